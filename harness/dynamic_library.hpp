@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVIDIA's libraries and tools, found at run time: one binary starts on machines that lack any of
+// them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+enum class Library : std::uint8_t {
+  cuda_driver,
+  nvml,
+  cupti,
+  nvperf_host,
+  nccl,
+  nvjitlink,
+  cublaslt,
+  cudnn
+};
+
+// A library opened by dlopen (RTLD_NOW | RTLD_LOCAL). A cheap handle to copy. Libraries are never
+// closed again: the driver and NCCL keep threads that would outlive their code.
+class DynamicLibrary {
+ public:
+  // Searches, in this order: the override variable (ASSAY_NCCL_LIBRARY, ...), the loader's own
+  // path, the toolkit found at build time, $CUDA_HOME, /usr/local/cuda, a `.toolchain` or `.venv`
+  // above the executable, and Python's site-packages/nvidia. Throws Error(unfit) naming the
+  // library, the reason and the override variable.
+  static DynamicLibrary open(Library which);
+
+  // The function or object called `name`, e.g. symbol<decltype(ncclGetVersion)>("ncclGetVersion").
+  // Throws Error(unfit) if this version of the library has none.
+  template <class F>
+  F* symbol(const char* name) const {
+    return reinterpret_cast<F*>(address(name));
+  }
+
+  bool has(const char* name) const;
+
+  // The file that was opened, for the environment section of a result.
+  std::string path() const;
+
+ private:
+  DynamicLibrary(void* handle, std::string_view title) : handle_(handle), title_(title) {}
+  void* address(const char* name) const;
+
+  void* handle_;
+  std::string_view title_;
+};
+
+// Path of NVIDIA's tool `name` ("nvdisasm", "cuobjdump"). Searches $ASSAY_NVDISASM (the tool's name
+// in capitals), $PATH, $CUDA_HOME/bin, the build-time toolkit, /usr/local/cuda/bin, and a
+// `.toolchain/nvidia/*/bin` above the executable or the current folder.
+// Throws Error(unfit) if there is none.
+std::string find_tool(std::string_view name);
+
+}  // namespace assay
