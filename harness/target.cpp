@@ -13,8 +13,8 @@ struct Row {
   std::string_view name;
   int major, minor;
 };
-constexpr Row kRows[] = {{Target::host, "host", 0, 0},       {Target::sm_89, "sm_89", 8, 9},
-                         {Target::sm_90a, "sm_90a", 9, 0},   {Target::sm_100a, "sm_100a", 10, 0},
+constexpr Row kRows[] = {{Target::host, "host", 0, 0},        {Target::sm_89, "sm_89", 8, 9},
+                         {Target::sm_90a, "sm_90a", 9, 0},    {Target::sm_100a, "sm_100a", 10, 0},
                          {Target::sm_103a, "sm_103a", 10, 3}, {Target::sm_120a, "sm_120a", 12, 0}};
 }  // namespace
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "harness/error.hpp"
+#include "harness/probe.hpp"
+
+namespace assay {
+namespace {
+
+std::vector<std::unique_ptr<Probe>>& owned() {
+  static std::vector<std::unique_ptr<Probe>> probes;  // function-local: safe before main()
+  return probes;
+}
+
+const Value& lookup(const Case& c, std::string_view key) {
+  const auto found = c.params.find(key);
+  if (found == c.params.end())
+    throw Error(ExitCode::usage, "case '" + c.name + "' has no parameter '" + std::string(key) +
+                                     "': add it to .params of its registration");
+  return found->second;
+}
+
+[[noreturn]] void wrong_type(const Case& c, std::string_view key, const char* wanted) {
+  throw Error(ExitCode::usage, "case '" + c.name + "': parameter '" + std::string(key) +
+                                   "' is not " + wanted + ": mend its registration");
+}
+
+}  // namespace
+
+std::int64_t Case::i64(std::string_view key) const {
+  if (const auto* number = std::get_if<std::int64_t>(&lookup(*this, key))) return *number;
+  wrong_type(*this, key, "an integer");
+}
+
+const std::string& Case::text(std::string_view key) const {
+  if (const auto* words = std::get_if<std::string>(&lookup(*this, key))) return *words;
+  wrong_type(*this, key, "a text");
+}
+
+bool Probe::exists_on(const Case& c, Target target) const {
+  return std::ranges::find(targets_of(c), target) != targets_of(c).end();
+}
+
+Registration::Registration(Probe probe) {
+  owned().push_back(std::make_unique<Probe>(std::move(probe)));
+}
+
+const std::vector<const Probe*>& probes() {
+  static const std::vector<const Probe*> sorted = [] {
+    std::vector<const Probe*> all;
+    std::set<std::string> names;
+    for (const auto& probe : owned()) {
+      all.push_back(probe.get());
+      for (const Case& c : probe->cases)
+        if (!names.insert(probe->full_name(c)).second)
+          throw Error(ExitCode::usage, "two cases are named '" + probe->full_name(c) +
+                                           "': rename one of their registrations");
+    }
+    std::ranges::sort(all, {},
+                      [](const Probe* probe) -> const std::string& { return probe->name; });
+    return all;
+  }();
+  return sorted;
+}
+
+}  // namespace assay

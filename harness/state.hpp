@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a probe's run() measures with. Light on purpose: .cu files include it.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/probe.hpp"
+#include "harness/ptx/stopwatch.cuh"
+
+namespace assay {
+
+struct Device;  // harness/device.hpp
+
+struct Limit {
+  double value = 0;         // 0: none is known
+  std::string source = {};  // where it is from, shown beside it
+};
+
+// What the measured piece of code does. Each field that is set becomes metrics:
+//   flop   -> flop_per_clock_per_sm, tflops        ops   -> ops_per_clock_per_sm
+//   bytes  -> bytes_per_clock_per_sm, bandwidth_gb_per_s (1e9 bytes)
+//   steps  -> latency_cycles, latency_ns: dependent steps, one after another
+//   none   -> time_us
+// `limit` belongs to the first metric listed for the field, the probe's primary one, except that
+// under State::time() the primary ones are tflops and bandwidth_gb_per_s.
+struct Work {
+  double flop = 0;
+  double ops = 0;
+  double bytes = 0;
+  double steps = 0;
+  Limit limit = {};
+};
+
+// Given to a launchable of State::cycles(): run `iterations` rounds of the loop and leave one
+// record per CTA.
+struct Launch {
+  cudaStream_t stream;
+  std::int64_t iterations;
+  StopwatchRecord* records;
+};
+
+// A named competitor of State::compare(). `run` does one full unit of work on the stream, on the
+// rotating input set of that index.
+struct Contender {
+  std::string name;
+  std::function<void(cudaStream_t, int set)> run;
+};
+
+enum class L2 : std::uint8_t { warm, cold };
+
+// One case being measured on one GPU (or on the CPU). run() calls exactly one of cycles(), time(),
+// sample() or compare(), after checking that what it measures is right. A run() that returns
+// without one, or throws, is recorded as failed.
+class State {
+ public:
+  struct Impl;
+  explicit State(Impl& impl) : impl_(impl) {}
+
+  const Case& which() const;
+  std::int64_t i64(std::string_view key) const { return which().i64(key); }
+  const std::string& text(std::string_view key) const { return which().text(key); }
+  const Device& device() const;
+  Target target() const;
+  cudaStream_t stream() const;
+
+  // Device memory that lives until run() returns; skips the case, saying what it needs, when the
+  // GPU has too little free.
+  void* allocate(std::size_t bytes);
+  template <class T>
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(allocate(count * sizeof(T)));
+  }
+  // Fills with reproducible random bits (seeded by the run's seed and `salt`).
+  void fill_random_bits(void* memory, std::size_t bytes, std::uint64_t salt = 0);
+
+  // A generated kernel (KernelUse::ptx) of this case, loaded: launch with cudaLaunchKernelExC. It
+  // is the very cubin whose disassembly was checked.
+  const void* generated_kernel(std::string_view name);
+
+  // In-kernel cycles: runs n and 2n iterations in turn and takes the difference, so that set-up,
+  // barriers and loop entry cancel. `work` is per SM and per iteration. One CTA per SM.
+  void cycles(const Work& work, const std::function<void(const Launch&)>& launch);
+
+  // Event-timed: `work` is for one call of `launch` on the whole GPU. Cold: L2 is overwritten
+  // before each sample.
+  void time(const Work& work, const std::function<void(cudaStream_t)>& launch, L2 l2 = L2::warm);
+
+  // A clock of the caller's own: each call returns the nanoseconds that one unit of work took.
+  void sample(const Work& work, const std::function<double()>& nanoseconds);
+
+  // Ours against baselines, taking turns in random order on the same rotating input sets. `work`
+  // is one call's. Metrics are ours; each baseline gets the interval of the ratio.
+  void compare(const Work& work, int input_sets, const Contender& ours,
+               const std::vector<Contender>& baselines);
+
+  // Adds a figure beside those that follow from the work: the median of `values` with its interval.
+  void add_metric(std::string name, std::string unit, Better better,
+                  std::span<const double> values);
+  void add_flag(std::string flag);
+  void set_param(std::string key, Value value);  // a condition found at run time
+
+  // The chain must have ended with the right value: throws what makes the case fail with `message`.
+  void require(bool right, std::string_view message);
+  // Gives the case up with a reason that is not an error: too little memory, one GPU only, ...
+  [[noreturn]] void skip(std::string_view reason);
+
+ private:
+  Impl& impl_;
+};
+
+}  // namespace assay
