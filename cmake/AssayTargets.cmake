@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a source file becomes device code for the targets its name allows.
+
+get_filename_component(ASSAY_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+
+# Flags that every part of the suite is compiled with.
+# --no-compress: the harness reads the cubins out of its own executable to check what runs.
+# C7510 tells that ptxas serialized wgmma: a wrong number in the making, so it stops the build.
+function(assay_compile_options target)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${ASSAY_INCLUDE_DIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers>
+    $<$<COMPILE_LANGUAGE:CUDA>:--no-compress -lineinfo --expt-relaxed-constexpr
+      -Xcompiler=-Wall,-Wno-missing-field-initializers --Werror=all-warnings -Wno-deprecated-gpu-targets>)
+endfunction()
+
+# The targets that a file is compiled for: the suffix of its name says so, "_sm90" and so on.
+function(assay_architectures file result)
+  set(wanted ${ASSAY_TARGETS})
+  if(file MATCHES "_sm90\\.cu$")
+    set(only 90a)
+  elseif(file MATCHES "_sm100\\.cu$")
+    set(only 100a 103a)
+  elseif(file MATCHES "_sm120\\.cu$")
+    set(only 120a)
+  else()
+    set(only ${ASSAY_TARGETS})
+  endif()
+  set(chosen)
+  foreach(target IN LISTS only)
+    if(target IN_LIST wanted)
+      list(APPEND chosen ${target}-real)
+    endif()
+  endforeach()
+  set(${result} ${chosen} PARENT_SCOPE)
+endfunction()
+
+# A library of C++ files and of CUDA files that hold code for every target.
+function(assay_add_library target type)
+  add_library(${target} ${type} ${ARGN})
+  assay_compile_options(${target})
+  assay_architectures(any.cu every)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${every}")
+endfunction()
+
+# assay_add_probes(<target> files...): an interface target; linking it into an executable registers
+# the probes of those files there.
+function(assay_add_probes target)
+  add_library(${target} INTERFACE)
+  set(groups)
+  foreach(file IN LISTS ARGN)
+    assay_architectures(${file} architectures)
+    if(NOT architectures)
+      continue()  # none of the configured targets has this file's instructions
+    endif()
+    if(file MATCHES "\\.cpp$")
+      set(group cpp)
+    else()
+      string(REPLACE ";" "_" group "${architectures}")
+    endif()
+    list(APPEND groups ${group})
+    list(APPEND files_${group} ${file})
+    set(architectures_${group} ${architectures})
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+  foreach(group IN LISTS groups)
+    set(objects ${target}_${group})
+    add_library(${objects} OBJECT ${files_${group}})
+    assay_compile_options(${objects})
+    set_target_properties(${objects} PROPERTIES CUDA_ARCHITECTURES "${architectures_${group}}")
+    target_link_libraries(${objects} PRIVATE assay_harness assay_fmt)
+    target_link_libraries(${target} INTERFACE ${objects})
+    target_sources(${target} INTERFACE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+endfunction()
+
+# Compiled into the harness: what this build is.
+function(assay_describe_build target)
+  find_package(Git QUIET)
+  set(commit "")
+  if(GIT_FOUND)
+    execute_process(COMMAND ${GIT_EXECUTABLE} -C ${CMAKE_SOURCE_DIR} describe --always --dirty --abbrev=12
+      OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  list(GET CUDAToolkit_LIBRARY_DIR 0 library_dir)
+  target_compile_definitions(${target} PRIVATE
+    ASSAY_VERSION="${PROJECT_VERSION}" ASSAY_GIT_COMMIT="${commit}"
+    ASSAY_NVCC_VERSION="${CMAKE_CUDA_COMPILER_VERSION}" ASSAY_CUDA_LIBRARY_DIR="${library_dir}")
+  if(EXISTS ${CUDAToolkit_INCLUDE_DIRS}/cupti_range_profiler.h)
+    target_compile_definitions(${target} PRIVATE ASSAY_HAS_CUPTI)
+  endif()
+endfunction()

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(GTest REQUIRED)
+foreach(pair fmt=fmt::fmt json=nlohmann_json::nlohmann_json cli11=CLI11::CLI11 benchmark=benchmark::benchmark gtest=GTest::gtest_main)
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 short)
+  list(GET pair 1 real)
+  add_library(assay_${short} INTERFACE)
+  target_link_libraries(assay_${short} INTERFACE ${real})
+endforeach()
