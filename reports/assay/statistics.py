@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals and tests for timings: few assumptions, exact where an exact answer exists.
+
+Ratios are treated as logarithms throughout, so that "A over B" and "B over A" give the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+
+class Interval(NamedTuple):
+    """An estimate and the ends of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Median and its distribution-free interval from order statistics; the inverse of the sign test.
+
+    The k-th smallest and k-th largest of n samples enclose the median with probability 1 - 2 P(B < k) where B is
+    Binomial(n, 1/2); the largest k that keeps at least `confidence` is used. Where none does (n < 6 for 95%) the
+    interval is infinite. Conover, Practical Nonparametric Statistics, section 3.2.
+    """
+    ordered = np.sort(np.asarray(samples, dtype=float))
+    if ordered.size == 0:
+        raise ValueError("the median of no samples is not defined")
+    value = float(np.median(ordered))
+    tail = (1 - confidence) / 2
+    below = stats.binom.cdf(np.arange(ordered.size), ordered.size, 0.5)
+    k = int(np.count_nonzero(below <= tail))  # P(B < k) = cdf(k - 1) <= tail
+    if k == 0:
+        return Interval(value, -math.inf, math.inf)
+    return Interval(value, float(ordered[k - 1]), float(ordered[-k]))
+
+
+def paired_ratio_interval(numerator: Sequence[float], denominator: Sequence[float],
+                          confidence: float = 0.95) -> Interval:
+    """Median of the ratios of samples that were taken in turns, with its order-statistics interval."""
+    top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    if top.shape != bottom.shape:
+        raise ValueError(f"pairs need equally many samples on both sides, not {top.size} and {bottom.size}")
+    return median_interval(top / bottom, confidence)
+
+
+def sign_test(differences: Sequence[float]) -> float:
+    """Two-sided exact p-value of "the median difference is 0". Zeros carry no sign and are left out."""
+    signs = np.sign(np.asarray(differences, dtype=float))
+    positive, negative = int(np.sum(signs > 0)), int(np.sum(signs < 0))
+    if positive + negative == 0:
+        return 1.0
+    return min(1.0, 2 * float(stats.binom.cdf(min(positive, negative), positive + negative, 0.5)))
+
+
+class LogRatio(NamedTuple):
+    """An estimated log ratio whose error follows Student's t (normal when the degrees of freedom are infinite)."""
+
+    estimate: float
+    standard_error: float
+    degrees_of_freedom: float
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """The ratio (not its logarithm) and its two-sided interval."""
+        half = self._quantile((1 + confidence) / 2) * self.standard_error
+        return Interval(math.exp(self.estimate), math.exp(self.estimate - half), math.exp(self.estimate + half))
+
+    def p_above(self, ratio: float) -> float:
+        """One-sided p-value of "the true ratio is at most `ratio`": small when it is surely above."""
+        return self._tail(self.estimate - math.log(ratio))
+
+    def p_below(self, ratio: float) -> float:
+        """One-sided p-value of "the true ratio is at least `ratio`": small when it is surely below."""
+        return self._tail(math.log(ratio) - self.estimate)
+
+    def _quantile(self, probability: float) -> float:
+        return float(stats.t.ppf(probability, self.degrees_of_freedom))
+
+    def _tail(self, distance: float) -> float:
+        if self.standard_error == 0:
+            return 0.0 if distance > 0 else 1.0
+        return float(stats.t.sf(distance / self.standard_error, self.degrees_of_freedom))
+
+
+def paired_log_ratio(base: Sequence[float], candidate: Sequence[float]) -> LogRatio:
+    """Mean log of candidate over base for values measured in pairs (n >= 2): the paired t statistic."""
+    if len(base) != len(candidate):
+        raise ValueError(f"pairs need equally many values on both sides, not {len(base)} and {len(candidate)}")
+    logs = np.log(candidate) - np.log(base)
+    return LogRatio(float(np.mean(logs)), float(np.std(logs, ddof=1) / math.sqrt(logs.size)), logs.size - 1)
+
+
+def welch_log_ratio(base: Sequence[float], candidate: Sequence[float]) -> LogRatio:
+    """Mean log of candidate minus mean log of base, independent sides (each n >= 2): Welch's t statistic."""
+    logs = [np.log(np.asarray(side, dtype=float)) for side in (base, candidate)]
+    variances = [float(np.var(side, ddof=1)) / side.size for side in logs]
+    total = sum(variances)
+    # Welch-Satterthwaite.
+    degrees = total**2 / sum(v**2 / (side.size - 1) for v, side in zip(variances, logs)) if total else math.inf
+    return LogRatio(float(np.mean(logs[1]) - np.mean(logs[0])), math.sqrt(total), degrees)
+
+
+def log_ratio_of_intervals(base: Interval, candidate: Interval, floor: float = 0.0) -> LogRatio:
+    """Log of candidate over base from two independent 95% intervals of positive values.
+
+    Of each interval the longer side counts. `floor` is a half-width, as a fraction, for what the two intervals cannot
+    show (such as the difference between one process and the next); independent errors add in quadrature.
+    """
+    normal = float(stats.norm.ppf(0.975))
+    halves = [math.inf if not 0 < side.low < math.inf or math.isinf(side.high)
+              else max(math.log(side.high / side.value), math.log(side.value / side.low), 0.0)
+              for side in (base, candidate)]
+    return LogRatio(math.log(candidate.value / base.value), math.hypot(*halves, math.log1p(floor)) / normal, math.inf)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values that bound the chance of any false rejection (Holm 1979)."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * (p.size - np.arange(p.size)))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted.tolist()
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values that bound the expected share of false rejections (Benjamini and Hochberg 1995)."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p[order] * p.size / (p.size - np.arange(p.size)))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted.tolist()
+
+
+def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """Share of successes and its exact binomial interval (Clopper and Pearson 1934)."""
+    if not 0 <= successes <= trials or trials == 0:
+        raise ValueError(f"{successes} successes in {trials} trials")
+    tail = (1 - confidence) / 2
+    low = float(stats.beta.ppf(tail, successes, trials - successes + 1)) if successes else 0.0
+    high = float(stats.beta.ppf(1 - tail, successes + 1, trials - successes)) if successes < trials else 1.0
+    return Interval(successes / trials, low, high)
