@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one of NVIDIA's tools on bytes in memory.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct ToolOutput {
+  int status = 0;      // exit status; 128 + signal if it was killed
+  std::string text;    // standard output
+  std::string errors;  // standard error
+};
+
+// Stands for `input` in the arguments of run_tool(): a file the tool can open, held in memory.
+inline constexpr const char* kToolInput = "/dev/fd/3";
+
+// Runs `arguments` (the first is the program's path) to its end, in `folder` if one is given.
+// Thread-safe. Throws Error(io) if it cannot be started.
+ToolOutput run_tool(const std::vector<std::string>& arguments, std::span<const char> input = {},
+                    const std::filesystem::path& folder = {});
+
+}  // namespace assay
