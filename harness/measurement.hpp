@@ -41,6 +41,7 @@ struct Conditions {
   std::string l2 = "warm";
   std::string stop = "converged";  // or "time_cap": the interval asked for was not reached
   int sample_count = 0;
+  std::int64_t iterations = 1;  // launches, or rounds of the loop, behind one sample
   std::uint64_t seed = 0;
 };
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/assembler.hpp"
+#include "harness/counters.hpp"
+#include "harness/error.hpp"
+#include "harness/nvtx.hpp"
+#include "harness/sha256.hpp"
+#include "harness/state_impl.hpp"
+
+namespace assay {
+namespace {
+
+std::optional<NvmlDevice> find_in_nvml(const Device& device) {
+  const auto nvml = Nvml::open();
+  if (!nvml) return std::nullopt;
+  const auto found = nvml->device(device.pci_bus_id);
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+std::uint64_t hash_of(std::string_view name) {  // FNV-1a: the same on every machine
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
+
+GpuContext::GpuContext(Device gpu)
+    : device((check(cudaSetDevice(gpu.index)), std::move(gpu))),
+      stamps(2 * kMaxSms * sizeof(ClockStamp)),
+      nvml(find_in_nvml(device)) {}
+
+State::Impl::Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu)
+    : probe(probe),
+      which(which),
+      options(options),
+      gpu(gpu),
+      random(options.seed ^ hash_of(probe.full_name(which))) {
+  measurement.name = probe.full_name(which);
+  measurement.probe = probe.name;
+  measurement.kind = probe.kind;
+  measurement.pace = probe.pace;
+  measurement.params = which.params;
+  measurement.conditions.seed = options.seed;
+}
+
+State::Impl::~Impl() {
+  for (cudaLibrary_t library : libraries) cudaLibraryUnload(library);
+}
+
+GpuContext& State::Impl::need_gpu() const {
+  if (!gpu)
+    throw Error(ExitCode::unfit, measurement.name +
+                                     " needs a GPU, and there is none here: run "
+                                     "`assay info` to see why");
+  return *gpu;
+}
+
+bool State::Impl::sustained() const {
+  const auto found = which.params.find("state");
+  const auto* text =
+      found == which.params.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text && *text == "sustained";
+}
+
+const Case& State::which() const { return impl_.which; }
+const Device& State::device() const { return impl_.need_gpu().device; }
+Target State::target() const { return impl_.gpu ? impl_.gpu->device.target : Target::host; }
+cudaStream_t State::stream() const { return impl_.need_gpu().stream; }
+
+void* State::allocate(std::size_t bytes) {
+  const std::uint64_t free = free_memory_bytes(impl_.need_gpu().device.index);
+  if (bytes > free)
+    skip(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free", bytes / 0x1p30,
+                     free / 0x1p30));
+  impl_.buffers.emplace_back(std::max<std::size_t>(bytes, 1));
+  return impl_.buffers.back().data();
+}
+
+void State::fill_random_bits(void* memory, std::size_t bytes, std::uint64_t salt) {
+  random_bits(memory, bytes, impl_.options.seed * 31 + salt, stream());
+  check(cudaStreamSynchronize(stream()));
+}
+
+const void* State::generated_kernel(std::string_view name) {
+  for (const KernelUse& use : impl_.probe.kernels(impl_.which, target())) {
+    if (use.kernel != name || use.ptx.empty()) continue;
+    const Assembled assembled = assemble(use.ptx, target());
+    cudaLibrary_t library = nullptr;
+    check(cudaLibraryLoadData(&library, assembled.cubin.data(), nullptr, nullptr, 0, nullptr,
+                              nullptr, 0));
+    impl_.libraries.push_back(library);
+    impl_.loaded_sha256[use.kernel] = sha256_hex(assembled.cubin);
+    cudaKernel_t kernel = nullptr;
+    check(cudaLibraryGetKernel(&kernel, library, use.kernel.c_str()));
+    return kernel;
+  }
+  throw Error(ExitCode::failed,
+              fmt::format("{} generates no kernel named '{}': mend its registration",
+                          impl_.measurement.name, name));
+}
+
+void State::add_flag(std::string flag) { impl_.measurement.flags.push_back(std::move(flag)); }
+void State::set_param(std::string key, Value value) {
+  impl_.measurement.params[std::move(key)] = std::move(value);
+}
+
+void State::require(bool right, std::string_view message) {
+  if (!right) throw Error(ExitCode::failed, "wrong result: " + std::string(message));
+}
+
+void State::skip(std::string_view reason) { throw Skipped{std::string(reason)}; }
+
+Measurement measure_case(const Probe& probe, const Case& which, const RunOptions& options,
+                         GpuContext* gpu) {
+  const auto begin = std::chrono::steady_clock::now();
+  const NvtxRange range(probe.full_name(which));
+  State::Impl impl(probe, which, options, gpu);
+  Measurement& found = impl.measurement;
+  try {
+    State state(impl);
+    probe.run(state);
+    if (!impl.measured)
+      throw Error(ExitCode::failed, found.name +
+                                        " measured nothing: its run() must call cycles(), "
+                                        "time(), sample() or compare()");
+    if (options.counters && impl.once) {
+      const auto counted = collect_counters(impl.once);
+      if (counted)
+        found.counters = *counted;
+      else
+        found.flags.push_back(counted.reason());
+    }
+  } catch (const Skipped& skipped) {
+    found.status = Status::skipped;
+    found.reason = skipped.reason;
+  } catch (const std::exception& error) {
+    found.status = Status::failed;
+    found.reason = error.what();
+  }
+  if (found.status != Status::ok) {
+    found.metrics.clear();
+    found.samples.clear();
+  }
+  found.duration_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return std::move(impl.measurement);
+}
+
+}  // namespace assay

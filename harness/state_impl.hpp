@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Behind State: one GPU being measured on, and the case under way.
+#pragma once
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness/conditions_watch.hpp"
+#include "harness/cuda.hpp"
+#include "harness/device.hpp"
+#include "harness/device_kernels.hpp"
+#include "harness/measurement.hpp"
+#include "harness/nvml.hpp"
+#include "harness/sampler.hpp"
+#include "harness/state.hpp"
+
+namespace assay {
+
+// How to measure, as asked on the command line.
+struct RunOptions {
+  SamplingOptions sampling = {};
+  std::uint64_t seed = 1;
+  bool counters = false;  // a second pass under the profiler, after timing
+  bool profile = false;   // launch once for ncu: no sampling
+};
+
+// What a process keeps of its GPU from case to case.
+struct GpuContext {
+  explicit GpuContext(Device gpu);
+  Device device;
+  Stream stream;
+  Buffer stamps;  // two arrays of kMaxSms
+  Buffer flush;   // twice the L2, made when first needed
+  std::optional<NvmlDevice> nvml;
+};
+
+struct Skipped {  // thrown by State::skip
+  std::string reason;
+};
+
+struct State::Impl {
+  const Probe& probe;
+  const Case& which;
+  RunOptions options;
+  GpuContext* gpu;  // null on a machine without one, when only host cases run
+  Measurement measurement = {};
+  bool measured = false;
+  std::vector<Buffer> buffers = {};
+  std::vector<cudaLibrary_t> libraries = {};
+  std::map<std::string, std::string> loaded_sha256 = {};  // generated kernel -> its cubin's hash
+  std::function<void()> once = {};  // one launch of what was measured, for counters
+  std::mt19937_64 random;
+
+  Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu);
+  ~Impl();
+
+  GpuContext& need_gpu() const;
+  // Samples through `one` under watch of the conditions; fills conditions.
+  std::vector<double> take_samples(const std::function<double()>& one);
+  // Metrics from per-iteration time, cycles or both (either may be empty). `sms` is how many the
+  // work is spread over, `per_sm` whether `work` is one SM's.
+  void add_metrics(const Work& work, const std::vector<double>& time_ns,
+                   const std::vector<double>& cycles, int sms, bool per_sm,
+                   std::optional<Spread> cycle_spread = {});
+  void add(Metric metric);
+  bool sustained() const;
+  void set_iterations(std::int64_t n) { measurement.conditions.iterations = n; }
+};
+
+// Runs one case and says what was found. Never throws: an error is the measurement's reason.
+Measurement measure_case(const Probe& probe, const Case& which, const RunOptions& options,
+                         GpuContext* gpu);
+
+}  // namespace assay

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four ways of State to take a sample.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "harness/error.hpp"
+#include "harness/state_impl.hpp"
+#include "harness/statistics.hpp"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+constexpr double kSustainedSeconds = 1.2;  // load before a sustained figure is sampled
+constexpr int kMaxCtas = 8192;             // records of one launch
+
+// One launch as its CTAs saw it, per SM: from the first start to the last stop there.
+struct PerSm {
+  std::map<int, double> cycles, ns;
+};
+
+PerSm per_sm(const std::vector<StopwatchRecord>& records) {
+  struct Range {
+    std::uint64_t start_clock = UINT64_MAX, stop_clock = 0, start_ns = UINT64_MAX, stop_ns = 0;
+  };
+  std::map<int, Range> ranges;
+  for (const StopwatchRecord& r : records) {
+    if (r.stop_clock == 0) continue;
+    Range& range = ranges[static_cast<int>(r.sm)];
+    range.start_clock = std::min(range.start_clock, r.start_clock);
+    range.stop_clock = std::max(range.stop_clock, r.stop_clock);
+    range.start_ns = std::min(range.start_ns, r.start_ns);
+    range.stop_ns = std::max(range.stop_ns, r.stop_ns);
+  }
+  PerSm result;
+  for (const auto& [sm, range] : ranges) {
+    result.cycles[sm] = static_cast<double>(range.stop_clock - range.start_clock);
+    result.ns[sm] = static_cast<double>(range.stop_ns - range.start_ns);
+  }
+  return result;
+}
+
+std::vector<double> values_of(const std::map<int, double>& by_sm) {
+  std::vector<double> values;
+  for (const auto& [sm, value] : by_sm) values.push_back(value);
+  return values;
+}
+
+// SM clock over a stretch of work, from the stamps before and after it; 0 if no SM has both.
+double clock_mhz(const GpuContext& gpu) {
+  std::vector<ClockStamp> stamps(2 * kMaxSms);
+  check(cudaMemcpy(stamps.data(), gpu.stamps.data(), gpu.stamps.bytes(), cudaMemcpyDeviceToHost));
+  std::vector<double> clocks;
+  for (int sm = 0; sm < kMaxSms; ++sm) {
+    const ClockStamp& before = stamps[static_cast<std::size_t>(sm)];
+    const ClockStamp& after = stamps[static_cast<std::size_t>(kMaxSms + sm)];
+    if (before.ns && after.ns > before.ns)
+      clocks.push_back(1e3 * static_cast<double>(after.clock - before.clock) /
+                       static_cast<double>(after.ns - before.ns));
+  }
+  return clocks.empty() ? 0 : median(clocks);
+}
+
+template <class F>
+void stamped(GpuContext& gpu, F&& work) {
+  stamp_clocks(gpu.stamps.as<ClockStamp>(), gpu.device.sm_count, gpu.stream);
+  work();
+  stamp_clocks(gpu.stamps.as<ClockStamp>() + kMaxSms, gpu.device.sm_count, gpu.stream);
+}
+
+}  // namespace
+
+std::vector<double> State::Impl::take_samples(const std::function<double()>& one) {
+  measured = true;
+  Conditions& conditions = measurement.conditions;
+  if (options.profile) {
+    conditions.sample_count = 1;
+    return {one()};
+  }
+  std::optional<ConditionsWatch> watch;
+  if (gpu && gpu->nvml) watch.emplace([nvml = *gpu->nvml] { return nvml.read(); });
+  Sampled sampled = sample_until_known(options.sampling, one);
+  conditions.sample_count = static_cast<int>(sampled.values.size());
+  conditions.stop = sampled.stop;
+  if (watch) {
+    const WatchSummary summary = watch->stop();
+    conditions.memory_clock_mhz = summary.memory_clock_mhz;
+    conditions.power_w = summary.power_w;
+    conditions.temperature_c = summary.temperature_c;
+    conditions.throttle = summary.throttle;
+    if (!conditions.sm_clock_mhz) conditions.sm_clock_mhz = summary.sm_clock_mhz;
+  }
+  return std::move(sampled.values);
+}
+
+void State::cycles(const Work& work, const std::function<void(const Launch&)>& launch) {
+  GpuContext& gpu = impl_.need_gpu();
+  Buffer records(kMaxCtas * sizeof(StopwatchRecord));
+  std::vector<StopwatchRecord> host(kMaxCtas);
+  Event begin, end;
+  struct Reading {
+    PerSm sm;
+    double ns;
+  };
+  const auto run = [&](std::int64_t iterations) -> Reading {
+    check(cudaMemsetAsync(records.data(), 0, records.bytes(), gpu.stream));
+    begin.record(gpu.stream);
+    launch({gpu.stream, iterations, records.as<StopwatchRecord>()});
+    check(cudaGetLastError());
+    end.record(gpu.stream);
+    check(cudaMemcpyAsync(host.data(), records.data(), records.bytes(), cudaMemcpyDeviceToHost,
+                          gpu.stream));
+    check(cudaStreamSynchronize(gpu.stream));
+    return {per_sm(host), elapsed_ns(begin, end)};
+  };
+
+  // Long enough that the global timer's step (32 ns on Hopper) is below 0.02% of it; longer under
+  // sustained load, so that the gaps between launches let nothing cool down.
+  const double wanted_cycles = impl_.sustained() ? 6e6 : 4e5;
+  std::int64_t n = 1;
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    const Reading reading = run(n);
+    if (reading.sm.cycles.empty())
+      throw Error(ExitCode::failed, "no CTA left a stopwatch record: does the kernel call stop()?");
+    const double taken = median(values_of(reading.sm.cycles));
+    if (taken >= 0.7 * wanted_cycles || impl_.options.profile) break;
+    n = std::max(n + 1, static_cast<std::int64_t>(static_cast<double>(n) *
+                                                  std::min(wanted_cycles / taken, 64.0)));
+  }
+  if (impl_.sustained())
+    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;) run(2 * n);
+
+  std::vector<double> time_ns, clocks;
+  std::map<int, std::vector<double>> by_sm;
+  const auto one = [&] {
+    const Reading once = run(n), twice = run(2 * n);
+    std::vector<double> differences;
+    for (const auto& [sm, cycles] : twice.sm.cycles) {
+      const auto same = once.sm.cycles.find(sm);
+      if (same == once.sm.cycles.end()) continue;
+      differences.push_back((cycles - same->second) / static_cast<double>(n));
+      by_sm[sm].push_back(differences.back());
+      clocks.push_back(1e3 * cycles / twice.sm.ns.at(sm));
+    }
+    time_ns.push_back((twice.ns - once.ns) / static_cast<double>(n));
+    if (differences.empty())
+      throw Error(ExitCode::failed, "two launches shared no SM: launch one CTA per SM");
+    return median(differences);
+  };
+  std::vector<double> cycles = impl_.take_samples(one);
+  // Warm-up samples are in the side lists too, and time_ns must pair with cycles.
+  time_ns.erase(time_ns.begin(), time_ns.end() - static_cast<std::ptrdiff_t>(cycles.size()));
+  impl_.measurement.conditions.sm_clock_mhz = median(clocks);
+  std::vector<double> medians;
+  for (const auto& [sm, values] : by_sm) medians.push_back(median(values));
+  const Spread spread{*std::ranges::min_element(medians), median(medians),
+                      *std::ranges::max_element(medians)};
+  impl_.add_metrics(work, time_ns, cycles, static_cast<int>(by_sm.size()), true, spread);
+  impl_.measurement.samples = {{"cycles", std::move(cycles)}, {"time_ns", std::move(time_ns)}};
+  impl_.set_iterations(n);
+  impl_.once = [launch, n, &gpu] {
+    Buffer scratch(kMaxCtas * sizeof(StopwatchRecord));
+    launch({gpu.stream, n, scratch.as<StopwatchRecord>()});
+    check(cudaStreamSynchronize(gpu.stream));
+  };
+}
+
+void State::time(const Work& work, const std::function<void(cudaStream_t)>& launch, L2 l2) {
+  GpuContext& gpu = impl_.need_gpu();
+  if (l2 == L2::cold && gpu.flush.bytes() == 0) gpu.flush = Buffer(2 * gpu.device.l2_bytes);
+  impl_.measurement.conditions.l2 = l2 == L2::cold ? "cold" : "warm";
+  Event begin, end;
+  std::vector<double> clocks;
+  const auto run = [&](int repeats) {
+    if (l2 == L2::cold) overwrite(gpu.flush.data(), gpu.flush.bytes(), gpu.stream);
+    stamped(gpu, [&] {
+      begin.record(gpu.stream);
+      for (int i = 0; i < repeats; ++i) launch(gpu.stream);
+      end.record(gpu.stream);
+    });
+    const double ns = elapsed_ns(begin, end) / repeats;
+    check(cudaStreamSynchronize(gpu.stream));
+    check(cudaGetLastError());
+    return ns;
+  };
+  // Several launches per sample where one is short, so that the events' half microsecond does not
+  // show; a cold sample is one launch by its nature.
+  const double first = run(1);
+  const double wanted_ns = impl_.sustained() ? 5e6 : 4e5;
+  int repeats = 1;
+  if (l2 == L2::warm && !impl_.options.profile)
+    repeats = static_cast<int>(std::clamp(wanted_ns / std::max(first, 1e3), 1.0, 1000.0));
+  if (impl_.sustained())
+    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;) run(repeats);
+
+  const auto one = [&] {
+    const double ns = run(repeats);
+    if (const double mhz = clock_mhz(gpu); mhz > 0) clocks.push_back(mhz);
+    return ns;
+  };
+  std::vector<double> time_ns = impl_.take_samples(one);
+  std::vector<double> cycles;
+  if (!clocks.empty()) {
+    const double mhz = median(clocks);
+    impl_.measurement.conditions.sm_clock_mhz = mhz;
+    for (const double ns : time_ns) cycles.push_back(ns * mhz * 1e-3);
+  }
+  impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
+  impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
+  impl_.set_iterations(repeats);
+  impl_.once = [launch, &gpu] {
+    launch(gpu.stream);
+    check(cudaStreamSynchronize(gpu.stream));
+  };
+}
+
+void State::sample(const Work& work, const std::function<double()>& nanoseconds) {
+  std::vector<double> time_ns = impl_.take_samples(nanoseconds);
+  impl_.add_metrics(work, time_ns, {}, 1, false);
+  impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
+}
+
+void State::compare(const Work& work, int input_sets, const Contender& ours,
+                    const std::vector<Contender>& baselines) {
+  GpuContext& gpu = impl_.need_gpu();
+  std::vector<const Contender*> contenders{&ours};
+  for (const Contender& baseline : baselines) contenders.push_back(&baseline);
+  std::vector<std::vector<double>> times(contenders.size());
+  std::vector<std::size_t> order(contenders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<double> clocks;
+  Event begin, end;
+  int round = 0;
+  const auto one = [&] {
+    std::ranges::shuffle(order, impl_.random);
+    const int set = round++ % input_sets;
+    for (const std::size_t index : order) {
+      stamped(gpu, [&] {
+        begin.record(gpu.stream);
+        contenders[index]->run(gpu.stream, set);
+        end.record(gpu.stream);
+      });
+      times[index].push_back(elapsed_ns(begin, end));
+      check(cudaStreamSynchronize(gpu.stream));
+      check(cudaGetLastError());
+      if (index == 0)
+        if (const double mhz = clock_mhz(gpu); mhz > 0) clocks.push_back(mhz);
+    }
+    return times[0].back();
+  };
+  std::vector<double> time_ns = impl_.take_samples(one);
+  for (auto& list : times)  // without the warm-up rounds
+    list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(time_ns.size()));
+  std::vector<double> cycles;
+  if (!clocks.empty()) {
+    const double mhz = median(clocks);
+    impl_.measurement.conditions.sm_clock_mhz = mhz;
+    for (const double ns : time_ns) cycles.push_back(ns * mhz * 1e-3);
+  }
+  impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
+  for (std::size_t i = 1; i < contenders.size(); ++i) {
+    const auto summarize = [](const char* name, const char* unit, Better better,
+                              const std::vector<double>& values) {
+      const auto [low, high] = median_interval(values);
+      return Metric{.name = name,
+                    .unit = unit,
+                    .better = better,
+                    .value = median(values),
+                    .low = low,
+                    .high = high};
+    };
+    std::vector<double> micros(times[i].size());
+    std::ranges::transform(times[i], micros.begin(), [](double ns) { return ns * 1e-3; });
+    impl_.measurement.baselines.push_back(
+        {.name = contenders[i]->name,
+         .speedup = summarize("speedup", "", Better::higher, ratios(times[i], times[0])),
+         .time_us = summarize("time_us", "us", Better::lower, micros)});
+    impl_.measurement.samples["time_ns/" + contenders[i]->name] = std::move(times[i]);
+  }
+  impl_.measurement.samples["time_ns"] = std::move(time_ns);
+  impl_.once = [run = ours.run, &gpu] {
+    run(gpu.stream, 0);
+    check(cudaStreamSynchronize(gpu.stream));
+  };
+}
+
+}  // namespace assay
