@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX text to cubin, for any target, with or without a GPU.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/target.hpp"
+
+namespace assay {
+
+struct Assembled {
+  std::vector<char> cubin = {};  // empty if the assembler rejected the PTX
+  std::string log =
+      {};  // the assembler's own words: why it rejected, or (not from the cache) warnings
+  bool from_cache = false;
+};
+
+// Assembles `ptx` with nvJitLink (-O3). The cubin that comes back is the one to disassemble and the
+// one to run. Results are kept on disk, named by the SHA-256 of everything they depend on, in
+// $ASSAY_CACHE_DIR, else $XDG_CACHE_HOME/assay, else ~/.cache/assay; a folder that cannot be
+// written only costs time. Thread-safe.
+//
+// Throws Error(failed) with the assembler's words if it rejects the PTX, Error(unfit) without
+// nvJitLink.
+Assembled assemble(std::string_view ptx, Target target);
+
+// The same, but PTX that is rejected comes back as an empty cubin and a log.
+Assembled try_assemble(std::string_view ptx, Target target);
+
+}  // namespace assay
