@@ -7,6 +7,7 @@
 #include <source_location>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace assay {
 
@@ -65,5 +66,14 @@ class Buffer {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+// Copies `count` objects from the GPU, after everything before it on the stream.
+template <class T>
+std::vector<T> download(const T* device, std::size_t count, cudaStream_t stream) {
+  std::vector<T> host(count);
+  check(cudaMemcpyAsync(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  check(cudaStreamSynchronize(stream));
+  return host;
+}
 
 }  // namespace assay

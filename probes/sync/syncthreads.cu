@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// __syncthreads() by the number of threads that meet at it: nothing lies between the barriers, so
+// the figure is the barrier itself, from the last warp's arrival to the next one's.
+#include <algorithm>
+
+#include "harness/device.hpp"
+#include "harness/state.hpp"
+
+namespace {
+
+constexpr int kBarriers = 64;  // in one iteration
+constexpr int kMaxWarps = 32;
+
+struct Passage {  // of one warp through one barrier, in cycles of its SM
+  std::uint64_t arrived, left;
+};
+
+__global__ void __launch_bounds__(1024)
+    syncthreads(std::int64_t iterations, Passage* passages, assay::StopwatchRecord* records) {
+  const assay::Stopwatch stopwatch;
+#pragma unroll 1
+  for (std::int64_t i = 0; i < iterations; ++i) {
+#pragma unroll
+    for (int barrier = 0; barrier < kBarriers; ++barrier) __syncthreads();
+  }
+  stopwatch.stop(records);
+  const std::uint64_t arrived = assay::ptx::clock64();
+  __syncthreads();
+  const std::uint64_t left = assay::ptx::clock64();
+  if (threadIdx.x % 32 == 0) passages[blockIdx.x * kMaxWarps + threadIdx.x / 32] = {arrived, left};
+}
+
+std::vector<assay::Case> cases() {
+  std::vector<assay::Case> all;
+  for (const int threads : {32, 64, 128, 256, 512, 1024})
+    all.push_back({.name = std::to_string(threads),
+                   .params = {{"threads", threads}, {"warps", threads / 32}}});
+  return all;
+}
+
+void run(assay::State& s) {
+  const int warps = static_cast<int>(s.i64("warps"));
+  const int ctas = s.device().sm_count;
+  auto* passages = s.allocate<Passage>(ctas * kMaxWarps);
+  s.cycles({.steps = kBarriers}, [&](const assay::Launch& l) {
+    syncthreads<<<ctas, warps * 32, 0, l.stream>>>(l.iterations, passages, l.records);
+  });
+  // A barrier that works lets nobody leave before everybody has arrived.
+  const auto seen = assay::download(passages, ctas * kMaxWarps, s.stream());
+  for (int cta = 0; cta < ctas; ++cta) {
+    const auto first = seen.begin() + cta * kMaxWarps;
+    const auto last_in = std::max_element(first, first + warps,
+                                          [](auto& a, auto& b) { return a.arrived < b.arrived; });
+    const auto first_out =
+        std::min_element(first, first + warps, [](auto& a, auto& b) { return a.left < b.left; });
+    s.require(first_out->left >= last_in->arrived, "a warp left the barrier before all were there");
+  }
+}
+
+const assay::Registration registration{{
+    .name = "sync/syncthreads",
+    .question = "How many cycles does __syncthreads() cost, by the number of threads?",
+    .cases = cases(),
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return std::vector<assay::KernelUse>{
+              {.kernel = "syncthreads", .sass = {{"BAR.SYNC", kBarriers, kBarriers}}}};
+        },
+    .run = run,
+}};
+
+}  // namespace
