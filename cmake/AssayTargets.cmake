@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a source file becomes device code for the targets its name allows.
 
-get_filename_component(ASSAY_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+# CMake 3.25 does not know how nvcc is asked for C++20; later ones do.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
 
 # Flags that every part of the suite is compiled with.
 # --no-compress: the harness reads the cubins out of its own executable to check what runs.
 # C7510 tells that ptxas serialized wgmma: a wrong number in the making, so it stops the build.
 function(assay_compile_options target)
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${ASSAY_INCLUDE_DIR}>)
-  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+    CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers>
     $<$<COMPILE_LANGUAGE:CUDA>:--no-compress -lineinfo --expt-relaxed-constexpr
@@ -69,7 +74,7 @@ function(assay_add_probes target)
     add_library(${objects} OBJECT ${files_${group}})
     assay_compile_options(${objects})
     set_target_properties(${objects} PROPERTIES CUDA_ARCHITECTURES "${architectures_${group}}")
-    target_link_libraries(${objects} PRIVATE assay_harness assay_fmt)
+    target_link_libraries(${objects} PRIVATE assay::harness assay::fmt)
     target_link_libraries(${target} INTERFACE ${objects})
     target_sources(${target} INTERFACE $<TARGET_OBJECTS:${objects}>)
   endforeach()

@@ -1,13 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-find_package(fmt REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(benchmark REQUIRED)
-find_package(GTest REQUIRED)
-foreach(pair fmt=fmt::fmt json=nlohmann_json::nlohmann_json cli11=CLI11::CLI11 benchmark=benchmark::benchmark gtest=GTest::gtest_main)
-  string(REPLACE "=" ";" pair ${pair})
-  list(GET pair 0 short)
-  list(GET pair 1 real)
-  add_library(assay_${short} INTERFACE)
-  target_link_libraries(assay_${short} INTERFACE ${real})
-endforeach()
+# Other people's libraries: the distribution's where it has them, else fetched at these versions.
+include(FetchContent)
+set(FMT_INSTALL OFF)
+set(BENCHMARK_ENABLE_TESTING OFF)
+set(BENCHMARK_ENABLE_INSTALL OFF)
+set(INSTALL_GTEST OFF)
+function(assay_declare name version repository tag)
+  FetchContent_Declare(${name} GIT_REPOSITORY https://github.com/${repository} GIT_TAG ${tag}
+    GIT_SHALLOW ON SYSTEM FIND_PACKAGE_ARGS ${version})
+endfunction()
+assay_declare(fmt 9.1 fmtlib/fmt 9.1.0)
+assay_declare(CLI11 2.1 CLIUtils/CLI11 v2.4.2)
+assay_declare(nlohmann_json 3.11 nlohmann/json v3.11.3)
+assay_declare(benchmark 1.7 google/benchmark v1.8.3)
+FetchContent_MakeAvailable(fmt CLI11 nlohmann_json benchmark)
+
+# assay::<name> for each, so that nothing else knows how it was found. fmt without a library, since
+# Debian has it as a shared one only, and the programs are to run where it is not installed.
+function(assay_alias name real)
+  add_library(assay_${name} INTERFACE)
+  add_library(assay::${name} ALIAS assay_${name})
+  set_target_properties(assay_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(assay_${name} INTERFACE ${real})
+endfunction()
+assay_alias(fmt fmt::fmt-header-only)
+assay_alias(cli11 CLI11::CLI11)
+assay_alias(json nlohmann_json::nlohmann_json)
+assay_alias(benchmark benchmark::benchmark)
+
+if(ASSAY_BUILD_TESTS)
+  assay_declare(GTest 1.12 google/googletest v1.14.0)
+  FetchContent_MakeAvailable(GTest)
+  assay_alias(gtest GTest::gtest_main)
+endif()
+
+# Debian has Google Benchmark as a shared library only as well: a copy lies beside the programs, so
+# that the build folder can be carried to a machine without it.
+set(CMAKE_BUILD_RPATH "\$ORIGIN")
+function(assay_carry_shared_libraries target)
+  get_target_property(type benchmark::benchmark TYPE)
+  if(type STREQUAL SHARED_LIBRARY)
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different
+      $<TARGET_FILE:benchmark::benchmark>
+      $<TARGET_FILE_DIR:${target}>/$<TARGET_SONAME_FILE_NAME:benchmark::benchmark>)
+  endif()
+endfunction()

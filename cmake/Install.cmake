@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cmake --install`, and what find_package(assay) then gives another project: assay::commands (the
+# whole command line; it brings assay::harness along) and assay_add_probes(). See examples/own_probe.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Fetched dependencies are not installed, and so neither is what is linked to them.
+foreach(dependency fmt CLI11 nlohmann_json benchmark)
+  if(NOT ${dependency}_FOUND)
+    message(STATUS "assay: no install rules, since ${dependency} is fetched and not installed here")
+    return()
+  endif()
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
+set_target_properties(assay_harness PROPERTIES EXPORT_NAME harness)
+set_target_properties(assay_commands PROPERTIES EXPORT_NAME commands)
+install(TARGETS assay RUNTIME)
+install(TARGETS assay_kernels LIBRARY)
+install(TARGETS assay_harness assay_commands assay_fmt assay_json assay_cli11 assay_benchmark
+  EXPORT assayTargets)
+install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${package_dir})
+
+# Headers keep their place below the root, so that #include "harness/probe.hpp" holds there too.
+install(DIRECTORY harness DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/assay-root
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN tests EXCLUDE)
+install(DIRECTORY kernels/c_api/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+
+configure_package_config_file(cmake/assayConfig.cmake.in assayConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(assayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/AssayTargets.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/assayConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/assayConfigVersion.cmake
+  DESTINATION ${package_dir})
