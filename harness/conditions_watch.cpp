@@ -7,6 +7,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "harness/statistics.hpp"
+
 namespace assay {
 namespace {
 
@@ -18,12 +20,9 @@ std::vector<double> told(const std::vector<Reading>& readings, Member member) {
   return values;
 }
 
-// The middle reading, the upper one of two: a clock the GPU really had, not one between two steps.
-std::optional<double> middle(std::vector<double> values) {
+std::optional<double> middle(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+  return median(values);
 }
 
 std::optional<double> mean(const std::vector<double>& values) {
