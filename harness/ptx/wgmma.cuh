@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma: asynchronous matrix multiply by a warpgroup (four consecutive warps, the first a multiple
+// of four). sm_90a only.
+//
+// Order of use: wgmma_fence(); any number of wgmma_*; wgmma_commit(); wgmma_wait<pending>().
+// Registers and shared memory of an MMA belong to it from the call until the wait that covers it.
+// A in shared memory (64 x 16) and B (N x 16) are given by matrix descriptors (K-major both).
+//
+// Accumulators of m64nNk16, thread t of the warpgroup (warp w = t / 32, lane l = t % 32):
+//   d[4 * j + i] is row 16 * w + l / 4 + 8 * (i / 2), column 8 * j + 2 * (l % 4) + i % 2.
+// PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Instructions", register fragment figures.
+#pragma once
+#include <cstdint>
+
+namespace assay::ptx {
+
+// Orders earlier register accesses of the warpgroup before the MMAs that follow; needed before the
+// first, and whenever the accumulators were touched by other instructions.
+__device__ inline void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+// Closes the current group of MMAs.
+__device__ inline void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Waits until at most kPending of the newest groups are unfinished.
+template <int kPending>
+__device__ inline void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+// Tells the compiler that the accumulators change here. Placed after a wait, it keeps reads of them
+// from moving above it; costs no instruction.
+template <int kCount>
+__device__ inline void wgmma_pin(float (&d)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+// clang-format off
+#define ASSAY_ACCUMULATORS_8(i) \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+  "+f"(d[i + 6]), "+f"(d[i + 7])
+#define ASSAY_ACCUMULATORS_32(i) \
+  ASSAY_ACCUMULATORS_8(i), ASSAY_ACCUMULATORS_8(i + 8), ASSAY_ACCUMULATORS_8(i + 16), \
+  ASSAY_ACCUMULATORS_8(i + 24)
+
+// bf16 x bf16 -> f32, both operands in shared memory. `accumulate` false: D = A * B.
+//
+// D += A * B, 64 x 64 x 16; 32 accumulators per thread.
+__device__ inline void wgmma_m64n64k16_bf16(float (&d)[32], std::uint64_t a, std::uint64_t b, bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : ASSAY_ACCUMULATORS_32(0)
+      : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
+}
+
+// D += A * B, 64 x 128 x 16; 64 accumulators per thread.
+__device__ inline void wgmma_m64n128k16_bf16(float (&d)[64], std::uint64_t a, std::uint64_t b, bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "%64, %65, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : ASSAY_ACCUMULATORS_32(0), ASSAY_ACCUMULATORS_32(32)
+      : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
+}
+
+// D += A * B, 64 x 192 x 16; 96 accumulators per thread.
+__device__ inline void wgmma_m64n192k16_bf16(float (&d)[96], std::uint64_t a, std::uint64_t b, bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %98, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, "
+      "%96, %97, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : ASSAY_ACCUMULATORS_32(0), ASSAY_ACCUMULATORS_32(32), ASSAY_ACCUMULATORS_32(64)
+      : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
+}
+
+// D += A * B, 64 x 256 x 16; 128 accumulators per thread.
+__device__ inline void wgmma_m64n256k16_bf16(float (&d)[128], std::uint64_t a, std::uint64_t b, bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %130, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
+      "%128, %129, p, 1, 1, 0, 0;\n"
+      "}\n"
+      : ASSAY_ACCUMULATORS_32(0), ASSAY_ACCUMULATORS_32(32), ASSAY_ACCUMULATORS_32(64), ASSAY_ACCUMULATORS_32(96)
+      : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
+}
+
+#undef ASSAY_ACCUMULATORS_32
+#undef ASSAY_ACCUMULATORS_8
+// clang-format on
+
+// The instruction whose N is twice the number of accumulators.
+template <int kCount>
+__device__ inline void wgmma_bf16(float (&d)[kCount], std::uint64_t a, std::uint64_t b,
+                                  bool accumulate) {
+  static_assert(kCount == 32 || kCount == 64 || kCount == 96 || kCount == 128);
+  if constexpr (kCount == 32) wgmma_m64n64k16_bf16(d, a, b, accumulate);
+  if constexpr (kCount == 64) wgmma_m64n128k16_bf16(d, a, b, accumulate);
+  if constexpr (kCount == 96) wgmma_m64n192k16_bf16(d, a, b, accumulate);
+  if constexpr (kCount == 128) wgmma_m64n256k16_bf16(d, a, b, accumulate);
+}
+
+}  // namespace assay::ptx
