@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // __syncthreads() by the number of threads that meet at it: nothing lies between the barriers, so
 // the figure is the barrier itself, from the last warp's arrival to the next one's.
-#include <algorithm>
-
 #include "harness/device.hpp"
 #include "harness/state.hpp"
+#include "probes/sync/passage.hpp"
 
 namespace {
 
 constexpr int kBarriers = 64;  // in one iteration
-constexpr int kMaxWarps = 32;
-
-struct Passage {  // of one warp through one barrier, in cycles of its SM
-  std::uint64_t arrived, left;
-};
 
 __global__ void __launch_bounds__(1024)
-    syncthreads(std::int64_t iterations, Passage* passages, assay::StopwatchRecord* records) {
+    syncthreads(std::int64_t iterations, assay::Passage* passages,
+                assay::StopwatchRecord* records) {
   const assay::Stopwatch stopwatch;
 #pragma unroll 1
   for (std::int64_t i = 0; i < iterations; ++i) {
@@ -27,7 +22,8 @@ __global__ void __launch_bounds__(1024)
   const std::uint64_t arrived = assay::ptx::clock64();
   __syncthreads();
   const std::uint64_t left = assay::ptx::clock64();
-  if (threadIdx.x % 32 == 0) passages[blockIdx.x * kMaxWarps + threadIdx.x / 32] = {arrived, left};
+  if (threadIdx.x % 32 == 0)
+    passages[blockIdx.x * assay::kMaxWarps + threadIdx.x / 32] = {arrived, left};
 }
 
 std::vector<assay::Case> cases() {
@@ -41,20 +37,11 @@ std::vector<assay::Case> cases() {
 void run(assay::State& s) {
   const int warps = static_cast<int>(s.i64("warps"));
   const int ctas = s.device().sm_count;
-  auto* passages = s.allocate<Passage>(ctas * kMaxWarps);
+  auto* passages = s.allocate<assay::Passage>(ctas * assay::kMaxWarps);
   s.cycles({.steps = kBarriers}, [&](const assay::Launch& l) {
     syncthreads<<<ctas, warps * 32, 0, l.stream>>>(l.iterations, passages, l.records);
   });
-  // A barrier that works lets nobody leave before everybody has arrived.
-  const auto seen = assay::download(passages, ctas * kMaxWarps, s.stream());
-  for (int cta = 0; cta < ctas; ++cta) {
-    const auto first = seen.begin() + cta * kMaxWarps;
-    const auto last_in = std::max_element(first, first + warps,
-                                          [](auto& a, auto& b) { return a.arrived < b.arrived; });
-    const auto first_out =
-        std::min_element(first, first + warps, [](auto& a, auto& b) { return a.left < b.left; });
-    s.require(first_out->left >= last_in->arrived, "a warp left the barrier before all were there");
-  }
+  assay::require_barrier(s, passages, ctas, warps);
 }
 
 const assay::Registration registration{{
