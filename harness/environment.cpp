@@ -9,6 +9,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "git_commit.hpp"  // written by the build
 #include "harness/error.hpp"
 
 namespace assay {

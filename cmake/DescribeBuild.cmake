@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiled into the harness: what this build is, and where its toolkit lies.
+function(assay_describe_build target)
+  list(GET CUDAToolkit_LIBRARY_DIR 0 library_dir)
+  target_compile_definitions(${target} PRIVATE ASSAY_VERSION="${PROJECT_VERSION}"
+    ASSAY_NVCC_VERSION="${CMAKE_CUDA_COMPILER_VERSION}" ASSAY_CUDA_LIBRARY_DIR="${library_dir}")
+
+  # At build time, not configure time: results name the commit that measured them.
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/git_commit.hpp)
+  add_custom_target(assay_git_commit BYPRODUCTS ${header}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR} -DOUTPUT=${header}
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/GitCommit.cmake)
+  add_dependencies(${target} assay_git_commit)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
+
+  # CUPTI's headers lie apart in a toolkit from NVIDIA's own installer.
+  find_path(ASSAY_CUPTI_INCLUDE_DIR cupti_range_profiler.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
+    ${CUDAToolkit_BIN_DIR}/../extras/CUPTI/include ${ASSAY_EXTRA_CUDA_INCLUDE_DIR})
+  if(ASSAY_CUPTI_INCLUDE_DIR)
+    target_compile_definitions(${target} PRIVATE ASSAY_HAS_CUPTI)
+    target_include_directories(${target} SYSTEM PRIVATE ${ASSAY_CUPTI_INCLUDE_DIR})
+  endif()
+endfunction()
