@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = "assay.run/1"
+STATUSES = ("ok", "failed", "skipped", "not_run")
 SCHEMA_PATH = Path(__file__).parent / "schema" / "assay.run-1.schema.json"
 
 Interval = tuple[float, float]
@@ -252,7 +253,11 @@ def _measurement_problems(measurement: dict[str, Any]) -> Iterator[str]:
         for key, values in samples.items():
             if not isinstance(values, list) or not all(map(_number, values)):
                 yield f"samples.{key}: must be an array of numbers"
-    if measurement.get("status", "ok") != "ok":
+    status = measurement.get("status", "ok")
+    if status not in STATUSES:
+        yield f"status: {status!r:.40} is none of {', '.join(STATUSES)}"
+        return
+    if status != "ok":
         if not measurement.get("reason"):
             yield "reason: missing; a measurement that is not ok says why"
         return
@@ -340,7 +345,7 @@ def _read_journal(path: Path) -> dict[str, Any]:
         measurement = entry.get("measurement") if isinstance(entry, dict) else None
         if not isinstance(measurement, dict):
             raise RunFileError(f"{path}: entry {number}: \"measurement\" is missing; the journal is damaged")
-        latest[json.dumps([measurement.get("name"), measurement.get("repetition")])] = measurement
+        latest[json.dumps([measurement.get("name"), measurement.get("repetition") or 0])] = measurement
     return {**entries[0], "measurements": list(latest.values())}
 
 

@@ -150,16 +150,15 @@ def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
 
 def _cases(run: Run, rules: Rules) -> dict[str, list[Measurement]]:
     """Our own measurements by name; each list in order of repetition."""
-    cases: dict[str, dict[int | None, Measurement]] = {}
+    cases: dict[str, dict[int, Measurement]] = {}
     for m in run.measurements:
         if m.source is not None or (rules.name and not re.search(rules.name, m.name)):
             continue
         repetitions = cases.setdefault(m.name, {})
-        if m.repetition in repetitions:
-            raise ValueError(f"{run.path}: {m.name} occurs twice with repetition {m.repetition}; "
-                             "repetitions must be numbered")
-        repetitions[m.repetition] = m
-    return {name: [found[k] for k in sorted(found, key=lambda k: (k is not None, k))] for name, found in cases.items()}
+        if (number := m.repetition or 0) in repetitions:
+            raise ValueError(f"{run.path}: {m.name} occurs twice with repetition {number}; repetitions must be numbered")
+        repetitions[number] = m
+    return {name: [found[k] for k in sorted(found)] for name, found in cases.items()}
 
 
 def _compare_case(before: list[Measurement], after: list[Measurement], rules: Rules,
@@ -207,7 +206,7 @@ def _timed(c: Comparison) -> bool:
     return c.unit in ("s", "ms", "us", "ns") or c.unit.endswith("/s")
 
 
-def _on_one_clock(c: Comparison, sides: list[dict[int | None, Measurement]]) -> list[dict[int | None, Metric]]:
+def _on_one_clock(c: Comparison, sides: list[dict[int, Measurement]]) -> list[dict[int, Metric]]:
     """The metric as it would be at the median SM clock of the base: time x clock is cycles, and constant."""
     reference = float(np.median([m.conditions["sm_clock_mhz"] for m in sides[0].values()]))
 
@@ -228,7 +227,7 @@ def _throttled(measurement: Measurement, per_clock: bool) -> list[str]:
 
 def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], rules: Rules) -> None:
     """Ok measurements of both sides -> ratio, interval and p-values of the comparison, or why there are none."""
-    sides = [{m.repetition: m for m in side if c.metric in m.metrics} for side in (before, after)]
+    sides = [{m.repetition or 0: m for m in side if c.metric in m.metrics} for side in (before, after)]
     if not sides[1]:
         c.verdict, c.note = Verdict.MISSING, f"the candidate has no metric {c.metric}"
         return
@@ -265,9 +264,9 @@ def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], ru
     _estimate(c, values[0], values[1], rules)
 
 
-def _estimate(c: Comparison, before: dict[int | None, Metric], after: dict[int | None, Metric], rules: Rules) -> None:
+def _estimate(c: Comparison, before: dict[int, Metric], after: dict[int, Metric], rules: Rules) -> None:
     """The cost ratio by the strongest method the data allow."""
-    shared = sorted(before.keys() & after.keys(), key=lambda k: (k is not None, k))
+    shared = sorted(before.keys() & after.keys())
     ours, theirs = [m.value for m in before.values()], [m.value for m in after.values()]
     doubt = ""
     if len(shared) >= 2 and len(shared) == len(before) == len(after):
@@ -295,7 +294,7 @@ def _estimate(c: Comparison, before: dict[int | None, Metric], after: dict[int |
         c.note = doubt
 
 
-def _process_interval(side: dict[int | None, Metric]) -> Interval:
+def _process_interval(side: dict[int, Metric]) -> Interval:
     """The widest of the sampling intervals, around the median process."""
     value = float(np.median([m.value for m in side.values()]))
     if any(m.ci95 is None for m in side.values()):

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and writing assay.run/1: nothing lost, nothing wrong let in, every error one clear line."""
+
+import copy
+import json
+import os
+import re
+
+import pytest
+import runs
+
+from assay import run_file
+from assay.run_file import RunFileError
+
+FULL = runs.run({
+    **runs.measurement(),
+    "probe": "memory/hbm",
+    "params": {"bytes": 1 << 30, "state": "burst"},
+    "samples": {"time_ns": [99000.5, 100000.0, 101000], "ratio": [1.0]},
+    "sass": {"sha256": runs.SHA, "kernel": "copy", "target": "sm_90a", "loop": {"LDG.E.128": 8}, "verified": True,
+             "emulated": False, "text": "LDG.E.128 ..."},
+    "baselines": [{"name": "memcpy", "speedup": {"value": 1.04, "ci95": [1.03, 1.05]},
+                   "time_us": {"value": 104.0, "ci95": [103, 105], "unit": "us"}}],
+    "source": None, "flags": ["first"], "duration_s": 1.5, "command": "assay run memory/hbm/copy",
+    "counters": {"dram__bytes.sum": 1e9},
+}, {"name": "tmem/load", "kind": "probe", "status": "not_run", "reason": "needs sm_100a"},
+    {"name": "paper/figure", "kind": "probe", "metrics": {"tflops": {"unit": "TFLOP/s", "value": 660}},
+     "source": {"title": "A paper", "url": "https://example.org"}})
+
+
+@pytest.fixture(params=["schema and hand checks", "hand checks only"])
+def checks(request, monkeypatch):
+    """Runs a test with and without the package jsonschema."""
+    if request.param == "hand checks only":
+        monkeypatch.setattr(run_file, "_schema_validator", lambda: None)
+    else:
+        pytest.importorskip("jsonschema")
+
+
+def problem(document, tmp_path):
+    """The error that loading `document` gives: one line that begins with the file."""
+    path = runs.write(tmp_path / "run.json", document)
+    with pytest.raises(RunFileError) as error:
+        run_file.load(path)
+    line = str(error.value)
+    assert "\n" not in line and line.startswith(f"{path}: ")
+    return line.removeprefix(f"{path}: ")
+
+
+def test_the_schema_is_a_schema():
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator.check_schema(json.loads(run_file.SCHEMA_PATH.read_text()))
+
+
+def test_load_reads_what_is_there(tmp_path, checks):
+    run = run_file.load(runs.write(tmp_path / "run.json", FULL))
+    ours, absent, published = run.measurements
+    assert (run.gpu["name"], run.path) == ("NVIDIA H200", tmp_path / "run.json")
+    assert (ours.headline.value, ours.headline.better) == (100.0, "lower")
+    assert ours.metrics["time_us"].ci95 == pytest.approx((99.9, 100.1))
+    assert (ours.baselines[0].speedup.ci95, ours.baselines[0].time_us.extra) == ((1.03, 1.05), {"unit": "us"})
+    assert ours.extra == {"counters": {"dram__bytes.sum": 1e9}}
+    assert (absent.ok, absent.reason, absent.headline) == (False, "needs sm_100a", None)
+    assert (published.headline.value, published.headline.ci95) == (660, None)
+    assert [m.name for m in run.find("^tmem/")] == ["tmem/load"]
+
+
+def test_save_loses_nothing(tmp_path):
+    first = run_file.load(runs.write(tmp_path / "run.json", {**FULL, "note": "kept"}))
+    run_file.save(first, tmp_path / "again.json")
+    second = run_file.load(tmp_path / "again.json")
+    second.path = first.path
+    assert second == first
+    assert json.loads((tmp_path / "again.json").read_text())["note"] == "kept"
+    assert sorted(os.listdir(tmp_path)) == ["again.json", "run.json"]
+
+
+def test_save_refuses_what_load_would(tmp_path):
+    run = run_file.load(runs.write(tmp_path / "run.json", FULL))
+    run.measurements[0].metrics["time_us"].ci95 = None
+    with pytest.raises(RunFileError, match="no measurement without an interval"):
+        run_file.save(run, tmp_path / "again.json")
+    assert not (tmp_path / "again.json").exists()
+
+
+def test_save_says_why_it_cannot_write(tmp_path):
+    run = run_file.load(runs.write(tmp_path / "run.json", FULL))
+    with pytest.raises(RunFileError, match="absent/run.json: cannot be written: No such file or directory"):
+        run_file.save(run, tmp_path / "absent" / "run.json")
+
+
+def test_a_folder_stands_for_its_run(tmp_path):
+    runs.write(tmp_path / "run.json", FULL)
+    assert run_file.load(tmp_path).path == tmp_path / "run.json"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RunFileError, match="holds neither run.json nor journal.jsonl"):
+        run_file.load(tmp_path / "empty")
+
+
+def journal(folder, *measurements, end="\n"):
+    head = {k: FULL[k] for k in ("schema", "environment")}
+    lines = [json.dumps(entry) for entry in (head, *({"measurement": m} for m in measurements))]
+    (folder / "journal.jsonl").write_text("\n".join(lines) + end)
+
+
+def test_a_journal_is_a_run(tmp_path):
+    journal(tmp_path, {"name": "a/b", "kind": "probe", "status": "failed", "reason": "timeout"},
+            runs.measurement("a/b", 3.0), runs.measurement("a/b", 4.0, repetition=1))
+    assert [m.headline.value for m in run_file.load(tmp_path).measurements] == [3.0, 4.0]
+
+
+def test_a_journal_may_end_in_half_a_line(tmp_path):
+    journal(tmp_path, runs.measurement("a/b"), end='\n{"measurement": {"na')
+    assert len(run_file.load(tmp_path).measurements) == 1
+
+
+def test_a_journal_damaged_in_the_middle_is_refused(tmp_path):
+    journal(tmp_path, runs.measurement("a/b"), end='\n{"measurement": {"na\n{}\n')
+    with pytest.raises(RunFileError, match=r"journal.jsonl: line 3, column \d+: not valid JSON"):
+        run_file.load(tmp_path)
+    (tmp_path / "journal.jsonl").write_text("[]\n")
+    with pytest.raises(RunFileError, match="line 1: not an assay journal"):
+        run_file.load(tmp_path)
+
+
+@pytest.mark.parametrize("content, expected", [
+    (b'{"schema": "assay.run/1",\n "environment": }', r"line 2, column 17: not valid JSON"),
+    (b"", r"line 1, column 1: not valid JSON"),
+    (b"\xff\xfe\x00", r"not text"),
+    (b"[" * 100000, r"nested too deeply"),
+    (b"[1]", r"not an assay run file"),
+    (b'{"benchmarks": []}', r"not an assay run file: no \"schema\" field"),
+    (b'{"schema": "assay.gate/1"}', r"schema: 'assay.gate/1' is not an assay run"),
+    (b'{"schema": "assay.run/2"}', r"schema: assay.run/2 is not readable .* upgrade assay"),
+    (b'{"schema": "assay.run/1"}', r"environment: missing"),
+    (b'{"schema": "assay.run/1", "environment": {}}', r"measurements: missing"),
+])
+def test_what_is_not_a_run_file_is_named(tmp_path, content, expected):
+    path = tmp_path / "run.json"
+    path.write_bytes(content)
+    with pytest.raises(RunFileError, match=f"{re.escape(str(path))}: {expected}"):
+        run_file.load(path)
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(RunFileError, match="run.json: no such file; give"):
+        run_file.load(tmp_path / "run.json")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file_is_named(tmp_path):
+    runs.write(tmp_path / "run.json", FULL).chmod(0)
+    with pytest.raises(RunFileError, match="cannot be read: Permission denied"):
+        run_file.load(tmp_path)
+
+
+@pytest.mark.parametrize("path, value, expected", [
+    ("metrics.time_us.ci95", None, r"metrics.time_us.ci95: no measurement without an interval"),
+    ("metrics.time_us.ci95", [2, 1], r"metrics.time_us.ci95: low 2 is above high 1"),
+    ("metrics.time_us.value", "fast", r"metrics.time_us: needs a unit and a numeric value"),
+    ("metrics.time_us.better", "faster", r"metrics.time_us.better: must be"),
+    ("metrics", {}, r"metrics: missing"),
+    ("primary", "tflops", r"primary: 'tflops' is none of the metrics; name one of time_us"),
+    ("samples", {"time_ns": [1, "x"]}, r"samples.time_ns: must be an array of numbers"),
+    ("status", "failed", r"reason: missing"),
+    ("name", None, r"name: every measurement is an object with a name"),
+])
+def test_broken_essentials_are_found_with_and_without_jsonschema(tmp_path, checks, path, value, expected):
+    assert re.match(r"measurements\[0\]\." + expected, problem(changed(path, value), tmp_path))
+
+
+def changed(path, value):
+    document = copy.deepcopy(FULL)
+    *steps, last = path.split(".")
+    place = document["measurements"][0]
+    for step in steps:
+        place = place[step]
+    place[last] = value
+    return document
+
+
+@pytest.mark.parametrize("path, value", [
+    ("kind", "test"), ("sass.sha256", "abc"), ("sass.loop", {"HGMMA": -1}), ("conditions.clock_domain", "memory"),
+    ("conditions.throttle", "none"), ("status", "fine"), ("name", "has space"), ("repetition", -1),
+    ("baselines", [{"name": "x", "speedup": {"value": 1.0}}])])
+def test_the_schema_is_strict_about_what_it_promises(tmp_path, path, value):
+    pytest.importorskip("jsonschema")
+    assert f"measurements[0].{path}" in problem(changed(path, value), tmp_path)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_nan_and_infinity_are_no_results(tmp_path, checks, value):
+    assert "measurements[0].samples.time_ns[1]: NaN and infinity" in \
+        problem(changed("samples", {"time_ns": [1.0, value]}), tmp_path)
+
+
+@pytest.mark.parametrize("key", ["uuid", "gpu_uuid", "serial", "serial_number", "board_serial", "serialNumber", "hostname",
+                                 "host_name", "UserName"])
+def test_a_file_that_names_a_machine_or_person_is_refused(tmp_path, key):
+    pytest.importorskip("jsonschema")
+    document = copy.deepcopy(FULL)
+    document["environment"]["host"]["nested"] = [{key: "x"}]
+    assert "may identify a machine or person" in problem(document, tmp_path)
+    assert "may identify" in problem(changed("params", {key: 1}), tmp_path)
+
+
+def test_a_gpu_uuid_in_any_string_is_refused(tmp_path):
+    pytest.importorskip("jsonschema")
+    assert "may identify" in problem(changed("command", "assay run --gpu GPU-8f3c1b2a-11aa-22bb-33cc-445566778899"), tmp_path)
+
+
+def test_serialization_is_no_serial_number(tmp_path):
+    run_file.load(runs.write(tmp_path / "run.json", changed("params", {"serialized": True, "serial_chain": 4, "user": 1})))
