@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cubin.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "harness/dynamic_library.hpp"
+#include "harness/elf.hpp"
+#include "harness/error.hpp"
+#include "harness/process.hpp"
+
+namespace assay {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::uint16_t kMachineCuda = 190;           // EM_CUDA
+constexpr std::uint8_t kCudaEntry = 0x10;             // STO_CUDA_ENTRY in st_other: a __global__
+constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;    // first word of a fat binary container
+constexpr std::uint16_t kFatbinElf = 2;               // kind of an entry that is a cubin
+constexpr std::uint8_t kArchitectureSpecific = 0x09;  // attribute of .nv.compat: 1 for "a" targets
+
+// A file mapped into memory: a 20 MB executable is searched without reading all of it.
+class MappedFile {
+ public:
+  explicit MappedFile(const fs::path& path) {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size > 0) {
+      size_ = static_cast<std::size_t>(status.st_size);
+      data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    }
+    const int error = errno;
+    if (descriptor >= 0) close(descriptor);
+    if (data_ == MAP_FAILED)
+      throw Error(ExitCode::usage, "cannot read " + path.string() + ": " +
+                                       (descriptor < 0 ? std::strerror(error)
+                                                       : "it is empty or not a regular file"));
+  }
+  ~MappedFile() { munmap(data_, size_); }
+  MappedFile(const MappedFile&) = delete;  // owns the mapping
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const char> bytes() const { return {static_cast<const char*>(data_), size_}; }
+
+ private:
+  void* data_ = MAP_FAILED;
+  std::size_t size_ = 0;
+};
+
+// The layout of fat binaries is not documented by NVIDIA. What is used here was checked against
+// files built by nvcc 13.0: a container is {magic u32, version u16, header size u16, size of all
+// entries u64}, an entry {kind u16, version u16, header size u32, payload size u64, ...} followed
+// by its payload. Containers of several objects lie one after another, 8-byte aligned.
+struct ContainerHeader {
+  std::uint32_t magic;
+  std::uint16_t version, header_size;
+  std::uint64_t size;
+};
+struct EntryHeader {
+  std::uint16_t kind, version;
+  std::uint32_t header_size;
+  std::uint64_t payload_size;
+};
+
+template <class Record>
+std::optional<Record> peek(std::span<const char> bytes, std::size_t offset) {
+  Record record;
+  if (offset > bytes.size() || bytes.size() - offset < sizeof record) return std::nullopt;
+  std::memcpy(&record, bytes.data() + offset, sizeof record);
+  return record;
+}
+
+[[noreturn]] void damaged_fatbin() {
+  throw Error(ExitCode::usage, "damaged fat binary: an entry reaches past its end");
+}
+
+// Appends the cubins of every container; false if one of them is compressed.
+bool append_fatbin(std::span<const char> bytes, std::vector<DeviceCode>& codes) {
+  for (std::size_t at = 0; const auto container = peek<ContainerHeader>(bytes, at);) {
+    if (container->magic != kFatbinMagic) {
+      at += 8;  // padding between containers
+      continue;
+    }
+    const std::size_t begin = at + container->header_size;
+    if (begin > bytes.size() || container->size > bytes.size() - begin ||
+        container->header_size < sizeof(ContainerHeader))
+      damaged_fatbin();
+    const auto entries = bytes.subspan(begin, container->size);
+    for (std::size_t entry_at = 0; const auto entry = peek<EntryHeader>(entries, entry_at);) {
+      const std::size_t left = entries.size() - entry_at;
+      if (entry->header_size < sizeof(EntryHeader) || entry->header_size > left ||
+          entry->payload_size > left - entry->header_size)
+        damaged_fatbin();
+      const auto payload = entries.subspan(entry_at + entry->header_size, entry->payload_size);
+      if (entry->kind == kFatbinElf) {
+        if (!ElfImage::is_elf(payload)) return false;
+        codes.push_back(device_code({payload.begin(), payload.end()}));
+      }
+      entry_at += entry->header_size + entry->payload_size;
+    }
+    at = (begin + container->size + 7) / 8 * 8;
+  }
+  return true;
+}
+
+std::vector<DeviceCode> extract_by_cuobjdump(const fs::path& file) {
+  std::string folder = (fs::temp_directory_path() / "assay-XXXXXX").string();
+  if (!mkdtemp(folder.data()))
+    throw Error(ExitCode::io, "cannot make a folder in " + fs::temp_directory_path().string() +
+                                  ": " + std::strerror(errno));
+  struct Cleanup {
+    fs::path folder;
+    ~Cleanup() {
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+    }
+  } cleanup{folder};
+
+  const ToolOutput output =
+      run_tool({find_tool("cuobjdump"), "-xelf", "all", fs::absolute(file).string()}, {}, folder);
+  if (output.status != 0)
+    throw Error(ExitCode::usage, "cuobjdump cannot read " + file.string() + ": " +
+                                     output.errors.substr(0, output.errors.find('\n')));
+  std::vector<DeviceCode> codes;
+  for (const fs::directory_entry& found : fs::directory_iterator(folder)) {
+    std::ifstream stream(found.path(), std::ios::binary);
+    codes.push_back(device_code({std::istreambuf_iterator<char>(stream), {}}));
+  }
+  return codes;
+}
+
+// The qualified name alone, without return type, parameters, blanks, unnamed namespaces and the
+// suffixes of integer literals: "void (anonymous namespace)::chase<4u, float>(int*)" becomes
+// "chase<4,float>".
+std::string plain_name(std::string_view text) {
+  if (text.starts_with("void ")) text.remove_prefix(5);
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  std::string plain;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with(kUnnamed)) {
+      i += kUnnamed.size() - 1;
+      continue;
+    }
+    // nvcc's namespace for internal linkage under -rdc=true.
+    if (text.substr(i).starts_with("_INTERNAL_") && (plain.empty() || plain.ends_with("::"))) {
+      if (const std::size_t end = text.find("::", i); end != text.npos) {
+        i = end + 1;
+        continue;
+      }
+    }
+    const char c = text[i];
+    if (c == '(' && depth == 0) break;  // the parameters
+    depth += (c == '<') - (c == '>');
+    if (c == ' ') continue;
+    const bool ends_argument = c == ',' || c == '>';
+    if (ends_argument && depth >= 0) {
+      std::size_t digits = plain.find_last_not_of("ul");
+      if (digits != plain.npos && std::isdigit(static_cast<unsigned char>(plain[digits]))) {
+        const std::size_t start = plain.find_last_not_of("0123456789", digits);
+        if (start != plain.npos && std::string_view("<,-)").find(plain[start]) != std::string::npos)
+          plain.resize(digits + 1);
+      }
+    }
+    plain += c;
+  }
+  return plain;
+}
+
+std::string without_template_arguments(std::string name) {
+  if (!name.ends_with('>')) return name;
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += (name[i] == '>') - (name[i] == '<');
+    if (depth == 0) return name.substr(0, i);
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string demangled(const std::string& symbol) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text ? text : symbol;
+  std::free(text);
+  return result;
+}
+
+bool is_kernel(const std::string& symbol, std::string_view name) {
+  if (symbol == name) return true;
+  if (!symbol.starts_with("_Z")) return false;
+  const std::string wanted = plain_name(name);
+  // A mangled name holds its identifiers as they are, so most symbols need no demangling.
+  std::string base = wanted.substr(0, wanted.find('<'));
+  if (const std::size_t colon = base.rfind(':'); colon != base.npos) base.erase(0, colon + 1);
+  if (symbol.find(base) == symbol.npos) return false;
+
+  std::string found = plain_name(demangled(symbol));
+  if (!wanted.ends_with('>')) found = without_template_arguments(std::move(found));
+  return found == wanted || found.ends_with("::" + wanted);
+}
+
+std::string device_arch(const ElfImage& image) {
+  // Since CUDA 13 (ABI version 8) the SM number is in bits 8..15 of e_flags, before that in 0..7,
+  // with bit 11 for "a".
+  const bool current = image.abi_version() >= 8;
+  const std::uint32_t number = (current ? image.flags() >> 8 : image.flags()) & 0xff;
+  bool specific = !current && (image.flags() & 0x800) != 0;
+  if (const ElfSection* compat = image.section(".nv.compat")) {
+    // Records of {format u8, attribute u8, value u16}; format 4 has `value` more bytes.
+    for (std::size_t at = 0; at + 4 <= compat->bytes.size();) {
+      const auto* record = reinterpret_cast<const unsigned char*>(compat->bytes.data() + at);
+      const unsigned value = record[2] | record[3] << 8;
+      if (record[0] != 4 && record[1] == kArchitectureSpecific) specific = value == 1;
+      at += 4 + (record[0] == 4 ? value : 0);
+    }
+  }
+  return "sm_" + std::to_string(number) + (specific ? "a" : "");
+}
+
+DeviceCode device_code(std::vector<char> elf) {
+  const ElfImage image(elf);
+  if (image.machine() != kMachineCuda)
+    throw Error(ExitCode::usage, "not device code: the ELF image is for another machine");
+  DeviceCode code{.arch = device_arch(image), .elf = {}, .kernels = {}};
+  for (const ElfSymbol& symbol : image.symbols())
+    if (symbol.type == STT_FUNC && (symbol.other & kCudaEntry) && symbol.section != SHN_UNDEF)
+      code.kernels.emplace_back(symbol.name);
+  code.elf = std::move(elf);
+  return code;
+}
+
+std::vector<DeviceCode> extract(const fs::path& file) try {
+  const MappedFile mapped(file);
+  std::vector<DeviceCode> codes;
+  bool complete = true;
+  if (const auto magic = peek<std::uint32_t>(mapped.bytes(), 0); magic == kFatbinMagic) {
+    complete = append_fatbin(mapped.bytes(), codes);
+  } else if (ElfImage::is_elf(mapped.bytes())) {
+    const ElfImage image(mapped.bytes());
+    if (image.machine() == kMachineCuda)
+      return {device_code({mapped.bytes().begin(), mapped.bytes().end()})};
+    for (const ElfSection& section : image.sections())
+      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
+        complete = append_fatbin(section.bytes, codes) && complete;
+  }
+  if (!complete) codes = extract_by_cuobjdump(file);
+  if (codes.empty())
+    throw Error(ExitCode::usage,
+                "no device code in it; give a cubin, a fat binary, or an object, "
+                "executable or library built by nvcc");
+  return codes;
+} catch (const Error& error) {
+  const std::string what = error.what();
+  if (what.find(file.string()) != what.npos) throw;
+  throw Error(error.code(), file.string() + ": " + what);
+}
+
+std::optional<KernelSymbol> find_kernel(std::span<const DeviceCode> codes, Target target,
+                                        std::string_view name_wanted, std::string_view source) {
+  std::vector<KernelSymbol> found;
+  for (const DeviceCode& code : codes) {
+    if (code.arch != name(target)) continue;
+    for (const std::string& symbol : code.kernels) {
+      if (!is_kernel(symbol, name_wanted)) continue;
+      // A template instantiated in several files is one kernel.
+      if (std::ranges::find(found, symbol, &KernelSymbol::symbol) == found.end())
+        found.push_back({&code, symbol});
+    }
+  }
+  if (found.size() > 1 && !source.empty()) {
+    // nvcc names the anonymous namespace of a file latency.cu ..._latency_cu_...
+    const std::string mark = "_" + fs::path(source).stem().string() + "_cu_";
+    std::vector<KernelSymbol> in_source;
+    for (const KernelSymbol& kernel : found)
+      if (kernel.symbol.find(mark) != std::string::npos) in_source.push_back(kernel);
+    if (!in_source.empty()) found = std::move(in_source);
+  }
+  if (found.size() > 1) {
+    std::string list;
+    for (const KernelSymbol& kernel : found) {
+      list += list.empty() ? "" : ", ";
+      list += plain_name(demangled(kernel.symbol));
+    }
+    throw Error(ExitCode::usage, "'" + std::string(name_wanted) + "' could be any of: " + list +
+                                     "; write the template arguments or a namespace");
+  }
+  if (found.empty()) return std::nullopt;
+  return found.front();
+}
+
+}  // namespace assay

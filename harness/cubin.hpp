@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device code inside a file, and the kernels inside the device code.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/target.hpp"
+
+namespace assay {
+
+class ElfImage;
+
+// One device ELF image (cubin).
+struct DeviceCode {
+  std::string arch;  // "sm_90a", spelled like name(Target)
+  std::vector<char> elf;
+  std::vector<std::string> kernels;  // symbols of the entry functions, mangled
+};
+
+// Every device image in a cubin, a fat binary, or a host object, executable or shared library.
+// Compressed fat binaries need cuobjdump. Throws Error(usage) if the file cannot be read, is
+// damaged or holds no device code; never crashes on strange bytes.
+std::vector<DeviceCode> extract(const std::filesystem::path& file);
+
+// One image that is already in memory. Throws Error(usage) if it is no device ELF.
+DeviceCode device_code(std::vector<char> elf);
+
+// "sm_90a": the architecture an image was compiled for.
+std::string device_arch(const ElfImage& image);
+
+// The name as written in C++, with parameters, or `symbol` itself if it is not mangled.
+std::string demangled(const std::string& symbol);
+
+// Whether `symbol` is the kernel a person calls `name`: its base name ("chase"), with any of its
+// namespaces ("memory::chase") and with template arguments ("chase<4>") or without, which then
+// stands for every instantiation. Anonymous namespaces need not be written, nor suffixes of
+// integers (4 is 4u). The symbol itself is a name too.
+bool is_kernel(const std::string& symbol, std::string_view name);
+
+struct KernelSymbol {
+  const DeviceCode* code;
+  std::string symbol;
+};
+
+// The kernel called `name` in code for exactly `target`. Where kernels in the anonymous namespaces
+// of several files share a name, `source` (the file's path, "probes/memory/latency.cu") decides.
+// Throws Error(usage) that lists the candidates if the name is still ambiguous.
+std::optional<KernelSymbol> find_kernel(std::span<const DeviceCode> codes, Target target,
+                                        std::string_view name, std::string_view source = {});
+
+}  // namespace assay
