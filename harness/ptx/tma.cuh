@@ -4,7 +4,9 @@
 //
 // Loads complete on an mbarrier: they subtract the box's bytes from its expected transaction bytes,
 // also for the part outside the tensor, which is filled with zeros. Coordinates are in elements,
-// innermost dimension first, and may be negative or beyond the end.
+// innermost dimension first, and may be negative or beyond the end. Destination and barrier lie in
+// this CTA and are named in .shared::cta: the same machine code as .shared::cluster on sm_90a and
+// sm_100a, where sm_120a would add a check of the destination and a call for another CTA's.
 // Stores complete in bulk groups of the issuing thread: commit, then wait. What they read from
 // shared memory must have been fenced with fence_proxy_async_shared(); what lies outside the tensor
 // is not written.
@@ -28,7 +30,7 @@ __device__ inline void tma_prefetch_map(const CUtensorMap* map) {
 __device__ inline void tma_load_1d(void* destination, const CUtensorMap* map, Mbarrier* barrier,
                                    int c0) {
   asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+      "cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
       "{%3}], [%2];" ::"r"(shared_address(destination)),
       "l"(map), "r"(shared_address(barrier)), "r"(c0)
       : "memory");
@@ -37,7 +39,7 @@ __device__ inline void tma_load_1d(void* destination, const CUtensorMap* map, Mb
 __device__ inline void tma_load_2d(void* destination, const CUtensorMap* map, Mbarrier* barrier,
                                    int c0, int c1) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
       "{%3, %4}], [%2];" ::"r"(shared_address(destination)),
       "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1)
       : "memory");
@@ -46,7 +48,7 @@ __device__ inline void tma_load_2d(void* destination, const CUtensorMap* map, Mb
 __device__ inline void tma_load_3d(void* destination, const CUtensorMap* map, Mbarrier* barrier,
                                    int c0, int c1, int c2) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+      "cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
       "{%3, %4, %5}], [%2];" ::"r"(shared_address(destination)),
       "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2)
       : "memory");
@@ -55,7 +57,7 @@ __device__ inline void tma_load_3d(void* destination, const CUtensorMap* map, Mb
 __device__ inline void tma_load_4d(void* destination, const CUtensorMap* map, Mbarrier* barrier,
                                    int c0, int c1, int c2, int c3) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+      "cp.async.bulk.tensor.4d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
       "{%3, %4, %5, %6}], [%2];" ::"r"(shared_address(destination)),
       "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
       : "memory");
@@ -64,7 +66,7 @@ __device__ inline void tma_load_4d(void* destination, const CUtensorMap* map, Mb
 __device__ inline void tma_load_5d(void* destination, const CUtensorMap* map, Mbarrier* barrier,
                                    int c0, int c1, int c2, int c3, int c4) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+      "cp.async.bulk.tensor.5d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
       "{%3, %4, %5, %6, %7}], [%2];" ::"r"(shared_address(destination)),
       "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
       : "memory");
@@ -128,8 +130,8 @@ __device__ inline void tma_store_5d(const CUtensorMap* map, const void* source, 
 __device__ inline void bulk_load(void* destination, const void* source, std::uint32_t bytes,
                                  Mbarrier* barrier) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(shared_address(destination)),
+      "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          shared_address(destination)),
       "l"(__cvta_generic_to_global(source)), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
 }
