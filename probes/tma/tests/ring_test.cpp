@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/tma/ring.cuh"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace assay {
+namespace {
+
+TEST(Ring, VisitsEveryPlaceOnce) {
+  for (const int bits : {8, 13, 16, 17}) {
+    std::vector<bool> visited(std::size_t{1} << bits);
+    for (std::uint32_t step = 0; step < visited.size(); ++step) {
+      const std::uint32_t place = shuffle(step, bits);
+      ASSERT_LT(place, visited.size());
+      ASSERT_FALSE(visited[place]) << "bits " << bits << ", step " << step;
+      visited[place] = true;
+    }
+  }
+}
+
+TEST(Ring, ClosesAfterTheLastStep) {
+  EXPECT_EQ(shuffle(0, 13), shuffle(1 << 13, 13));
+  EXPECT_EQ(shuffle(5, 13), shuffle(5 + (3 << 13), 13));
+}
+
+TEST(Ring, WalkGoesOnWhereTheLastLaunchEnded) {
+  Walk walk(3, 8);
+  EXPECT_EQ(walk.set_out(100), 0u);
+  EXPECT_EQ(walk.end(0), 100u);
+  EXPECT_EQ(walk.set_out(200), 100u);
+  EXPECT_EQ(walk.end(0), 300u % 256);
+  EXPECT_EQ(walk.end(2), (2u * 256 / 3 + 300) % 256);
+}
+
+}  // namespace
+}  // namespace assay
