@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds and runs every test: GoogleTest through ctest, then pytest. The last line counts them all;
+# the exit status is 0 only if none failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/build.sh
+rm -f build/ctest.xml build/pytest.xml
+failed=0
+ctest --test-dir build --parallel "$(nproc)" --output-on-failure --output-junit ctest.xml || failed=1
+.venv/bin/python -m pytest -q --junitxml build/pytest.xml reports kernels scripts || failed=1
+.venv/bin/python scripts/count_tests.py build/ctest.xml build/pytest.xml || failed=1
+exit $failed

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the source tree share: its files, and which of them include which."""
+
+import functools
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def files(*patterns: str) -> list[pathlib.Path]:
+    """Files of the project that match any of the glob patterns, ignored ones left out."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout.split("\n")
+    return sorted({ROOT / name for name in listed if name and (ROOT / name).is_file()})
+
+
+@functools.cache
+def includes(file: pathlib.Path) -> tuple[str, ...]:
+    """What `file` itself includes, in either form, as written."""
+    return tuple(re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', file.read_text(), re.MULTILINE))
+
+
+def closure(file: pathlib.Path) -> dict[pathlib.Path, tuple[pathlib.Path, ...]]:
+    """`file` and every project file it includes, however far down, each with the way to it."""
+    found = {file: (file,)}
+    queue = [file]
+    while queue:
+        here = queue.pop()
+        for name in includes(here):
+            there = ROOT / name
+            if there.is_file() and there not in found:
+                found[there] = (*found[here], there)
+                queue.append(there)
+    return found

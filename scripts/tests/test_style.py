@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of the house that a program can check."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import sources
+
+CXX = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h")
+SCRIPTS = ("*.py", "*.sh", "*.cmake", "*CMakeLists.txt", "containers/*", ".ci/run")
+LONGEST = 400  # lines: what can be read in one sitting
+HEAVY = ("CLI/", "nlohmann/", "fmt/", "benchmark/")  # seconds of compile time each, under nvcc
+
+
+def relative(paths) -> list[str]:
+    return [str(path.relative_to(sources.ROOT)) for path in paths]
+
+
+def test_formatted_by_clang_format():
+    program = os.path.join(os.path.dirname(sys.executable), "clang-format")
+    result = subprocess.run(
+        [program, "--dry-run", "-Werror", *map(str, sources.files(*CXX))],
+        capture_output=True, text=True,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_license_line_comes_first():
+    def has_line(path):
+        lines = path.read_text().splitlines()[:2]
+        first = lines[1] if lines and lines[0].startswith("#!") else "".join(lines[:1])
+        return first.endswith("SPDX-License-Identifier: Apache-2.0")
+
+    assert not relative(p for p in sources.files(*CXX, *SCRIPTS) if not has_line(p))
+
+
+def test_files_are_read_in_one_sitting():
+    lengths = {p: len(p.read_text().splitlines()) for p in sources.files(*CXX, *SCRIPTS)}
+    assert not relative(p for p, length in lengths.items() if length > LONGEST)
+
+
+def test_heavy_headers_stay_in_cpp_files():
+    ways = []
+    for file in sources.files("*.cu"):
+        for way in sources.closure(file).values():
+            for name in sources.includes(way[-1]):
+                if name.startswith(HEAVY):
+                    ways.append(" -> ".join([*relative(way), name]))
+    assert not ways
+
+
+def test_headers_are_included_once():
+    assert not relative(
+        p for p in sources.files("*.hpp", "*.cuh") if "\n#pragma once\n" not in p.read_text()
+    )
+
+
+def test_shell_scripts_pass_shellcheck():
+    if not shutil.which("shellcheck"):
+        pytest.skip("shellcheck is not installed")
+    scripts = relative(sources.files("*.sh", ".ci/run"))
+    result = subprocess.run(
+        ["shellcheck", "-x", *scripts], cwd=sources.ROOT, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout
