@@ -29,7 +29,7 @@ __global__ void lay_ring(char* ring, int bits) {
 }
 
 // Each CTA leaves the number of the step it ends at.
-__global__ void chase(char* ring, int bits, std::uint32_t offset, std::int64_t iterations,
+__global__ void chase(char* ring, int bits, assay::Start start, std::int64_t iterations,
                       std::uint64_t* ends, assay::StopwatchRecord* records) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __shared__ Node arrived;
@@ -39,7 +39,7 @@ __global__ void chase(char* ring, int bits, std::uint32_t offset, std::int64_t i
     assay::ptx::mbarrier_init(&barrier, 1);
     assay::ptx::fence_mbarrier_init();
   }
-  const char* next = place(ring, assay::first_step(blockIdx.x, gridDim.x, bits) + offset, bits);
+  const char* next = place(ring, start.offset + blockIdx.x * start.apart, bits);
   const assay::Stopwatch stopwatch;
   if (elected) {
 #pragma unroll 1
@@ -74,8 +74,8 @@ void run(assay::State& s) {
   lay_ring<<<(1 << bits) / 256, 256, 0, s.stream()>>>(ring, bits);
   assay::Walk walk(ctas, bits);
   s.cycles({.steps = kSteps}, [&](const assay::Launch& l) {
-    const std::uint32_t offset = walk.set_out(l.iterations * kSteps);
-    chase<<<ctas, 32, 0, l.stream>>>(ring, bits, offset, l.iterations, ends, l.records);
+    const assay::Start start = walk.set_out(l.iterations * kSteps);
+    chase<<<ctas, 32, 0, l.stream>>>(ring, bits, start, l.iterations, ends, l.records);
   });
   const auto ended = assay::download(ends, ctas, s.stream());
   for (int cta = 0; cta < ctas; ++cta)

@@ -22,30 +22,32 @@ __host__ __device__ constexpr std::uint32_t shuffle(std::uint32_t step, int bits
   return x ^ (x >> half);
 }
 
-// The first step of CTA `cta`: the CTAs set out evenly spaced along the ring.
-__host__ __device__ constexpr std::uint32_t first_step(int cta, int ctas, int bits) {
-  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(cta) << bits) / ctas);
-}
+// Where the CTAs of one launch begin: CTA b at step offset + b * apart.
+struct Start {
+  std::uint32_t offset, apart;
+};
 
-// Keeps each launch from walking where the one before has just been: in a ring larger than L2 it
-// would find there what that one left.
+// Spreads the CTAs evenly along the ring and moves them on from launch to launch: in a ring larger
+// than L2, one that began where the last began would find there what that one left.
 class Walk {
  public:
-  Walk(int ctas, int bits) : ctas_(ctas), bits_(bits) {}
+  Walk(int ctas, int bits)
+      : apart_((std::uint32_t{1} << bits) / static_cast<std::uint32_t>(ctas)),
+        mask_((std::uint32_t{1} << bits) - 1) {}
 
-  // How far along the ring the next launch, of `steps` steps per CTA, is to set out.
-  std::uint32_t set_out(std::int64_t steps) {
+  // The start of a launch in which each CTA goes `steps` steps.
+  Start set_out(std::int64_t steps) {
     const std::uint32_t offset = walked_;
     walked_ += static_cast<std::uint32_t>(steps);
-    return offset;
+    return {offset, apart_};
   }
-  // The step at which the last launch must have left this CTA.
+  // The step at which the last launch must have left CTA `cta`.
   std::uint32_t end(int cta) const {
-    return (first_step(cta, ctas_, bits_) + walked_) & ((std::uint32_t{1} << bits_) - 1);
+    return (walked_ + static_cast<std::uint32_t>(cta) * apart_) & mask_;
   }
 
  private:
-  int ctas_, bits_;
+  std::uint32_t apart_, mask_;
   std::uint32_t walked_ = 0;  // wraps at 2^32, a multiple of the ring's length
 };
 

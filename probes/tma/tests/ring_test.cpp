@@ -27,11 +27,12 @@ TEST(Ring, ClosesAfterTheLastStep) {
 
 TEST(Ring, WalkGoesOnWhereTheLastLaunchEnded) {
   Walk walk(3, 8);
-  EXPECT_EQ(walk.set_out(100), 0u);
+  EXPECT_EQ(walk.set_out(100).offset, 0u);
   EXPECT_EQ(walk.end(0), 100u);
-  EXPECT_EQ(walk.set_out(200), 100u);
+  const Start second = walk.set_out(200);
+  EXPECT_EQ(second.offset, 100u);
   EXPECT_EQ(walk.end(0), 300u % 256);
-  EXPECT_EQ(walk.end(2), (2u * 256 / 3 + 300) % 256);
+  EXPECT_EQ(walk.end(2), (second.offset + 2 * second.apart + 200) % 256);
 }
 
 }  // namespace
