@@ -90,14 +90,20 @@ bool is_executable(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-std::vector<fs::path> tool_folders() {
+// The folders of a variable such as PATH.
+std::vector<fs::path> path_folders(const char* variable) {
   std::vector<fs::path> folders;
-  const std::string path = environment("PATH");
+  const std::string path = environment(variable);
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     if (end > begin) folders.emplace_back(path.substr(begin, end - begin));
     begin = end + 1;
   }
+  return folders;
+}
+
+std::vector<fs::path> tool_folders() {
+  std::vector<fs::path> folders = path_folders("PATH");
   if (const std::string home = environment("CUDA_HOME"); !home.empty())
     folders.push_back(fs::path(home) / "bin");
 #ifdef ASSAY_CUDA_LIBRARY_DIR
@@ -147,6 +153,22 @@ DynamicLibrary DynamicLibrary::open(Library which) {
           : broken;
   throw Error(ExitCode::unfit,
               prefix + reason + "; install it or set " + variable + " to its path");
+}
+
+std::string DynamicLibrary::locate(Library which) {
+  const Row& row = kRows[static_cast<int>(which)];
+  std::error_code ignored;
+  if (const std::string chosen = environment(row.override_variable); !chosen.empty())
+    return fs::exists(chosen, ignored) ? chosen : "";
+  std::vector<fs::path> loader = path_folders("LD_LIBRARY_PATH");
+  for (const char* system :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
+    loader.emplace_back(system);
+  for (const std::vector<fs::path>& folders : {loader, library_folders()})
+    for (const char* soname : row.sonames)
+      for (const fs::path& folder : folders)
+        if (soname && fs::exists(folder / soname, ignored)) return (folder / soname).string();
+  return "";
 }
 
 bool DynamicLibrary::has(const char* name) const { return dlsym(handle_, name) != nullptr; }

@@ -29,6 +29,10 @@ class DynamicLibrary {
   // library, the reason and the override variable.
   static DynamicLibrary open(Library which);
 
+  // The file open() would open, found without opening it, which takes 0.2 s for cuBLASLt; empty if
+  // there is none. Does not see what only the loader's cache (ldconfig) knows.
+  static std::string locate(Library which);
+
   // The function or object called `name`, e.g. symbol<decltype(ncclGetVersion)>("ncclGetVersion").
   // Throws Error(unfit) if this version of the library has none.
   template <class F>
