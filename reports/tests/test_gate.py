@@ -237,6 +237,17 @@ def test_different_machines_are_refused(gpu):
         result([measurement()], [measurement()], gpu=gpu)
 
 
+def test_another_power_limit_is_another_machine():
+    gpu = runs.run()["environment"]["gpu"]
+    with pytest.raises(IncomparableRuns, match="power_limit_w differs: 700.0 in the base, 600.0 in the candidate"):
+        compare(load(runs.run(gpu={**gpu, "power_limit_w": 700.0})), load(runs.run(gpu={**gpu, "power_limit_w": 600.0})))
+
+
+def test_a_shared_gpu_is_said():
+    gpu = {**runs.run()["environment"]["gpu"], "other_processes": 2}
+    assert result([measurement()], [measurement()], gpu=gpu).warnings == ["other processes used the GPU of the candidate"]
+
+
 def test_another_driver_is_said():
     assert result([measurement()], [measurement()], driver="590.1").warnings == \
         ["driver differs: 580.65.06 in the base, 590.1 in the candidate"]

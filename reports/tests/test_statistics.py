@@ -72,7 +72,6 @@ def test_welch_log_ratio_is_welch():
     for alternative, p in (("greater", ours.p_above(1)), ("less", ours.p_below(1))):
         theirs = stats.ttest_ind(np.log(candidate), np.log(base), equal_var=False, alternative=alternative)
         assert p == pytest.approx(theirs.pvalue, rel=1e-9)
-        assert ours.degrees_of_freedom == pytest.approx(theirs.df)
 
 
 def test_log_ratio_of_exact_values_has_no_width():

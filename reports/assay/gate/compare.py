@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
@@ -116,7 +115,7 @@ def check_machines(base: Run, candidate: Run) -> list[str]:
     part, keys = "gpu", ("name", "architecture", "sm_count", "mig", "ecc", "power_limit_w")
     if base.gpu is None:
         part, keys = "host", ("cpu", "usable_cores")
-    ours, theirs = (_flat(run.environment.get(part)) for run in (base, candidate))
+    ours, theirs = (run.environment.get(part) or {} for run in (base, candidate))
     for key in keys:
         if key in ours and key in theirs and ours[key] != theirs[key]:
             raise IncomparableRuns(f"environment.{part}.{key} differs: {ours[key]!r} in the base, {theirs[key]!r} in the "
@@ -125,12 +124,6 @@ def check_machines(base: Run, candidate: Run) -> list[str]:
                 for key in ("driver", "cuda") if base.environment.get(key) != candidate.environment.get(key)]
     return warnings + [f"other processes used the GPU of the {which}" for which, facts in
                        (("base", ours), ("candidate", theirs)) if facts.get("other_processes")]
-
-
-def _flat(facts: dict[str, Any] | None) -> dict[str, Any]:
-    """GPU facts with those of the nested "settings" beside them."""
-    settings = (facts or {}).get("settings")
-    return {**(facts or {}), **(settings if isinstance(settings, dict) else {})}
 
 
 def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
