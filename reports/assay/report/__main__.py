@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `assay report`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..run_file import Run, RunFileError, load
+from . import model, page
+
+DESCRIPTION = """\
+Turns what `assay run` measured into one page that can be opened, printed, mailed or published as it is: no network,
+no script needed. Beside it goes report.md, the same tables as Markdown.
+"""
+
+EPILOG = """\
+examples:
+  assay report out/                          the run in out/run.json -> report/index.html
+  assay report a/run.json b/run.json         two GPUs, or two runs of one, side by side
+  assay report out/ check/ --out public      adds the targets that were only built and disassembled
+  assay report out/ --published none         without the published figures beside ours
+
+Give runs in the order in which their columns should stand. A journal of a killed run (journal.jsonl) works too.
+Exit status: 0 the page was written, 2 it was not.
+"""
+
+
+def default_published() -> Path | None:
+    """results/published of the checkout this package lies in, if it lies in one."""
+    folder = Path(__file__).resolve().parents[3] / "results" / "published"
+    return folder if folder.is_dir() else None
+
+
+def load_published(folder: Path | None) -> list[Run]:
+    """Every run file of the folder, by name."""
+    if folder is None:
+        return []
+    if not folder.is_dir():
+        raise RunFileError(f"{folder}: no such folder; give the one that holds the published *.json, or none")
+    return [load(path) for path in sorted(folder.glob("*.json"))]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="assay report", description=DESCRIPTION, epilog=EPILOG,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run.json, or the folder `assay run --out` wrote")
+    parser.add_argument("--out", default="report", metavar="DIR", help="where to write (default: %(default)s)")
+    parser.add_argument("--published", metavar="DIR",
+                        help="folder of published figures; `none` for none (default: results/published of the checkout)")
+    options = parser.parse_args(arguments)
+    folder = default_published() if options.published is None else Path(options.published)
+    try:
+        published = load_published(None if options.published == "none" else folder)
+        book = model.build([load(run) for run in options.runs], published)
+        path = page.write(book, Path(options.out))
+    except (RunFileError, OSError) as error:
+        print(f"assay report: {error}", file=sys.stderr)
+        return 2
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

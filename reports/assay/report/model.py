@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From run files to the rows of a report. Pure: no file, no figure, no HTML.
+
+A `Book` holds everything: one `Column` per run that measured something, families of `Row`s (one per case and metric,
+with one `Number` per column), the published figures beside them, and what was not measured.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+import re
+
+from ..run_file import Measurement, Metric, Run
+from . import text
+
+SUSTAINED = "/sustained"
+
+# The families a reader expects, in the order of the page. A name that begins otherwise gets a family of its own.
+FAMILIES = {
+    "tensor_core": ("Tensor cores", "Matrix instructions: what one SM delivers per clock, and what the GPU delivers per second."),
+    "special_function": ("Special functions", "exp2, log2, reciprocal and their kin on the MUFU pipe, and what replaces them."),
+    "sass": ("SASS instructions", "Latency of a dependent chain and issue rate with enough independent work, per instruction."),
+    "numerics": ("Numerics", "What the arithmetic keeps: accumulator width, rounding, subnormals, operand layouts."),
+    "memory": ("Memory hierarchy", "Latency and bandwidth of every level, from shared memory to DRAM."),
+    "tma": ("Tensor Memory Accelerator", "Bulk asynchronous copies: latency, and bandwidth against box and bytes in flight."),
+    "tmem": ("Tensor memory", "The accumulator memory of SM100: loads, stores, copies."),
+    "sync": ("Barriers and synchronization", "Cycles per barrier, from a warp to the grid."),
+    "launch": ("Launch and scheduling", "The fixed costs that small kernels pay."),
+    "link": ("Links", "Host and peer transfers."),
+    "collective": ("Collectives", "Several GPUs: time and bus bandwidth by operation and size."),
+    "host": ("Host", "What the processor side costs."),
+    "kernels": ("Kernels", "Whole kernels against their baselines, in pairs."),
+}
+
+
+@dataclass(frozen=True)
+class Number:
+    """One value with its 95% interval, as one run found it."""
+
+    value: float
+    low: float | None
+    high: float | None
+    limit: float | None
+    limit_source: str | None
+    better: str | None
+    anchor: str
+    flags: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        """Value over limit, at most as good as 1 when the limit is a true one; the inverse for a lower bound."""
+        if not self.limit or not self.value:
+            return None
+        return self.limit / self.value if self.better == "lower" else self.value / self.limit
+
+    @property
+    def half_width(self) -> float | None:
+        return None if self.low is None or self.high is None else max(self.value - self.low, self.high - self.value)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure somebody else states, and where."""
+
+    name: str
+    metric: str
+    value: float
+    unit: str
+    gpu: str
+    architecture: str
+    title: str
+    url: str
+    note: str
+    datasheet: bool
+
+
+@dataclass
+class Row:
+    """One metric of one case, across the columns."""
+
+    name: str
+    metric: str
+    unit: str
+    numbers: list[Number | None]
+    sustained: list[Number | None]
+    published: list[Published] = field(default_factory=list)
+    primary: bool = False
+
+    @property
+    def first(self) -> Number | None:
+        return next((n for n in self.numbers if n), None)
+
+    @property
+    def family(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def group(self) -> str:
+        return "/".join(self.name.split("/")[:2])
+
+    @property
+    def case(self) -> str:
+        """What the name says beyond its group."""
+        return "/".join(self.name.split("/")[2:]) or self.name.split("/")[-1]
+
+
+@dataclass
+class Column:
+    """One run that measured something."""
+
+    index: int
+    label: str
+    run: Run
+
+    @property
+    def architecture(self) -> str:
+        return (self.run.gpu or {}).get("architecture", "host")
+
+    @property
+    def sm_count(self) -> int | None:
+        return (self.run.gpu or {}).get("sm_count")
+
+    def anchor(self, name: str) -> str:
+        return f"m{self.index}-{text.slug(name)}"
+
+
+@dataclass
+class Book:
+    """Everything a report says, before it is said."""
+
+    columns: list[Column]
+    rows: list[Row]
+    measurements: list[tuple[Column, Measurement]]  # one per (column, name), repetitions merged
+    published: list[Published]
+    counts: list[Counter]  # by status, per column
+    unmeasured: list[tuple[Column, Measurement]]  # failed and skipped
+    not_run: dict[str, dict[str, Measurement]]  # name -> target -> what the offline check found
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, str], Row]:
+        return {(row.name, row.metric): row for row in self.rows}
+
+    def row(self, name: str, metric: str) -> Row | None:
+        return self._index.get((name, metric))
+
+    def find(self, pattern: str, metric: str | None = None) -> list[Row]:
+        """Rows whose whole name matches the regular expression, of this metric or of each case's headline."""
+        expression = re.compile(pattern)
+        return [r for r in self.rows if expression.fullmatch(r.name) and (r.metric == metric if metric else r.primary)]
+
+    def families(self) -> Iterator[tuple[str, str, str, list[Row]]]:
+        """(key, title, introduction, rows) of each family that has rows, known ones first."""
+        present = dict.fromkeys(row.family for row in self.rows)
+        for key in [*(k for k in FAMILIES if k in present), *(k for k in present if k not in FAMILIES)]:
+            title, intro = FAMILIES.get(key, (text.words(key).capitalize(), ""))
+            yield key, title, intro, [row for row in self.rows if row.family == key]
+
+    def published_for(self, pattern: str, metric: str, architecture: str | None = None) -> list[Published]:
+        expression = re.compile(pattern)
+        return [p for p in self.published if expression.fullmatch(p.name) and p.metric == metric
+                and architecture in (None, p.architecture)]
+
+    @property
+    def targets(self) -> list[str]:
+        """Targets of the offline check, oldest first."""
+        found = {target for by_target in self.not_run.values() for target in by_target}
+        return sorted(found, key=lambda t: (int(re.sub(r"\D", "", t) or 0), t))
+
+
+def _architecture(name: str) -> str:
+    """"sm_90a" and "sm_90" are one architecture."""
+    return name.rstrip("af")
+
+
+def _merged(repetitions: list[Measurement]) -> Measurement:
+    """Of several fresh processes: the median of their values, and an interval that covers all of theirs."""
+    good = [m for m in repetitions if m.ok]
+    if len(good) < 2:
+        return good[0] if good else repetitions[-1]
+    base = good[len(good) // 2]
+    metrics = {}
+    for name, metric in base.metrics.items():
+        all_of_it = [m.metrics[name] for m in good if name in m.metrics]
+        ends = [end for m in all_of_it for end in (m.ci95 or (m.value, m.value))]
+        value = statistics.median(m.value for m in all_of_it)
+        metrics[name] = Metric(**{**vars(metric), "value": value, "ci95": (min(ends), max(ends))})
+    return Measurement(**{**vars(base), "metrics": metrics})
+
+
+def _labels(runs: list[Run]) -> list[str]:
+    names = [(run.gpu or {}).get("name") or "host" for run in runs]
+    seen: Counter = Counter()
+    labels = []
+    for name in names:
+        seen[name] += 1
+        labels.append(f"{name} #{seen[name]}" if names.count(name) > 1 else name)
+    return labels
+
+
+def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
+    low, high = metric.ci95 or (None, None)
+    flags = list(measurement.flags)
+    if (measurement.sass or {}).get("emulated") and "emulated" not in flags:
+        flags.append("emulated")
+    return Number(metric.value, low, high, metric.limit, metric.limit_source, metric.better, anchor, tuple(flags))
+
+
+def _published(runs: Iterable[Run]) -> list[Published]:
+    found = []
+    for run in runs:
+        gpu = run.gpu or {}
+        for m in run.measurements:
+            source = m.source or {}
+            for key, metric in m.metrics.items():
+                found.append(Published(
+                    m.name, key, metric.value, metric.unit, source.get("gpu", gpu.get("name", "")),
+                    _architecture(gpu.get("architecture", "")), source.get("title", ""), source.get("url", ""),
+                    source.get("note", ""), m.params.get("basis") == "datasheet"))
+    return found
+
+
+def _rows(columns: list[Column], measured: list[dict[str, Measurement]]) -> list[Row]:
+    rows: dict[tuple[str, str], Row] = {}
+    names = dict.fromkeys(name for by_name in measured for name in by_name)
+    for name in names:
+        base = name.removesuffix(SUSTAINED)
+        for column, by_name in zip(columns, measured):
+            m = by_name.get(name)
+            if m is None:
+                continue
+            for key, metric in m.metrics.items():
+                folded = base != name and any(base in b and key in b[base].metrics for b in measured)
+                at = (base if folded else name, key)
+                row = rows.get(at)
+                if row is None:
+                    row = rows[at] = Row(*at, metric.unit, [None] * len(columns), [None] * len(columns))
+                row.primary |= key == m.primary
+                cells = row.sustained if folded else row.numbers
+                cells[column.index] = _number(metric, m, column.anchor(name))
+    order = {name: i for i, name in enumerate(names)}
+    return sorted(rows.values(), key=lambda r: (r.family, order[r.name] if r.name in order else 0, not r.primary))
+
+
+def build(runs: list[Run], published: Iterable[Run] = ()) -> Book:
+    """Shapes runs into a book. A run that only checked disassembly gets no column, just its place in the matrix."""
+    by_run = []
+    for run in runs:
+        grouped: dict[str, list[Measurement]] = {}
+        for m in run.measurements:
+            if m.status != "not_run":
+                grouped.setdefault(m.name, []).append(m)
+        by_run.append({name: _merged(ms) for name, ms in grouped.items()})
+    measuring = [(run, ms) for run, ms in zip(runs, by_run) if ms or run.gpu]
+    labels = _labels([run for run, _ in measuring])
+    columns = [Column(i, label, run) for i, (label, (run, _)) in enumerate(zip(labels, measuring))]
+    entries = [{name: m for name, m in ms.items() if m.ok} for _, ms in measuring]
+    counts = [Counter(m.status for m in [*ms.values(), *(n for n in run.measurements if n.status == "not_run")])
+              for run, ms in measuring]
+    not_run: dict[str, dict[str, Measurement]] = {}
+    for run in runs:
+        for m in run.measurements:
+            if m.status == "not_run":
+                target = (m.sass or {}).get("target") or m.params.get("target") or "any"
+                not_run.setdefault(m.name, {})[str(target)] = m
+    book = Book(
+        columns, _rows(columns, entries), [(c, m) for c, ms in zip(columns, entries) for m in ms.values()],
+        _published(published), counts,
+        [(c, m) for c, (_, ms) in zip(columns, measuring) for m in ms.values() if not m.ok], not_run)
+    by_key: dict[tuple[str, str], list[Published]] = {}
+    for p in book.published:
+        by_key.setdefault((p.name, p.metric), []).append(p)
+    names = {c.label.split(" #")[0] for c in columns}
+    for row in book.rows:
+        # The same GPU first, then the same architecture; within each, measurements before datasheets.
+        architectures = {_architecture(c.architecture) for c in columns}
+        row.published = sorted(by_key.get((row.name, row.metric), []),
+                               key=lambda p: (p.gpu not in names, p.architecture not in architectures, p.datasheet))
+    return book
