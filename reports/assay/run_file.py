@@ -168,8 +168,12 @@ def _to_document(thing: Any) -> Any:
 
 def to_document(run: Run) -> dict[str, Any]:
     """The JSON document of a run."""
-    return {"schema": SCHEMA, "environment": run.environment, **_to_document(run.extra),
-            "measurements": [_to_document(m) for m in run.measurements]}
+    return {
+        "schema": SCHEMA,
+        "environment": run.environment,
+        **_to_document(run.extra),
+        "measurements": [_to_document(m) for m in run.measurements],
+    }
 
 
 # --- checking -------------------------------------------------------------------------------------------------------
@@ -280,24 +284,28 @@ def _measurement_problems(measurement: dict[str, Any]) -> Iterator[str]:
         elif interval[0] > interval[1]:
             yield f"metrics.{key}.ci95: low {interval[0]} is above high {interval[1]}"
         if ours and metric.get("better") not in ("higher", "lower"):
-            yield f"metrics.{key}.better: must be \"higher\" or \"lower\""
+            yield f'metrics.{key}.better: must be "higher" or "lower"'
 
 
 def validate(document: Any, where: str | Path = "<run>") -> None:
     """Raises RunFileError, naming the first problem, unless `document` (parsed JSON) is a valid assay.run/1."""
     if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
-        raise RunFileError(f"{where}: not an assay run file: no \"schema\" field; give a run.json that `assay run` wrote")
+        raise RunFileError(f'{where}: not an assay run file: no "schema" field; give a run.json that `assay run` wrote')
     version = re.fullmatch(r"assay\.run/(\d+)", document["schema"])
     if not version:
         raise RunFileError(f"{where}: schema: {document['schema']!r:.60} is not an assay run; expected {SCHEMA!r}")
     if int(version[1]) != 1:
-        raise RunFileError(f"{where}: schema: {document['schema']} is not readable by this version, which reads {SCHEMA}; upgrade assay")
+        raise RunFileError(
+            f"{where}: schema: {document['schema']} is not readable by this version, which reads {SCHEMA}; upgrade assay"
+        )
     if not isinstance(document.get("environment"), dict):
         raise RunFileError(f"{where}: environment: missing or not an object; run the measurement again")
     if not isinstance(document.get("measurements"), list):
         raise RunFileError(f"{where}: measurements: missing or not an array; run the measurement again")
     if bad := _not_finite(document):
-        raise RunFileError(f"{where}: {bad}: NaN and infinity are no results; write status \"failed\" and a reason instead")
+        raise RunFileError(
+            f'{where}: {bad}: NaN and infinity are no results; write status "failed" and a reason instead'
+        )
     problems = list(_problems(document))
     if not problems and _schema_validator() is not None:
         problems = list(_schema_problems(document))
@@ -339,12 +347,12 @@ def _read_journal(path: Path) -> dict[str, Any]:
     lines = _read_text(path).split("\n")[:-1]
     entries = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not entries or not isinstance(entries[0], dict) or "environment" not in entries[0]:
-        raise RunFileError(f"{path}: line 1: not an assay journal: its first line holds \"schema\" and \"environment\"")
+        raise RunFileError(f'{path}: line 1: not an assay journal: its first line holds "schema" and "environment"')
     latest: dict[Any, Any] = {}
     for number, entry in enumerate(entries[1:], 2):
         measurement = entry.get("measurement") if isinstance(entry, dict) else None
         if not isinstance(measurement, dict):
-            raise RunFileError(f"{path}: entry {number}: \"measurement\" is missing; the journal is damaged")
+            raise RunFileError(f'{path}: entry {number}: "measurement" is missing; the journal is damaged')
         latest[json.dumps([measurement.get("name"), measurement.get("repetition") or 0])] = measurement
     return {**entries[0], "measurements": list(latest.values())}
 
@@ -376,8 +384,9 @@ def save(run: Run, path: str | Path) -> None:
     validate(document, path)
     temporary = None
     try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False,
-                                         encoding="utf-8") as file:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+        ) as file:
             temporary = file.name
             os.fchmod(file.fileno(), 0o644)
             json.dump(document, file, indent=1, allow_nan=False)

@@ -41,8 +41,9 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Inter
     return Interval(value, float(ordered[k - 1]), float(ordered[-k]))
 
 
-def paired_ratio_interval(numerator: Sequence[float], denominator: Sequence[float],
-                          confidence: float = 0.95) -> Interval:
+def paired_ratio_interval(
+    numerator: Sequence[float], denominator: Sequence[float], confidence: float = 0.95
+) -> Interval:
     """Median of the ratios of samples that were taken in turns, with its order-statistics interval."""
     top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     if top.shape != bottom.shape:
@@ -113,9 +114,12 @@ def log_ratio_of_intervals(base: Interval, candidate: Interval, floor: float = 0
     show (such as the difference between one process and the next); independent errors add in quadrature.
     """
     normal = float(stats.norm.ppf(0.975))
-    halves = [math.inf if not 0 < side.low < math.inf or math.isinf(side.high)
-              else max(math.log(side.high / side.value), math.log(side.value / side.low), 0.0)
-              for side in (base, candidate)]
+    halves = [
+        math.inf
+        if not 0 < side.low < math.inf or math.isinf(side.high)
+        else max(math.log(side.high / side.value), math.log(side.value / side.low), 0.0)
+        for side in (base, candidate)
+    ]
     return LogRatio(math.log(candidate.value / base.value), math.hypot(*halves, math.log1p(floor)) / normal, math.inf)
 
 

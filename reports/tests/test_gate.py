@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate's rules, one by one, and its command line."""
-
-import json
-from xml.etree import ElementTree
+"""The gate's rules, one by one."""
 
 import pytest
 import runs
 from runs import measurement
 
-from assay.gate import main
 from assay.gate.command import Exit, judge
 from assay.gate.compare import IncomparableRuns, Rules, Verdict, compare
 from assay.run_file import Run, _measurement
@@ -34,8 +30,17 @@ def processes(values, **fields):
 # --- one process a side ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value, verdict", [
-    (100, "equivalent"), (101, "equivalent"), (102, "inconclusive"), (103, "slower"), (97, "faster"), (98, "inconclusive")])
+@pytest.mark.parametrize(
+    "value, verdict",
+    [
+        (100, "equivalent"),
+        (101, "equivalent"),
+        (102, "inconclusive"),
+        (103, "slower"),
+        (97, "faster"),
+        (98, "inconclusive"),
+    ],
+)
 def test_verdicts_of_a_time(value, verdict):
     assert only(measurement(), measurement(value=value)).verdict == verdict
 
@@ -63,8 +68,16 @@ def test_a_wide_interval_decides_nothing():
     assert only(measurement(half=0.1), measurement(value=110, half=0.1)).verdict == "inconclusive"
 
 
-@pytest.mark.parametrize("cycles, after, verdict", [
-    (30, 30.5, "equivalent"), (30, 31, "inconclusive"), (30, 31.5, "slower"), (700, 703, "equivalent"), (700, 715, "slower")])
+@pytest.mark.parametrize(
+    "cycles, after, verdict",
+    [
+        (30, 30.5, "equivalent"),
+        (30, 31, "inconclusive"),
+        (30, 31.5, "slower"),
+        (700, 703, "equivalent"),
+        (700, 715, "slower"),
+    ],
+)
 def test_latencies_have_their_own_threshold_and_never_less_than_a_cycle(cycles, after, verdict):
     fields = {"metric": "latency_cycles", "unit": "cycle", "domain": "sm", "half": 0}
     assert only(measurement(value=cycles, **fields), measurement(value=after, **fields)).verdict == verdict
@@ -80,8 +93,12 @@ def test_zero_has_no_ratio():
 
 def with_metrics(domain, per_clock, per_second, **fields):
     m = measurement("x/y", per_second, metric="tflops", unit="TFLOP/s", better="higher", domain=domain, **fields)
-    m["metrics"]["flop_per_clock_per_sm"] = {"unit": "FLOP/clk/SM", "value": per_clock, "better": "higher",
-                                             "ci95": [per_clock, per_clock]}
+    m["metrics"]["flop_per_clock_per_sm"] = {
+        "unit": "FLOP/clk/SM",
+        "value": per_clock,
+        "better": "higher",
+        "ci95": [per_clock, per_clock],
+    }
     return m
 
 
@@ -98,14 +115,21 @@ def test_a_time_is_compared_at_one_sm_clock():
     at = [measurement(value=v, domain="sm", conditions={"sm_clock_mhz": mhz}) for v, mhz in ((100, 1980), (110, 1800))]
     assert only(*at).verdict == "equivalent"
     assert only(*at, Rules(metric="time_us")).verdict == "slower"
-    rates = [measurement(value=v, metric="tflops", unit="TFLOP/s", better="higher", domain="sm",
-                         conditions={"sm_clock_mhz": mhz}) for v, mhz in ((660, 1980), (600, 1800))]
+    rates = [
+        measurement(
+            value=v, metric="tflops", unit="TFLOP/s", better="higher", domain="sm", conditions={"sm_clock_mhz": mhz}
+        )
+        for v, mhz in ((660, 1980), (600, 1800))
+    ]
     assert only(*rates).verdict == "equivalent"
 
 
 def test_metric_compares_every_match():
     found = result([with_metrics("sm", 4096, 900)], [with_metrics("sm", 4096, 800)], Rules(metric="flop"))
-    assert {c.metric: c.verdict for c in found.comparisons} == {"tflops": "slower", "flop_per_clock_per_sm": "equivalent"}
+    assert {c.metric: c.verdict for c in found.comparisons} == {
+        "tflops": "slower",
+        "flop_per_clock_per_sm": "equivalent",
+    }
 
 
 def test_published_figures_are_not_compared():
@@ -132,7 +156,9 @@ def test_identical_code_never_fails():
     assert (comparison.verdict, comparison.note) == ("unchanged", "identical code")
 
 
-@pytest.mark.parametrize("other", [coded(150, "f" * 64), coded(150, params={"block": 128}), measurement(value=150, domain="sm")])
+@pytest.mark.parametrize(
+    "other", [coded(150, "f" * 64), coded(150, params={"block": 128}), measurement(value=150, domain="sm")]
+)
 def test_other_code_or_parameters_are_judged(other):
     assert only(coded(100), other).verdict == "slower"
 
@@ -174,8 +200,9 @@ def test_the_threshold_is_never_below_the_noise_between_processes():
 def test_the_sign_test_has_a_say():
     # Six pairs, one of them the other way: t is sure of it, the sign test (p = 0.22) is not.
     after = [1.10, 1.10, 1.10, 1.10, 1.10, 0.9999]
-    (comparison,) = result(processes(BASE[:6]), processes([b * f for b, f in zip(BASE, after)]),
-                           Rules(threshold=0.001)).comparisons
+    (comparison,) = result(
+        processes(BASE[:6]), processes([b * f for b, f in zip(BASE, after)]), Rules(threshold=0.001)
+    ).comparisons
     assert comparison.verdict == "inconclusive" and "sign test" in comparison.note
 
 
@@ -187,8 +214,10 @@ def test_repetitions_must_be_numbered():
 def test_many_cases_are_held_to_a_stricter_standard():
     base = [measurement(f"case/{i}") for i in range(200)]
     after = [measurement(f"case/{i}", 102.7 if i == 7 else 100) for i in range(200)]
-    verdicts = {c: [x.verdict for x in result(base, after, Rules(correction=c)).comparisons if x.name == "case/7"]
-                for c in ("none", "holm")}
+    verdicts = {
+        c: [x.verdict for x in result(base, after, Rules(correction=c)).comparisons if x.name == "case/7"]
+        for c in ("none", "holm")
+    }
     assert verdicts == {"none": ["slower"], "holm": ["inconclusive"]}
 
 
@@ -210,7 +239,9 @@ def test_a_throttled_machine_is_unfit(bad, code):
 
 
 def test_the_power_cap_does_not_mark_what_is_counted_in_cycles():
-    cycles = [measurement(metric="latency_cycles", unit="cycle", domain="sm", conditions={"throttle": ["sw_power_cap"]})] * 2
+    cycles = [
+        measurement(metric="latency_cycles", unit="cycle", domain="sm", conditions={"throttle": ["sw_power_cap"]})
+    ] * 2
     times = [measurement(conditions={"throttle": ["sw_power_cap"]})] * 2
     assert (only(*cycles).verdict, only(*times).verdict) == ("equivalent", "unfit")
 
@@ -230,8 +261,14 @@ def test_another_memory_clock_is_unfit():
     assert only(*clocks).verdict == "unfit"
 
 
-@pytest.mark.parametrize("gpu", [{"name": "NVIDIA H100", "architecture": "sm_90", "sm_count": 132},
-                                 {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 60}, None])
+@pytest.mark.parametrize(
+    "gpu",
+    [
+        {"name": "NVIDIA H100", "architecture": "sm_90", "sm_count": 132},
+        {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 60},
+        None,
+    ],
+)
 def test_different_machines_are_refused(gpu):
     with pytest.raises(IncomparableRuns, match="measure both on one machine"):
         result([measurement()], [measurement()], gpu=gpu)
@@ -240,124 +277,19 @@ def test_different_machines_are_refused(gpu):
 def test_another_power_limit_is_another_machine():
     gpu = runs.run()["environment"]["gpu"]
     with pytest.raises(IncomparableRuns, match="power_limit_w differs: 700.0 in the base, 600.0 in the candidate"):
-        compare(load(runs.run(gpu={**gpu, "power_limit_w": 700.0})), load(runs.run(gpu={**gpu, "power_limit_w": 600.0})))
+        compare(
+            load(runs.run(gpu={**gpu, "power_limit_w": 700.0})), load(runs.run(gpu={**gpu, "power_limit_w": 600.0}))
+        )
 
 
 def test_a_shared_gpu_is_said():
     gpu = {**runs.run()["environment"]["gpu"], "other_processes": 2}
-    assert result([measurement()], [measurement()], gpu=gpu).warnings == ["other processes used the GPU of the candidate"]
+    assert result([measurement()], [measurement()], gpu=gpu).warnings == [
+        "other processes used the GPU of the candidate"
+    ]
 
 
 def test_another_driver_is_said():
-    assert result([measurement()], [measurement()], driver="590.1").warnings == \
-        ["driver differs: 580.65.06 in the base, 590.1 in the candidate"]
-
-
-# --- the command ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def gate(tmp_path, capsys, monkeypatch):
-    """Calls assay-gate on two lists of measurements; gives exit code, output and errors."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(base, candidate, *options, **environment):
-        files = [str(runs.write(tmp_path / "base.json", runs.run(*base))),
-                 str(runs.write(tmp_path / "candidate.json", runs.run(*candidate, **environment)))]
-        try:
-            code = main([*files, *options])
-        except SystemExit as error:
-            code = error.code
-        return (code, *capsys.readouterr())
-
-    return call
-
-
-FAILED = {"name": "a/b", "kind": "probe", "status": "failed", "reason": "timeout"}
-
-
-@pytest.mark.parametrize("base, candidate, options, code, words", [
-    ([measurement()], [measurement()], [], 0, "nothing is slower (1 equivalent)"),
-    ([measurement()], [measurement(value=102)], [], 0, "nothing is slower (1 inconclusive)"),
-    ([measurement()], [measurement(value=102)], ["--strict"], 3, "cannot tell about memory/hbm/copy"),
-    ([measurement()], [measurement(value=110)], [], 1, "slower: memory/hbm/copy by +10.00%"),
-    ([measurement()], [measurement(value=110)], ["--threshold", "20%"], 0, "1 equivalent"),
-    ([measurement("a/b")], [measurement("c")], [], 2, "missing in the candidate: a/b"),
-    ([measurement("a/b")], [FAILED], [], 2, "failed: timeout"),
-    ([measurement("a/b")], [measurement("c")], ["--allow-missing"], 3, "nothing could be compared (1 missing, 1 new)"),
-    ([measurement("a/b"), measurement("c")], [measurement("c")], ["--allow-missing"], 0, "1 missing"),
-    ([FAILED], [measurement("a/b")], [], 3, "nothing could be compared"),
-    ([measurement("a/b"), measurement("c", value=50)], [measurement("a/b"), measurement("c")], ["--filter", "^a/"], 0,
-     "(1 equivalent)"),
-    ([throttled(0)], [throttled(0, "hw_slowdown")], [], 4, "unfit to judge: 1 of 1 cases"),
-])
-def test_exit_codes(gate, base, candidate, options, code, words):
-    got, out, _ = gate(base, candidate, *options)
-    assert got == code and words in out
-
-
-@pytest.mark.parametrize("options", [["--filter", "("], ["--threshold", "fast"], ["--threshold", "-1"], ["--nothing"]])
-def test_usage_errors(gate, options):
-    code, _, err = gate([measurement()], [measurement()], *options)
-    assert code == 2 and "error: " in err
-
-
-@pytest.mark.parametrize("options", [["--filter", "gemm"], ["--metric", "joules"], ["--json", "/nonexistent/x"]])
-def test_input_that_leads_nowhere(gate, options):
-    code, _, err = gate([measurement()], [measurement()], *options)
-    assert code == 2 and err.startswith("assay-gate: ") and err.count("\n") == 1
-
-
-def test_a_file_that_is_none(gate, tmp_path, capsys):
-    assert main([str(tmp_path / "none.json"), str(tmp_path)]) == 2
-    assert "none.json: no such file" in capsys.readouterr().err
-
-
-def test_different_gpus_are_unfit(gate):
-    code, _, err = gate([measurement()], [measurement()], gpu=None)
-    assert code == 4 and err.startswith("assay-gate: unfit to judge: the candidate was measured without a GPU")
-
-
-CASES = ([measurement("a/same"), measurement("a/slow"), measurement("a/slower"), measurement("a/gone"), measurement("a|b")],
-         [measurement("a/same"), measurement("a/slow", 104), measurement("a/slower", 110), measurement("a|b", 102)])
-
-
-def test_the_table_is_worst_first_and_aligned(gate):
-    _, out, _ = gate(*CASES)
-    rows = out.splitlines()[:5]
-    assert [row.split()[0] for row in rows] == ["verdict", "slower", "slower", "missing", "inconclusive"]
-    assert [row.split()[1] for row in rows[1:]] == ["a/slower", "a/slow", "a/gone", "a|b"]
-    assert len({row.find("time_us") for row in rows if "time_us" in row}) == 1
-    assert "\x1b" not in out and "a/same" not in out and "1 more did not change" in out
-    assert "a/same" in gate(*CASES, "--all")[1]
-
-
-def test_outputs_for_machines(gate, tmp_path):
-    files = {kind: tmp_path / f"gate.{kind}" for kind in ("json", "junit", "markdown")}
-    code, out, _ = gate(*CASES, *(part for kind, path in files.items() for part in (f"--{kind}", str(path))))
-    record = json.loads(files["json"].read_text())
-    assert (record["schema"], record["exit_code"], code) == ("assay.gate/1", 2, 2)
-    assert record["cases"][0]["ratio"]["value"] == pytest.approx(1.1)
-    suite = ElementTree.parse(files["junit"]).getroot()
-    assert {k: suite.get(k) for k in ("tests", "failures", "errors", "skipped")} == \
-        {"tests": "5", "failures": "2", "errors": "1", "skipped": "1"}
-    assert suite.find("testcase[@name='a/slow time_us']/failure").get("message").startswith("slower by +4.00%")
-    text = files["markdown"].read_text()
-    assert out.splitlines()[-1] in text and r"a\|b" in text and "<details><summary>1 did not change" in text
-
-
-def test_github(gate, tmp_path, monkeypatch):
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    base = [measurement(f"a/{i}") for i in range(30)]
-    _, out, _ = gate(base, [measurement(f"a/{i}", 200 + i) for i in range(30)])
-    errors = [line for line in out.splitlines() if line.startswith("::error ")]
-    assert len(errors) == 10 and errors[0].startswith("::error title=a/29::slower by +129.00%25")
-    gate(base, base)
-    assert (tmp_path / "summary.md").read_text().count("**assay gate: ") == 2
-
-
-def test_help_names_every_exit_code(gate):
-    code, out, _ = gate([], [], "--help")
-    assert code == 0 and all(f"\n  {int(code)}  " in out for code in Exit)
+    assert result([measurement()], [measurement()], driver="590.1").warnings == [
+        "driver differs: 580.65.06 in the base, 590.1 in the candidate"
+    ]

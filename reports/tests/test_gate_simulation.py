@@ -21,8 +21,14 @@ ENVIRONMENT = runs.run()["environment"]
 def process(rng, level, name, repetition, process_sd=0.003):
     jitter = rng.normal(0, 0.004, 24) + np.where(rng.random(24) < 0.1, rng.exponential(0.03, 24), 0)
     value, low, high = median_interval(level * (1 + rng.normal(0, process_sd)) * (1 + jitter))
-    return Measurement(name, "probe", primary="time_us", repetition=repetition, conditions={"clock_domain": "dram"},
-                       metrics={"time_us": Metric("us", value, (low, high), "lower")})
+    return Measurement(
+        name,
+        "probe",
+        primary="time_us",
+        repetition=repetition,
+        conditions={"clock_domain": "dram"},
+        metrics={"time_us": Metric("us", value, (low, high), "lower")},
+    )
 
 
 def simulate(seed, slowdown, rules=Rules(correction="none"), pairs=PAIRS, cases=CASES, process_sd=0.003):
@@ -57,11 +63,15 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(slowdown):
     assert low <= 0.05 <= high
 
 
-@pytest.mark.parametrize("slowdown, least, most", [
-    (0.01, 0.0, 0.01),   # below the threshold: no alarm
-    (0.02, 0.0, 0.05),   # on the threshold: the error rate of one side
-    (0.03, 0.90, 1.0),
-    (0.05, 1.0, 1.0)])
+@pytest.mark.parametrize(
+    "slowdown, least, most",
+    [
+        (0.01, 0.0, 0.01),  # below the threshold: no alarm
+        (0.02, 0.0, 0.05),  # on the threshold: the error rate of one side
+        (0.03, 0.90, 1.0),
+        (0.05, 1.0, 1.0),
+    ],
+)
 def test_slowdowns_are_found_as_the_threshold_promises(slowdown, least, most):
     counts = count(3, slowdown)
     assert least <= counts[Verdict.SLOWER] / CASES <= most

@@ -12,20 +12,42 @@ import runs
 from assay import run_file
 from assay.run_file import RunFileError
 
-FULL = runs.run({
-    **runs.measurement(),
-    "probe": "memory/hbm",
-    "params": {"bytes": 1 << 30, "state": "burst"},
-    "samples": {"time_ns": [99000.5, 100000.0, 101000], "ratio": [1.0]},
-    "sass": {"sha256": runs.SHA, "kernel": "copy", "target": "sm_90a", "loop": {"LDG.E.128": 8}, "verified": True,
-             "emulated": False, "text": "LDG.E.128 ..."},
-    "baselines": [{"name": "memcpy", "speedup": {"value": 1.04, "ci95": [1.03, 1.05]},
-                   "time_us": {"value": 104.0, "ci95": [103, 105], "unit": "us"}}],
-    "source": None, "flags": ["first"], "duration_s": 1.5, "command": "assay run memory/hbm/copy",
-    "counters": {"dram__bytes.sum": 1e9},
-}, {"name": "tmem/load", "kind": "probe", "status": "not_run", "reason": "needs sm_100a"},
-    {"name": "paper/figure", "kind": "probe", "metrics": {"tflops": {"unit": "TFLOP/s", "value": 660}},
-     "source": {"title": "A paper", "url": "https://example.org"}})
+FULL = runs.run(
+    {
+        **runs.measurement(),
+        "probe": "memory/hbm",
+        "params": {"bytes": 1 << 30, "state": "burst"},
+        "samples": {"time_ns": [99000.5, 100000.0, 101000], "ratio": [1.0]},
+        "sass": {
+            "sha256": runs.SHA,
+            "kernel": "copy",
+            "target": "sm_90a",
+            "loop": {"LDG.E.128": 8},
+            "verified": True,
+            "emulated": False,
+            "text": "LDG.E.128 ...",
+        },
+        "baselines": [
+            {
+                "name": "memcpy",
+                "speedup": {"value": 1.04, "ci95": [1.03, 1.05]},
+                "time_us": {"value": 104.0, "ci95": [103, 105], "unit": "us"},
+            }
+        ],
+        "source": None,
+        "flags": ["first"],
+        "duration_s": 1.5,
+        "command": "assay run memory/hbm/copy",
+        "counters": {"dram__bytes.sum": 1e9},
+    },
+    {"name": "tmem/load", "kind": "probe", "status": "not_run", "reason": "needs sm_100a"},
+    {
+        "name": "paper/figure",
+        "kind": "probe",
+        "metrics": {"tflops": {"unit": "TFLOP/s", "value": 660}},
+        "source": {"title": "A paper", "url": "https://example.org"},
+    },
+)
 
 
 @pytest.fixture(params=["schema and hand checks", "hand checks only"])
@@ -104,8 +126,12 @@ def journal(folder, *measurements, end="\n"):
 
 
 def test_a_journal_is_a_run(tmp_path):
-    journal(tmp_path, {"name": "a/b", "kind": "probe", "status": "failed", "reason": "timeout"},
-            runs.measurement("a/b", 3.0), runs.measurement("a/b", 4.0, repetition=1))
+    journal(
+        tmp_path,
+        {"name": "a/b", "kind": "probe", "status": "failed", "reason": "timeout"},
+        runs.measurement("a/b", 3.0),
+        runs.measurement("a/b", 4.0, repetition=1),
+    )
     assert [m.headline.value for m in run_file.load(tmp_path).measurements] == [3.0, 4.0]
 
 
@@ -123,18 +149,21 @@ def test_a_journal_damaged_in_the_middle_is_refused(tmp_path):
         run_file.load(tmp_path)
 
 
-@pytest.mark.parametrize("content, expected", [
-    (b'{"schema": "assay.run/1",\n "environment": }', r"line 2, column 17: not valid JSON"),
-    (b"", r"line 1, column 1: not valid JSON"),
-    (b"\xff\xfe\x00", r"not text"),
-    (b"[" * 100000, r"nested too deeply"),
-    (b"[1]", r"not an assay run file"),
-    (b'{"benchmarks": []}', r"not an assay run file: no \"schema\" field"),
-    (b'{"schema": "assay.gate/1"}', r"schema: 'assay.gate/1' is not an assay run"),
-    (b'{"schema": "assay.run/2"}', r"schema: assay.run/2 is not readable .* upgrade assay"),
-    (b'{"schema": "assay.run/1"}', r"environment: missing"),
-    (b'{"schema": "assay.run/1", "environment": {}}', r"measurements: missing"),
-])
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (b'{"schema": "assay.run/1",\n "environment": }', r"line 2, column 17: not valid JSON"),
+        (b"", r"line 1, column 1: not valid JSON"),
+        (b"\xff\xfe\x00", r"not text"),
+        (b"[" * 100000, r"nested too deeply"),
+        (b"[1]", r"not an assay run file"),
+        (b'{"benchmarks": []}', r"not an assay run file: no \"schema\" field"),
+        (b'{"schema": "assay.gate/1"}', r"schema: 'assay.gate/1' is not an assay run"),
+        (b'{"schema": "assay.run/2"}', r"schema: assay.run/2 is not readable .* upgrade assay"),
+        (b'{"schema": "assay.run/1"}', r"environment: missing"),
+        (b'{"schema": "assay.run/1", "environment": {}}', r"measurements: missing"),
+    ],
+)
 def test_what_is_not_a_run_file_is_named(tmp_path, content, expected):
     path = tmp_path / "run.json"
     path.write_bytes(content)
@@ -154,17 +183,20 @@ def test_unreadable_file_is_named(tmp_path):
         run_file.load(tmp_path)
 
 
-@pytest.mark.parametrize("path, value, expected", [
-    ("metrics.time_us.ci95", None, r"metrics.time_us.ci95: no measurement without an interval"),
-    ("metrics.time_us.ci95", [2, 1], r"metrics.time_us.ci95: low 2 is above high 1"),
-    ("metrics.time_us.value", "fast", r"metrics.time_us: needs a unit and a numeric value"),
-    ("metrics.time_us.better", "faster", r"metrics.time_us.better: must be"),
-    ("metrics", {}, r"metrics: missing"),
-    ("primary", "tflops", r"primary: 'tflops' is none of the metrics; name one of time_us"),
-    ("samples", {"time_ns": [1, "x"]}, r"samples.time_ns: must be an array of numbers"),
-    ("status", "failed", r"reason: missing"),
-    ("name", None, r"name: every measurement is an object with a name"),
-])
+@pytest.mark.parametrize(
+    "path, value, expected",
+    [
+        ("metrics.time_us.ci95", None, r"metrics.time_us.ci95: no measurement without an interval"),
+        ("metrics.time_us.ci95", [2, 1], r"metrics.time_us.ci95: low 2 is above high 1"),
+        ("metrics.time_us.value", "fast", r"metrics.time_us: needs a unit and a numeric value"),
+        ("metrics.time_us.better", "faster", r"metrics.time_us.better: must be"),
+        ("metrics", {}, r"metrics: missing"),
+        ("primary", "tflops", r"primary: 'tflops' is none of the metrics; name one of time_us"),
+        ("samples", {"time_ns": [1, "x"]}, r"samples.time_ns: must be an array of numbers"),
+        ("status", "failed", r"reason: missing"),
+        ("name", None, r"name: every measurement is an object with a name"),
+    ],
+)
 def test_broken_essentials_are_found_with_and_without_jsonschema(tmp_path, checks, path, value, expected):
     assert re.match(r"measurements\[0\]\." + expected, problem(changed(path, value), tmp_path))
 
@@ -179,10 +211,20 @@ def changed(path, value):
     return document
 
 
-@pytest.mark.parametrize("path, value", [
-    ("kind", "test"), ("sass.sha256", "abc"), ("sass.loop", {"HGMMA": -1}), ("conditions.clock_domain", "memory"),
-    ("conditions.throttle", "none"), ("status", "fine"), ("name", "has space"), ("repetition", -1),
-    ("baselines", [{"name": "x", "speedup": {"value": 1.0}}])])
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        ("kind", "test"),
+        ("sass.sha256", "abc"),
+        ("sass.loop", {"HGMMA": -1}),
+        ("conditions.clock_domain", "memory"),
+        ("conditions.throttle", "none"),
+        ("status", "fine"),
+        ("name", "has space"),
+        ("repetition", -1),
+        ("baselines", [{"name": "x", "speedup": {"value": 1.0}}]),
+    ],
+)
 def test_the_schema_is_strict_about_what_it_promises(tmp_path, path, value):
     pytest.importorskip("jsonschema")
     assert f"measurements[0].{path}" in problem(changed(path, value), tmp_path)
@@ -190,12 +232,25 @@ def test_the_schema_is_strict_about_what_it_promises(tmp_path, path, value):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_nan_and_infinity_are_no_results(tmp_path, checks, value):
-    assert "measurements[0].samples.time_ns[1]: NaN and infinity" in \
-        problem(changed("samples", {"time_ns": [1.0, value]}), tmp_path)
+    assert "measurements[0].samples.time_ns[1]: NaN and infinity" in problem(
+        changed("samples", {"time_ns": [1.0, value]}), tmp_path
+    )
 
 
-@pytest.mark.parametrize("key", ["uuid", "gpu_uuid", "serial", "serial_number", "board_serial", "serialNumber", "hostname",
-                                 "host_name", "UserName"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "uuid",
+        "gpu_uuid",
+        "serial",
+        "serial_number",
+        "board_serial",
+        "serialNumber",
+        "hostname",
+        "host_name",
+        "UserName",
+    ],
+)
 def test_a_file_that_names_a_machine_or_person_is_refused(tmp_path, key):
     pytest.importorskip("jsonschema")
     document = copy.deepcopy(FULL)
@@ -206,8 +261,12 @@ def test_a_file_that_names_a_machine_or_person_is_refused(tmp_path, key):
 
 def test_a_gpu_uuid_in_any_string_is_refused(tmp_path):
     pytest.importorskip("jsonschema")
-    assert "may identify" in problem(changed("command", "assay run --gpu GPU-8f3c1b2a-11aa-22bb-33cc-445566778899"), tmp_path)
+    assert "may identify" in problem(
+        changed("command", "assay run --gpu GPU-8f3c1b2a-11aa-22bb-33cc-445566778899"), tmp_path
+    )
 
 
 def test_serialization_is_no_serial_number(tmp_path):
-    run_file.load(runs.write(tmp_path / "run.json", changed("params", {"serialized": True, "serial_chain": 4, "user": 1})))
+    run_file.load(
+        runs.write(tmp_path / "run.json", changed("params", {"serialized": True, "serial_chain": 4, "user": 1}))
+    )

@@ -42,9 +42,17 @@ def test_paired_ratio_ignores_what_both_sides_share():
         statistics.paired_ratio_interval([1, 2], [1])
 
 
-@pytest.mark.parametrize("signs, p", [
-    ([1] * 8, 2 / 256), ([1] * 7 + [-1], 18 / 256), ([1] * 5, 2 / 32), ([1, -1], 1.0), ([0, 0], 1.0),
-    ([1] * 6 + [0], 2 / 64)])
+@pytest.mark.parametrize(
+    "signs, p",
+    [
+        ([1] * 8, 2 / 256),
+        ([1] * 7 + [-1], 18 / 256),
+        ([1] * 5, 2 / 32),
+        ([1, -1], 1.0),
+        ([0, 0], 1.0),
+        ([1] * 6 + [0], 2 / 64),
+    ],
+)
 def test_sign_test_is_exact(signs, p):
     assert statistics.sign_test(signs) == pytest.approx(p, rel=1e-12)
 
@@ -52,7 +60,8 @@ def test_sign_test_is_exact(signs, p):
 def test_sign_test_agrees_with_scipy():
     differences = np.random.default_rng(4).normal(0.3, 1, 31)
     assert statistics.sign_test(differences) == pytest.approx(
-        stats.binomtest(int(np.sum(differences > 0)), 31).pvalue, rel=1e-9)
+        stats.binomtest(int(np.sum(differences > 0)), 31).pvalue, rel=1e-9
+    )
 
 
 def test_paired_log_ratio_is_the_paired_t_test():
@@ -101,8 +110,23 @@ def test_holm_on_the_textbook_example():
 
 def test_benjamini_hochberg_on_the_example_of_its_paper():
     # The 15 p-values of Benjamini and Hochberg 1995, section 3.2: four rejected at q = 0.05, Holm rejects three.
-    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
-         0.7590, 1.0]
+    p = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+        0.7590,
+        1.0,
+    ]
     assert sum(q <= 0.05 for q in statistics.benjamini_hochberg(p)) == 4
     assert sum(q <= 0.05 for q in statistics.holm(p)) == 3
 

@@ -30,8 +30,8 @@ Did anything get slower? Compares two runs of `assay run` on the same GPU, case 
 
 A case is slower when its 95% interval, corrected for the number of cases, lies wholly beyond the threshold. What is
 compared is the headline metric in the clock domain of the case: per clock for what the SM clock drives, per second for
-DRAM, L2, links and the host. Power-limited figures and baselines are listed, not gated. Where base and candidate ran the
-same machine code with the same parameters the verdict is "unchanged", whatever the clock said.
+DRAM, L2, links and the host. Power-limited figures and baselines are listed, not gated. Where base and candidate ran
+the same machine code with the same parameters the verdict is "unchanged", whatever the clock said.
 """
 
 EPILOG = """\
@@ -52,8 +52,8 @@ exit codes:
   4  unfit to judge: different GPUs, or more than 20% of the gated cases throttled
 
 how many processes: one process says little about the next, whose memory lands elsewhere. Measurements of one name with
-different "repetition" count as one value per process, paired by repetition (so run base and candidate in turns). A single
-process per side is accepted; its interval is then widened by --process-floor.
+different "repetition" count as one value per process, paired by repetition (so run base and candidate in turns). A
+single process per side is accepted; its interval is then widened by --process-floor.
 
 examples:
   assay-gate before/run.json after/run.json
@@ -81,30 +81,58 @@ _percentage.__name__ = "percentage"
 
 
 def parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser("assay-gate", description=DESCRIPTION, epilog=EPILOG,
-                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        "assay-gate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     d = Rules()
     p.add_argument("base", metavar="BASE", help="run.json, journal.jsonl, or a folder with one: what was")
     p.add_argument("candidate", metavar="CANDIDATE", help="the same of what is")
     p.add_argument("--filter", metavar="REGEX", type=_expression, help="only cases whose name matches")
-    p.add_argument("--metric", metavar="REGEX", type=_expression,
-                   help="compare every metric whose name matches, instead of the headline of each case")
-    p.add_argument("--threshold", metavar="PERCENT", type=_percentage, default=d.threshold,
-                   help="smallest slowdown that counts (default 2)")
-    p.add_argument("--latency-threshold", metavar="PERCENT", type=_percentage, default=d.latency_threshold,
-                   help="the same for metrics named latency (default 1; never less than one cycle)")
-    p.add_argument("--process-floor", metavar="PERCENT", type=_percentage, default=d.process_floor,
-                   help="95%% of identical runs differ by less than this from process to process (default 0.5); "
-                        "used where there is a single process")
-    p.add_argument("--correction", choices=("holm", "bh", "none"), default=d.correction,
-                   help="for many cases: holm bounds the chance of any false alarm (default), bh their share")
+    p.add_argument(
+        "--metric",
+        metavar="REGEX",
+        type=_expression,
+        help="compare every metric whose name matches, instead of the headline of each case",
+    )
+    p.add_argument(
+        "--threshold",
+        metavar="PERCENT",
+        type=_percentage,
+        default=d.threshold,
+        help="smallest slowdown that counts (default 2)",
+    )
+    p.add_argument(
+        "--latency-threshold",
+        metavar="PERCENT",
+        type=_percentage,
+        default=d.latency_threshold,
+        help="the same for metrics named latency (default 1; never less than one cycle)",
+    )
+    p.add_argument(
+        "--process-floor",
+        metavar="PERCENT",
+        type=_percentage,
+        default=d.process_floor,
+        help="95%% of identical runs differ by less than this from process to process (default 0.5); "
+        "used where there is a single process",
+    )
+    p.add_argument(
+        "--correction",
+        choices=("holm", "bh", "none"),
+        default=d.correction,
+        help="for many cases: holm bounds the chance of any false alarm (default), bh their share",
+    )
     p.add_argument("--allow-missing", action="store_true", help="cases missing in the candidate are listed, no error")
     p.add_argument("--strict", action="store_true", help="exit 3 if any case is inconclusive or unfit")
     p.add_argument("--all", action="store_true", help="list unchanged and equivalent cases too")
     p.add_argument("--json", metavar="FILE", type=Path, help="write every verdict and number as JSON")
     p.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML")
-    p.add_argument("--markdown", metavar="FILE", type=Path,
-                   help="write Markdown; appended to $GITHUB_STEP_SUMMARY by itself where that is set")
+    p.add_argument(
+        "--markdown",
+        metavar="FILE",
+        type=Path,
+        help="write Markdown; appended to $GITHUB_STEP_SUMMARY by itself where that is set",
+    )
     p.add_argument("--version", action="version", version=f"assay-gate {__version__}")
     return p
 
@@ -115,12 +143,19 @@ def judge(result: Result, rules: Rules, strict: bool = False, allow_missing: boo
     unfit, inconclusive = result.of(Verdict.UNFIT), result.of(Verdict.INCONCLUSIVE)
     if missing and not allow_missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        return Exit.USAGE, f"missing in the candidate: {missing[0].name}{more}; measure again, or allow with --allow-missing"
+        return (
+            Exit.USAGE,
+            f"missing in the candidate: {missing[0].name}{more}; measure again, or allow with --allow-missing",
+        )
     if result.machine_unfit(rules.unfit_share):
-        return Exit.UNFIT, f"unfit to judge: {len(unfit)} of {len(result.compared)} cases, first {unfit[0].name}: {unfit[0].note}"
+        return (
+            Exit.UNFIT,
+            f"unfit to judge: {len(unfit)} of {len(result.compared)} cases, first {unfit[0].name}: {unfit[0].note}",
+        )
     if slower:
-        return Exit.SLOWER, f"slower: {slower[0].name} by {present.change(slower[0])}" + \
-            (f" and {len(slower) - 1} more" if len(slower) > 1 else "")
+        return Exit.SLOWER, f"slower: {slower[0].name} by {present.change(slower[0])}" + (
+            f" and {len(slower) - 1} more" if len(slower) > 1 else ""
+        )
     if not any(c.ratio or c.verdict is Verdict.UNCHANGED for c in result.compared):
         return Exit.CANNOT_TELL, "cannot tell: nothing could be compared"
     if strict and (inconclusive or unfit):
@@ -143,9 +178,14 @@ def _write(path: Path, content: bytes, append: bool = False) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the gate; argparse exits with 2 by itself."""
     options = parser().parse_args(arguments)
-    rules = Rules(threshold=options.threshold, latency_threshold=options.latency_threshold,
-                  process_floor=options.process_floor, correction=options.correction, name=options.filter,
-                  metric=options.metric)
+    rules = Rules(
+        threshold=options.threshold,
+        latency_threshold=options.latency_threshold,
+        process_floor=options.process_floor,
+        correction=options.correction,
+        name=options.filter,
+        metric=options.metric,
+    )
     try:
         base, candidate = run_file.load(options.base), run_file.load(options.candidate)
         result = compare(base, candidate, rules)

@@ -111,19 +111,29 @@ def check_machines(base: Run, candidate: Run) -> list[str]:
     """Raises IncomparableRuns for different machines; returns warnings about different software."""
     if (base.gpu is None) != (candidate.gpu is None):
         without = "base" if base.gpu is None else "candidate"
-        raise IncomparableRuns(f"the {without} was measured without a GPU, the other with one; measure both on one machine")
+        raise IncomparableRuns(
+            f"the {without} was measured without a GPU, the other with one; measure both on one machine"
+        )
     part, keys = "gpu", ("name", "architecture", "sm_count", "mig", "ecc", "power_limit_w")
     if base.gpu is None:
         part, keys = "host", ("cpu", "usable_cores")
     ours, theirs = (run.environment.get(part) or {} for run in (base, candidate))
     for key in keys:
         if key in ours and key in theirs and ours[key] != theirs[key]:
-            raise IncomparableRuns(f"environment.{part}.{key} differs: {ours[key]!r} in the base, {theirs[key]!r} in the "
-                                   "candidate; measure both on one machine")
-    warnings = [f"{key} differs: {base.environment.get(key)} in the base, {candidate.environment.get(key)} in the candidate"
-                for key in ("driver", "cuda") if base.environment.get(key) != candidate.environment.get(key)]
-    return warnings + [f"other processes used the GPU of the {which}" for which, facts in
-                       (("base", ours), ("candidate", theirs)) if facts.get("other_processes")]
+            raise IncomparableRuns(
+                f"environment.{part}.{key} differs: {ours[key]!r} in the base, {theirs[key]!r} in the "
+                "candidate; measure both on one machine"
+            )
+    warnings = [
+        f"{key} differs: {base.environment.get(key)} in the base, {candidate.environment.get(key)} in the candidate"
+        for key in ("driver", "cuda")
+        if base.environment.get(key) != candidate.environment.get(key)
+    ]
+    return warnings + [
+        f"other processes used the GPU of the {which}"
+        for which, facts in (("base", ours), ("candidate", theirs))
+        if facts.get("other_processes")
+    ]
 
 
 def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
@@ -149,13 +159,16 @@ def _cases(run: Run, rules: Rules) -> dict[str, list[Measurement]]:
             continue
         repetitions = cases.setdefault(m.name, {})
         if (number := m.repetition or 0) in repetitions:
-            raise ValueError(f"{run.path}: {m.name} occurs twice with repetition {number}; repetitions must be numbered")
+            raise ValueError(
+                f"{run.path}: {m.name} occurs twice with repetition {number}; repetitions must be numbered"
+            )
         repetitions[number] = m
     return {name: [found[k] for k in sorted(found)] for name, found in cases.items()}
 
 
-def _compare_case(before: list[Measurement], after: list[Measurement], rules: Rules,
-                  same_driver: bool) -> list[Comparison]:
+def _compare_case(
+    before: list[Measurement], after: list[Measurement], rules: Rules, same_driver: bool
+) -> list[Comparison]:
     first = next(m for m in before if m.ok)
     domain = first.conditions.get("clock_domain", "")
     # A power-limited rate follows temperature and the individual chip; a baseline is somebody else's code.
@@ -166,8 +179,9 @@ def _compare_case(before: list[Measurement], after: list[Measurement], rules: Ru
         return [Comparison(**common, verdict=Verdict.MISSING, note=note)]
     comparisons = []
     for metric in _metrics_to_compare(first, domain, rules):
-        c = Comparison(**common, metric=metric, unit=first.metrics[metric].unit,
-                       better=first.metrics[metric].better or "lower")
+        c = Comparison(
+            **common, metric=metric, unit=first.metrics[metric].unit, better=first.metrics[metric].better or "lower"
+        )
         _fill(c, [m for m in before if m.ok], [m for m in after if m.ok], rules)
         if c.verdict is not Verdict.MISSING and _identical(before, after, domain, same_driver):
             c.verdict, c.note = Verdict.UNCHANGED, "identical code"
@@ -183,8 +197,8 @@ def _metrics_to_compare(measurement: Measurement, domain: str, rules: Rules) -> 
     """The names of the metrics that decide, by default one: the headline, in the clock domain of the case.
 
     What scales with the SM clock is compared per clock, so that another clock is no regression; everything else per
-    second. Where the headline is of the other sort, the first metric of the right sort stands in; where there is none, a
-    time or rate is converted by the SM clock it was measured at (`_on_one_clock`).
+    second. Where the headline is of the other sort, the first metric of the right sort stands in; where there is none,
+    a time or rate is converted by the SM clock it was measured at (`_on_one_clock`).
     """
     if rules.metric:
         return [name for name in measurement.metrics if re.search(rules.metric, name)]
@@ -230,8 +244,12 @@ def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], ru
     if len(units) > 1:
         c.verdict, c.note = Verdict.MISSING, "units differ: " + ", ".join(sorted(units))
         return
-    by_clock = not rules.metric and c.clock_domain == "sm" and _timed(c) and \
-        all(m.conditions.get("sm_clock_mhz") for side in sides for m in side.values())
+    by_clock = (
+        not rules.metric
+        and c.clock_domain == "sm"
+        and _timed(c)
+        and all(m.conditions.get("sm_clock_mhz") for side in sides for m in side.values())
+    )
     per_clock = by_clock or _per_clock(c.metric, next(iter(sides[0].values())).metrics[c.metric])
     marked = [{k for k, m in side.items() if _throttled(m, per_clock)} for side in sides]
     if sides[0].keys() == sides[1].keys():  # repetitions taken in pairs leave in pairs
@@ -292,7 +310,9 @@ def _process_interval(side: dict[int, Metric]) -> Interval:
     value = float(np.median([m.value for m in side.values()]))
     if any(m.ci95 is None for m in side.values()):
         return Interval(value, 0.0, math.inf)
-    return Interval(value, min(value, *(m.ci95[0] for m in side.values())), max(value, *(m.ci95[1] for m in side.values())))
+    return Interval(
+        value, min(value, *(m.ci95[0] for m in side.values())), max(value, *(m.ci95[1] for m in side.values()))
+    )
 
 
 def _threshold(c: Comparison, ours: list[float], rules: Rules) -> float:

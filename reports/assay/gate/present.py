@@ -73,12 +73,16 @@ def terminal(result: Result, everything: bool, colour: bool) -> str:
         lines.append(f"{len(result.comparisons) - len(shown)} more did not change (--all lists them)")
     single = sum(c.method == "single process" for c in result.comparisons)
     if single:
-        lines.append(f"note: {single} of {len(result.comparisons)} compared from a single process per side; their intervals "
-                     "are widened by the process floor. Repetitions in fresh processes decide better.")
+        lines.append(
+            f"note: {single} of {len(result.comparisons)} compared from a single process per side; their intervals "
+            "are widened by the process floor. Repetitions in fresh processes decide better."
+        )
     detectable = sorted(d for c in result.comparisons if (d := c.smallest_detectable) is not None)
     if detectable:
-        lines.append(f"note: smallest slowdown this data could prove: median {detectable[len(detectable) // 2]:.1%}, "
-                     f"worst case {detectable[-1]:.1%}")
+        lines.append(
+            f"note: smallest slowdown this data could prove: median {detectable[len(detectable) // 2]:.1%}, "
+            f"worst case {detectable[-1]:.1%}"
+        )
     return "\n".join(lines)
 
 
@@ -116,20 +120,44 @@ def document(result: Result, rules: Rules, outcome: str, code: int, base: str, c
         case["ratio"] = c.ratio and {"value": c.ratio.value, "ci95": [finite(c.ratio.low), finite(c.ratio.high)]}
         case["smallest_detectable"] = c.smallest_detectable
         cases.append(case)
-    return {"schema": "assay.gate/1", "base": base, "candidate": candidate, "outcome": outcome, "exit_code": code,
-            "rules": dataclasses.asdict(rules), "warnings": result.warnings, "new": result.new, "cases": cases}
+    return {
+        "schema": "assay.gate/1",
+        "base": base,
+        "candidate": candidate,
+        "outcome": outcome,
+        "exit_code": code,
+        "rules": dataclasses.asdict(rules),
+        "warnings": result.warnings,
+        "new": result.new,
+        "cases": cases,
+    }
 
 
 def junit(result: Result) -> bytes:
     """One test case per gated comparison: slower fails, missing is an error, what cannot be told is skipped."""
-    tags = {Verdict.SLOWER: "failure", Verdict.MISSING: "error", Verdict.UNFIT: "skipped", Verdict.INCONCLUSIVE: "skipped"}
+    tags = {
+        Verdict.SLOWER: "failure",
+        Verdict.MISSING: "error",
+        Verdict.UNFIT: "skipped",
+        Verdict.INCONCLUSIVE: "skipped",
+    }
     gated = [c for c in result.comparisons if c.gated]
     counts = Counter(tags.get(c.verdict) for c in gated)
-    suite = ElementTree.Element("testsuite", name="assay-gate", tests=str(len(gated)), failures=str(counts["failure"]),
-                                errors=str(counts["error"]), skipped=str(counts["skipped"]))
+    suite = ElementTree.Element(
+        "testsuite",
+        name="assay-gate",
+        tests=str(len(gated)),
+        failures=str(counts["failure"]),
+        errors=str(counts["error"]),
+        skipped=str(counts["skipped"]),
+    )
     for c in gated:
-        case = ElementTree.SubElement(suite, "testcase", classname=c.name.rpartition("/")[0].replace("/", "."),
-                                      name=f"{c.name} {c.metric}".strip())
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=c.name.rpartition("/")[0].replace("/", "."),
+            name=f"{c.name} {c.metric}".strip(),
+        )
         if tag := tags.get(c.verdict):
             ElementTree.SubElement(case, tag, message=sentence(c))
     return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
@@ -150,5 +178,7 @@ def annotations(result: Result) -> list[str]:
     def escaped(text: str) -> str:
         return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
-    return [f"::error title={escaped(c.name).replace(':', '%3A').replace(',', '%2C')}::{escaped(sentence(c))}"
-            for c in result.of(Verdict.SLOWER, Verdict.MISSING)[:ANNOTATIONS]]
+    return [
+        f"::error title={escaped(c.name).replace(':', '%3A').replace(',', '%2C')}::{escaped(sentence(c))}"
+        for c in result.of(Verdict.SLOWER, Verdict.MISSING)[:ANNOTATIONS]
+    ]
