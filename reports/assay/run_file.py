@@ -296,7 +296,7 @@ def validate(document: Any, where: str | Path = "<run>") -> None:
         raise RunFileError(f"{where}: schema: {document['schema']!r:.60} is not an assay run; expected {SCHEMA!r}")
     if int(version[1]) != 1:
         raise RunFileError(
-            f"{where}: schema: {document['schema']} is not readable by this version, which reads {SCHEMA}; upgrade assay"
+            f"{where}: schema: {document['schema']} is not readable here, only {SCHEMA} is; upgrade assay"
         )
     if not isinstance(document.get("environment"), dict):
         raise RunFileError(f"{where}: environment: missing or not an object; run the measurement again")

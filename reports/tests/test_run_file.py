@@ -159,7 +159,7 @@ def test_a_journal_damaged_in_the_middle_is_refused(tmp_path):
         (b"[1]", r"not an assay run file"),
         (b'{"benchmarks": []}', r"not an assay run file: no \"schema\" field"),
         (b'{"schema": "assay.gate/1"}', r"schema: 'assay.gate/1' is not an assay run"),
-        (b'{"schema": "assay.run/2"}', r"schema: assay.run/2 is not readable .* upgrade assay"),
+        (b'{"schema": "assay.run/2"}', r"schema: assay.run/2 is not readable here.* upgrade assay"),
         (b'{"schema": "assay.run/1"}', r"environment: missing"),
         (b'{"schema": "assay.run/1", "environment": {}}', r"measurements: missing"),
     ],
