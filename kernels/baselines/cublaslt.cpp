@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/baselines/cublaslt.hpp"
+
+#include <cublasLt.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <source_location>
+
+#include "harness/cuda.hpp"
+#include "harness/dynamic_library.hpp"
+#include "harness/error.hpp"
+
+namespace assay::kernels {
+namespace {
+
+struct Api {
+  DynamicLibrary library = DynamicLibrary::open(Library::cublaslt);
+  decltype(cublasLtCreate)* create = get<decltype(cublasLtCreate)>("cublasLtCreate");
+  decltype(cublasLtDestroy)* destroy = get<decltype(cublasLtDestroy)>("cublasLtDestroy");
+  decltype(cublasLtMatmul)* matmul = get<decltype(cublasLtMatmul)>("cublasLtMatmul");
+  decltype(cublasLtMatmulDescCreate)* desc_create =
+      get<decltype(cublasLtMatmulDescCreate)>("cublasLtMatmulDescCreate");
+  decltype(cublasLtMatmulDescDestroy)* desc_destroy =
+      get<decltype(cublasLtMatmulDescDestroy)>("cublasLtMatmulDescDestroy");
+  decltype(cublasLtMatmulDescSetAttribute)* desc_set =
+      get<decltype(cublasLtMatmulDescSetAttribute)>("cublasLtMatmulDescSetAttribute");
+  decltype(cublasLtMatrixLayoutCreate)* layout_create =
+      get<decltype(cublasLtMatrixLayoutCreate)>("cublasLtMatrixLayoutCreate");
+  decltype(cublasLtMatrixLayoutDestroy)* layout_destroy =
+      get<decltype(cublasLtMatrixLayoutDestroy)>("cublasLtMatrixLayoutDestroy");
+  decltype(cublasLtMatmulPreferenceCreate)* preference_create =
+      get<decltype(cublasLtMatmulPreferenceCreate)>("cublasLtMatmulPreferenceCreate");
+  decltype(cublasLtMatmulPreferenceDestroy)* preference_destroy =
+      get<decltype(cublasLtMatmulPreferenceDestroy)>("cublasLtMatmulPreferenceDestroy");
+  decltype(cublasLtMatmulPreferenceSetAttribute)* preference_set =
+      get<decltype(cublasLtMatmulPreferenceSetAttribute)>("cublasLtMatmulPreferenceSetAttribute");
+  decltype(cublasLtMatmulAlgoGetHeuristic)* heuristic =
+      get<decltype(cublasLtMatmulAlgoGetHeuristic)>("cublasLtMatmulAlgoGetHeuristic");
+
+  template <class F>
+  F* get(const char* name) const {
+    return library.symbol<F>(name);
+  }
+};
+
+const Api& api() {
+  static const Api loaded;
+  return loaded;
+}
+
+void check_lt(cublasStatus_t status, std::source_location where = std::source_location::current()) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error(ExitCode::failed, fmt::format("{}:{}: cuBLASLt status {}", where.file_name(),
+                                            where.line(), static_cast<int>(status)));
+}
+
+}  // namespace
+
+// cuBLASLt thinks in column-major matrices. A row-major m x n matrix is a column-major n x m one,
+// so it computes D^T (n x m) = B * A^T: its first operand is our B, stored k x n and transposed,
+// its second our A, stored k x m. This is the "TN" form, the one all its types support.
+struct CublasLtGemm::Impl {
+  cublasLtHandle_t handle = nullptr;
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatrixLayout_t first = nullptr, second = nullptr, out = nullptr;
+  std::vector<cublasLtMatmulHeuristicResult_t> found;
+  Buffer workspace{kWorkspaceBytes};
+
+  Impl() = default;
+  Impl(const Impl&) = delete;  // one owner
+  ~Impl() {
+    if (out) api().layout_destroy(out);
+    if (second) api().layout_destroy(second);
+    if (first) api().layout_destroy(first);
+    if (operation) api().desc_destroy(operation);
+    if (handle) api().destroy(handle);
+  }
+};
+
+CublasLtGemm::CublasLtGemm(cudaDataType_t ab, cudaDataType_t d, int m, int n, int k)
+    : impl_(std::make_unique<Impl>()) {
+  Impl& s = *impl_;
+  check_lt(api().create(&s.handle));
+  check_lt(api().desc_create(&s.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  check_lt(
+      api().desc_set(s.operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed));
+  check_lt(api().layout_create(&s.first, ab, k, n, k));
+  check_lt(api().layout_create(&s.second, ab, k, m, k));
+  check_lt(api().layout_create(&s.out, d, n, m, n));
+
+  cublasLtMatmulPreference_t preference = nullptr;
+  check_lt(api().preference_create(&preference));
+  const std::size_t workspace = kWorkspaceBytes;
+  check_lt(api().preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                sizeof workspace));
+  s.found.resize(kHeuristics);
+  int count = 0;
+  const cublasStatus_t status =
+      api().heuristic(s.handle, s.operation, s.first, s.second, s.out, s.out, preference,
+                      kHeuristics, s.found.data(), &count);
+  api().preference_destroy(preference);
+  s.found.resize(count);
+  std::erase_if(s.found, [](const auto& result) { return result.state != CUBLAS_STATUS_SUCCESS; });
+  if (status != CUBLAS_STATUS_SUCCESS || s.found.empty()) {
+    throw Error(ExitCode::unfit,
+                fmt::format("cuBLASLt has no algorithm for m={} n={} k={} (status {})", m, n, k,
+                            static_cast<int>(status)));
+  }
+}
+
+CublasLtGemm::~CublasLtGemm() = default;
+CublasLtGemm::CublasLtGemm(CublasLtGemm&&) noexcept = default;
+
+int CublasLtGemm::count() const { return static_cast<int>(impl_->found.size()); }
+
+void CublasLtGemm::run(int index, const Operands& operands, cudaStream_t stream) const {
+  const Impl& s = *impl_;
+  const float alpha = 1, beta = 0;
+  check_lt(api().matmul(s.handle, s.operation, &alpha, operands.b, s.first, operands.a, s.second,
+                        &beta, operands.d, s.out, operands.d, s.out, &s.found.at(index).algo,
+                        s.workspace.data(), kWorkspaceBytes, stream));
+}
+
+int CublasLtGemm::find_best(std::span<const Operands> sets, int rounds, cudaStream_t stream) const {
+  std::vector<std::vector<double>> times(count());
+  Event begin, end;
+  for (int round = -1; round < rounds; ++round) {  // round -1 loads the kernels
+    for (int i = 0; i < count(); ++i) {
+      begin.record(stream);
+      run(i, sets[(round + 1 + i) % sets.size()], stream);
+      end.record(stream);
+      const double time = elapsed_ns(begin, end);
+      if (round >= 0) times[i].push_back(time);
+    }
+  }
+  const auto median = [](std::vector<double>& t) {
+    std::nth_element(t.begin(), t.begin() + t.size() / 2, t.end());
+    return t[t.size() / 2];
+  };
+  int best = 0;
+  double least = median(times[0]);
+  for (int i = 1; i < count(); ++i) {
+    if (const double time = median(times[i]); time < least) {
+      least = time;
+      best = i;
+    }
+  }
+  return best;
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assay's kernels for other programs: libassay_kernels.so.
+ *
+ * Every function works on the caller's device memory, enqueues on the caller's stream (a
+ * cudaStream_t of the device that is current) and returns without waiting. It returns 0, or an
+ * assay exit status (README) and leaves one line for assay_last_error(). Nothing is launched in
+ * that case. */
+#ifndef ASSAY_KERNELS_H
+#define ASSAY_KERNELS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ASSAY_KERNELS_API __attribute__((visibility("default")))
+
+/* Why the last call of this thread that failed did so. Valid until its next call that fails; "" if
+ * none has. */
+ASSAY_KERNELS_API const char* assay_last_error(void);
+
+/* D[m, n] = A[m, k] * B[n, k]^T: bf16, row-major without gaps, f32 accumulation. n and k are
+ * multiples of 8; pointers are aligned to 16 bytes. sm_90. */
+ASSAY_KERNELS_API int assay_gemm_bf16_nt(void* d, const void* a, const void* b, int m, int n, int k,
+                                         void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
