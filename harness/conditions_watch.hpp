@@ -46,7 +46,7 @@ class ConditionsWatch {
   using Reader = std::function<Reading()>;
 
   // The first reading is taken before this returns, one more after each `period`.
-  ConditionsWatch(Reader read, std::chrono::milliseconds period);
+  explicit ConditionsWatch(Reader read, std::chrono::milliseconds period = kPollPeriod);
   // Without NVML: no thread, and stop() returns the reason.
   explicit ConditionsWatch(const OrReason<NvmlDevice>& device);
 
