@@ -38,12 +38,13 @@ __device__ inline void mbarrier_arrive(Mbarrier* barrier) {
                : "memory");
 }
 
-// One arrival on the barrier at the same address in CTA `rank` of the cluster, release at cluster
-// scope.
+// One arrival on the barrier at the same address in CTA `rank` of the cluster. For handing back
+// memory that was only read, or that async copies wrote: this thread's own ordinary stores it
+// orders at CTA scope alone. `.release.cluster` would order them for the cluster, but becomes a
+// GPU-scope fence per arrival (MEMBAR.ALL.GPU, ERRBAR: ptxas 13.0).
 __device__ inline void mbarrier_arrive_remote(Mbarrier* barrier, std::uint32_t rank) {
   const std::uint32_t remote = map_shared_address(shared_address(barrier), rank);
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
-               : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
 }
 
 // Announces `bytes` of asynchronous copies for the current phase, and arrives once.
