@@ -100,10 +100,10 @@ const ElfSection* ElfImage::section(std::string_view name) const {
 std::vector<ElfRelocation> ElfImage::relocations(std::size_t section_index) const {
   std::vector<ElfRelocation> found;
   for (const ElfSection& table : sections_) {
-    if (table.type != SHT_RELA || table.info != section_index) continue;
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= table.bytes.size();
-         at += sizeof(Elf64_Rela)) {
-      const auto entry = read<Elf64_Rela>(table.bytes, at, "a relocation");
+    if ((table.type != SHT_RELA && table.type != SHT_REL) || table.info != section_index) continue;
+    const std::size_t size = table.type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+    for (std::uint64_t at = 0; at + size <= table.bytes.size(); at += size) {
+      const auto entry = read<Elf64_Rel>(table.bytes, at, "a relocation");  // RELA starts with REL
       found.push_back({entry.r_offset, static_cast<std::uint32_t>(ELF64_R_SYM(entry.r_info))});
     }
   }

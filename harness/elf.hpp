@@ -40,7 +40,7 @@ class ElfImage {
   const std::vector<ElfSection>& sections() const { return sections_; }
   const std::vector<ElfSymbol>& symbols() const { return symbols_; }  // of .symtab
   const ElfSection* section(std::string_view name) const;             // nullptr if there is none
-  // Relocations (SHT_RELA) that apply to the section with this index.
+  // Relocations (SHT_REL and SHT_RELA) that apply to the section with this index.
   std::vector<ElfRelocation> relocations(std::size_t section_index) const;
 
  private:
