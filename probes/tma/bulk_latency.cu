@@ -29,8 +29,8 @@ __global__ void lay_ring(char* ring, int bits) {
 }
 
 // Each CTA leaves the number of the step it ends at.
-__global__ void chase(char* ring, int bits, assay::Start start, std::int64_t iterations,
-                      std::uint64_t* ends, assay::StopwatchRecord* records) {
+__global__ void bulk_chase(char* ring, int bits, assay::Start start, std::int64_t iterations,
+                           std::uint64_t* ends, assay::StopwatchRecord* records) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __shared__ Node arrived;
   __shared__ assay::ptx::Mbarrier barrier;
@@ -75,7 +75,7 @@ void run(assay::State& s) {
   assay::Walk walk(ctas, bits);
   s.cycles({.steps = kSteps}, [&](const assay::Launch& l) {
     const assay::Start start = walk.set_out(l.iterations * kSteps);
-    chase<<<ctas, 32, 0, l.stream>>>(ring, bits, start, l.iterations, ends, l.records);
+    bulk_chase<<<ctas, 32, 0, l.stream>>>(ring, bits, start, l.iterations, ends, l.records);
   });
   const auto ended = assay::download(ends, ctas, s.stream());
   for (int cta = 0; cta < ctas; ++cta)
@@ -90,7 +90,7 @@ const assay::Registration registration{{
     .kernels =
         [](const assay::Case&, assay::Target) {
           return std::vector<assay::KernelUse>{
-              {.kernel = "chase", .sass = {{"UBLKCP", kSteps, kSteps}}}};
+              {.kernel = "bulk_chase", .sass = {{"UBLKCP", kSteps, kSteps}}}};
         },
     .run = run,
 }};
