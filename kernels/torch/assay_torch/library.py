@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libassay_kernels.so through ctypes: kernels/c_api/assay_kernels.h on torch tensors."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+NAME = "libassay_kernels.so"
+VARIABLE = "ASSAY_KERNELS_LIBRARY"
+
+
+class KernelError(Exception):
+    """One line: what was refused and why."""
+
+
+def find_library() -> Path:
+    """$ASSAY_KERNELS_LIBRARY, else the newest build*/libassay_kernels.so above this file or the current folder."""
+    if chosen := os.environ.get(VARIABLE):
+        if not Path(chosen).is_file():
+            raise KernelError(f"{VARIABLE}={chosen}: no such file")
+        return Path(chosen)
+    roots = [*Path(__file__).resolve().parents, *Path.cwd().resolve().parents, Path.cwd()]
+    found = [path for root in roots for path in root.glob(f"build*/{NAME}")]
+    if not found:
+        raise KernelError(f"{NAME} not found: build the target assay_kernels, or set {VARIABLE} to the file")
+    return max(found, key=lambda path: path.stat().st_mtime)
+
+
+class Kernels:
+    """The opened library. Launches go to torch's current stream."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or find_library()
+        try:
+            self._library = ctypes.CDLL(str(self.path))
+            self._last_error = self._library.assay_last_error
+            self._gemm_bf16_nt = self._library.assay_gemm_bf16_nt
+        except (OSError, AttributeError) as error:
+            raise KernelError(f"{self.path}: {error}") from None
+        self._last_error.restype = ctypes.c_char_p
+        self._gemm_bf16_nt.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int] * 3 + [ctypes.c_void_p]
+
+    def _check(self, status: int) -> None:
+        if status != 0:
+            raise KernelError(self._last_error().decode())
+
+    def gemm_bf16_nt(self, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        """out[m, n] = a[m, k] @ b[n, k].T, contiguous bfloat16 tensors on one GPU. Raises KernelError."""
+        import torch
+
+        m, k = a.shape
+        n = b.shape[0]
+        if b.shape != (n, k) or out.shape != (m, n):
+            raise KernelError(f"gemm_bf16_nt: shapes {[*a.shape]}, {[*b.shape]} and {[*out.shape]} do not fit")
+        for tensor in (a, b, out):
+            if tensor.dtype != torch.bfloat16 or not tensor.is_contiguous() or tensor.device != a.device:
+                raise KernelError("gemm_bf16_nt: needs contiguous bfloat16 tensors on one GPU")
+        with torch.cuda.device(a.device):
+            stream = torch.cuda.current_stream().cuda_stream
+            self._check(self._gemm_bf16_nt(out.data_ptr(), a.data_ptr(), b.data_ptr(), m, n, k, stream))
+        return out

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contenders that take turns, and the measurement that their times make."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay.run_file import Baseline, Estimate, Measurement, Metric
+from assay.statistics import Interval, median_interval, paired_ratio_interval
+
+Launch = Callable[[int], object]  # enqueues one unit of work on input set i
+
+
+@dataclass
+class Contender:
+    """Somebody's kernel, by name."""
+
+    name: str
+    launch: Launch
+
+
+def take_turns(contenders: Sequence[Contender], sets: int, rounds: int, seed: int,
+               time_round: Callable[[list[Callable[[], object]]], list[float]]) -> dict[str, list[float]]:
+    """Nanoseconds of each contender in each round.
+
+    Every round all of them run once on the same input set, in an order drawn anew; the set rotates from round to
+    round. `time_round` runs the given launches in order and returns the time of each.
+    """
+    draw = random.Random(seed)
+    times: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    order = list(contenders)
+    for number in range(rounds):
+        draw.shuffle(order)
+        chosen = number % sets
+        measured = time_round([lambda c=contender: c.launch(chosen) for contender in order])
+        for contender, nanoseconds in zip(order, measured, strict=True):
+            times[contender.name].append(nanoseconds)
+    return times
+
+
+def _metric(unit: str, interval: Interval, better: str) -> Metric:
+    return Metric(unit, interval.value, (interval.low, interval.high), better)
+
+
+def to_measurement(name: str, params: dict, flop: float, times: dict[str, list[float]], ours: str,
+                   conditions: dict) -> Measurement:
+    """Ours as a kernel measurement, everybody else as its baselines. Times in nanoseconds, at least 6 rounds."""
+    mine = times[ours]
+    micros = {who: [t / 1e3 for t in samples] for who, samples in times.items()}
+    baselines = []
+    for who, samples in times.items():
+        if who == ours:
+            continue
+        speedup, took = paired_ratio_interval(samples, mine), median_interval(micros[who])
+        baselines.append(Baseline(who, Estimate(speedup.value, (speedup.low, speedup.high)),
+                                  Estimate(took.value, (took.low, took.high))))
+    return Measurement(
+        name=name, kind="kernel", probe="kernels/gemm", params=params, primary="tflops",
+        metrics={"tflops": _metric("TFLOP/s", median_interval([flop / t / 1e3 for t in mine]), "higher"),
+                 "time_us": _metric("us", median_interval(micros[ours]), "lower")},
+        samples={"time_ns": mine, **{f"time_ns/{who}": s for who, s in times.items() if who != ours}},
+        conditions={**conditions, "sample_count": len(mine)}, baselines=baselines)
