@@ -246,7 +246,9 @@ std::vector<Instruction> parse_listing(std::string_view listing) {
       throw Error(ExitCode::failed, "cannot read nvdisasm's line '" + std::string(line) + "'");
     Instruction instruction;
     instruction.address = static_cast<std::uint32_t>(*address);
-    std::string_view rest = trimmed(line.substr(close + 2, semicolon - close - 2));
+    // nvdisasm 13.5 adds remarks such as (*"SpillRefill"*).
+    std::string_view rest = line.substr(close + 2, semicolon - close - 2);
+    rest = trimmed(rest.substr(0, rest.find("(*")));
     const auto word = [&] {
       const std::size_t length = std::min(rest.find(' '), rest.size());
       const std::string_view first = rest.substr(0, length);

@@ -32,10 +32,11 @@ Function written(const std::vector<std::string>& lines) {
 }
 
 TEST(Disassembly, ParsesALine) {
-  const Function function = written({"@!UP1 LDG.E.128.CONSTANT R4, desc[UR4][R2.64+0x10]",
-                                     "@P0 BRA 0x0", "BRA.U UP0, 0x10", "NOP", "@!PT UIADD3 URZ",
-                                     "FSETP.NEU.AND P0, PT, |R15|, +INF , PT"});
-  ASSERT_EQ(function.code.size(), 6u);
+  const Function function =
+      written({"@!UP1 LDG.E.128.CONSTANT R4, desc[UR4][R2.64+0x10]", "@P0 BRA 0x0",
+               "BRA.U UP0, 0x10", "NOP", "@!PT UIADD3 URZ",
+               "FSETP.NEU.AND P0, PT, |R15|, +INF , PT", "STL [R1], R4      (*\"SpillRefill\"*)"});
+  ASSERT_EQ(function.code.size(), 7u);
   const Instruction& load = function.code[0];
   EXPECT_EQ(load.address, 0u);
   EXPECT_EQ(load.predicate, "@!UP1");
@@ -50,6 +51,7 @@ TEST(Disassembly, ParsesALine) {
   EXPECT_EQ(function.code[3].operands, "");
   EXPECT_TRUE(function.code[4].never_executes());
   EXPECT_EQ(function.code[5].operands, "P0, PT, |R15|, +INF , PT");
+  EXPECT_EQ(function.code[6].operands, "[R1], R4");
   EXPECT_THROW(parse_listing("/*zz*/ NOP ;\n"), Error);
   EXPECT_THROW(parse_listing("/*0000*/ NOP\n"), Error);
 }
