@@ -71,6 +71,7 @@ struct Measurement {
   std::vector<Baseline> baselines = {};
   std::map<std::string, double> counters = {};
   std::vector<std::string> flags = {};
+  std::map<std::string, std::string> loaded = {};  // generated kernel -> SHA-256 of what ran
   int repetition = 0;
   double duration_s = 0;
 };

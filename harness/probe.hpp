@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <source_location>
 #include <string>
 #include <variant>
 #include <vector>
@@ -74,6 +75,7 @@ struct Probe {
   // without a GPU too: the offline check asks for every target.
   std::function<std::vector<KernelUse>(const Case&, Target)> kernels = {};
   std::function<void(State&)> run;
+  std::string source = {};  // the file that registers it; filled in by Registration
 
   const std::vector<Target>& targets_of(const Case& c) const {
     return c.targets.empty() ? targets : c.targets;
@@ -89,7 +91,7 @@ const std::vector<const Probe*>& probes();
 // A namespace-scope `const assay::Registration r{{.name = ..., ...}};` is all it takes.
 class Registration {
  public:
-  explicit Registration(Probe probe);
+  explicit Registration(Probe probe, std::source_location where = std::source_location::current());
 };
 
 }  // namespace assay

@@ -43,7 +43,8 @@ bool Probe::exists_on(const Case& c, Target target) const {
   return std::ranges::find(targets_of(c), target) != targets_of(c).end();
 }
 
-Registration::Registration(Probe probe) {
+Registration::Registration(Probe probe, std::source_location where) {
+  probe.source = where.file_name();
   owned().push_back(std::make_unique<Probe>(std::move(probe)));
 }
 

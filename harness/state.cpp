@@ -96,7 +96,7 @@ const void* State::generated_kernel(std::string_view name) {
     check(cudaLibraryLoadData(&library, assembled.cubin.data(), nullptr, nullptr, 0, nullptr,
                               nullptr, 0));
     impl_.libraries.push_back(library);
-    impl_.loaded_sha256[use.kernel] = sha256_hex(assembled.cubin);
+    impl_.measurement.loaded[use.kernel] = sha256(assembled.cubin);
     cudaKernel_t kernel = nullptr;
     check(cudaLibraryGetKernel(&kernel, library, use.kernel.c_str()));
     return kernel;
@@ -131,7 +131,8 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
                                         " measured nothing: its run() must call cycles(), "
                                         "time(), sample() or compare()");
     if (options.counters && impl.once) {
-      const auto counted = collect_counters(impl.once);
+      const auto counted =
+          collect_counters(gpu->device.index, counters_for(gpu->device.target), impl.once);
       if (counted)
         found.counters = *counted;
       else

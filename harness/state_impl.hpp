@@ -49,7 +49,6 @@ struct State::Impl {
   bool measured = false;
   std::vector<Buffer> buffers = {};
   std::vector<cudaLibrary_t> libraries = {};
-  std::map<std::string, std::string> loaded_sha256 = {};  // generated kernel -> its cubin's hash
   std::function<void()> once = {};  // one launch of what was measured, for counters
   std::mt19937_64 random;
 

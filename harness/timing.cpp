@@ -85,7 +85,8 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
     return {one()};
   }
   std::optional<ConditionsWatch> watch;
-  if (gpu && gpu->nvml) watch.emplace([nvml = *gpu->nvml] { return nvml.read(); });
+  if (gpu && gpu->nvml)
+    watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
   Sampled sampled = sample_until_known(options.sampling, one);
   conditions.sample_count = static_cast<int>(sampled.values.size());
   conditions.stop = sampled.stop;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front door: every subcommand of `assay`, one function each.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace assay::commands {
+
+// Each adds a subcommand with its help to `app`; when it is the one chosen, its callback sets
+// exit_code (the values of assay::ExitCode) or throws assay::Error.
+void add_info(CLI::App& app, int& exit_code);
+void add_list(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
+void add_sass(CLI::App& app, int& exit_code);
+void add_worker(CLI::App& app, int& exit_code);  // what `run` starts; hidden from help
+
+// `assay report`, `assay gate`, `assay torch` and any `assay-NAME` on the path, found the way git
+// finds git-NAME; they replace this process. Lists them in the help of `app`.
+void describe_external(CLI::App& app);
+// Replaces this process by `assay-<argv[1]>` if there is one; returns if argv[1] is no such name.
+void run_external(int argc, char** argv);
+
+// All of it. `main` of the suite, and of anyone's own executable with own probes, is this call.
+int main(int argc, char** argv);
+
+}  // namespace assay::commands

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "harness/commands/commands.hpp"
+#include "harness/error.hpp"
+
+namespace assay::commands {
+namespace {
+
+struct External {
+  const char* name;
+  const char* description;
+};
+constexpr External kKnown[] = {
+    {"report", "Draw one or more runs as a page: tables, rooflines, comparison (assay-report)"},
+    {"gate", "Did anything get slower between two runs? (assay-gate)"},
+    {"torch", "Our kernels against torch's, in torch's own process (assay-torch)"}};
+
+// $PATH first; then beside this program, and in the project's own Python environment above it.
+std::filesystem::path find(const std::string& program) {
+  std::vector<std::filesystem::path> folders;
+  if (const char* path = std::getenv("PATH")) {
+    std::istringstream list(path);
+    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
+  }
+  std::error_code error;
+  auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  folders.push_back(folder);
+  for (int up = 0; up < 3 && folder.has_relative_path(); ++up, folder = folder.parent_path())
+    folders.push_back(folder / ".venv" / "bin");
+  for (const auto& candidate : folders)
+    if (::access((candidate / program).c_str(), X_OK) == 0) return candidate / program;
+  return {};
+}
+
+bool is_known(const char* name) {
+  for (const External& external : kKnown)
+    if (std::strcmp(external.name, name) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+void describe_external(CLI::App& app) {
+  for (const External& external : kKnown) app.add_subcommand(external.name, external.description);
+}
+
+void run_external(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return;
+  const std::string program = "assay-" + std::string(argv[1]);
+  const auto path = find(program);
+  if (!path.empty()) {
+    argv[1] = const_cast<char*>(path.c_str());
+    ::execv(path.c_str(), argv + 1);
+  }
+  if (is_known(argv[1]) || !path.empty())
+    throw Error(ExitCode::unfit,
+                fmt::format("cannot start {}: run scripts/setup.sh, which installs it into .venv, "
+                            "or put it on PATH",
+                            program));
+}
+
+}  // namespace assay::commands

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// `assay list`: what there is to measure.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "harness/commands/commands.hpp"
+#include "harness/device.hpp"
+#include "harness/error.hpp"
+#include "harness/json_io.hpp"
+#include "harness/selection.hpp"
+
+namespace assay::commands {
+namespace {
+
+struct Options {
+  std::string filter, suite = "full";
+  bool json = false, markdown = false;
+};
+
+std::vector<std::string_view> target_names(const Selected& s) {
+  std::vector<std::string_view> names;
+  for (const Target target : s.probe->targets_of(*s.which)) names.push_back(name(target));
+  return names;
+}
+
+// What would run here: the GPU's own target, or host alone.
+Target here() {
+  try {
+    return device(0).target;
+  } catch (const Error&) {
+    return Target::host;
+  }
+}
+
+void print_json(const std::vector<Selected>& cases, Target target) {
+  Json list = Json::array();
+  for (const Selected& s : cases) {
+    Measurement m;
+    m.params = s.which->params;
+    list.push_back({{"name", s.name},
+                    {"probe", s.probe->name},
+                    {"question", s.probe->question},
+                    {"kind", name(s.probe->kind)},
+                    {"params", to_json(m)["params"]},
+                    {"targets", target_names(s)},
+                    {"suite", s.which->suite == Suite::quick ? "quick" : "full"},
+                    {"runs_here", s.probe->exists_on(*s.which, target) ||
+                                      s.probe->exists_on(*s.which, Target::host)}});
+  }
+  fmt::print("{}\n", list.dump(1));
+}
+
+void print_text(const std::vector<Selected>& cases, Target target) {
+  const Probe* last = nullptr;
+  for (const Selected& s : cases) {
+    if (s.probe != last) fmt::print("\n{}: {}\n", s.probe->name, s.probe->question);
+    last = s.probe;
+    const bool runs =
+        s.probe->exists_on(*s.which, target) || s.probe->exists_on(*s.which, Target::host);
+    fmt::print("  {} {:<52} {:<5} {}\n", runs ? '*' : ' ', s.name,
+               s.which->suite == Suite::quick ? "quick" : "full", fmt::join(target_names(s), " "));
+  }
+  fmt::print("\n{} cases; * would run here ({})\n", cases.size(), name(target));
+}
+
+// The generated page of documentation: one section per probe.
+void print_markdown(const std::vector<Selected>& cases) {
+  fmt::print("# Probes\n\nMade by `assay list --markdown` from the registrations.\n");
+  const Probe* last = nullptr;
+  for (const Selected& s : cases) {
+    if (s.probe != last) {
+      fmt::print("\n## `{}`\n\n{}\n\n", s.probe->name, s.probe->question);
+      fmt::print("| case | suite | targets |\n|---|---|---|\n");
+    }
+    last = s.probe;
+    fmt::print("| `{}` | {} | {} |\n", s.name, s.which->suite == Suite::quick ? "quick" : "full",
+               fmt::join(target_names(s), " "));
+  }
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("list", "Every probe and kernel case, and where it exists");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILTER", options->filter,
+                      "Regular expression found anywhere in the full name; all by default");
+  command->add_option("--suite", options->suite, "quick, full (default) or host");
+  auto* json = command->add_flag("--json", options->json, "For programs");
+  command->add_flag("--markdown", options->markdown, "The documentation page of all probes")
+      ->excludes(json);
+  command->footer(
+      "Examples:\n"
+      "  assay list                       everything\n"
+      "  assay list '^memory/.*latency'   the latencies of the memory hierarchy\n"
+      "  assay list --suite quick --json  what the minute-long tour measures, as JSON");
+  command->callback([options, &exit_code] {
+    const std::vector<Selected> cases = select(options->filter, options->suite);
+    if (options->json)
+      print_json(cases, here());
+    else if (options->markdown)
+      print_markdown(cases);
+    else
+      print_text(cases, here());
+    exit_code = 0;
+  });
+}
+
+}  // namespace assay::commands

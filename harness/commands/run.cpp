@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// `assay run`: measure.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "harness/commands/commands.hpp"
+#include "harness/runner.hpp"
+#include "harness/worker.hpp"
+
+namespace assay::commands {
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("run", "Measure: probes, kernels, collectives");
+  auto request = std::make_shared<RunRequest>();
+  auto profile = std::make_shared<std::string>();
+  RunOptions& options = request->options;
+  options.sampling.time_cap_s = 0;  // by suite, below
+  command->add_option("FILTER", request->filter,
+                      "Regular expression found anywhere in the full name; '-' before it leaves "
+                      "those out. An exact name is taken from any suite");
+  command->add_option(
+      "--suite", request->suite,
+      "quick: the tour, about a minute (default); full: everything; host: this CPU");
+  auto* out = command->add_option("--out", request->out,
+                                  "Folder for run.json and journal.jsonl "
+                                  "(default: out/<time>-<suite>)");
+  command->add_option("--resume", request->resume, "Go on with the run in this folder")
+      ->excludes(out);
+  command->add_option("--device", request->device, "Ordinal of the GPU (default 0)");
+  command
+      ->add_option("--repetitions", request->repetitions,
+                   "Measure all of it this often, each time in a fresh process; `assay gate` then "
+                   "knows how much processes differ (6 or more serve it best)")
+      ->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--interval", options.sampling.half_width,
+                   "Stop when the 95% interval of the median is within +- this share (0.005)")
+      ->check(CLI::Range(1e-6, 0.5));
+  command
+      ->add_option("--time-cap", options.sampling.time_cap_s,
+                   "Seconds of sampling per case at most (quick: 0.25, else 2)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--deadline", request->deadline_s,
+                   "Seconds until a case counts as hung and its process is killed (120)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options.seed, "For the order of cases and for their data (1)");
+  command->add_flag("--counters", options.counters,
+                    "After timing, run once more under CUPTI and record hardware counters");
+  command->add_option("--profile", *profile,
+                      "Launch this one case once, in this process, for ncu or nsys");
+  command->allow_extras();
+  command->footer(
+      "Flags that begin with --benchmark_ go to Google Benchmark (--benchmark_out=FILE writes its "
+      "JSON, which compare.py reads).\n\n"
+      "Examples:\n"
+      "  assay run                                  the quick suite\n"
+      "  assay run '^memory/hbm' --suite full       device memory, every case\n"
+      "  assay run --resume out/2026-01-01T120000-quick\n"
+      "  ncu --clock-control none assay run --profile memory/hbm/copy\n\n"
+      "Exit status: 0 all measured, 1 a case failed or was refused, 2 bad arguments,\n"
+      "4 this machine cannot run it, 5 results could not be written, 130 interrupted (resumable).");
+  command->callback([command, request, profile, &exit_code] {
+    if (!profile->empty()) {
+      exit_code = static_cast<int>(run_for_profiler(*profile, request->device));
+      return;
+    }
+    double& cap = request->options.sampling.time_cap_s;
+    if (cap == 0) cap = request->suite == "quick" ? 0.25 : 2.0;
+    request->benchmark_flags = command->remaining();
+    for (const auto* option : command->get_options())
+      for (const std::string& word : option->results()) request->arguments.push_back(word);
+    exit_code = static_cast<int>(run(*request));
+  });
+}
+
+void add_worker(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("worker", "What `assay run` starts to touch the GPU")->group("");
+  auto device = std::make_shared<int>(0);
+  command->add_option("--device", *device);
+  command->callback([device, &exit_code] { exit_code = worker_main(*device); });
+}
+
+}  // namespace assay::commands

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <thread>
+
+#include "harness/assembler.hpp"
+#include "harness/cubin.hpp"
+#include "harness/error.hpp"
+#include "harness/sass_check.hpp"
+
+namespace assay {
+namespace {
+
+const std::vector<DeviceCode>& own_code() {
+  static const std::vector<DeviceCode> code = extract("/proc/self/exe");
+  return code;
+}
+
+// One kernel of one case, on its way through the disassembler.
+struct Job {
+  Verification* result;
+  KernelUse use;
+  std::vector<char> assembled;  // empty for a written kernel
+  const DeviceCode* compiled = nullptr;
+  std::string symbol;
+
+  SassRequest request() const {
+    return {.elf = compiled ? compiled->elf : assembled,
+            .symbol = symbol,
+            .target = result->target,
+            .use = use};
+  }
+};
+
+Job make_job(const Probe& probe, KernelUse use, Verification& result) {
+  if (!use.ptx.empty()) {
+    Assembled assembled = assemble(use.ptx, result.target);
+    return {&result, use, std::move(assembled.cubin), nullptr, use.kernel};
+  }
+  const auto found = find_kernel(own_code(), result.target, use.kernel, probe.source);
+  if (!found)
+    throw Error(ExitCode::failed,
+                fmt::format("this program holds no {} code for kernel '{}': was it built for that "
+                            "target, and does KernelUse::kernel name it as the source does?",
+                            name(result.target), use.kernel));
+  return {&result, use, {}, found->code, found->symbol};
+}
+
+void add(const Job& job, const SassFindings& findings) {
+  job.result->kernels.push_back({.kernel = job.use.kernel,
+                                 .target = std::string(name(job.result->target)),
+                                 .sha256 = findings.sha256,
+                                 .loop = findings.loop,
+                                 .verified = findings.verified(),
+                                 .emulated = job.use.emulated,
+                                 .text = findings.loop_text});
+  for (const std::string& problem : findings.problems)
+    job.result->problems.push_back(fmt::format("{}: {}", job.use.kernel, problem));
+}
+
+// A batch is disassembled by one run of nvdisasm, whose start costs more than its work does.
+void verify_batch(std::span<const std::pair<Selected, Target>> wanted,
+                  std::span<Verification> results) {
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& [selected, target] = wanted[i];
+    results[i] = {.name = selected.name, .target = target};
+    try {
+      if (selected.probe->kernels)
+        for (KernelUse& use : selected.probe->kernels(*selected.which, target))
+          jobs.push_back(make_job(*selected.probe, std::move(use), results[i]));
+    } catch (const std::exception& error) {
+      results[i].problems.emplace_back(error.what());
+    }
+  }
+  std::vector<SassRequest> requests;
+  for (const Job& job : jobs) requests.push_back(job.request());
+  try {
+    const std::vector<SassFindings> findings = check_sass(requests);
+    for (std::size_t i = 0; i < jobs.size(); ++i) add(jobs[i], findings[i]);
+  } catch (const std::exception& error) {  // whose fault it was cannot be told: none is verified
+    for (const Job& job : jobs) job.result->problems.emplace_back(error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted,
+                                     const std::function<void(const Verification&)>& done) {
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t batch_size = std::clamp<std::size_t>(wanted.size() / (2 * cores), 8, 64);
+  std::vector<Verification> results(wanted.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex reporting;
+  const auto work = [&] {
+    for (std::size_t begin; (begin = next.fetch_add(batch_size)) < wanted.size();) {
+      const std::size_t count = std::min(batch_size, wanted.size() - begin);
+      const auto batch = std::span(results).subspan(begin, count);
+      verify_batch(std::span(wanted).subspan(begin, count), batch);
+      if (!done) continue;
+      const std::lock_guard lock(reporting);
+      for (const Verification& result : batch) done(result);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < cores; ++i) threads.emplace_back(work);
+  threads.clear();  // joins
+  return results;
+}
+
+}  // namespace assay

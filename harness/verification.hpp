@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Know what runs: the machine code behind a case, checked against what its probe expects.
+//
+// Needs no GPU, so the same check runs for every target where the suite is built and, on the very
+// same cubins, before anything is measured.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/measurement.hpp"
+#include "harness/selection.hpp"
+
+namespace assay {
+
+struct Verification {
+  std::string name;  // the case's
+  Target target;
+  std::vector<SassRecord> kernels = {};    // as KernelUse lists them
+  std::vector<std::string> problems = {};  // empty: all is as expected
+};
+
+// The kernels of cases on targets, on every core. Written kernels are read out of this program's
+// own executable, generated ones assembled. Never throws: what goes wrong is a problem. `done` is
+// called after each, from one thread at a time.
+std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted,
+                                     const std::function<void(const Verification&)>& done = {});
+
+}  // namespace assay
