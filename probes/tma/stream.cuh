@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a large array through a ring of shared-memory stages that TMA fills: one persistent CTA per
-// SM, one thread that issues copies, four warps that add up every word that arrives.
+// SM, one thread that issues copies, eight warps that add up every word that arrives.
 //
 // Bytes in flight per SM are stages x tile bytes. By Little's law an H200 needs 4.8 TB/s x about
 // 0.8 us / 132 SMs = 29 KB of them, before any jitter.
@@ -18,13 +18,13 @@
 
 namespace assay {
 
-inline constexpr int kStreamConsumers = 128;  // threads
+inline constexpr int kStreamConsumers = 256;  // threads
 inline constexpr int kStreamThreads = 32 + kStreamConsumers;
 inline constexpr int kStreamMaxStages = 32;
 
 struct StreamShape {
   std::uint32_t tiles;       // in the array
-  std::uint32_t tile_bytes;  // a multiple of 16 * kStreamConsumers
+  std::uint32_t tile_bytes;  // a multiple of 16
   int stages;
 };
 
