@@ -11,31 +11,33 @@ target, then
   with an NVIDIA GPU     runs the quick suite on it (about a minute) and reports it;
   without one            checks every probe's machine code for every target, measures this CPU, and
                          reports that with the results of GPUs that are committed here.
-Run it again whenever you like: what is done is not done again. Results go to out/.
+Run it again whenever you like: only the measuring is done again. Results go to out/.
 EOF
   [[ $1 == -h || $1 == --help ]] && exit
   exit 2
 fi
 
-has_gpu() { [[ -e /dev/nvidia0 ]] || nvidia-smi -L >/dev/null 2>&1; }
 say() { printf '\nassay: %s\n' "$*" >&2; }
+# A case that failed is part of the report, which is made all the same.
+status=0
+measure() { build/assay "$@" || status=$?; ((status <= 1)) || exit $status; }
 
 scripts/build.sh
-today=$(date +%Y-%m-%d)
-if has_gpu; then
+now=out/$(date +%Y-%m-%dT%H%M%S)
+if [[ -e /dev/nvidia0 ]] || nvidia-smi -L >/dev/null 2>&1; then
   say "measuring this GPU: the quick suite"
-  build/assay run --suite quick --out "out/$today-quick"
-  runs=("out/$today-quick")
+  measure run --suite quick --out "$now-quick"
+  runs=("$now-quick")
 else
   say "no NVIDIA GPU here: checking the machine code of every probe for every target"
-  build/assay sass --check --all-targets --out out/offline
+  measure sass --check --out out/offline
   say "measuring this CPU"
-  build/assay run --suite host --out "out/$today-host"
-  runs=(out/offline "out/$today-host")
-  # The newest results of each purpose that are committed for the H200.
-  mapfile -t committed < <(find results -path '*h200*/run.json' | sort -r |
+  measure run --suite host --out "$now-host"
+  # Committed results: the newest of each GPU and purpose (results/<gpu>/<date>-<purpose>).
+  mapfile -t committed < <(find results -mindepth 3 -name run.json -printf '%h\n' | sort -r |
     awk -F/ '{ purpose = $3; sub(/^[0-9-]*/, "", purpose) } !seen[$2, purpose]++')
-  runs+=("${committed[@]}")
+  runs=("$now-host" out/offline "${committed[@]}")
 fi
 build/assay report "${runs[@]}" --out out/report
-say "the report: file://$PWD/out/report/index.html"
+say "the report: $PWD/out/report/index.html"
+exit $status
