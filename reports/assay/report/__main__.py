@@ -43,12 +43,19 @@ def load_published(folder: Path | None) -> list[Run]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="assay report", description=DESCRIPTION, epilog=EPILOG,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="assay report",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run.json, or the folder `assay run --out` wrote")
     parser.add_argument("--out", default="report", metavar="DIR", help="where to write (default: %(default)s)")
-    parser.add_argument("--published", metavar="DIR",
-                        help="folder of published figures; `none` for none (default: results/published of the checkout)")
+    parser.add_argument(
+        "--published",
+        metavar="DIR",
+        help="folder of published figures; `none` for none (default: results/published of the checkout)",
+    )
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     try:

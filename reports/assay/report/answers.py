@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 
 from ..run_file import Baseline
 from . import derive, text
-from .model import Book, Number, Row
+from .model import Book, Column, Number, Row
 from .questions import PARTS, Question
+
+Part = tuple[str, str]  # (text, anchor of the measurement or section, or "")
 
 
 @dataclass
 class Finding:
-    """`label`: `values`, one per column that has it, each with the anchor of its measurement."""
+    """What one case says: a line per column, tagged where there are several, each of one or more parts."""
 
     label: str
-    values: list[tuple[str, str]]  # (text, anchor or "")
+    lines: list[tuple[str, list[Part]]]
 
 
 @dataclass
@@ -27,13 +29,9 @@ class Answer:
     remark: str = ""
     more: int = 0  # rows that answer too and are left to the tables
 
-    @property
-    def answered(self) -> bool:
-        return bool(self.findings or self.remark)
-
 
 def stated(number: Number, unit: str) -> str:
-    """"4 093 ±2 FLOP/clk/SM (99.9 %)": value, interval, unit, share of the limit."""
+    """ "4 093 ±2 FLOP/clk/SM (99.9 % of limit)": value, interval, unit, share of the limit."""
     parts = [text.number(number.value, number.half_width)]
     if interval := text.plus_minus(number.value, number.low, number.high):
         parts.append(interval)
@@ -44,30 +42,42 @@ def stated(number: Number, unit: str) -> str:
 
 
 def speedup(baseline: Baseline) -> str:
-    """"1.041 ±0.006": how many times faster ours is than the baseline."""
+    """ "1.041 ±0.006": how many times faster ours is than the baseline."""
     ratio, (low, high) = baseline.speedup.value, baseline.speedup.ci95 or (None, None)
     half_width = None if low is None else max(ratio - low, high - ratio)
     return f"{text.number(ratio, half_width)} {text.plus_minus(ratio, low, high)}".strip()
 
 
-def finding(row: Row, numbers: list[Number | None] | None = None, label: str | None = None) -> Finding:
-    numbers = row.numbers if numbers is None else numbers
-    values = [(stated(n, row.unit), n.anchor) for n in numbers if n]
+def one_line(label: str, said: str, anchor: str) -> Finding:
+    return Finding(label, [("", [(said, anchor)])])
+
+
+def of_row(
+    book: Book, row: Row, label: str | None = None, beside: Callable[[Column], list[Part]] = lambda c: []
+) -> Finding:
+    """The row's number in every column that has it, with what `beside` adds for the column."""
+    lines = [
+        (column.tag, [(stated(n, row.unit), n.anchor), *beside(column)])
+        for column, n in zip(book.columns, row.numbers)
+        if n
+    ]
     if label is None:
-        parts = row.name.split("/")
-        label = " ".join(parts[1:] or parts)
-        emulated = any("emulated" in n.flags for n in numbers if n)
-        label += " (emulated)" if emulated else ""
-    return Finding(label, values)
+        emulated = any(n and "emulated" in n.flags for n in row.numbers)
+        label = text.case_words(row.name) + (" (emulated)" if emulated else "")
+    return Finding(label, lines)
 
 
-def _with_baseline(book: Book, row: Row, found: Finding) -> Finding:
-    """Adds "1.04× cublaslt_best16" where the case was measured in pairs."""
-    for column, m in book.measurements:
-        if m.name == row.name and m.baselines:
-            best = min(m.baselines, key=lambda b: b.speedup.value)
-            found.values.append((f"{speedup(best)} × {best.name}", column.anchor(m.name)))
-    return found
+def _strongest_baseline(book: Book, name: str) -> Callable[[Column], list[Part]]:
+    """Beside a paired case: its speed-up over the fastest of its baselines."""
+
+    def beside(column: Column) -> list[Part]:
+        m = book.measurement(column, name)
+        if m is None or not m.baselines:
+            return []
+        best = min(m.baselines, key=lambda b: b.speedup.value)
+        return [(f"{speedup(best)} × {best.name}", column.anchor(name))]
+
+    return beside
 
 
 def picked(book: Book, question: Question) -> Answer:
@@ -78,12 +88,26 @@ def picked(book: Book, question: Question) -> Answer:
         if pick.metric and not rows:
             rows = book.find(pick.pattern)
         answer.more += max(0, len(rows) - pick.limit)
-        answer.findings += [_with_baseline(book, row, finding(row)) for row in rows[:pick.limit]]
+        answer.findings += [of_row(book, row, beside=_strongest_baseline(book, row.name)) for row in rows[: pick.limit]]
     return answer
 
 
+def _per_second(book: Book, name: str) -> Callable[[Column], list[Part]]:
+    """Beside a rate per clock: the throughput of the same case, sustained where that was measured."""
+    row = book.row(name, "tflops")
+
+    def beside(column: Column) -> list[Part]:
+        if row is None:
+            return []
+        held, burst = row.sustained[column.index], row.numbers[column.index]
+        n, word = (held, "sustained") if held else (burst, "in a burst")
+        return [(f"{text.number(n.value, n.half_width)} {row.unit} {word}", n.anchor)] if n else []
+
+    return beside
+
+
 def mma_rates(book: Book, question: Question) -> Answer:
-    """Of every (family, type) the fastest case per clock, and its sustained throughput."""
+    """Of every (family, type) the fastest case per clock, and its throughput, sustained where that was measured."""
     best: dict[tuple[str, str], Row] = {}
     for row in book.find(r"tensor_core/.*", "flop_per_clock_per_sm"):
         kind = derive.mma_type(row.name)
@@ -93,22 +117,23 @@ def mma_rates(book: Book, question: Question) -> Answer:
                 best[key] = row
     answer = Answer(question)
     for (family, kind), row in sorted(best.items(), key=lambda item: -item[1].first.value):
-        found = finding(row, label=f"{family} {kind}")
-        per_second = book.row(row.name, "tflops")
-        if per_second:
-            held = [n or burst for n, burst in zip(per_second.sustained, per_second.numbers)]
-            word = "sustained" if any(per_second.sustained) else "burst"
-            found.values += [(f"{text.number(n.value, n.half_width)} {per_second.unit} {word}", n.anchor) for n in held if n]
-        answer.findings.append(found)
+        answer.findings.append(of_row(book, row, f"{family} {kind}", _per_second(book, row.name)))
     answer.more, answer.findings = max(0, len(answer.findings) - 10), answer.findings[:10]
     return answer
 
 
 def imbalance(book: Book, question: Question) -> Answer:
-    found = derive.imbalances(book)
-    return Answer(question, [
-        Finding(item.label, [(f"below d = {text.number(item.head_dimension)}, at {text.number(item.flop_per_exp2)} FLOP per exp2",
-                              item.anchor)]) for item in found])
+    return Answer(
+        question,
+        [
+            one_line(
+                item.label,
+                f"below d = {item.head_dimension:.1f}, at {item.flop_per_exp2:.0f} FLOP per exp2",
+                item.anchor,
+            )
+            for item in derive.imbalances(book)
+        ],
+    )
 
 
 def disassembly(book: Book, question: Question) -> Answer:
@@ -117,9 +142,9 @@ def disassembly(book: Book, question: Question) -> Answer:
     held = sum(1 for m in offline if m.sass.get("verified"))
     findings = []
     if total:
-        findings.append(Finding("measured", [(f"{good} of {total} loops hold the opcodes they claim", "")]))
+        findings.append(one_line("measured", f"{good} of {total} loops hold the opcodes they claim", "details"))
     if offline:
-        findings.append(Finding("built only", [(f"{held} of {len(offline)} on {len(book.targets)} targets", "not-run")]))
+        findings.append(one_line("built only", f"{held} of {len(offline)}, on {len(book.targets)} targets", "not-run"))
     return Answer(question, findings)
 
 
@@ -128,45 +153,52 @@ def collectives(book: Book, question: Question) -> Answer:
     for operation, series in derive.collective_series(book).items():
         for one in series[:3]:
             size, top, *_ = max(one.points, key=lambda p: p[1])
-            findings.append(Finding(f"{operation} {one.label}",
-                                    [(f"{text.number(top)} GB/s at {text.size(size)}", "collective")]))
+            findings.append(
+                one_line(f"{operation} {one.label}", f"{text.number(top)} GB/s at {text.size(size)}", "collective")
+            )
     return Answer(question, findings)
 
 
 def targets(book: Book, question: Question) -> Answer:
     if not book.targets:
         return Answer(question)
-    return Answer(question, [Finding("built and disassembled", [(
-        f"{len(book.not_run)} cases on {', '.join(book.targets)}", "not-run")])])
+    said = f"{len(book.not_run)} cases on {', '.join(book.targets)}"
+    return Answer(question, [one_line("built and disassembled", said, "not-run")])
 
 
 def peak(book: Book, question: Question) -> Answer:
-    findings = []
+    lines = []
     for column in book.columns:
-        steps = derive.waterfall(book, column)
-        if steps:
-            chain = " → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps)
-            findings.append(Finding(f"{column.label}, bf16 TFLOP/s", [(chain, "peak")]))
-    return Answer(question, findings)
+        if steps := derive.waterfall(book, column):
+            lines.append((column.tag, [(" → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps), "peak")]))
+    return Answer(question, [Finding("bf16, TFLOP/s", lines)] if lines else [])
 
 
 def siblings(book: Book, question: Question) -> Answer:
     spread = derive.siblings(book)
     if not spread:
         return Answer(question)
-    return Answer(question, [
-        Finding(row.name, [(f"{text.percent(max(r) - min(r))} apart", row.first.anchor)]) for row, r in spread[:3]])
+    middle = sorted(max(r) - min(r) for _, r in spread)[len(spread) // 2]
+    findings = [one_line("all cases, median", f"{text.percent(middle)} between the extremes", "")]
+    findings += [
+        one_line(f"widest: {text.case_words(row.name)}", text.percent(max(r) - min(r)), row.first.anchor)
+        for row, r in spread[:3]
+    ]
+    return Answer(question, findings)
 
 
 def gate(book: Book, question: Question) -> Answer:
-    return Answer(question, remark="Not a question for one report: `assay gate BASE CANDIDATE` answers it.")
+    return Answer(question, remark="not a question for one report: assay gate BASE CANDIDATE answers it")
 
 
 SPECIAL: dict[str, Callable[[Book, Question], Answer]] = {
-    f.__name__: f for f in (mma_rates, imbalance, disassembly, collectives, targets, peak, siblings, gate)}
+    f.__name__: f for f in (mma_rates, imbalance, disassembly, collectives, targets, peak, siblings, gate)
+}
 
 
 def answers(book: Book) -> list[tuple[str, list[Answer]]]:
     """(part, its answers), every question of the suite in order, answered or not."""
-    return [(part, [SPECIAL[q.special](book, q) if q.special else picked(book, q) for q in questions])
-            for part, questions in PARTS.items()]
+    return [
+        (part, [SPECIAL[q.special](book, q) if q.special else picked(book, q) for q in questions])
+        for part, questions in PARTS.items()
+    ]

@@ -13,14 +13,26 @@ from ..run_file import Baseline, Measurement
 from .model import Book, Column, Number, Published, Row
 
 # Bytes per element of an operand, scales of block-scaled types included where they matter (1/32 or 1/16 byte more).
-OPERAND_BYTES = {"f64": 8, "f32": 4, "tf32": 4, "bf16": 2, "f16": 2, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1,
-                 "e4m3_block128": 1, "mxf8": 1 + 1 / 32, "mxf6": 0.75 + 1 / 32, "mxf4": 0.5 + 1 / 32,
-                 "nvf4": 0.5 + 1 / 16, "s4": 0.5}
+OPERAND_BYTES = {
+    "f64": 8,
+    "f32": 4,
+    "tf32": 4,
+    "bf16": 2,
+    "f16": 2,
+    "e4m3": 1,
+    "e5m2": 1,
+    "s8": 1,
+    "u8": 1,
+    "e4m3_block128": 1,
+    "mxf8": 1 + 1 / 32,
+    "mxf6": 0.75 + 1 / 32,
+    "mxf4": 0.5 + 1 / 32,
+    "nvf4": 0.5 + 1 / 16,
+    "s4": 0.5,
+}
 
-# Types that share one roof: drawn once, under the first name.
+# Types whose kernels stand under the roof of another.
 SAME_ROOF = {"f16": "bf16", "e5m2": "e4m3", "e4m3_block128": "e4m3", "mxf8": "e4m3", "u8": "s8"}
-
-TYPE_ORDER = ["nvf4", "mxf4", "mxf6", "e4m3", "s8", "bf16", "tf32", "f64", "f32"]
 
 
 def mma_type(name: str) -> str | None:
@@ -52,6 +64,7 @@ class Roof:
     kind: str
     tflops: float
     datasheet: float | None = None
+    also: list[str] = field(default_factory=list)  # types within 2 % of this one, drawn as one roof
 
 
 @dataclass
@@ -121,9 +134,18 @@ def roofline(book: Book, column: Column) -> Roofline | None:
     for row in book.find(r"kernels/.*", "tflops"):
         if row.numbers[i] and (known := intensity(row.name)):
             kind, flop_per_byte = known
-            points.append(Point(row.group.split("/")[1], SAME_ROOF.get(kind, kind), flop_per_byte, row.numbers[i].value))
-    ordered = sorted(roofs.values(), key=lambda r: -r.tflops)
-    return Roofline(column, bandwidth, name, _datasheet(book, column, r"memory/hbm/\w+", "bandwidth_gb_per_s"), ordered, points)
+            points.append(
+                Point(row.group.split("/")[1], SAME_ROOF.get(kind, kind), flop_per_byte, row.numbers[i].value)
+            )
+    ordered: list[Roof] = []
+    for roof in sorted(roofs.values(), key=lambda r: -r.tflops):
+        if ordered and ordered[-1].tflops < 1.02 * roof.tflops:
+            ordered[-1].also.append(roof.kind)
+        else:
+            ordered.append(roof)
+    return Roofline(
+        column, bandwidth, name, _datasheet(book, column, r"memory/hbm/\w+", "bandwidth_gb_per_s"), ordered, points
+    )
 
 
 def _ffma_tflops(book: Book, column: Column) -> float | None:
@@ -163,7 +185,7 @@ class Imbalance:
 
 
 def imbalances(book: Book) -> list[Imbalance]:
-    """Per column and MMA type, fastest first, measured per clock on one SM; the published line last."""
+    """Per column and MMA type that attention could use, fastest first, measured per clock on one SM; then published."""
     found = []
     for column in book.columns:
         exp2 = book.row("special_function/ex2/f32", "ops_per_clock_per_sm")
@@ -172,19 +194,29 @@ def imbalances(book: Book) -> list[Imbalance]:
         best = best_mma(book, "flop_per_clock_per_sm", column.index)
         mine: list[Imbalance] = []
         for kind, (row, number) in sorted(best.items(), key=lambda item: -item[1][1].value):
+            if kind in ("b1", "f64"):
+                continue
             ratio = number.value / exp2.numbers[column.index].value
             if mine and mine[-1].flop_per_exp2 < 1.02 * ratio:  # one line for types of one rate
                 mine[-1].label += f", {kind}"
             else:
-                who = f"{column.label}, " if len(book.columns) > 1 else ""
+                who = f"{column.tag} " if column.tag else ""
                 mine.append(Imbalance(f"{who}{row.name.split('/')[1]} {kind}", kind, ratio, anchor=number.anchor))
         found += mine
     if found:
         rate = book.published_for("special_function/ex2/f32", "tera_ops_per_s")
-        peak = [p for p in book.published_for(r"tensor_core/wgmma/f16/.*", "tflops") if rate and p.title == rate[0].title]
+        peak = [
+            p for p in book.published_for(r"tensor_core/wgmma/f16/.*", "tflops") if rate and p.title == rate[0].title
+        ]
         if peak:
-            found.append(Imbalance(f"H100, published: {peak[0].value:g} TFLOP/s, {rate[0].value:g} T exp2/s", "f16",
-                                   peak[0].value / rate[0].value, published=True))
+            found.append(
+                Imbalance(
+                    f"H100, published: {peak[0].value:g} TFLOP/s, {rate[0].value:g} T exp2/s",
+                    "f16",
+                    peak[0].value / rate[0].value,
+                    published=True,
+                )
+            )
     return found
 
 
@@ -213,8 +245,11 @@ def waterfall(book: Book, column: Column, kind: str = "bf16") -> list[Step]:
     if loop:
         number = loop[0].sustained[i] or loop[1]
         steps.append(Step("best MMA loop" + (", sustained" if loop[0].sustained[i] else ""), number.value))
-    gemms = [(c, m) for c, m in book.measurements if c is column and m.name.startswith(f"kernels/gemm/{kind}/")
-             and "tflops" in m.metrics and m.kind == "kernel"]
+    gemms = [
+        (c, m)
+        for c, m in book.measurements
+        if c is column and m.name.startswith(f"kernels/gemm/{kind}/") and "tflops" in m.metrics and m.kind == "kernel"
+    ]
     if gemms:
         _, ours = max(gemms, key=lambda pair: pair[1].metrics["tflops"].value)
         library = max((ours.metrics["tflops"].value / b.speedup.value for b in ours.baselines), default=None)
@@ -247,23 +282,18 @@ def latency_ladder(book: Book) -> list[Bar]:
     for row in book.find(LADDER, "latency_cycles"):
         values = [n.value if n else None for n in row.numbers]
         label = row.name.removesuffix("/latency").removeprefix("memory/").replace("/", " ").replace("_", " ")
-        bars.append(Bar(label, values, [], [p for p in row.published if p.architecture == _first_architecture(book)]))
+        bars.append(Bar(label, values, [], row.beside))
     return sorted(bars, key=lambda b: min(v for v in b.values if v is not None))
 
 
-def _first_architecture(book: Book) -> str:
-    return book.columns[0].architecture.rstrip("af") if book.columns else ""
-
-
 def bandwidth_shares(book: Book) -> list[tuple[Row, list[Number | None]]]:
-    """Rows of memory, TMA and link bandwidth that have a limit, one metric per case."""
+    """Bandwidths of the memory hierarchy that have a limit, one metric per case."""
     chosen: dict[str, Row] = {}
     for metric in ("bytes_per_clock_per_sm", "bandwidth_gb_per_s"):
-        for row in book.find(r"(memory|tma|tmem|link)/.*", metric):
+        for row in book.find(r"(memory|tma|tmem)/.*", metric):
             if any(n and n.limit for n in row.numbers):
                 chosen.setdefault(row.name, row)
-    order = {name: i for i, name in enumerate(dict.fromkeys(r.name for r in book.rows))}
-    return [(chosen[name], chosen[name].numbers) for name in sorted(chosen, key=order.__getitem__)]
+    return [(row, row.numbers) for row in chosen.values()]
 
 
 @dataclass
@@ -280,12 +310,15 @@ def collective_series(book: Book) -> dict[str, list[Series]]:
         for column, n in zip(book.columns, row.numbers):
             if n is None:
                 continue
-            who = f", {column.label}" if len(book.columns) > 1 else ""
-            label = " ".join([kind, *(part.replace("gpus", " GPUs") for part in rest)]) + who
+            label = " ".join(
+                [*([column.tag] if column.tag else []), kind, *(part.replace("gpus", " GPUs") for part in rest)]
+            )
             low, high = (n.low, n.high) if n.low is not None else (n.value, n.value)
             found.setdefault(operation, {}).setdefault(label, []).append((float(count), n.value, low, high))
-    return {operation: [Series(label, sorted(points)) for label, points in by_label.items()]
-            for operation, by_label in found.items()}
+    return {
+        operation: [Series(label, sorted(points)) for label, points in by_label.items()]
+        for operation, by_label in found.items()
+    }
 
 
 @dataclass
@@ -294,13 +327,11 @@ class Pair:
 
     name: str
     baseline: Baseline
-    anchor: str
-    column: Column
 
 
-def pairs(book: Book) -> list[Pair]:
-    """Every paired comparison, kernels in the order of the run."""
-    return [Pair(m.name.removeprefix("kernels/"), b, c.anchor(m.name), c) for c, m in book.measurements for b in m.baselines]
+def pairs(book: Book, column: Column) -> list[Pair]:
+    """Every paired comparison of one run, in its order."""
+    return [Pair(m.name.removeprefix("kernels/"), b) for c, m in book.measurements if c is column for b in m.baselines]
 
 
 # --- siblings -------------------------------------------------------------------------------------------------------

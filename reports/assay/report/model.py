@@ -7,12 +7,13 @@ with one `Number` per column), the published figures beside them, and what was n
 
 from __future__ import annotations
 
+import re
 import statistics
+import string
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-import re
 
 from ..run_file import Measurement, Metric, Run
 from . import text
@@ -21,12 +22,24 @@ SUSTAINED = "/sustained"
 
 # The families a reader expects, in the order of the page. A name that begins otherwise gets a family of its own.
 FAMILIES = {
-    "tensor_core": ("Tensor cores", "Matrix instructions: what one SM delivers per clock, and what the GPU delivers per second."),
-    "special_function": ("Special functions", "exp2, log2, reciprocal and their kin on the MUFU pipe, and what replaces them."),
-    "sass": ("SASS instructions", "Latency of a dependent chain and issue rate with enough independent work, per instruction."),
+    "tensor_core": (
+        "Tensor cores",
+        "Matrix instructions: what one SM delivers per clock, and what the GPU delivers per second.",
+    ),
+    "special_function": (
+        "Special functions",
+        "exp2, log2, reciprocal and their kin on the MUFU pipe, and what replaces them.",
+    ),
+    "sass": (
+        "SASS instructions",
+        "Latency of a dependent chain and issue rate with enough independent work, per instruction.",
+    ),
     "numerics": ("Numerics", "What the arithmetic keeps: accumulator width, rounding, subnormals, operand layouts."),
     "memory": ("Memory hierarchy", "Latency and bandwidth of every level, from shared memory to DRAM."),
-    "tma": ("Tensor Memory Accelerator", "Bulk asynchronous copies: latency, and bandwidth against box and bytes in flight."),
+    "tma": (
+        "Tensor Memory Accelerator",
+        "Bulk asynchronous copies: latency, and bandwidth against box and bytes in flight.",
+    ),
     "tmem": ("Tensor memory", "The accumulator memory of SM100: loads, stores, copies."),
     "sync": ("Barriers and synchronization", "Cycles per barrier, from a warp to the grid."),
     "launch": ("Launch and scheduling", "The fixed costs that small kernels pay."),
@@ -52,7 +65,7 @@ class Number:
 
     @property
     def share(self) -> float | None:
-        """Value over limit, at most as good as 1 when the limit is a true one; the inverse for a lower bound."""
+        """Value over limit; for a quantity that should be small, limit over value."""
         if not self.limit or not self.value:
             return None
         return self.limit / self.value if self.better == "lower" else self.value / self.limit
@@ -77,6 +90,12 @@ class Published:
     note: str
     datasheet: bool
 
+    def comparable(self, column: Column) -> bool:
+        """Whether a deviation says something: the same GPU, or a figure per clock of the same architecture."""
+        same_gpu = self.gpu == (column.run.gpu or {}).get("name")
+        per_clock = "cycle" in self.unit or "/clk" in self.unit
+        return same_gpu or (per_clock and self.architecture == base_architecture(column.architecture))
+
 
 @dataclass
 class Row:
@@ -87,12 +106,17 @@ class Row:
     unit: str
     numbers: list[Number | None]
     sustained: list[Number | None]
-    published: list[Published] = field(default_factory=list)
+    published: list[Published] = field(default_factory=list)  # of any GPU
+    beside: list[Published] = field(default_factory=list)  # of these: what the table has room for
     primary: bool = False
 
     @property
     def first(self) -> Number | None:
         return next((n for n in self.numbers if n), None)
+
+    @property
+    def limit(self) -> float | None:
+        return next((n.limit for n in self.numbers if n and n.limit), None)
 
     @property
     def family(self) -> str:
@@ -115,6 +139,7 @@ class Column:
     index: int
     label: str
     run: Run
+    tag: str = ""  # "A", "B", ... where there are several
 
     @property
     def architecture(self) -> str:
@@ -144,8 +169,15 @@ class Book:
     def _index(self) -> dict[tuple[str, str], Row]:
         return {(row.name, row.metric): row for row in self.rows}
 
+    @cached_property
+    def _measurements(self) -> dict[tuple[int, str], Measurement]:
+        return {(column.index, m.name): m for column, m in self.measurements}
+
     def row(self, name: str, metric: str) -> Row | None:
         return self._index.get((name, metric))
+
+    def measurement(self, column: Column, name: str) -> Measurement | None:
+        return self._measurements.get((column.index, name))
 
     def find(self, pattern: str, metric: str | None = None) -> list[Row]:
         """Rows whose whole name matches the regular expression, of this metric or of each case's headline."""
@@ -161,8 +193,11 @@ class Book:
 
     def published_for(self, pattern: str, metric: str, architecture: str | None = None) -> list[Published]:
         expression = re.compile(pattern)
-        return [p for p in self.published if expression.fullmatch(p.name) and p.metric == metric
-                and architecture in (None, p.architecture)]
+        return [
+            p
+            for p in self.published
+            if expression.fullmatch(p.name) and p.metric == metric and architecture in (None, p.architecture)
+        ]
 
     @property
     def targets(self) -> list[str]:
@@ -171,8 +206,8 @@ class Book:
         return sorted(found, key=lambda t: (int(re.sub(r"\D", "", t) or 0), t))
 
 
-def _architecture(name: str) -> str:
-    """"sm_90a" and "sm_90" are one architecture."""
+def base_architecture(name: str) -> str:
+    """ "sm_90a" and "sm_90" are one architecture."""
     return name.rstrip("af")
 
 
@@ -216,10 +251,20 @@ def _published(runs: Iterable[Run]) -> list[Published]:
         for m in run.measurements:
             source = m.source or {}
             for key, metric in m.metrics.items():
-                found.append(Published(
-                    m.name, key, metric.value, metric.unit, source.get("gpu", gpu.get("name", "")),
-                    _architecture(gpu.get("architecture", "")), source.get("title", ""), source.get("url", ""),
-                    source.get("note", ""), m.params.get("basis") == "datasheet"))
+                found.append(
+                    Published(
+                        m.name,
+                        key,
+                        metric.value,
+                        metric.unit,
+                        source.get("gpu", gpu.get("name", "")),
+                        base_architecture(gpu.get("architecture", "")),
+                        source.get("title", ""),
+                        source.get("url", ""),
+                        source.get("note", ""),
+                        m.params.get("basis") == "datasheet",
+                    )
+                )
     return found
 
 
@@ -242,7 +287,7 @@ def _rows(columns: list[Column], measured: list[dict[str, Measurement]]) -> list
                 cells = row.sustained if folded else row.numbers
                 cells[column.index] = _number(metric, m, column.anchor(name))
     order = {name: i for i, name in enumerate(names)}
-    return sorted(rows.values(), key=lambda r: (r.family, order[r.name] if r.name in order else 0, not r.primary))
+    return sorted(rows.values(), key=lambda r: (r.family, order.get(r.name, 0), not r.primary))
 
 
 def build(runs: list[Run], published: Iterable[Run] = ()) -> Book:
@@ -256,10 +301,13 @@ def build(runs: list[Run], published: Iterable[Run] = ()) -> Book:
         by_run.append({name: _merged(ms) for name, ms in grouped.items()})
     measuring = [(run, ms) for run, ms in zip(runs, by_run) if ms or run.gpu]
     labels = _labels([run for run, _ in measuring])
-    columns = [Column(i, label, run) for i, (label, (run, _)) in enumerate(zip(labels, measuring))]
+    tags = string.ascii_uppercase if len(measuring) > 1 else ""
+    columns = [Column(i, label, run, tags[i : i + 1]) for i, (label, (run, _)) in enumerate(zip(labels, measuring))]
     entries = [{name: m for name, m in ms.items() if m.ok} for _, ms in measuring]
-    counts = [Counter(m.status for m in [*ms.values(), *(n for n in run.measurements if n.status == "not_run")])
-              for run, ms in measuring]
+    counts = [
+        Counter(m.status for m in [*ms.values(), *(n for n in run.measurements if n.status == "not_run")])
+        for run, ms in measuring
+    ]
     not_run: dict[str, dict[str, Measurement]] = {}
     for run in runs:
         for m in run.measurements:
@@ -267,16 +315,30 @@ def build(runs: list[Run], published: Iterable[Run] = ()) -> Book:
                 target = (m.sass or {}).get("target") or m.params.get("target") or "any"
                 not_run.setdefault(m.name, {})[str(target)] = m
     book = Book(
-        columns, _rows(columns, entries), [(c, m) for c, ms in zip(columns, entries) for m in ms.values()],
-        _published(published), counts,
-        [(c, m) for c, (_, ms) in zip(columns, measuring) for m in ms.values() if not m.ok], not_run)
+        columns,
+        _rows(columns, entries),
+        [(c, m) for c, ms in zip(columns, entries) for m in ms.values()],
+        _published(published),
+        counts,
+        [(c, m) for c, (_, ms) in zip(columns, measuring) for m in ms.values() if not m.ok],
+        not_run,
+    )
+    _attach_published(book)
+    return book
+
+
+def _attach_published(book: Book) -> None:
+    """Puts beside each row what others state: the same GPU first, then the same architecture, measurements first."""
     by_key: dict[tuple[str, str], list[Published]] = {}
     for p in book.published:
         by_key.setdefault((p.name, p.metric), []).append(p)
-    names = {c.label.split(" #")[0] for c in columns}
+    names = {(column.run.gpu or {}).get("name") for column in book.columns}
+    architectures = {base_architecture(column.architecture) for column in book.columns}
     for row in book.rows:
-        # The same GPU first, then the same architecture; within each, measurements before datasheets.
-        architectures = {_architecture(c.architecture) for c in columns}
-        row.published = sorted(by_key.get((row.name, row.metric), []),
-                               key=lambda p: (p.gpu not in names, p.architecture not in architectures, p.datasheet))
-    return book
+        row.published = sorted(
+            by_key.get((row.name, row.metric), []),
+            key=lambda p: (p.gpu not in names, p.architecture not in architectures, p.datasheet),
+        )
+        row.beside = [
+            p for p in row.published if p.gpu in names or (p.architecture in architectures and not p.datasheet)
+        ]

@@ -12,15 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from ..run_file import Measurement, to_document
-from . import answers, derive, figures, svg, text
-from .model import Book, Column, Row
+from . import answers, figures, peaks, svg, text
+from .model import Book, Column, Row, base_architecture
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-# What people ask of a GPU first; other facts follow in the order of the file.
-FACTS = {"name": "GPU", "architecture": "architecture", "sm_count": "SMs", "memory_bytes": "memory", "l2_bytes": "L2",
-         "max_sm_clock_mhz": "SM clock, max", "power_limit_w": "power limit", "driver": "driver", "cuda": "CUDA",
-         "version": "assay", "commit": "commit"}
+# What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
+FACTS = {
+    "gpu.name": "GPU",
+    "gpu.architecture": "architecture",
+    "gpu.sm_count": "SMs",
+    "gpu.memory_bytes": "memory",
+    "gpu.l2_bytes": "L2",
+    "gpu.sm_clock_max_mhz": "SM clock, highest",
+    "gpu.power_limit_w": "power limit",
+    "driver": "driver",
+    "cuda": "CUDA",
+    "assay.version": "assay",
+    "assay.commit": "commit",
+}
 
 
 @dataclass
@@ -30,47 +40,73 @@ class Section:
     key: str
     title: str
     intro: str
-    groups: dict[str, list[list[Row]]]  # group -> cases -> the metrics of a case
+    groups: list[tuple[str, list[tuple[str, list[Row]]]]]  # (heading or "", (case, its metrics))
     figures: list[svg.Figure]
+
+    @property
+    def limited(self) -> bool:
+        return any(row.limit for _, cases in self.groups for _, rows in cases for row in rows)
+
+    @property
+    def published(self) -> bool:
+        return any(row.beside for _, cases in self.groups for _, rows in cases for row in rows)
 
 
 def fact_rows(columns: list[Column]) -> list[tuple[str, list[str]]]:
-    """(label, one text per column): the scalars of `environment`, the familiar ones first."""
+    """(label, one text per column): the scalars of `environment`, those of FACTS first."""
     flat = [_flatten(column.run.environment) for column in columns]
     keys = list(dict.fromkeys(key for facts in flat for key in facts))
-    keys.sort(key=lambda key: list(FACTS).index(key.split(".")[-1]) if key.split(".")[-1] in FACTS else len(FACTS))
-    return [(FACTS.get(key.split(".")[-1]) or text.words(key.replace(".", " ")), [_fact(key, f.get(key)) for f in flat])
-            for key in keys]
+    keys.sort(key=lambda key: list(FACTS).index(key) if key in FACTS else len(FACTS))
+    return [
+        (FACTS.get(key) or text.words(_unitless(key).replace(".", "_")), [_fact(key, f.get(key)) for f in flat])
+        for key in keys
+    ]
 
 
 def _flatten(value: Any, path: str = "") -> dict[str, Any]:
     if isinstance(value, dict):
-        return {k: v for key, item in value.items() for k, v in _flatten(item, f"{path}.{key}" if path else key).items()}
+        return {
+            k: v for key, item in value.items() for k, v in _flatten(item, f"{path}.{key}" if path else key).items()
+        }
     if isinstance(value, list):
         return {path: ", ".join(map(str, value))} if value and not isinstance(value[0], (dict, list)) else {}
-    return {} if value is None else {path: value}
+    return {} if value in (None, "") else {path: value}
+
+
+SUFFIXES = {"_mhz": "MHz", "_w": "W", "_c": "°C", "_gb_per_s": "GB/s"}
+
+
+def _unitless(key: str) -> str:
+    """ "sm_clock_mhz" -> "sm_clock": `_fact` says the unit."""
+    return next((key.removesuffix(s) for s in SUFFIXES if key.endswith(s)), key)
 
 
 def _fact(key: str, value: Any) -> str:
+    """One fact of the environment or of the conditions, with the unit that its key ends with."""
     if value is None:
         return "–"
-    if key.endswith("_bytes") and isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)[:12] if key.endswith("commit") else str(value)
+    if "_bytes" in key:
         return text.size(value)
-    for suffix, symbol in (("_mhz", "MHz"), ("_w", "W"), ("_c", "°C"), ("_gb_per_s", "GB/s")):
-        if key.endswith(suffix):
-            return f"{value}{text.THIN}{symbol}"
-    return str(value)[:12] if key.endswith("commit") else str(value)
+    unit = next((symbol for suffix, symbol in SUFFIXES.items() if key.endswith(suffix)), None)
+    return f"{value:.6g}{text.THIN}{unit}" if unit else f"{value}"
 
 
 def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
-    """What the GPU did while it was measured, over all measurements of one run."""
+    """What the GPU did while it was measured: median and range over the measurements of one run."""
     mine = [m for c, m in book.measurements if c is column]
     found = []
-    for key, label, symbol in (("sm_clock_mhz", "SM clock", "MHz"), ("power_w", "power", "W"), ("temperature_c", "temperature", "°C")):
+    for key, label, symbol in (
+        ("sm_clock_mhz", "SM clock", "MHz"),
+        ("power_w", "power", "W"),
+        ("temperature_c", "temperature", "°C"),
+    ):
         values = [m.conditions[key] for m in mine if m.conditions.get(key) is not None]
         if values:
             low, middle, high = min(values), statistics.median(values), max(values)
-            found.append((label, f"{low:.0f} – {middle:.0f} – {high:.0f}{text.THIN}{symbol}"))
+            around = f" ({low:.0f} to {high:.0f})" if round(low) != round(high) else ""
+            found.append((label, f"{middle:.0f}{text.THIN}{symbol}{around}"))
     throttled = Counter(reason for m in mine for reason in m.conditions.get("throttle") or [])
     found.append(("throttled", ", ".join(f"{reason} ({n})" for reason, n in throttled.most_common()) or "never"))
     stops = Counter(m.conditions.get("stop") for m in mine if m.conditions.get("stop"))
@@ -88,15 +124,31 @@ def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
     samples = []
     for key, values in m.samples.items():
         if values:
-            samples.append((text.words(key), text.number(min(values)), text.number(statistics.median(values)),
-                            text.number(max(values)), len(values), svg.spark(values)))
+            samples.append(
+                (
+                    text.words(key),
+                    text.number(min(values)),
+                    text.number(statistics.median(values)),
+                    text.number(max(values)),
+                    len(values),
+                    svg.spark(values),
+                )
+            )
     return {
-        "anchor": column.anchor(m.name), "m": m, "column": column, "metrics": rows, "sass": sass,
+        "anchor": column.anchor(m.name),
+        "m": m,
+        "column": column,
+        "metrics": rows,
+        "sass": sass,
         "loop": sorted((sass.get("loop") or {}).items(), key=lambda item: -item[1])[:16],
         "params": [(k, v) for k, v in m.params.items() if v not in (None, "")],
-        "conditions": [(text.words(k), ", ".join(map(str, v)) if isinstance(v, list) else v)
-                       for k, v in m.conditions.items() if v not in (None, [], "")],
-        "samples": samples, "counters": list((m.extra.get("counters") or {}).items()),
+        "conditions": [
+            (text.words(_unitless(k)), ", ".join(map(str, v)) if isinstance(v, list) else _fact(k, v))
+            for k, v in m.conditions.items()
+            if v not in (None, [], "")
+        ],
+        "samples": samples,
+        "counters": list((m.extra.get("counters") or {}).items()),
         "command": m.command or f"assay run '^{m.name}$'",
     }
 
@@ -105,32 +157,43 @@ def sections(book: Book) -> list[Section]:
     """The families with their tables and figures."""
     found = []
     drawn = {
-        "special_function": [figures.imbalance(book)],
+        "special_function": [peaks.imbalance(book)],
         "memory": [figures.latency_ladder(book), figures.bandwidths(book)],
         "collective": figures.collectives(book),
-        "kernels": [figures.paired(book)],
+        "kernels": [figures.paired(book, column) for column in book.columns[:4]],
     }
     for key, title, intro, rows in book.families():
-        groups: dict[str, list[list[Row]]] = {}
-        for row in rows:
-            cases = groups.setdefault(row.group, [])
-            if cases and cases[-1][0].name == row.name:
-                cases[-1].append(row)
-            else:
-                cases.append([row])
-        found.append(Section(key, title, intro, groups, [f for f in drawn.get(key, []) if f]))
+        found.append(Section(key, title, intro, grouped(rows), [f for f in drawn.get(key, []) if f]))
     return found
+
+
+def grouped(rows: list[Row], least: int = 3) -> list[tuple[str, list[tuple[str, list[Row]]]]]:
+    """Cases under the heading of their probe; probes of fewer than `least` cases share one part without a heading."""
+    probes: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        probes.setdefault(row.group, {}).setdefault(row.name, []).append(row)
+    parts: list[tuple[str, list[tuple[str, list[Row]]]]] = []
+    for group, cases in probes.items():
+        heading = group if len(cases) >= least else ""
+        labelled = [
+            (metrics[0].case if heading else name.partition("/")[2] or name, metrics) for name, metrics in cases.items()
+        ]
+        if parts and not heading and not parts[-1][0]:
+            parts[-1][1].extend(labelled)
+        else:
+            parts.append((heading, labelled))
+    return parts
 
 
 def overview(book: Book) -> list[svg.Figure]:
     """The figures that belong to no one family."""
-    drawn = [f for c in book.columns[:4] for f in (figures.roofline(book, c), figures.waterfall(book, c))]
+    drawn = [f for c in book.columns[:4] for f in (peaks.roofline(book, c), peaks.waterfall(book, c))]
     return [f for f in drawn if f]
 
 
 def elsewhere(book: Book) -> dict[tuple[str, str, str], list]:
     """Published figures of architectures that this report has no column for, by (architecture, GPU, source)."""
-    ours = {column.architecture.rstrip("af") for column in book.columns}
+    ours = {base_architecture(column.architecture) for column in book.columns}
     found: dict[tuple[str, str, str], list] = {}
     for p in sorted(book.published, key=lambda p: (int(p.architecture[3:] or 0), p.gpu)):
         if p.architecture not in ours:
@@ -172,22 +235,44 @@ def embedded(book: Book) -> str:
 def _environment() -> Any:
     import jinja2
 
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=jinja2.select_autoescape(["html.j2"]),
-                                     trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.globals.update(number=text.number, plus_minus=text.plus_minus, percent=text.percent, unit=text.unit,
-                               deviation=text.deviation, quantity=text.quantity, slug=text.slug, words=text.words,
-                               speedup=answers.speedup)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=jinja2.select_autoescape(["html.j2"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.globals.update(
+        number=text.number,
+        plus_minus=text.plus_minus,
+        percent=text.percent,
+        unit=text.unit,
+        deviation=text.deviation,
+        quantity=text.quantity,
+        slug=text.slug,
+        words=text.words,
+        speedup=answers.speedup,
+    )
     return environment
 
 
 def context(book: Book) -> dict[str, Any]:
     """What both templates print."""
+    facts = fact_rows(book.columns)
+    names = Counter((c.run.gpu or {}).get("name") or "host" for c in book.columns)
     return {
-        "book": book, "columns": book.columns, "facts": fact_rows(book.columns), "sections": sections(book),
-        "overview": overview(book), "answers": answers.answers(book), "matrix": matrix(book), "elsewhere": elsewhere(book),
+        "book": book,
+        "columns": book.columns,
+        "sections": sections(book),
+        "overview": overview(book),
+        "answers": answers.answers(book),
+        "matrix": matrix(book),
+        "elsewhere": elsewhere(book),
+        "known": [fact for fact in facts if fact[0] in FACTS.values() and fact[0] != "GPU"],
+        "other": [fact for fact in facts if fact[0] not in FACTS.values()],
         "conditions": [conditions(book, c) for c in book.columns],
         "details": [detail(book, c, m) for c, m in book.measurements],
-        "title": " · ".join(dict.fromkeys(c.label for c in book.columns)) or "no GPU, disassembly only",
+        "title": " · ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items()) or "no GPU",
     }
 
 

@@ -29,74 +29,148 @@ class Question:
 PARTS: dict[str, tuple[Question, ...]] = {
     "Tensor cores": (
         Question(1, "What does each MMA family really deliver, per clock and sustained?", special="mma_rates"),
-        Question(2, "Latency of one MMA; how large an N, how many warps to reach the peak?", (
-            Pick(r"tensor_core/wgmma/bf16/m64n(256|64|8)/ss", "latency_cycles", 3),
-            Pick(r"tensor_core/mma_sync/(bf16|f16)/\w+", "latency_cycles", 2),
-            Pick(r"tensor_core/tcgen05/(bf16|f16)/.*", "latency_cycles", 2))),
-        Question(3, "What of fp32 matmul runs on tensor cores? Is fp8 mma.sync native?", (
-            Pick(r"tensor_core/(wgmma/tf32/m64n256/ss|(mma_sync|tcgen05)/tf32/.*)", "flop_per_clock_per_sm", 2),
-            Pick(r"sass/ffma/.*", "ops_per_clock_per_sm", 1),
-            Pick(r"tensor_core/mma_sync/e4m3/.*", "flop_per_clock_per_sm", 2))),
-        Question(4, "Numerics: accumulator width, rounding, subnormals", (
-            Pick(r"numerics/(?!.*(layout|permutation)).*", None, 6),)),
-        Question(5, "How much do TFLOP/s depend on the data?", (
-            Pick(r"tensor_core/.*/(zeros|constant|uniform_bits|sparse\w*)", "tflops", 6), Pick(r"[^/]*power[^/]*/.*", None, 6))),
-        Question(6, "FP8 operand layouts, and what the permutation costs", (
-            Pick(r".*(layout|permut)\w*.*", None, 4),)),
+        Question(
+            2,
+            "Latency of one MMA; how large an N, how many warps to reach the peak?",
+            (
+                Pick(r"tensor_core/wgmma/bf16/m64n(256|64|8)/ss", "latency_cycles", 3),
+                Pick(r"tensor_core/mma_sync/(bf16|f16)/\w+", "latency_cycles", 2),
+                Pick(r"tensor_core/tcgen05/(bf16|f16)/.*", "latency_cycles", 2),
+            ),
+        ),
+        Question(
+            3,
+            "What of fp32 matmul runs on tensor cores? Is fp8 mma.sync native?",
+            (
+                Pick(r"tensor_core/(wgmma/tf32/m64n256/ss|(mma_sync|tcgen05)/tf32/.*)", "flop_per_clock_per_sm", 2),
+                Pick(r"sass/ffma/.*", "ops_per_clock_per_sm", 1),
+                Pick(r"tensor_core/mma_sync/e4m3/.*", "flop_per_clock_per_sm", 2),
+            ),
+        ),
+        Question(
+            4,
+            "Numerics: accumulator width, rounding, subnormals",
+            (Pick(r"numerics/(?!.*(layout|permutation)).*", None, 6),),
+        ),
+        Question(
+            5,
+            "How much do TFLOP/s depend on the data?",
+            (
+                Pick(r"tensor_core/.*/(zeros|constant|uniform_bits|sparse\w*)", "tflops", 6),
+                Pick(r"[^/]*power[^/]*/.*", None, 6),
+            ),
+        ),
+        Question(6, "FP8 operand layouts, and what the permutation costs", (Pick(r".*(layout|permut)\w*.*", None, 4),)),
     ),
     "Special functions against matrix math": (
         Question(7, "At which head dimension does exp2 become the bottleneck of attention?", special="imbalance"),
-        Question(8, "How far do MMA and exp2 overlap inside one SM?", (Pick(r"special_function/.*overlap.*", None, 5),)),
-        Question(9, "When does a polynomial exp2, or a 2-wide one, beat MUFU.EX2?", (
-            Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 3),
-            Pick(r"special_function/.*poly.*", "ops_per_clock_per_sm", 4))),
+        Question(
+            8, "How far do MMA and exp2 overlap inside one SM?", (Pick(r"special_function/.*overlap.*", None, 5),)
+        ),
+        Question(
+            9,
+            "When does a polynomial exp2, or a 2-wide one, beat MUFU.EX2?",
+            (
+                Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 3),
+                Pick(r"special_function/.*poly.*", "ops_per_clock_per_sm", 4),
+            ),
+        ),
     ),
     "SASS pipelines": (
-        Question(10, "Latency and issue rate of the common instructions; shared pipes", (
-            Pick(r"sass/(ffma|dfma|hfma2|imad|iadd3|lop3|shfl|popc)/.*", "latency_cycles", 6),
-            Pick(r"sass/.*(pair|coissue).*", None, 2))),
-        Question(11, "What bounds the hot loop of a kernel, and does the time agree?", (
-            Pick(r"(sass|kernels)/.*(predict|two_stage|hot_loop).*", None, 4),)),
+        Question(
+            10,
+            "Latency and issue rate of the common instructions; shared pipes",
+            (
+                Pick(r"sass/(ffma|dfma|hfma2|imad|iadd3|lop3|shfl|popc)/.*", "latency_cycles", 6),
+                Pick(r"sass/.*(pair|coissue).*", None, 2),
+            ),
+        ),
+        Question(
+            11,
+            "What bounds the hot loop of a kernel, and does the time agree?",
+            (Pick(r"(sass|kernels)/.*(predict|two_stage|hot_loop).*", None, 4),),
+        ),
         Question(12, "Did the compiler emit what was asked for?", special="disassembly"),
     ),
     "Memory, TMA, TMEM": (
-        Question(13, "Latency and bandwidth of every level", (
-            Pick(r"memory/(shared|l1|l2_near|l2_far|l2|dram|dsmem/\w+)/latency", "latency_cycles", 6),
-            Pick(r"memory/(l2/read|hbm/(read|write|copy|triad))", "bandwidth_gb_per_s", 5))),
-        Question(14, "TMA: latency, bandwidth, and how deep a pipeline hides it", (
-            Pick(r"tma/.*latency.*", "latency_cycles", 3), Pick(r"tma/.*bandwidth.*", "bandwidth_gb_per_s", 4))),
+        Question(
+            13,
+            "Latency and bandwidth of every level",
+            (
+                Pick(r"memory/(shared|l1|l2_near|l2_far|l2|dram|dsmem/\w+)/latency", "latency_cycles", 6),
+                Pick(r"memory/(l2/read|hbm/(read|write|copy|triad))", "bandwidth_gb_per_s", 5),
+            ),
+        ),
+        Question(
+            14,
+            "TMA: latency, bandwidth, and how deep a pipeline hides it",
+            (Pick(r"tma/.*latency.*", "latency_cycles", 3), Pick(r"tma/.*bandwidth.*", "bandwidth_gb_per_s", 4)),
+        ),
         Question(15, "TMEM: load, store and copy", (Pick(r"tmem/.*", None, 5),)),
         Question(16, "Atomics against a shared-memory reduction", (Pick(r"(memory|sync)/.*atomic.*", None, 5),)),
-        Question(17, "Host transfers: what offloading costs", (
-            Pick(r"link/(h2d|d2h|both)/(pinned|pageable)/\d+", "bandwidth_gb_per_s", 4), Pick(r"host/.*", None, 3))),
+        Question(
+            17,
+            "Host transfers: what offloading costs",
+            (Pick(r"link/(h2d|d2h|both)/(pinned|pageable)/\d+", "bandwidth_gb_per_s", 4), Pick(r"host/.*", None, 3)),
+        ),
     ),
     "Scheduling and launch": (
-        Question(18, "Fixed costs: launch, graph, dependent launch, event, memset", (
-            Pick(r"launch/(?!.*(placement|cluster|wave|workers|concurrent)).*", "time_us", 6),)),
-        Question(19, "Where do CTAs land? Waves and tails", (
-            Pick(r"launch/.*(placement|cluster|wave|persistent).*", None, 5),)),
+        Question(
+            18,
+            "Fixed costs: launch, graph, dependent launch, event, memset",
+            (Pick(r"launch/(?!.*(placement|cluster|wave|workers|concurrent)).*", "time_us", 6),),
+        ),
+        Question(
+            19,
+            "Where do CTAs land? Waves and tails",
+            (Pick(r"launch/.*(placement|cluster|wave|persistent).*", None, 5),),
+        ),
         Question(20, "Barriers: cycles each; cost of setmaxnreg", (Pick(r"sync/(?!.*atomic).*", "latency_cycles", 6),)),
-        Question(21, "Many small workers: where does throughput saturate?", (
-            Pick(r"launch/.*(workers|concurrent|streams).*", None, 4),)),
+        Question(
+            21,
+            "Many small workers: where does throughput saturate?",
+            (Pick(r"launch/.*(workers|concurrent|streams).*", None, 4),),
+        ),
     ),
     "Kernels people actually run": (
         Question(22, "GEMM against the vendor library, over LLM shapes", (Pick(r"kernels/gemm/.*", "tflops", 6),)),
-        Question(23, "Batch-1 decode: is GEMV at memory bandwidth?", (
-            Pick(r"kernels/gemv/.*", "bandwidth_gb_per_s", 5),)),
+        Question(
+            23, "Batch-1 decode: is GEMV at memory bandwidth?", (Pick(r"kernels/gemv/.*", "bandwidth_gb_per_s", 5),)
+        ),
         Question(24, "Grouped GEMM of mixture-of-experts layers", (Pick(r"kernels/grouped_gemm/.*", None, 4),)),
         Question(25, "Attention forward and MLA decode", (Pick(r"kernels/(attention|mla_decode)/.*", None, 6),)),
-        Question(26, "Memory-bound steps: share of copy bandwidth", (
-            Pick(r"kernels/(softmax|norm_quantize|rms_?norm\w*|transpose|reduction|hadamard|quantize\w*)/.*",
-                 "bandwidth_gb_per_s", 6),)),
-        Question(27, "Small triangular inverse: substitution or block doubling?", (Pick(r"kernels/triangular\w*/.*", None, 4),)),
-        Question(28, "What does batch invariance cost?", (
-            Pick(r"kernels/.*(batch_invariant|deterministic|fixed_order).*", None, 4),)),
+        Question(
+            26,
+            "Memory-bound steps: share of copy bandwidth",
+            (
+                Pick(
+                    r"kernels/(softmax|norm_quantize|rms_?norm\w*|transpose|reduction|hadamard|quantize\w*)/.*",
+                    "bandwidth_gb_per_s",
+                    6,
+                ),
+            ),
+        ),
+        Question(
+            27,
+            "Small triangular inverse: substitution or block doubling?",
+            (Pick(r"kernels/triangular\w*/.*", None, 4),),
+        ),
+        Question(
+            28,
+            "What does batch invariance cost?",
+            (Pick(r"kernels/.*(batch_invariant|deterministic|fixed_order).*", None, 4),),
+        ),
     ),
     "Several GPUs": (
         Question(29, "Collective bus bandwidth and latency; where are the knees?", special="collectives"),
-        Question(30, "Peer links; one-shot and two-shot all-reduce against NCCL", (
-            Pick(r"link/p2p\w*/.*", "bandwidth_gb_per_s", 4), Pick(r"kernels/all_reduce/.*", None, 4))),
-        Question(31, "What does a running collective cost a GEMM?", (Pick(r"(collective|kernels)/.*overlap.*", None, 4),)),
+        Question(
+            30,
+            "Peer links; one-shot and two-shot all-reduce against NCCL",
+            (Pick(r"link/p2p\w*/.*", "bandwidth_gb_per_s", 4), Pick(r"kernels/all_reduce/.*", None, 4)),
+        ),
+        Question(
+            31, "What does a running collective cost a GEMM?", (Pick(r"(collective|kernels)/.*overlap.*", None, 4),)
+        ),
     ),
     "The map": (
         Question(32, "Which instruction exists on which target?", special="targets"),

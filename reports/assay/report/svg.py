@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import io
+import itertools
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,17 +18,42 @@ from typing import Any
 # Role -> stand-in. The CSS variables of the same names are in templates/style.css.j2.
 INK, MUTED, GRID, PAPER = "#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04"
 SERIES = ["#0a0b11", "#0a0b12", "#0a0b13", "#0a0b14", "#0a0b15", "#0a0b16"]
-VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--line", PAPER: "--paper",
-             **{stand_in: f"--series{i + 1}" for i, stand_in in enumerate(SERIES)}}
+VARIABLES = {
+    INK: "--ink",
+    MUTED: "--muted",
+    GRID: "--line",
+    PAPER: "--paper",
+    **{stand_in: f"--series{i + 1}" for i, stand_in in enumerate(SERIES)},
+}
 
 WIDTH = 6.2  # inches; 446 SVG units, so that 9-unit text stays legible on a phone
 STYLE = {
-    "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9, "text.color": INK, "axes.labelcolor": MUTED,
-    "axes.edgecolor": GRID, "axes.facecolor": "none", "figure.facecolor": "none", "axes.grid": True, "grid.color": GRID,
-    "grid.linewidth": 0.6, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.spines.left": False, "xtick.color": GRID, "ytick.color": GRID, "xtick.labelcolor": MUTED,
-    "ytick.labelcolor": MUTED, "xtick.major.size": 0, "ytick.major.size": 0, "xtick.minor.size": 0,
-    "ytick.minor.size": 0, "axes.labelsize": 9, "lines.linewidth": 1.6, "lines.solid_capstyle": "round",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": GRID,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "xtick.color": GRID,
+    "ytick.color": GRID,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "axes.labelsize": 9,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
     "legend.frameon": False,
 }
 
@@ -61,20 +87,50 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str = "") 
     buffer = io.StringIO()
     canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = buffer.getvalue()
-    svg = svg[svg.index("<svg"):]
-    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.S)
-    svg = re.sub(r' id="(?:figure|axes|patch|text|line2d|matplotlib|xtick|ytick|legend|PathCollection|LineCollection|'
-                 r'QuadMesh|FillBetweenPolyCollection|PolyCollection)[\w.]*"', "", svg)
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r' id="(?:figure|axes|patch|text|line2d|matplotlib|xtick|ytick|legend|PathCollection|LineCollection|'
+        r'QuadMesh|FillBetweenPolyCollection|PolyCollection)[\w.]*"',
+        "",
+        svg,
+    )
     svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{key}-", svg)  # unique over the page
     for stand_in, variable in VARIABLES.items():
         svg = svg.replace(stand_in, f"var({variable})")
-    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)  # matplotlib < 3.10
+    svg = re.sub(r"font-family: [^;\"]*(; )?", "", svg)
     svg = re.sub(r"\s*\n\s*", "\n", svg)
     view = re.search(r'viewBox="[^"]*"', svg)[0]
-    head = (f'<svg {view} role="img" aria-labelledby="{key}-title {key}-desc" xmlns="http://www.w3.org/2000/svg" '
-            f'xmlns:xlink="http://www.w3.org/1999/xlink"><title id="{key}-title">{html.escape(title)}</title>'
-            f'<desc id="{key}-desc">{html.escape(description)}</desc>')
+    head = (
+        f'<svg {view} role="img" aria-labelledby="{key}-title {key}-desc" xmlns="http://www.w3.org/2000/svg" '
+        f'xmlns:xlink="http://www.w3.org/1999/xlink"><title id="{key}-title">{html.escape(title)}</title>'
+        f'<desc id="{key}-desc">{html.escape(description)}</desc>'
+    )
     return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note)
+
+
+def spread(positions: list[float], gap: float) -> list[float]:
+    """Positions moved apart as little as an even walk allows so that neighbours are `gap` away; order is kept."""
+    order = sorted(range(len(positions)), key=positions.__getitem__)
+    moved = list(positions)
+    for before, after in itertools.pairwise(order):
+        moved[after] = max(moved[after], moved[before] + gap)
+    return moved
+
+
+def legend_above(ax: Any, handles: list[Any]) -> None:
+    """A legend in one line above the axes, at their left end."""
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(-0.02, 1),
+        ncols=4,
+        fontsize=8.5,
+        labelcolor=INK,
+        borderpad=0.2,
+        handletextpad=0.2,
+    )
 
 
 def spark(samples: list[float], width: int = 160, height: int = 28, most: int = 80) -> str:
@@ -85,6 +141,10 @@ def spark(samples: list[float], width: int = 160, height: int = 28, most: int = 
     shown = samples[::step]
     low, high = min(shown), max(shown)
     scale = (height - 4) / (high - low) if high > low else 0
-    points = " ".join(f"{i * width / (len(shown) - 1):.0f},{height - 2 - (v - low) * scale:.0f}" for i, v in enumerate(shown))
-    return (f'<svg class="spark" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
-            f'<polyline points="{points}"/></svg>')
+    points = " ".join(
+        f"{i * width / (len(shown) - 1):.0f},{height - 2 - (v - low) * scale:.0f}" for i, v in enumerate(shown)
+    )
+    return (
+        f'<svg class="spark" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
+        f'<polyline points="{points}"/></svg>'
+    )

@@ -11,9 +11,9 @@ MINUS = "\u2212"
 
 # Quantities by metric name: the words for a table cell. Unknown metrics fall back to their own name.
 QUANTITIES = {
-    "flop_per_clock_per_sm": "rate per clock and SM",
-    "ops_per_clock_per_sm": "rate per clock and SM",
-    "bytes_per_clock_per_sm": "bytes per clock and SM",
+    "flop_per_clock_per_sm": "rate",
+    "ops_per_clock_per_sm": "rate",
+    "bytes_per_clock_per_sm": "rate",
     "tflops": "throughput",
     "tera_ops_per_s": "throughput",
     "latency_cycles": "latency",
@@ -25,7 +25,16 @@ QUANTITIES = {
 
 UNITS = {"us": "µs", "cycle": "cycles", "cycles": "cycles", "op/clk/SM": "ops/clk/SM"}
 
-ACRONYMS = {"tma": "TMA", "tmem": "TMEM", "sass": "SASS", "hbm": "HBM", "l1": "L1", "l2": "L2", "sm": "SM", "gpu": "GPU"}
+ACRONYMS = {
+    "tma": "TMA",
+    "tmem": "TMEM",
+    "sass": "SASS",
+    "hbm": "HBM",
+    "l1": "L1",
+    "l2": "L2",
+    "sm": "SM",
+    "gpu": "GPU",
+}
 
 
 def quantity(metric: str) -> str:
@@ -50,13 +59,13 @@ def decimals(value: float, half_width: float | None = None) -> int:
     """
     magnitude = math.floor(math.log10(abs(value))) if value else 0
     if half_width:
-        places = 1 - math.floor(math.log10(half_width))
+        places = 1 - int(f"{half_width:.1e}".split("e")[1])  # of the rounded width: 0.0999 is 0.10
         return max(0, min(places, 5 - magnitude, 6))
     return max(0, min(3 - magnitude, 6))
 
 
 def number(value: float, half_width: float | None = None) -> str:
-    """"4093.21", 1.8 -> "4 093.2"; thousands apart by a narrow space, the minus sign a real one."""
+    """ "4093.21", 1.8 -> "4 093.2"; thousands apart by a narrow space, the minus sign a real one."""
     if not math.isfinite(value):
         return "?"
     places = decimals(value, half_width)
@@ -108,6 +117,13 @@ def size(count: float) -> str:
         if count >= 1024**exponent:
             return f"{count / 1024**exponent:.3g}{THIN}{prefix}B"
     return f"{count:g}{THIN}B"
+
+
+def case_words(name: str) -> str:
+    """A measurement name as a label, its family left out: "link/h2d/pinned/268435456" -> "h2d pinned 256 MiB"."""
+    family, *parts = name.split("/")
+    sized = family in ("link", "collective")
+    return " ".join(size(int(p)) if sized and p.isdigit() and int(p) >= 1024 else p for p in parts) or family
 
 
 def slug(name: str) -> str:
