@@ -12,7 +12,7 @@ from typing import Any
 
 from . import derive, text
 from .model import Book, Column
-from .svg import GRID, INK, MUTED, PAPER, SERIES, Figure, axes, finish, legend_above, spread
+from .svg import GRID, INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
 
 
 def latency_ladder(book: Book) -> Figure | None:
@@ -64,7 +64,16 @@ def _column_key(ax: Any, book: Book) -> None:
             ax.plot([], [], "o", ms=6, color=SERIES[c.index % len(SERIES)], label=f"{c.tag} {c.label}")[0]
             for c in book.columns
         ]
-        legend_above(ax, handles)
+        ax.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(-0.02, 1),
+            ncols=2,
+            fontsize=8.5,
+            labelcolor=INK,
+            borderpad=0.2,
+            handletextpad=0.2,
+        )
 
 
 def bandwidths(book: Book) -> Figure | None:
@@ -102,7 +111,7 @@ def bandwidths(book: Book) -> Figure | None:
             row.name.replace("/bandwidth", "").removeprefix("memory/").replace("/", " ").replace("_", " ")
             for row, _ in rows
         ]
-        ax.set(yticks=range(len(rows)), yticklabels=labels, ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.42), xticks=[])
+        ax.set(yticks=range(len(rows)), yticklabels=labels, ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.5), xticks=[])
         ax.grid(False)
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)
@@ -165,40 +174,40 @@ def collectives(book: Book) -> list[Figure]:
 
 
 def paired(book: Book, column: Column, most: int = 48) -> Figure | None:
+    """A line of text per kernel, under it a point with its interval per baseline."""
     every = derive.pairs(book, column)
     found = every[:most]
     if not found:
         return None
-    with axes(0.7 + 0.21 * len(found)) as (canvas, ax):
-        ax.axvline(1, color=INK, lw=1)
+    kernels = list(dict.fromkeys(p.name for p in found))
+    rows = len(found) + len(kernels)
+    with axes(0.5 + 0.175 * rows) as (canvas, ax):
         baselines = list(dict.fromkeys(p.baseline.name for p in found))
         ends = [e for p in found for e in (p.baseline.speedup.ci95 or (p.baseline.speedup.value,) * 2)]
         low, high = min([0.9, *ends]), max([1.1, *ends])
-        for y, p in enumerate(found):
-            color, s = SERIES[baselines.index(p.baseline.name) % len(SERIES)], p.baseline.speedup
-            if s.ci95:
-                ax.plot(s.ci95, [y, y], color=color, lw=2.4, alpha=0.45)
-            ax.plot(s.value, y, "o", ms=4, color=color)
-            ax.annotate(
-                f"{s.value:.3f}", (high, y), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8.5
-            )
-        previous, labels = "", []
-        for p in found:
-            labels.append(p.name if p.name != previous else "")
-            previous = p.name
-        ax.set(
-            yticks=range(len(found)),
-            yticklabels=labels,
-            ylim=(len(found) - 0.4, -0.6),
-            xlabel="times as fast as the baseline",
-            xlim=(low - 0.03 * (high - low), high + 0.03 * (high - low)),
-        )
-        ax.grid(axis="y", visible=False)
-        ax.tick_params(axis="y", labelcolor=INK, labelsize=8.5)
-        handles = [
-            ax.plot([], [], "o", ms=5, color=SERIES[i % len(SERIES)], label=b)[0] for i, b in enumerate(baselines)
-        ]
-        legend_above(ax, handles)
+        low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
+        ax.axvline(1, color=INK, lw=1)
+        y = 0
+        for kernel in kernels:
+            shade = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+            ax.annotate(kernel, (low, y), va="center", fontsize=8.5, color=INK, bbox=shade)
+            for p in (p for p in found if p.name == kernel):
+                y += 1
+                color, s = SERIES[baselines.index(p.baseline.name) % len(SERIES)], p.baseline.speedup
+                if s.ci95:
+                    ax.plot(s.ci95, [y, y], color=color, lw=3, alpha=0.45)
+                ax.plot(s.value, y, "o", ms=4, color=color)
+                ax.annotate(
+                    f"{s.value:.3f} {p.baseline.name}",
+                    (high, y),
+                    xytext=(4, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=8.5,
+                    color=color,
+                )
+            y += 1
+        ax.set(yticks=[], ylim=(rows - 0.4, -0.7), xlim=(low, high), xlabel="times as fast as the baseline")
         said = "; ".join(f"{p.name} against {p.baseline.name} {p.baseline.speedup.value:.3f}" for p in found)
         more = len(every) - len(found)
         return finish(

@@ -138,13 +138,14 @@ def imbalance(book: Book) -> Figure | None:
             if not line.published and dims[0] < line.head_dimension < dims[1]:
                 ax.plot(line.head_dimension, 1, "o", ms=6, color=color, mec=PAPER, mew=1)
                 ax.annotate(
-                    f"d = {text.number(round(line.head_dimension, 1))}",
+                    f"{line.head_dimension:.1f}",
                     (line.head_dimension, 1),
                     xytext=(5, -5),
                     textcoords="offset points",
                     fontsize=9,
                     color=color,
                     va="top",
+                    bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1, "alpha": 0.85},
                 )
         drawn = [line for line in lines if not line.published]
         _log_labels(
@@ -192,7 +193,7 @@ def waterfall(book: Book, column: Column) -> Figure | None:
         ax.set(
             yticks=range(len(steps)),
             yticklabels=[s.label for s in steps],
-            xlim=(0, longest * 1.22),
+            xlim=(0, longest * 1.45),
             ylim=(len(steps) - 0.4, -0.6),
         )
         ax.grid(False)

@@ -26,7 +26,7 @@ VARIABLES = {
     **{stand_in: f"--series{i + 1}" for i, stand_in in enumerate(SERIES)},
 }
 
-WIDTH = 6.2  # inches; 446 SVG units, so that 9-unit text stays legible on a phone
+WIDTH = 5.2  # inches; 374 SVG units, about the width of a phone, so that 9-unit text is legible there
 STYLE = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -117,20 +117,6 @@ def spread(positions: list[float], gap: float) -> list[float]:
     for before, after in itertools.pairwise(order):
         moved[after] = max(moved[after], moved[before] + gap)
     return moved
-
-
-def legend_above(ax: Any, handles: list[Any]) -> None:
-    """A legend in one line above the axes, at their left end."""
-    ax.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(-0.02, 1),
-        ncols=4,
-        fontsize=8.5,
-        labelcolor=INK,
-        borderpad=0.2,
-        handletextpad=0.2,
-    )
 
 
 def spark(samples: list[float], width: int = 160, height: int = 28, most: int = 80) -> str:
