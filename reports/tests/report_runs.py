@@ -162,6 +162,7 @@ def _compute(make: Maker) -> None:
             ops_per_clock_per_sm=rate * 0.99,
             latency_cycles=latency,
         )
+    make.add("special_function/ffma/f32", limit=256, flop_per_clock_per_sm=253.4, tflops=253.4 * 132 * 1.83e-3)
     make.add("special_function/ex2/f16x2", limit=32, ops_per_clock_per_sm=31.5)
     make.add("special_function/poly3/f32", ops_per_clock_per_sm=25.0)
     for opcode, rate, latency in (

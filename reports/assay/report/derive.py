@@ -31,6 +31,8 @@ OPERAND_BYTES = {
     "s4": 0.5,
 }
 
+FFMA = r"(sass|special_function)/ffma/.*"
+
 # Types whose kernels stand under the roof of another.
 SAME_ROOF = {"f16": "bf16", "e5m2": "e4m3", "e4m3_block128": "e4m3", "mxf8": "e4m3", "u8": "s8"}
 
@@ -126,7 +128,7 @@ def roofline(book: Book, column: Column) -> Roofline | None:
         if kind not in roofs or number.value > roofs[kind].tflops:
             roofs[kind] = Roof(kind, number.value, sheet)
     if ffma := _ffma_tflops(book, column):
-        roofs["f32"] = Roof("f32", ffma, _datasheet(book, column, r"sass/ffma/.*", "tflops"))
+        roofs["f32"] = Roof("f32", ffma, _datasheet(book, column, FFMA, "tflops"))
     if not memory or not roofs:
         return None
     bandwidth, name = max(memory)
@@ -152,7 +154,7 @@ def _ffma_tflops(book: Book, column: Column) -> float | None:
     """FFMA roof: stated, or from operations per clock at the clock it was measured at (one FFMA is two)."""
     found = []
     for c, m in book.measurements:
-        if c.index != column.index or not m.name.startswith("sass/ffma"):
+        if c.index != column.index or not re.fullmatch(FFMA, m.name):
             continue
         clock, rate = m.conditions.get("sm_clock_mhz"), m.metrics.get("ops_per_clock_per_sm")
         if "tflops" in m.metrics:

@@ -43,7 +43,7 @@ PARTS: dict[str, tuple[Question, ...]] = {
             "What of fp32 matmul runs on tensor cores? Is fp8 mma.sync native?",
             (
                 Pick(r"tensor_core/(wgmma/tf32/m64n256/ss|(mma_sync|tcgen05)/tf32/.*)", "flop_per_clock_per_sm", 2),
-                Pick(r"sass/ffma/.*", "ops_per_clock_per_sm", 1),
+                Pick(r"(special_function|sass)/ffma/.*", None, 1),
                 Pick(r"tensor_core/mma_sync/e4m3/.*", "flop_per_clock_per_sm", 2),
             ),
         ),
