@@ -30,8 +30,10 @@ std::vector<Case> hbm_cases(std::span<const HbmVariant> variants) {
   std::vector<Case> cases;
   for (const HbmVariant& v : variants) {
     const bool best = cases.empty();
-    const char* how = v.streaming ? "_streaming" : "_cached";
-    cases.push_back({.name = best ? "" : "x" + std::to_string(v.vectors) + how,
+    std::string name;
+    if (!best)
+      name.append("x").append(std::to_string(v.vectors)) += v.streaming ? "_streaming" : "_cached";
+    cases.push_back({.name = name,
                      .params = {{"vectors", v.vectors}, {"streaming", v.streaming}},
                      .suite = best ? Suite::quick : Suite::full});
   }
