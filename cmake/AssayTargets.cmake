@@ -18,7 +18,7 @@ function(assay_compile_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers -Wno-restrict>
     $<$<COMPILE_LANGUAGE:CUDA>:--no-compress -lineinfo --expt-relaxed-constexpr
-      -Xcompiler=-Wall,-Wno-missing-field-initializers,-Wno-restrict --Werror=all-warnings -Wno-deprecated-gpu-targets>)
+      -Xcompiler=-Wall,-Wno-missing-field-initializers,-Wno-restrict,-Wno-restrict --Werror=all-warnings -Wno-deprecated-gpu-targets>)
 endfunction()
 
 # The targets that a file is compiled for: the suffix of its name says so, "_sm90" and so on.

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,8 +20,23 @@ constexpr const char* kFile = "journal.jsonl";
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw Error(ExitCode::io,
               fmt::format("cannot write {}: {}: {}", path.string(), std::strerror(error),
-                          error == ENOSPC ? "free some space, then go on with --resume"
-                                          : "choose a folder you may write to with --out"));
+                          error == ENOSPC || error == EDQUOT || error == EFBIG
+                              ? "free some space, then go on with --resume"
+                              : "choose a folder you may write to with --out"));
+}
+
+// One run has one writer. A file system without locks is trusted: only "held" counts.
+void lock(int file, const std::filesystem::path& folder) {
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw Error(ExitCode::usage, fmt::format("another process is measuring into {}: wait until it "
+                                             "ends, or choose another folder with --out",
+                                             folder.string()));
+}
+
+bool is_measurement(const Json& line) {
+  const auto found = line.is_object() ? line.find("measurement") : line.end();
+  return line.is_object() && found != line.end() && found->is_object() && found->contains("name") &&
+         (*found)["name"].is_string();
 }
 
 }  // namespace
@@ -48,6 +64,7 @@ Journal Journal::create(const std::filesystem::path& folder, const Json& header)
                                              folder.string(), folder.string()));
   if (file < 0) fail(path, errno);
   Journal journal(folder, file);
+  lock(file, folder);
   journal.header_ = header;
   journal.append_line(header.dump());
   return journal;
@@ -63,9 +80,11 @@ Journal Journal::resume(const std::filesystem::path& folder) {
   std::string line;
   std::streamoff good = 0;  // bytes up to the end of the last whole line
   while (std::getline(in, line) && !in.eof()) {
-    Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded()) break;
-    lines.push_back(std::move(json));
+    lines.push_back(Json::parse(line, nullptr, false));
+    if (lines.size() > 1 ? !is_measurement(lines.back()) : lines.back().is_discarded())
+      throw Error(ExitCode::usage, fmt::format("{}: line {} is not a measurement: restore the file "
+                                               "or delete that line, then --resume again",
+                                               path.string(), lines.size()));
     good = in.tellg();
   }
   if (lines.empty())
@@ -76,10 +95,10 @@ Journal Journal::resume(const std::filesystem::path& folder) {
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) fail(path, errno);
   Journal journal(folder, file);
+  lock(file, folder);
   if (::ftruncate(file, good) != 0) fail(path, errno);
   journal.header_ = std::move(lines.front());
-  for (std::size_t i = 1; i < lines.size(); ++i)
-    if (lines[i].contains("measurement")) journal.remember(lines[i]["measurement"]);
+  for (std::size_t i = 1; i < lines.size(); ++i) journal.remember(lines[i]["measurement"]);
   return journal;
 }
 

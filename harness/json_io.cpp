@@ -69,7 +69,8 @@ Json to_json(const SassRecord& sass) {
 }
 
 [[noreturn]] void cannot_write(const std::filesystem::path& path, int error) {
-  const char* mend = error == ENOSPC   ? "free some space, or choose another folder with --out"
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  const char* mend = full              ? "free some space, or choose another folder with --out"
                      : error == EACCES ? "choose a folder you may write to with --out"
                                        : "check the path given with --out";
   throw Error(ExitCode::io,

@@ -44,16 +44,63 @@ class Run {
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
     std::signal(SIGPIPE, SIG_IGN);
-    open_journal();
+    std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error, as a full disk is
+    initialize_google_benchmark();  // first, so that a mistyped flag leaves nothing behind
+    if (has_flag("--benchmark_list_tests")) {
+      select_all();
+      drive_google_benchmark();
+      return ExitCode::ok;
+    }
+    if (!request_.resume.empty()) read_journal();
+    select_all();
+    start_worker();
     choose_cases();
+    open_journal();
     check_machine_code();
     drive_google_benchmark();
     return finish();
   }
 
  private:
-  // A resumed run goes on with the filter, suite, seed and options it was started with.
-  void open_journal() {
+  bool has_flag(std::string_view name) const {
+    return std::ranges::any_of(request_.benchmark_flags,
+                               [name](const std::string& f) { return f.starts_with(name); });
+  }
+
+  void initialize_google_benchmark() {
+    std::vector<std::string> arguments{"assay"};
+    if (request_.repetitions > 1)
+      arguments.push_back(fmt::format("--benchmark_repetitions={}", request_.repetitions));
+    std::ranges::copy(request_.benchmark_flags, std::back_inserter(arguments));
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    int count = static_cast<int>(pointers.size());
+    benchmark::Initialize(&count, pointers.data());
+    if (count > 1)
+      throw Error(ExitCode::usage, fmt::format("'{}' is neither an option of `assay run` nor a "
+                                               "flag of Google Benchmark: see `assay run --help`",
+                                               pointers[1]));
+  }
+
+  // A resumed run goes on with the filter, suite, device, seed and options it was started with.
+  void read_journal() {
+    journal_.emplace(Journal::resume(request_.resume));
+    request_.out = request_.resume;
+    const Json& header = journal_->header();
+    if (!header.contains("run"))
+      throw Error(ExitCode::usage, fmt::format("{} was not made by `assay run`: there is nothing "
+                                               "in it to go on with",
+                                               request_.out.string()));
+    const Json& run = header["run"];
+    request_.filter = run.at("filter");
+    request_.suite = run.at("suite");
+    request_.device = run.at("device");
+    request_.repetitions = run.at("repetitions");
+    request_.options = options_from_json(run.at("options"));
+    initialize_google_benchmark();  // now that the repetitions are known
+  }
+
+  void start_worker() {
     workers_.push_back(std::make_unique<Worker>(request_.device));
     const auto described = workers_[0]->ask({{"ask", "describe"}},
                                             std::chrono::duration<double>(kStartSeconds), nullptr);
@@ -61,42 +108,38 @@ class Run {
     if (described->contains("error")) throw Error(ExitCode::unfit, described->at("error"));
     target_ = parse_target(described->at("target").get<std::string>());
     no_gpu_ = described->value("no_gpu", std::string());
-    const Json& environment = described->at("environment");
+    environment_ = described->at("environment");
+  }
 
-    if (request_.resume.empty()) {
-      select_all();  // before the folder is made: a mistyped filter leaves nothing behind
-      if (request_.out.empty())
-        request_.out = fmt::format("out/{:%Y-%m-%dT%H%M%S}-{}", fmt::gmtime(std::time(nullptr)),
-                                   request_.suite);
-      const Json header = {
-          {"schema", kSchema},
-          {"environment", environment},
-          {"run",
-           {{"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-            {"filter", request_.filter},
-            {"suite", request_.suite},
-            {"device", request_.device},
-            {"repetitions", request_.repetitions},
-            {"options", to_json(request_.options)},
-            {"arguments", request_.arguments}}}};
-      journal_.emplace(Journal::create(request_.out, header));
+  // Last of what can go wrong before the first measurement: a mistake leaves no folder behind.
+  void open_journal() {
+    if (journal_) {
+      if (gpu_name(journal_->header().at("environment")) != gpu_name(environment_))
+        throw Error(ExitCode::unfit, fmt::format("{} was started on another GPU: resume it there, "
+                                                 "or start a new run with --out",
+                                                 request_.out.string()));
       return;
     }
-    journal_.emplace(Journal::resume(request_.resume));
-    request_.out = request_.resume;
-    const Json& before = journal_->header();
-    if (before.at("environment").at("gpu") != environment.at("gpu") &&
-        before.at("environment").at("gpu").value("name", "") !=
-            environment.at("gpu").value("name", ""))
-      throw Error(ExitCode::unfit, fmt::format("{} was started on another GPU: resume it there, or "
-                                               "start a new run with --out",
-                                               request_.out.string()));
-    const Json& run = before.at("run");
-    request_.filter = run.at("filter");
-    request_.suite = run.at("suite");
-    request_.repetitions = run.at("repetitions");
-    request_.options = options_from_json(run.at("options"));
-    select_all();
+    if (request_.out.empty())
+      request_.out =
+          fmt::format("out/{:%Y-%m-%dT%H%M%S}-{}", fmt::gmtime(std::time(nullptr)), request_.suite);
+    const Json header = {
+        {"schema", kSchema},
+        {"environment", environment_},
+        {"run",
+         {{"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+          {"filter", request_.filter},
+          {"suite", request_.suite},
+          {"device", request_.device},
+          {"repetitions", request_.repetitions},
+          {"options", to_json(request_.options)},
+          {"arguments", request_.arguments}}}};
+    journal_.emplace(Journal::create(request_.out, header));
+  }
+
+  static std::string gpu_name(const Json& environment) {
+    const Json& gpu = environment.at("gpu");
+    return gpu.is_null() ? "none" : gpu.at("name").get<std::string>();
   }
 
   void select_all() { cases_ = select(request_.filter, request_.suite); }
@@ -133,23 +176,8 @@ class Run {
           ->Iterations(1)
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
-    std::vector<std::string> arguments{"assay"};
-    if (request_.repetitions > 1)
-      arguments.push_back(fmt::format("--benchmark_repetitions={}", request_.repetitions));
-    std::ranges::copy(request_.benchmark_flags, std::back_inserter(arguments));
-    std::vector<char*> pointers;
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    int count = static_cast<int>(pointers.size());
-    benchmark::Initialize(&count, pointers.data());
-    if (count > 1)
-      throw Error(ExitCode::usage, fmt::format("'{}' is not a flag of Google Benchmark: see "
-                                               "`assay run --help`",
-                                               pointers[1]));
     Silent silent;
-    const bool shown = std::ranges::any_of(arguments, [](const std::string& a) {
-      return a.starts_with("--benchmark_format") || a.starts_with("--benchmark_list_tests");
-    });
-    if (shown)
+    if (has_flag("--benchmark_format") || has_flag("--benchmark_list_tests"))
       benchmark::RunSpecifiedBenchmarks();
     else
       benchmark::RunSpecifiedBenchmarks(&silent);
@@ -255,7 +283,7 @@ class Run {
     workers_.clear();
     const auto path = journal_->write_run_file();
     fmt::print(stderr, "assay: {}\n", progress_->summary());
-    fmt::print("{}\n", path.string());
+    fmt::print(has_flag("--benchmark_format") ? stderr : stdout, "{}\n", path.string());
     if (interrupted) {
       fmt::print(stderr, "assay: interrupted; go on with: assay run --resume {}\n",
                  request_.out.string());
@@ -268,6 +296,7 @@ class Run {
   std::vector<Selected> cases_;
   Target target_ = Target::host;
   std::string no_gpu_;
+  Json environment_;
   std::vector<std::unique_ptr<Worker>> workers_;  // by repetition
   std::optional<Journal> journal_;
   std::map<std::string, Verification> verified_;

@@ -123,9 +123,9 @@ void examine(const Function& function, const SassRequest& request, SassFindings&
     }
   }
 
-  if (function.arch != name(request.target))
+  if (request.target && function.arch != name(*request.target))
     findings.problems.push_back("the code is for " + function.arch + ", not " +
-                                std::string(name(request.target)));
+                                std::string(name(*request.target)));
   for (const SassRule& rule : request.use.sass) check_rule(rule, loop != nullptr, findings);
   if (findings.local_memory && !request.use.local_memory)
     findings.problems.push_back(std::to_string(local) + " instructions use local memory (stack " +
@@ -163,7 +163,7 @@ std::vector<SassFindings> check_sass(std::span<const SassRequest> requests) {
   std::vector<SassFindings> all(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     all[i].kernel = requests[i].symbol;
-    all[i].target = requests[i].target;
+    all[i].target = requests[i].target.value_or(Target::host);
     try {
       const auto function =
           together.empty() ? disassemble(requests[i].elf, requests[i].symbol) : together[i];

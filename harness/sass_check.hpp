@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,10 +17,10 @@ namespace assay {
 using OpcodeCount = std::map<std::string, int>;  // full opcode, with modifiers
 
 struct SassRequest {
-  std::span<const char> elf;  // device ELF image; must outlive the call
-  std::string symbol;         // of the kernel in it
-  Target target;              // that the image should be for
-  KernelUse use;              // sass, emulated and local_memory are read
+  std::span<const char> elf;     // device ELF image; must outlive the call
+  std::string symbol;            // of the kernel in it
+  std::optional<Target> target;  // that the image should be for; none: any will do
+  KernelUse use;                 // sass, emulated and local_memory are read
 };
 
 struct SassFindings {

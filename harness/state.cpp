@@ -73,6 +73,7 @@ const Case& State::which() const { return impl_.which; }
 const Device& State::device() const { return impl_.need_gpu().device; }
 Target State::target() const { return impl_.gpu ? impl_.gpu->device.target : Target::host; }
 cudaStream_t State::stream() const { return impl_.need_gpu().stream; }
+std::uint64_t State::seed() const { return impl_.options.seed ^ hash_of(impl_.measurement.name); }
 
 void* State::allocate(std::size_t bytes) {
   const std::uint64_t free = free_memory_bytes(impl_.need_gpu().device.index);

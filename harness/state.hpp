@@ -56,9 +56,10 @@ struct Contender {
 
 enum class L2 : std::uint8_t { warm, cold };
 
-// One case being measured on one GPU (or on the CPU). run() calls exactly one of cycles(), time(),
-// sample() or compare(), after checking that what it measures is right. A run() that returns
-// without one, or throws, is recorded as failed.
+// One case being measured on one GPU (or on the CPU). run() calls cycles(), time(), sample() or
+// compare(), after checking that what it measures is right. The first call decides the primary
+// metric and the recorded samples; a further one (the latency beside a throughput) adds its
+// metrics. A run() that returns without any, or throws, is recorded as failed.
 class State {
  public:
   struct Impl;
@@ -70,6 +71,7 @@ class State {
   const Device& device() const;
   Target target() const;
   cudaStream_t stream() const;
+  std::uint64_t seed() const;  // for data of this case: the run's seed and the case's name
 
   // Device memory that lives until run() returns; skips the case, saying what it needs, when the
   // GPU has too little free.

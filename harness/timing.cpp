@@ -78,16 +78,17 @@ void stamped(GpuContext& gpu, F&& work) {
 }  // namespace
 
 std::vector<double> State::Impl::take_samples(const std::function<double()>& one) {
-  measured = true;
-  Conditions& conditions = measurement.conditions;
   if (options.profile) {
-    conditions.sample_count = 1;
+    measured = true;
     return {one()};
   }
   std::optional<ConditionsWatch> watch;
   if (gpu && gpu->nvml)
     watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
   Sampled sampled = sample_until_known(options.sampling, one);
+  if (measured) return std::move(sampled.values);  // conditions are those of the first figure
+  measured = true;
+  Conditions& conditions = measurement.conditions;
   conditions.sample_count = static_cast<int>(sampled.values.size());
   conditions.stop = sampled.stop;
   if (watch) {
@@ -103,6 +104,8 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
 
 void State::cycles(const Work& work, const std::function<void(const Launch&)>& launch) {
   GpuContext& gpu = impl_.need_gpu();
+  const bool first = !impl_.measured;
+  const bool sustained = first && impl_.sustained();
   Buffer records(kMaxCtas * sizeof(StopwatchRecord));
   std::vector<StopwatchRecord> host(kMaxCtas);
   Event begin, end;
@@ -124,7 +127,7 @@ void State::cycles(const Work& work, const std::function<void(const Launch&)>& l
 
   // Long enough that the global timer's step (32 ns on Hopper) is below 0.02% of it; longer under
   // sustained load, so that the gaps between launches let nothing cool down.
-  const double wanted_cycles = impl_.sustained() ? 6e6 : 4e5;
+  const double wanted_cycles = sustained ? 6e6 : 4e5;
   std::int64_t n = 1;
   for (int attempt = 0; attempt < 40; ++attempt) {
     const Reading reading = run(n);
@@ -135,7 +138,7 @@ void State::cycles(const Work& work, const std::function<void(const Launch&)>& l
     n = std::max(n + 1, static_cast<std::int64_t>(static_cast<double>(n) *
                                                   std::min(wanted_cycles / taken, 64.0)));
   }
-  if (impl_.sustained())
+  if (sustained)
     for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;) run(2 * n);
 
   std::vector<double> time_ns, clocks;
@@ -158,12 +161,14 @@ void State::cycles(const Work& work, const std::function<void(const Launch&)>& l
   std::vector<double> cycles = impl_.take_samples(one);
   // Warm-up samples are in the side lists too, and time_ns must pair with cycles.
   time_ns.erase(time_ns.begin(), time_ns.end() - static_cast<std::ptrdiff_t>(cycles.size()));
-  impl_.measurement.conditions.sm_clock_mhz = median(clocks);
   std::vector<double> medians;
   for (const auto& [sm, values] : by_sm) medians.push_back(median(values));
   const Spread spread{*std::ranges::min_element(medians), median(medians),
                       *std::ranges::max_element(medians)};
-  impl_.add_metrics(work, time_ns, cycles, static_cast<int>(by_sm.size()), true, spread);
+  impl_.add_metrics(work, first ? time_ns : std::vector<double>{}, cycles,
+                    static_cast<int>(by_sm.size()), true, spread);
+  if (!first) return;
+  impl_.measurement.conditions.sm_clock_mhz = median(clocks);
   impl_.measurement.samples = {{"cycles", std::move(cycles)}, {"time_ns", std::move(time_ns)}};
   impl_.set_iterations(n);
   impl_.once = [launch, n, &gpu] {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
-#include <span>
 #include <thread>
 
 #include "harness/assembler.hpp"
@@ -65,53 +63,46 @@ void add(const Job& job, const SassFindings& findings) {
     job.result->problems.push_back(fmt::format("{}: {}", job.use.kernel, problem));
 }
 
-// A batch is disassembled by one run of nvdisasm, whose start costs more than its work does.
-void verify_batch(std::span<const std::pair<Selected, Target>> wanted,
-                  std::span<Verification> results) {
-  std::vector<Job> jobs;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+template <class F>
+void on_every_core(std::size_t count, const F& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back([&] {
+      for (std::size_t item; (item = next++) < count;) work(item);
+    });
+}
+
+}  // namespace
+
+std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted) {
+  std::vector<Verification> results(wanted.size());
+  std::vector<std::vector<Job>> jobs(wanted.size());
+  on_every_core(wanted.size(), [&](std::size_t i) {
     const auto& [selected, target] = wanted[i];
     results[i] = {.name = selected.name, .target = target};
     try {
       if (selected.probe->kernels)
         for (KernelUse& use : selected.probe->kernels(*selected.which, target))
-          jobs.push_back(make_job(*selected.probe, std::move(use), results[i]));
+          jobs[i].push_back(make_job(*selected.probe, std::move(use), results[i]));
     } catch (const std::exception& error) {
       results[i].problems.emplace_back(error.what());
     }
-  }
+  });
+  // All in one call: starting nvdisasm costs more than its work does.
+  std::vector<const Job*> all;
   std::vector<SassRequest> requests;
-  for (const Job& job : jobs) requests.push_back(job.request());
+  for (const std::vector<Job>& list : jobs)
+    for (const Job& job : list) {
+      all.push_back(&job);
+      requests.push_back(job.request());
+    }
   try {
     const std::vector<SassFindings> findings = check_sass(requests);
-    for (std::size_t i = 0; i < jobs.size(); ++i) add(jobs[i], findings[i]);
-  } catch (const std::exception& error) {  // whose fault it was cannot be told: none is verified
-    for (const Job& job : jobs) job.result->problems.emplace_back(error.what());
+    for (std::size_t i = 0; i < all.size(); ++i) add(*all[i], findings[i]);
+  } catch (const std::exception& error) {  // no disassembler: nothing is verified
+    for (const Job* job : all) job->result->problems.emplace_back(error.what());
   }
-}
-
-}  // namespace
-
-std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted,
-                                     const std::function<void(const Verification&)>& done) {
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t batch_size = std::clamp<std::size_t>(wanted.size() / (2 * cores), 8, 64);
-  std::vector<Verification> results(wanted.size());
-  std::atomic<std::size_t> next = 0;
-  std::mutex reporting;
-  const auto work = [&] {
-    for (std::size_t begin; (begin = next.fetch_add(batch_size)) < wanted.size();) {
-      const std::size_t count = std::min(batch_size, wanted.size() - begin);
-      const auto batch = std::span(results).subspan(begin, count);
-      verify_batch(std::span(wanted).subspan(begin, count), batch);
-      if (!done) continue;
-      const std::lock_guard lock(reporting);
-      for (const Verification& result : batch) done(result);
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < cores; ++i) threads.emplace_back(work);
-  threads.clear();  // joins
   return results;
 }
 

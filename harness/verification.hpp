@@ -4,7 +4,6 @@
 // Needs no GPU, so the same check runs for every target where the suite is built and, on the very
 // same cubins, before anything is measured.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,9 +20,7 @@ struct Verification {
 };
 
 // The kernels of cases on targets, on every core. Written kernels are read out of this program's
-// own executable, generated ones assembled. Never throws: what goes wrong is a problem. `done` is
-// called after each, from one thread at a time.
-std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted,
-                                     const std::function<void(const Verification&)>& done = {});
+// own executable, generated ones assembled. Never throws: what goes wrong is a problem.
+std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted);
 
 }  // namespace assay

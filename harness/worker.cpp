@@ -75,7 +75,6 @@ bool on_host(const Probe& probe, const Case& which) { return probe.exists_on(whi
 
 int worker_main(int device_index) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent takes its child along
-  std::signal(SIGINT, SIG_IGN);        // Ctrl-C is the parent's to handle
   std::signal(SIGPIPE, SIG_IGN);
   Gpu gpu(device_index);
   std::string buffered;
@@ -108,7 +107,9 @@ int worker_main(int device_index) {
     } catch (const std::exception& error) {
       answer = {{"error", error.what()}};
     }
-    if (!write_line(kAnswers, answer.dump())) return 0;
+    // What an error says may hold any bytes; JSON holds UTF-8.
+    if (!write_line(kAnswers, answer.dump(-1, ' ', false, Json::error_handler_t::replace)))
+      return 0;
   }
 }
 
@@ -127,6 +128,8 @@ Worker::Worker(int device_index) {
     ::dup2(to, kAnswers);
     ::close(from);
     ::close(to);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is the parent's answer to its caller
+    std::signal(SIGINT, SIG_IGN);          // Ctrl-C is the parent's to handle
     ::execl("/proc/self/exe", "assay", "worker", "--device", device.c_str(), nullptr);
     _exit(127);
   }
@@ -172,7 +175,7 @@ std::optional<Json> Worker::ask(const Json& request, std::chrono::duration<doubl
     }
     const auto left = std::chrono::duration<double>(until - Clock::now()).count();
     if (left <= 0) {
-      kill_child(fmt::format("timeout: no answer within {:.0f} s", deadline.count()));
+      kill_child(fmt::format("timeout: no answer within {:g} s", deadline.count()));
       break;
     }
     pollfd ready{answer_, POLLIN, 0};

@@ -20,7 +20,8 @@ void add_worker(CLI::App& app, int& exit_code);  // what `run` starts; hidden fr
 // finds git-NAME; they replace this process. Lists them in the help of `app`.
 void describe_external(CLI::App& app);
 // Replaces this process by `assay-<argv[1]>` if there is one; returns if argv[1] is no such name.
-void run_external(int argc, char** argv);
+// A command of `app` itself cannot be replaced so.
+void run_external(const CLI::App& app, int argc, char** argv);
 
 // All of it. `main` of the suite, and of anyone's own executable with own probes, is this call.
 int main(int argc, char** argv);

@@ -24,9 +24,9 @@ int main(int argc, char** argv) {
   add_run(app, exit_code);
   add_sass(app, exit_code);
   add_worker(app, exit_code);
-  describe_external(app);
   try {
-    run_external(argc, argv);
+    run_external(app, argc, argv);
+    describe_external(app);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 has codes of its own above 100 for each mistake; here they are all the user's.

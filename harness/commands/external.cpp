@@ -52,8 +52,10 @@ void describe_external(CLI::App& app) {
   for (const External& external : kKnown) app.add_subcommand(external.name, external.description);
 }
 
-void run_external(int argc, char** argv) {
+void run_external(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0') return;
+  const auto is_asked_for = [&](const CLI::App* own) { return own->get_name() == argv[1]; };
+  if (!app.get_subcommands(is_asked_for).empty()) return;
   const std::string program = "assay-" + std::string(argv[1]);
   const auto path = find(program);
   if (!path.empty()) {

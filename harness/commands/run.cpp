@@ -15,23 +15,27 @@ void add_run(CLI::App& app, int& exit_code) {
   auto profile = std::make_shared<std::string>();
   RunOptions& options = request->options;
   options.sampling.time_cap_s = 0;  // by suite, below
-  command->add_option("FILTER", request->filter,
-                      "Regular expression found anywhere in the full name; '-' before it leaves "
-                      "those out. An exact name is taken from any suite");
-  command->add_option(
+  // Google Benchmark's spellings of what is also ours mean the same.
+  auto* filter = command->add_option("FILTER,--benchmark_filter", request->filter,
+                                     "Regular expression found anywhere in the full name; '-' "
+                                     "before it leaves those out. An exact name is taken from any "
+                                     "suite");
+  auto* suite = command->add_option(
       "--suite", request->suite,
       "quick: the tour, about a minute (default); full: everything; host: this CPU");
   auto* out = command->add_option("--out", request->out,
                                   "Folder for run.json and journal.jsonl "
                                   "(default: out/<time>-<suite>)");
-  command->add_option("--resume", request->resume, "Go on with the run in this folder")
-      ->excludes(out);
-  command->add_option("--device", request->device, "Ordinal of the GPU (default 0)");
-  command
-      ->add_option("--repetitions", request->repetitions,
-                   "Measure all of it this often, each time in a fresh process; `assay gate` then "
-                   "knows how much processes differ (6 or more serve it best)")
-      ->check(CLI::Range(1, 1000));
+  auto* device = command->add_option("--device", request->device, "Ordinal of the GPU (default 0)");
+  auto* repetitions =
+      command
+          ->add_option("--repetitions,--benchmark_repetitions", request->repetitions,
+                       "Measure all of it this often, each time in a fresh process; `assay gate` "
+                       "then knows how much processes differ (6 or more serve it best)")
+          ->check(CLI::Range(1, 1000));
+  auto* resume = command->add_option("--resume", request->resume,
+                                     "Go on with the run in this folder, as it was started");
+  for (auto* fixed : {filter, suite, out, device, repetitions}) resume->excludes(fixed);
   command
       ->add_option("--interval", options.sampling.half_width,
                    "Stop when the 95% interval of the median is within +- this share (0.005)")
@@ -67,7 +71,13 @@ void add_run(CLI::App& app, int& exit_code) {
     }
     double& cap = request->options.sampling.time_cap_s;
     if (cap == 0) cap = request->suite == "quick" ? 0.25 : 2.0;
-    request->benchmark_flags = command->remaining();
+    for (const std::string& word : command->remaining()) {
+      const bool leaves_out = word.size() > 1 && word[0] == '-' && word[1] != '-';
+      if (leaves_out && request->filter.empty())  // to the parser it looks like options
+        request->filter = word;
+      else if (word != "--")
+        request->benchmark_flags.push_back(word);
+    }
     for (const auto* option : command->get_options())
       for (const std::string& word : option->results()) request->arguments.push_back(word);
     exit_code = static_cast<int>(run(*request));

@@ -37,28 +37,33 @@ std::string census(const OpcodeCount& counts) {
 
 // Any file with device code: each kernel's hot loop.
 ExitCode show_file(const std::filesystem::path& file, const std::string& kernel) {
-  int shown = 0;
   const std::vector<DeviceCode> codes = extract(file);
+  std::vector<SassRequest> requests;
+  std::vector<std::string> architectures;
   std::set<std::string> names;
   for (const DeviceCode& code : codes) {
     for (const std::string& symbol : code.kernels) {
       names.insert(demangled(symbol));
       if (!kernel.empty() && !is_kernel(symbol, kernel)) continue;
-      const SassFindings found = check_sass({.elf = code.elf,
-                                             .symbol = symbol,
-                                             .target = parse_target(code.arch),
-                                             .use = {.kernel = symbol, .local_memory = true}});
-      fmt::print("{} for {}: {} registers, {} bytes of stack\n{}measured loop:\n{}\n",
-                 demangled(symbol), code.arch, found.registers, found.stack_bytes,
-                 found.loop.empty() ? "no loop; whole kernel:\n" + census(found.whole)
-                                    : "loop:\n" + census(found.loop),
-                 found.loop_text);
-      ++shown;
+      architectures.push_back(code.arch);
+      requests.push_back({.elf = code.elf,
+                          .symbol = symbol,
+                          .target = std::nullopt,
+                          .use = {.kernel = symbol, .local_memory = true}});
     }
   }
-  if (shown == 0)
+  if (requests.empty())
     throw Error(ExitCode::usage, fmt::format("{} has no kernel '{}': it holds {}", file.string(),
                                              kernel, fmt::join(names, ", ")));
+  const std::vector<SassFindings> findings = check_sass(requests);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const SassFindings& found = findings[i];
+    fmt::print("{} for {}: {} registers, {} bytes of stack\n{}{}\n", demangled(requests[i].symbol),
+               architectures[i], found.registers, found.stack_bytes,
+               found.loop.empty() ? "no loop; the whole kernel:\n" + census(found.whole)
+                                  : "measured loop:\n" + census(found.loop),
+               found.loop_text);
+  }
   return ExitCode::ok;
 }
 
@@ -112,12 +117,13 @@ void write_run(const std::filesystem::path& folder, const std::vector<Verificati
 
 ExitCode check_all(const Options& options) {
   const auto wanted = pairs(options);
+  const auto verified = verify_all(wanted);
   std::size_t wrong = 0;
-  const auto verified = verify_all(wanted, [&](const Verification& v) {
+  for (const Verification& v : verified) {
     if (!v.problems.empty()) ++wrong;
     for (const std::string& problem : v.problems)
       fmt::print(stderr, "assay: {} for {}: {}\n", v.name, name(v.target), problem);
-  });
+  }
   if (!options.out.empty()) write_run(options.out, verified, wanted);
   fmt::print(stderr, "assay: {} cases checked, {} are not what they should be\n", verified.size(),
              wrong);

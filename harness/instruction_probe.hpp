@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Probes that are tables: a row names an instruction, and from it come the generated kernels, the
+// check of the values they compute, the latency, the throughput and the disassembly rules.
+//
+// Every kernel is one loop of copies of the instruction. Latency: one warp, one chain, each copy
+// needing the one before. Throughput: many warps with several independent chains each. Operands are
+// run-time values, different in every chain and thread, so that nothing can be folded, merged or
+// hoisted; and the disassembly shows that nothing was.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/probe.hpp"
+#include "harness/state.hpp"
+
+namespace assay {
+
+// A tuple of registers that PTX text names in braces.
+struct Operand {
+  std::string name;     // stands for the registers, joined by commas, where the text has <name>
+  std::string reg;      // PTX register type: "f32", "b32", "b64", "f64", "s32"
+  std::string element;  // what is packed in one: "f32 f64 s32 f16 bf16 tf32 e4m3 s8"
+  int count = 1;        // registers per thread
+};
+
+struct InstructionRow {
+  std::string name;  // of the case: "f16/m16n8k16"
+  std::string ptx;   // "fma.rn.f32 <d>, <d>, <a>, <b>;" may be several instructions
+  Operand chain;     // read and written: what carries the dependence
+  std::vector<Operand> inputs = {};
+
+  // What one execution does to every element of the chain, in exact arithmetic, when all elements
+  // of the inputs are `a` (first) and `b` (second). Checked within `tolerance`, relative.
+  std::function<double(double d, double a, double b)> step;
+  double d0 = 1, a = 0.5, b = 0.25, tolerance = 0;
+
+  // Work of one execution by one warp; which of the two is set decides the metric.
+  double flop = 0, ops = 0;
+  std::function<Limit(Target)> limit = {};
+
+  // Opcodes of one execution on a target, and how many of each ("HMMA.16816.F32", 1).
+  std::function<std::vector<SassRule>(Target)> sass;
+  std::function<bool(Target)> emulated = {};  // unset: native everywhere
+
+  int warps = 16, chains = 4, unroll = 8;  // for throughput: reaches the peak on every target
+  Params params = {};
+  std::vector<Target> targets = {};
+  Suite suite = Suite::quick;
+};
+
+// The probe of a table; `probe` brings name, question and pace, its cases, kernels and run come
+// from the rows. With `sustained`, each row has a second case measured under lasting load.
+Probe instruction_probe(Probe probe, std::vector<InstructionRow> rows, bool sustained = false);
+
+// PTX of a row's kernel `entry`: see instruction_ptx.cpp for its parameters. Throws Error(usage)
+// when the row's text names an operand that it does not declare.
+struct KernelShape {
+  int warps, chains, unroll;
+  bool entangle = false;  // make inputs depend on the chain: for instructions that become several
+};
+std::string instruction_ptx(const InstructionRow& row, const KernelShape& shape,
+                            const std::string& entry, Target target);
+
+// `value` in every element that one register of the operand holds.
+std::uint64_t pack(const Operand& operand, double value);
+// The first element of such a register.
+double unpack(const Operand& operand, std::uint64_t bits);
+
+// ".version 9.0 .target sm_90a .address_size 64", as every generated module begins.
+std::string ptx_header(Target target);
+
+}  // namespace assay
