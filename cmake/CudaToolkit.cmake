@@ -10,7 +10,7 @@ set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
 find_package(CUDAToolkit 13.0 REQUIRED)
 
-# Headers that the toolkit lacks and setup.sh fetched (NCCL's, NVML's), searched last.
-if(IS_DIRECTORY ${toolchain}/nvidia/cu13/include)
-  file(REAL_PATH ${toolchain}/nvidia/cu13/include ASSAY_EXTRA_CUDA_INCLUDE_DIR)
+# What the toolkit lacks and setup.sh fetched (NCCL, nvdisasm, ...): searched after the toolkit.
+if(IS_DIRECTORY ${toolchain}/nvidia/cu13)
+  file(REAL_PATH ${toolchain}/nvidia/cu13 ASSAY_EXTRA_CUDA_DIR)
 endif()

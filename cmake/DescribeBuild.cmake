@@ -4,6 +4,11 @@ function(assay_describe_build target)
   list(GET CUDAToolkit_LIBRARY_DIR 0 library_dir)
   target_compile_definitions(${target} PRIVATE ASSAY_VERSION="${PROJECT_VERSION}"
     ASSAY_NVCC_VERSION="${CMAKE_CUDA_COMPILER_VERSION}" ASSAY_CUDA_LIBRARY_DIR="${library_dir}")
+  if(ASSAY_EXTRA_CUDA_DIR)
+    target_compile_definitions(${target} PRIVATE ASSAY_EXTRA_CUDA_DIR="${ASSAY_EXTRA_CUDA_DIR}")
+    target_include_directories(${target} SYSTEM PUBLIC
+      $<BUILD_INTERFACE:${ASSAY_EXTRA_CUDA_DIR}/include>)
+  endif()
 
   # At build time, not configure time: results name the commit that measured them.
   set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/git_commit.hpp)
@@ -15,7 +20,7 @@ function(assay_describe_build target)
 
   # CUPTI's headers lie apart in a toolkit from NVIDIA's own installer.
   find_path(ASSAY_CUPTI_INCLUDE_DIR cupti_range_profiler.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
-    ${CUDAToolkit_BIN_DIR}/../extras/CUPTI/include ${ASSAY_EXTRA_CUDA_INCLUDE_DIR})
+    ${CUDAToolkit_BIN_DIR}/../extras/CUPTI/include ${ASSAY_EXTRA_CUDA_DIR}/include)
   if(ASSAY_CUPTI_INCLUDE_DIR)
     target_compile_definitions(${target} PRIVATE ASSAY_HAS_CUPTI)
     target_include_directories(${target} SYSTEM PRIVATE ${ASSAY_CUPTI_INCLUDE_DIR})

@@ -70,6 +70,9 @@ std::vector<fs::path> library_folders() {
 #ifdef ASSAY_CUDA_LIBRARY_DIR
   folders.emplace_back(ASSAY_CUDA_LIBRARY_DIR);
 #endif
+#ifdef ASSAY_EXTRA_CUDA_DIR
+  folders.emplace_back(ASSAY_EXTRA_CUDA_DIR "/lib");
+#endif
   if (const std::string home = environment("CUDA_HOME"); !home.empty())
     folders.push_back(fs::path(home) / "lib64");
   folders.emplace_back("/usr/local/cuda/lib64");
@@ -108,6 +111,9 @@ std::vector<fs::path> tool_folders() {
     folders.push_back(fs::path(home) / "bin");
 #ifdef ASSAY_CUDA_LIBRARY_DIR
   folders.push_back(fs::path(ASSAY_CUDA_LIBRARY_DIR) / "../bin");
+#endif
+#ifdef ASSAY_EXTRA_CUDA_DIR
+  folders.emplace_back(ASSAY_EXTRA_CUDA_DIR "/bin");
 #endif
   folders.emplace_back("/usr/local/cuda/bin");
   std::error_code ignored;

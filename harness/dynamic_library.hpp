@@ -24,9 +24,9 @@ enum class Library : std::uint8_t {
 class DynamicLibrary {
  public:
   // Searches, in this order: the override variable (ASSAY_NCCL_LIBRARY, ...), the loader's own
-  // path, the toolkit found at build time, $CUDA_HOME, /usr/local/cuda, a `.toolchain` or `.venv`
-  // above the executable, and Python's site-packages/nvidia. Throws Error(unfit) naming the
-  // library, the reason and the override variable.
+  // path, the toolkit found at build time and what set-up added to it, $CUDA_HOME, /usr/local/cuda,
+  // a `.toolchain` or `.venv` above the executable, and Python's site-packages/nvidia. Throws
+  // Error(unfit) naming the library, the reason and the override variable.
   static DynamicLibrary open(Library which);
 
   // The file open() would open, found without opening it, which takes 0.2 s for cuBLASLt; empty if
