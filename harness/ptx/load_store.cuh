@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores with the cache behaviour spelled out. All are volatile: none is moved out of a
-// loop, merged or dropped. PTX ISA 9.0, "Data Movement and Conversion Instructions: ld, st, red".
+// Loads and stores with the cache behaviour spelled out. The compiler keeps each of them; ptxas may
+// still make one load of two ordinary ones from one address with no store between. PTX ISA 9.0,
+// "Data Movement and Conversion Instructions: ld, st, red".
 #pragma once
 #include <cstdint>
 

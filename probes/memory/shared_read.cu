@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bandwidth of shared memory: 16 warps read 16 bytes per lane, consecutive lanes consecutive
+// addresses, so that each quarter of a warp sweeps all 32 banks without conflict. The hardware's
+// most is 32 banks of 4 bytes a cycle (CUDA C++ Programming Guide, "Shared Memory").
+#include "harness/device.hpp"
+#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/shared_address.cuh"
+#include "harness/state.hpp"
+#include "probes/memory/vector_sum.hpp"
+
+namespace {
+
+constexpr int kThreads = 512;
+// Vectors that a thread reads in one iteration, all different: ptxas would make one load of two
+// from one place.
+constexpr int kLoads = 4;
+
+__global__ void __launch_bounds__(kThreads)
+    read_shared(std::int64_t iterations, const uint4* data, std::uint32_t* sums,
+                assay::StopwatchRecord* records) {
+  __shared__ uint4 vectors[kLoads * kThreads];
+#pragma unroll
+  for (int load = 0; load < kLoads; ++load)
+    vectors[load * kThreads + threadIdx.x] = data[load * kThreads + threadIdx.x];
+  const std::uint32_t mine = assay::ptx::shared_address(&vectors[threadIdx.x]);
+  std::uint32_t sum = 0;
+  const assay::Stopwatch stopwatch;
+#pragma unroll 1
+  for (std::int64_t i = 0; i < iterations; ++i) {
+#pragma unroll
+    for (int load = 0; load < kLoads; ++load)
+      sum += assay::vector_sum(assay::ptx::load_shared_v4(mine + load * kThreads * sizeof(uint4)));
+  }
+  stopwatch.stop(records);
+  sums[blockIdx.x * kThreads + threadIdx.x] = sum;
+}
+
+void run(assay::State& s) {
+  const int ctas = s.device().sm_count;
+  auto* data = s.allocate<uint4>(kLoads * kThreads);
+  auto* sums = s.allocate<std::uint32_t>(ctas * kThreads);
+  s.fill_random_bits(data, kLoads * kThreads * sizeof(uint4));
+  std::int64_t iterations = 0;
+  s.cycles({.bytes = kLoads * kThreads * sizeof(uint4), .limit = {128, "32 banks of 4 bytes"}},
+           [&](const assay::Launch& l) {
+             read_shared<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, sums, l.records);
+             iterations = l.iterations;
+           });
+  const auto host = assay::download(data, kLoads * kThreads, s.stream());
+  const auto found = assay::download(sums, ctas * kThreads, s.stream());
+  for (int i = 0; i < ctas * kThreads; ++i) {
+    std::uint32_t once = 0;
+    for (int load = 0; load < kLoads; ++load)
+      once += assay::vector_sum(host[load * kThreads + i % kThreads]);
+    s.require(found[i] == once * static_cast<std::uint32_t>(iterations),
+              "a thread's sum is not that of what it should have read");
+  }
+}
+
+const assay::Registration registration{{
+    .name = "memory/shared/read",
+    .question = "How many bytes does an SM read from shared memory in a cycle?",
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return std::vector<assay::KernelUse>{
+              {.kernel = "read_shared", .sass = {{"LDS.128", kLoads, kLoads}}}};
+        },
+    .run = run,
+}};
+
+}  // namespace
