@@ -168,11 +168,14 @@ void check_values(State& s, const InstructionRow& row, const Launcher& launcher)
   }
 }
 
+// An emulated instruction takes many registers and instructions: fewer copies of it fit.
 KernelShape throughput_shape(const InstructionRow& row, Target target) {
-  return {row.warps, row.chains, row.unroll, row.emulated && row.emulated(target)};
+  if (row.emulated && row.emulated(target)) return {row.warps, 2, 4, true};
+  return {row.warps, row.chains, row.unroll, false};
 }
 KernelShape latency_shape(const InstructionRow& row, Target target) {
-  return {1, 1, kLatencyUnroll, row.emulated && row.emulated(target)};
+  if (row.emulated && row.emulated(target)) return {1, 1, 8, true};
+  return {1, 1, kLatencyUnroll, false};
 }
 
 std::vector<SassRule> rules(const InstructionRow& row, const KernelShape& shape, Target target) {
@@ -215,11 +218,13 @@ void run_row(State& s, const InstructionRow& row) {
     s.cycles(work, [&](const Launch& l) { launcher(sms, l.stream, l.iterations, l.records); });
   };
   const Launcher throughput = prepare(kThroughput, throughput_shape(row, s.target()));
-  const double copies = row.warps * row.chains * row.unroll;
+  const KernelShape& shape = throughput.shape;
+  const double copies = shape.warps * shape.chains * shape.unroll;
   measure(throughput, {.flop = row.flop * copies,
                        .ops = row.ops * copies,
                        .limit = row.limit ? row.limit(s.target()) : Limit{}});
-  measure(prepare(kLatency, latency_shape(row, s.target())), {.steps = kLatencyUnroll});
+  const Launcher latency = prepare(kLatency, latency_shape(row, s.target()));
+  measure(latency, {.steps = static_cast<double>(latency.shape.unroll)});
 }
 
 }  // namespace
