@@ -18,6 +18,12 @@ __global__ void combine(const std::uint32_t* words, std::size_t count, std::uint
   atomicXor(result, mine);
 }
 
+__global__ void count_different(HbmArrays arrays) {
+  const unsigned stride = gridDim.x * blockDim.x;
+  for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < arrays.vectors; i += stride)
+    if (!same_bits(arrays.out[i], arrays.in[i])) atomicAdd(arrays.sums, 1);
+}
+
 const HbmVariant& variant_of(std::span<const HbmVariant> variants, const Case& c) {
   return *std::ranges::find_if(variants, [&](const HbmVariant& v) {
     return v.vectors == c.i64("vectors") && v.streaming == c.i64("streaming");
@@ -51,9 +57,15 @@ std::vector<KernelUse> hbm_kernel_uses(std::span<const HbmVariant> variants, con
   return {use};
 }
 
-void measure_hbm(State& s, std::span<const HbmVariant> variants, int inputs, int outputs,
+HbmLaunch hbm_launch(std::span<const HbmVariant> variants, const Case& c) {
+  return [v = variant_of(variants, c)](const HbmArrays& arrays, cudaStream_t stream) {
+    const auto ctas = static_cast<unsigned>(arrays.vectors / (kHbmThreads * v.vectors));
+    v.kernel<<<ctas, kHbmThreads, 0, stream>>>(arrays);
+  };
+}
+
+void measure_hbm(State& s, int inputs, int outputs, const HbmLaunch& launch,
                  const std::function<void(const HbmArrays&)>& check_result) {
-  const HbmVariant& v = variant_of(variants, s.which());
   // A sixteenth of memory each, 4 GiB at most: what is left in L2 from the pass before is nothing.
   const std::size_t wanted =
       std::min(s.device().memory_bytes / 16, std::uint64_t{4} << 30) / kGranule * kGranule;
@@ -69,16 +81,18 @@ void measure_hbm(State& s, std::span<const HbmVariant> variants, int inputs, int
   check(cudaMemsetAsync(arrays.sums, 0, kHbmSums * sizeof(*arrays.sums), s.stream()));
   s.set_param("bytes_per_array", static_cast<std::int64_t>(bytes));
 
-  const auto ctas = static_cast<unsigned>(arrays.vectors / (kHbmThreads * v.vectors));
-  const auto launch = [&](cudaStream_t stream) {
-    v.kernel<<<ctas, kHbmThreads, 0, stream>>>(arrays);
-  };
-  launch(s.stream());
+  launch(arrays, s.stream());
   check(cudaGetLastError());
   check_result(arrays);
   s.time(
       {.bytes = static_cast<double>(bytes) * (inputs + outputs), .limit = dram_limit(s.device())},
-      launch);
+      [&](cudaStream_t stream) { launch(arrays, stream); });
+}
+
+void require_copied(State& s, const HbmArrays& arrays) {
+  count_different<<<1024, 256, 0, s.stream()>>>(arrays);
+  check(cudaGetLastError());
+  s.require(download(arrays.sums, 1, s.stream()).front() == 0, "the copy differs from its source");
 }
 
 std::uint32_t combined_bits(State& s, const void* memory, std::size_t bytes) {

@@ -35,11 +35,12 @@ const assay::Registration registration{{
                   assay::Target) { return assay::hbm_kernel_uses(kVariants, c, 1, 0); },
     .run =
         [](assay::State& s) {
-          assay::measure_hbm(s, kVariants, 1, 0, [&](const HbmArrays& arrays) {
-            s.require(assay::combined_bits(s, arrays.sums, assay::kHbmSums * 4) ==
-                          assay::combined_bits(s, arrays.in, arrays.vectors * sizeof(uint4)),
-                      "what was read does not combine to the bits of the array");
-          });
+          assay::measure_hbm(
+              s, 1, 0, assay::hbm_launch(kVariants, s.which()), [&](const HbmArrays& arrays) {
+                s.require(assay::combined_bits(s, arrays.sums, assay::kHbmSums * 4) ==
+                              assay::combined_bits(s, arrays.in, arrays.vectors * sizeof(uint4)),
+                          "what was read does not combine to the bits of the array");
+              });
         },
 }};
 

@@ -51,11 +51,12 @@ const assay::Registration registration{{
                   assay::Target) { return assay::hbm_kernel_uses(kVariants, c, 2, 1); },
     .run =
         [](assay::State& s) {
-          assay::measure_hbm(s, kVariants, 2, 1, [&](const HbmArrays& arrays) {
-            count_different<<<1024, 256, 0, s.stream()>>>(arrays);
-            s.require(assay::download(arrays.sums, 1, s.stream()).front() == 0,
-                      "a sum is not b + s * c");
-          });
+          assay::measure_hbm(s, 2, 1, assay::hbm_launch(kVariants, s.which()),
+                             [&](const HbmArrays& arrays) {
+                               count_different<<<1024, 256, 0, s.stream()>>>(arrays);
+                               s.require(assay::download(arrays.sums, 1, s.stream()).front() == 0,
+                                         "a sum is not b + s * c");
+                             });
         },
 }};
 

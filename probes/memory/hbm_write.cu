@@ -41,11 +41,12 @@ const assay::Registration registration{{
                   assay::Target) { return assay::hbm_kernel_uses(kVariants, c, 0, 1); },
     .run =
         [](assay::State& s) {
-          assay::measure_hbm(s, kVariants, 0, 1, [&](const HbmArrays& arrays) {
-            count_unwritten<<<1024, 256, 0, s.stream()>>>(arrays);
-            s.require(assay::download(arrays.sums, 1, s.stream()).front() == 0,
-                      "the array does not hold the pattern written to it");
-          });
+          assay::measure_hbm(s, 0, 1, assay::hbm_launch(kVariants, s.which()),
+                             [&](const HbmArrays& arrays) {
+                               count_unwritten<<<1024, 256, 0, s.stream()>>>(arrays);
+                               s.require(assay::download(arrays.sums, 1, s.stream()).front() == 0,
+                                         "the array does not hold the pattern written to it");
+                             });
         },
 }};
 

@@ -9,12 +9,13 @@
 namespace {
 
 constexpr int kThreads = 1024;
-// Vectors that a thread reads in one iteration, all different (64 KiB in all): ptxas would make one
-// load of two from one place.
+// Vectors that a thread reads in one iteration. They differ, and from one iteration to the next the
+// address changes by `step`, which is 0 but only at run time: else ptxas makes one load of two from
+// one place, and takes those that stay the same out of the loop.
 constexpr int kLoads = 4;
 
 __global__ void __launch_bounds__(kThreads)
-    read_l1(std::int64_t iterations, const uint4* data, std::uint32_t* sums,
+    read_l1(std::int64_t iterations, const uint4* data, int step, std::uint32_t* sums,
             assay::StopwatchRecord* records) {
   const uint4* mine = data + threadIdx.x;
   std::uint32_t sum = 0;
@@ -24,6 +25,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int load = 0; load < kLoads; ++load)
       sum += assay::vector_sum(assay::ptx::load_v4(mine + load % kLoads * kThreads));
+    mine += step;
   }
   stopwatch.stop(records);
   sums[blockIdx.x * kThreads + threadIdx.x] = sum;
@@ -38,7 +40,7 @@ void run(assay::State& s) {
   s.cycles(
       {.bytes = kLoads * kThreads * sizeof(uint4), .limit = {128, "one 128-byte line a cycle"}},
       [&](const assay::Launch& l) {
-        read_l1<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, sums, l.records);
+        read_l1<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, 0, sums, l.records);
         iterations = l.iterations;
       });
   const auto host = assay::download(data, kLoads * kThreads, s.stream());

@@ -11,18 +11,19 @@
 namespace {
 
 constexpr int kThreads = 512;
-// Vectors that a thread reads in one iteration, all different: ptxas would make one load of two
-// from one place.
+// Vectors that a thread reads in one iteration. They differ, and from one iteration to the next the
+// address changes by `step`, which is 0 but only at run time: else ptxas makes one load of two from
+// one place, and takes those that stay the same out of the loop.
 constexpr int kLoads = 4;
 
 __global__ void __launch_bounds__(kThreads)
-    read_shared(std::int64_t iterations, const uint4* data, std::uint32_t* sums,
+    read_shared(std::int64_t iterations, const uint4* data, int step, std::uint32_t* sums,
                 assay::StopwatchRecord* records) {
   __shared__ uint4 vectors[kLoads * kThreads];
 #pragma unroll
   for (int load = 0; load < kLoads; ++load)
     vectors[load * kThreads + threadIdx.x] = data[load * kThreads + threadIdx.x];
-  const std::uint32_t mine = assay::ptx::shared_address(&vectors[threadIdx.x]);
+  std::uint32_t mine = assay::ptx::shared_address(&vectors[threadIdx.x]);
   std::uint32_t sum = 0;
   const assay::Stopwatch stopwatch;
 #pragma unroll 1
@@ -30,6 +31,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int load = 0; load < kLoads; ++load)
       sum += assay::vector_sum(assay::ptx::load_shared_v4(mine + load * kThreads * sizeof(uint4)));
+    mine += step;
   }
   stopwatch.stop(records);
   sums[blockIdx.x * kThreads + threadIdx.x] = sum;
@@ -43,7 +45,7 @@ void run(assay::State& s) {
   std::int64_t iterations = 0;
   s.cycles({.bytes = kLoads * kThreads * sizeof(uint4), .limit = {128, "32 banks of 4 bytes"}},
            [&](const assay::Launch& l) {
-             read_shared<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, sums, l.records);
+             read_shared<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, 0, sums, l.records);
              iterations = l.iterations;
            });
   const auto host = assay::download(data, kLoads * kThreads, s.stream());
