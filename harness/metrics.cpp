@@ -66,6 +66,9 @@ void State::Impl::add_metrics(const Work& work, const std::vector<double>& time_
       per_second.push_back(
           from_samples("latency_ns", "ns", Better::lower, 1 / work.steps, time_ns));
   }
+  if (work.bus_bytes > 0 && !time_ns.empty())
+    per_second.push_back(
+        from_samples("bus_bandwidth_gb_per_s", "GB/s", Better::higher, work.bus_bytes, time_ns));
   const bool plain_time = work.flop <= 0 && work.bytes <= 0 && work.ops <= 0 && work.steps <= 0;
   if (!time_ns.empty() && (plain_time || !per_sm))
     per_second.push_back(from_samples("time_us", "us", Better::lower, 1e-3, time_ns));

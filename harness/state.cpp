@@ -107,6 +107,7 @@ const void* State::generated_kernel(std::string_view name) {
                           impl_.measurement.name, name));
 }
 
+void State::lead_with(std::string metric) { impl_.measurement.primary = std::move(metric); }
 void State::add_flag(std::string flag) { impl_.measurement.flags.push_back(std::move(flag)); }
 void State::set_param(std::string key, Value value) {
   impl_.measurement.params[std::move(key)] = std::move(value);

@@ -28,6 +28,8 @@ struct Limit {
 //   flop   -> flop_per_clock_per_sm, tflops        ops   -> ops_per_clock_per_sm
 //   bytes  -> bytes_per_clock_per_sm, bandwidth_gb_per_s (1e9 bytes)
 //   steps  -> latency_cycles, latency_ns: dependent steps, one after another
+//   bus_bytes -> bus_bandwidth_gb_per_s, time_us: across the busiest link of a collective, as
+//             nccl-tests counts
 //   none   -> time_us
 // `limit` belongs to the first metric listed for the field, the probe's primary one, except that
 // under State::time() the primary ones are tflops and bandwidth_gb_per_s.
@@ -36,6 +38,7 @@ struct Work {
   double ops = 0;
   double bytes = 0;
   double steps = 0;
+  double bus_bytes = 0;
   Limit limit = {};
 };
 
@@ -106,6 +109,8 @@ class State {
   // Adds a figure beside those that follow from the work: the median of `values` with its interval.
   void add_metric(std::string name, std::string unit, Better better,
                   std::span<const double> values);
+  // Makes this metric the primary one, in place of the first.
+  void lead_with(std::string metric);
   void add_flag(std::string flag);
   void set_param(std::string key, Value value);  // a condition found at run time
 

@@ -69,18 +69,15 @@ void run(assay::State& s) {
   const std::uint64_t wrong = world.wrong_elements(collective);
   s.require(wrong == 0, fmt::format("{} elements are not what NCCL should deliver", wrong));
 
-  std::vector<double> bus_gb_per_s;
-  const auto note = [&](double ns) {
-    bus_gb_per_s.push_back(assay::bus_bytes(collective) / ns);
-    return ns;
-  };
+  const assay::Work work{.bus_bytes = assay::bus_bytes(collective)};
   if (s.text("launch") == "graph") {
     assay::World::Graph graph = world.capture(collective);
-    s.sample({}, [&] { return note(graph.time_ns()); });
+    s.sample(work, [&] { return graph.time_ns(); });
   } else {
-    s.sample({}, [&] { return note(world.time_ns(collective)); });
+    s.sample(work, [&] { return world.time_ns(collective); });
   }
-  s.add_metric("bus_bandwidth_gb_per_s", "GB/s", assay::Better::higher, bus_gb_per_s);
+  // What small messages cost is latency, which their bandwidth would only disguise.
+  if (collective.bytes < (1 << 20)) s.lead_with("time_us");
 }
 
 // NCCL reduces 8-bit floats on sm_90 and newer only.
