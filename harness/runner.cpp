@@ -68,11 +68,12 @@ class Run {
   }
 
   void initialize_google_benchmark() {
-    std::vector<std::string> arguments{"assay"};
+    static char program[] = "assay";  // kept by pointer, for the context of its JSON
+    std::vector<std::string> arguments;
     if (request_.repetitions > 1)
       arguments.push_back(fmt::format("--benchmark_repetitions={}", request_.repetitions));
     std::ranges::copy(request_.benchmark_flags, std::back_inserter(arguments));
-    std::vector<char*> pointers;
+    std::vector<char*> pointers{program};
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     int count = static_cast<int>(pointers.size());
     benchmark::Initialize(&count, pointers.data());
@@ -109,17 +110,15 @@ class Run {
     target_ = parse_target(described->at("target").get<std::string>());
     no_gpu_ = described->value("no_gpu", std::string());
     environment_ = described->at("environment");
+    if (journal_ && gpu_name(journal_->header().at("environment")) != gpu_name(environment_))
+      throw Error(ExitCode::unfit, fmt::format("{} was started on another GPU: resume it there, or "
+                                               "start a new run with --out",
+                                               request_.out.string()));
   }
 
   // Last of what can go wrong before the first measurement: a mistake leaves no folder behind.
   void open_journal() {
-    if (journal_) {
-      if (gpu_name(journal_->header().at("environment")) != gpu_name(environment_))
-        throw Error(ExitCode::unfit, fmt::format("{} was started on another GPU: resume it there, "
-                                                 "or start a new run with --out",
-                                                 request_.out.string()));
-      return;
-    }
+    if (journal_) return;
     if (request_.out.empty())
       request_.out =
           fmt::format("out/{:%Y-%m-%dT%H%M%S}-{}", fmt::gmtime(std::time(nullptr)), request_.suite);
