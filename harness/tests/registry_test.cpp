@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "harness/error.hpp"
+#include "harness/probe.hpp"
+
+namespace assay {
+namespace {
+
+const Registration probe{{.name = "registry_test/probe",
+                          .question = "Is this probe found?",
+                          .cases = {{.name = "small", .params = {{"bytes", 64}, {"way", "up"}}},
+                                    {.name = "hopper", .targets = {Target::sm_90a}}},
+                          .targets = {Target::sm_89, Target::host},
+                          .run = [](State&) {}}};
+
+const Probe& registered() {
+  return **std::ranges::find_if(probes(),
+                                [](const Probe* p) { return p->name == "registry_test/probe"; });
+}
+
+TEST(Registry, HoldsWhatWasRegisteredAndWhere) {
+  const Probe& found = registered();
+  EXPECT_EQ(found.question, "Is this probe found?");
+  EXPECT_TRUE(found.source.ends_with("registry_test.cpp")) << found.source;
+  EXPECT_EQ(found.full_name(found.cases[0]), "registry_test/probe/small");
+}
+
+TEST(Registry, IsSortedByName) {
+  EXPECT_TRUE(std::ranges::is_sorted(probes(), {},
+                                     [](const Probe* p) -> const std::string& { return p->name; }));
+}
+
+TEST(Registry, ACaseExistsWhereItSaysElseWhereItsProbeDoes) {
+  const Probe& found = registered();
+  EXPECT_TRUE(found.exists_on(found.cases[0], Target::host));
+  EXPECT_FALSE(found.exists_on(found.cases[0], Target::sm_90a));
+  EXPECT_TRUE(found.exists_on(found.cases[1], Target::sm_90a));
+  EXPECT_FALSE(found.exists_on(found.cases[1], Target::host));
+}
+
+// The message of the Error that `action` throws.
+template <class F>
+std::string error_of(F&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Registry, ParametersHaveTheirTypes) {
+  const Case& small = registered().cases[0];
+  EXPECT_EQ(small.i64("bytes"), 64);
+  EXPECT_EQ(small.text("way"), "up");
+  EXPECT_EQ(error_of([&] { small.i64("stride"); }),
+            "case 'small' has no parameter 'stride': add it to .params of its registration");
+  EXPECT_EQ(error_of([&] { small.i64("way"); }),
+            "case 'small': parameter 'way' is not an integer: mend its registration");
+  EXPECT_EQ(error_of([&] { small.text("bytes"); }),
+            "case 'small': parameter 'bytes' is not a text: mend its registration");
+}
+
+void list_with_a_double() {
+  const Registration again{{.name = "registry_test", .cases = {{.name = "probe/small"}}}};
+  try {
+    probes();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::exit(static_cast<int>(error.code()));
+  }
+  std::exit(0);
+}
+
+// In a process of its own, whose list has not been made yet.
+TEST(RegistryDeathTest, TwoCasesOfOneNameAreRefused) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(list_with_a_double(), testing::ExitedWithCode(2),
+              "two cases are named 'registry_test/probe/small'");
+}
+
+}  // namespace
+}  // namespace assay

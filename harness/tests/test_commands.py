@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command's answers to mistakes: one line that says what, where and how to mend it."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+from command_line import built
+
+
+def one_line(assay, *arguments, code: int) -> str:
+    """The command must fail with `code` and one line on stderr, and leave nothing behind."""
+    before = sorted(assay.folder.iterdir())
+    done = assay.run(*arguments, code=code)
+    assert sorted(assay.folder.iterdir()) == before
+    assert done.stdout == ""
+    lines = done.stderr.strip().split("\n")
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("assay: ")
+    return lines[0].removeprefix("assay: ")
+
+
+def test_unknown_filter_names_the_nearest(assay):
+    said = one_line(assay, "run", "good/stedy/1", code=2)
+    assert said.startswith("no case matches 'good/stedy/1'; the nearest are good/steady/1, ")
+    assert one_line(assay, "list", "good/stedy/1", code=2) == said
+    assert one_line(assay, "run", "--benchmark_filter=good/stedy/1", code=2) == said
+    assert "is not a regular expression" in one_line(assay, "run", "good(", code=2)
+
+
+def test_without_a_gpu_its_cases_say_why(assay):
+    said = one_line(assay, "run", "^gpu/", code=4)
+    assert "driver" in said or "GPU" in said
+    assert one_line(assay, "run", "--profile", "gpu/only", code=4) == said
+
+
+@pytest.mark.parametrize("arguments", [
+    ["run", "--suite", "qick"],
+    ["run", "--nonsense"],
+    ["run", "--benchmark_nonsense=1"],
+    ["run", "good", "bad"],
+])
+def test_mistakes_of_usage_in_one_line(assay, arguments):
+    one_line(assay, *arguments, code=2)
+
+
+@pytest.mark.parametrize("arguments", [
+    [],
+    ["ruin"],
+    ["list", "--json", "--markdown"],
+    ["run", "--interval", "2"],
+    ["run", "--repetitions", "0"],
+    ["run", "--deadline", "soon"],
+    ["run", "--resume", "out", "--out", "other"],
+    ["run", "good", "--resume", "out"],
+])
+def test_mistakes_of_usage(assay, arguments):
+    done = assay.run(*arguments, code=2)
+    assert done.stdout == "" and "--help" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["", "info", "list", "run", "sass"])
+def test_help_teaches(assay, command):
+    said = assay.run(*command.split(), "--help").stdout
+    assert "--help" in said
+    if command in ("list", "run", "sass"):
+        assert "Examples:" in said
+    if command == "":
+        for name in ("info", "list", "run", "sass", "report", "gate"):
+            assert name in said
+        assert "worker" not in said
+
+
+def test_a_leading_dash_leaves_out(assay):
+    assay.run("run", "-steady/[12]", "--out", "out")
+    assert list(assay.results()) == ["good/steady/0"]
+
+
+def test_list(assay):
+    listed = json.loads(assay.run("list", "--json").stdout)
+    by_name = {case["name"]: case for case in listed}
+    assert by_name["good/steady/2"] == {
+        "name": "good/steady/2", "probe": "good/steady", "kind": "probe",
+        "question": "Does a steady clock stay steady?", "params": {"number": 2},
+        "targets": ["host"], "suite": "quick", "runs_here": True}
+    assert by_name["gpu/only"]["runs_here"] is False
+    text = assay.run("list", "good").stdout
+    assert "good/steady: Does a steady clock stay steady?" in text and "* good/steady/2" in text
+    assert "| `good/steady/2` | quick | host |" in assay.run("list", "--markdown").stdout
+    assert "3 cases" in assay.run("list", "--suite", "quick", "good").stdout
+
+
+@pytest.mark.parametrize("command", ["list", "info"])
+def test_answers_within_a_third_of_a_second(command):
+    """Of the whole suite. The best of five, so that what else runs here does not count."""
+    program, best = built("assay"), 1e9
+    for _ in range(5):
+        begin = time.monotonic()
+        subprocess.run([program, command], check=True, capture_output=True)
+        best = min(best, time.monotonic() - begin)
+    assert best < 0.3
+
+
+def test_a_run_that_is_there_is_not_written_over(assay):
+    assay.run("run", "good/steady/1", "--out", "out")
+    before = assay.journal()
+    said = one_line(assay, "run", "good", "--out", "out", code=2)
+    assert said == ("out holds a run already: go on with --resume out, or choose another folder "
+                    "with --out")
+    assert assay.journal() == before
+
+
+def test_nothing_to_resume(assay):
+    assert one_line(assay, "run", "--resume", "none", code=2) == (
+        "none holds no run to resume: there is no journal.jsonl in it")
+    for header, said in (
+        ('{"schema": "assay.run/7"}', "schema 'assay.run/7' is not the 'assay.run/1' this program"),
+        ('{"schema": "assay.run/1"}', "was not made by `assay run`"),
+        ("[1, 2", "is not"),
+    ):
+        (assay.folder / "odd").mkdir(exist_ok=True)
+        (assay.folder / "odd/journal.jsonl").write_text(header + "\n")
+        assert said in one_line(assay, "run", "--resume", "odd", code=2)
+
+
+def test_another_gpu_is_refused(assay):
+    assay.run("run", "--out", "out")
+    journal = assay.folder / "out/journal.jsonl"
+    lines = journal.read_text().split("\n")
+    header = json.loads(lines[0])
+    header["environment"]["gpu"] = {"name": "Another GPU"}
+    journal.write_text("\n".join([json.dumps(header), *lines[1:]]))
+    assert "was started on another GPU" in one_line(assay, "run", "--resume", "out", code=4)
+
+
+@pytest.mark.parametrize("out", ["/proc/none/run", "/dev/full/run"])
+def test_a_place_that_cannot_be_written(assay, out):
+    said = one_line(assay, "run", "good", "--out", out, code=5)
+    assert said.startswith(f"cannot write {out}/journal.jsonl: ")
+    assert said.endswith("choose a folder you may write to with --out")
+
+
+@pytest.mark.parametrize("command", ["report", "gate", "torch"])
+def test_the_python_side_may_be_missing(assay, command):
+    assert one_line(assay, command, "run.json", code=4) == (
+        f"cannot start assay-{command}: run scripts/setup.sh, which installs it into .venv, or put "
+        "it on PATH")
+
+
+def stand_in(folder, name: str):
+    folder.mkdir()
+    (folder / name).write_text('#!/bin/sh\necho "$0 $*"\nexit 3\n')
+    (folder / name).chmod(0o755)
+
+
+def test_other_commands_are_found_as_git_finds_them(assay):
+    stand_in(assay.folder / "bin", "assay-hello")
+    assay.environment["PATH"] = f"{assay.folder}/bin:/usr/bin:/bin"
+    done = assay.run("hello", "--you", "there", code=3)
+    assert done.stdout == f"{assay.folder}/bin/assay-hello --you there\n"
+
+
+def test_own_commands_are_not_replaced(assay):
+    stand_in(assay.folder / "bin", "assay-list")
+    assay.environment["PATH"] = f"{assay.folder}/bin:/usr/bin:/bin"
+    assert "good/steady" in assay.run("list").stdout
+
+
+def test_the_projects_own_environment_is_found(assay):
+    (assay.folder / ".venv").mkdir()
+    stand_in(assay.folder / ".venv/bin", "assay-gate")
+    assert "a b" in assay.run("gate", "a", "b", code=3).stdout
+
+
+def test_version(assay):
+    assert assay.run("--version").stdout.startswith("assay 0.")
