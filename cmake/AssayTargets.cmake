@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a source file becomes device code for the targets its name allows.
 
-# CMake 3.25 does not know how nvcc is asked for C++20; later ones do.
-if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
-endif()
-
 # Flags that every part of the suite is compiled with.
 # -Wno-restrict: GCC 12 sees overlaps in std::string's operator+ that are none (its bug 105651).
 # --no-compress: the harness reads the cubins out of its own executable to check what runs.

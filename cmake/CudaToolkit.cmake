@@ -8,6 +8,7 @@ endif()
 # Targets are named file by file (AssayTargets.cmake), not here.
 set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaInCmake325.cmake)
 find_package(CUDAToolkit 13.0 REQUIRED)
 
 # What the toolkit lacks and setup.sh fetched (NCCL, nvdisasm, ...): searched after the toolkit.

@@ -30,6 +30,6 @@ install(DIRECTORY kernels/c_api/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 configure_package_config_file(cmake/assayConfig.cmake.in assayConfig.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(assayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/AssayTargets.cmake
+install(FILES cmake/AssayTargets.cmake cmake/CudaInCmake325.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/assayConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/assayConfigVersion.cmake
   DESTINATION ${package_dir})

@@ -11,6 +11,6 @@ fi
 # Another toolkit than last time means a new start; anything else Ninja sees by itself.
 if [[ .toolchain/.stamp -nt build/CMakeCache.txt ]]; then
   echo "assay: configuring build/ for every target" >&2
-  cmake --preset default --fresh --log-level=WARNING
+  cmake --preset default --fresh --log-level=WARNING >/dev/null
 fi
 cmake --build build

@@ -9,7 +9,8 @@ if (($# > 1)) || [[ ${1:-} == -* ]]; then
 usage: scripts/check_fresh_machine.sh [FOLDER]
 Makes a minimal Debian 12 in FOLDER (default: a new one under /tmp, removed again afterwards), puts
 a clone of this checkout's HEAD into it and runs the two commands there. Needs root, the package
-debootstrap and about 8 GB. Settings of pip (PIP_*) and the certificates of this machine go along.
+debootstrap and about 8 GB. The package index, proxies and
+certificates that this machine uses go along.
 EOF
   [[ ${1:-} == -h || ${1:-} == --help ]] && exit
   exit 2
@@ -37,7 +38,7 @@ cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 git clone -q --no-local . "$root/root/assay"
 
-mapfile -t environment < <(env | grep -E '^(PIP_|[a-z]+_proxy=|SSL_CERT_FILE=)' || true)
+mapfile -t environment < <(env | grep -E '^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|CERT)|[a-z]+_proxy)=' || true)
 enter() {
   chroot "$root" env -i "${environment[@]}" HOME=/root LC_ALL=C.UTF-8 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
