@@ -9,8 +9,7 @@ if (($# > 1)) || [[ ${1:-} == -* ]]; then
 usage: scripts/check_fresh_machine.sh [FOLDER]
 Makes a minimal Debian 12 in FOLDER (default: a new one under /tmp, removed again afterwards), puts
 a clone of this checkout's HEAD into it and runs the two commands there. Needs root, the package
-debootstrap and about 8 GB. The package index, proxies and
-certificates that this machine uses go along.
+debootstrap and about 8 GB. This machine's package index, proxies and certificates go along.
 EOF
   [[ ${1:-} == -h || ${1:-} == --help ]] && exit
   exit 2
