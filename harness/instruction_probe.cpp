@@ -1,171 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/instruction_probe.hpp"
 
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
 
-#include "harness/device.hpp"
-#include "harness/error.hpp"
+#include "harness/element.hpp"
+#include "harness/generated_kernel.hpp"
+#include "harness/instruction_ptx.hpp"
 
 namespace assay {
 namespace {
 
 constexpr const char* kThroughput = "throughput";
 constexpr const char* kLatency = "latency";
-constexpr int kLatencyUnroll = 64;
 constexpr int kCheckedIterations = 2;  // few enough for sums to be exact in every format
-
-template <class To, class From>
-To bits_of(From value) {
-  static_assert(sizeof(To) == sizeof(From));
-  return std::bit_cast<To>(value);
-}
-
-struct Format {
-  int bits;
-  std::uint64_t (*encode)(double);
-  double (*decode)(std::uint64_t);
-};
-
-const Format& format_of(const std::string& element) {
-  static const std::map<std::string, Format, std::less<>> formats = {
-      {"f64",
-       {64, [](double v) { return bits_of<std::uint64_t>(v); },
-        [](std::uint64_t b) { return bits_of<double>(b); }}},
-      {"f32",
-       {32, [](double v) { return std::uint64_t{bits_of<std::uint32_t>(static_cast<float>(v))}; },
-        [](std::uint64_t b) { return double{bits_of<float>(static_cast<std::uint32_t>(b))}; }}},
-      // tf32 is f32 whose low 13 bits do not count; the values used here have them clear.
-      {"tf32",
-       {32,
-        [](double v) {
-          return std::uint64_t{bits_of<std::uint32_t>(static_cast<float>(v)) & ~0x1fffu};
-        },
-        [](std::uint64_t b) { return double{bits_of<float>(static_cast<std::uint32_t>(b))}; }}},
-      {"s32",
-       {32,
-        [](double v) {
-          return std::uint64_t{static_cast<std::uint32_t>(static_cast<std::int64_t>(v))};
-        },
-        [](std::uint64_t b) { return double(static_cast<std::int32_t>(b)); }}},
-      {"u32",
-       {32, [](double v) { return std::uint64_t{static_cast<std::uint32_t>(v)}; },
-        [](std::uint64_t b) { return double(static_cast<std::uint32_t>(b)); }}},
-      {"f16",
-       {16, [](double v) { return std::uint64_t{__half_raw(__double2half(v)).x}; },
-        [](std::uint64_t b) {
-          __half_raw r;
-          r.x = static_cast<unsigned short>(b);
-          return double{__half2float(__half(r))};
-        }}},
-      {"bf16",
-       {16,
-        [](double v) { return std::uint64_t{bits_of<std::uint32_t>(static_cast<float>(v)) >> 16}; },
-        [](std::uint64_t b) {
-          return double{bits_of<float>(static_cast<std::uint32_t>(b) << 16)};
-        }}},
-      {"e4m3",
-       {8,
-        [](double v) {
-          return std::uint64_t{__nv_cvt_double_to_fp8(v, __NV_SATFINITE, __NV_E4M3)};
-        },
-        [](std::uint64_t b) {
-          return double{__half2float(
-              __half(__nv_cvt_fp8_to_halfraw(static_cast<__nv_fp8_storage_t>(b), __NV_E4M3)))};
-        }}},
-      {"s8",
-       {8, [](double v) { return std::uint64_t{static_cast<std::uint8_t>(static_cast<int>(v))}; },
-        [](std::uint64_t b) { return double(static_cast<std::int8_t>(b)); }}}};
-  const auto found = formats.find(element);
-  if (found == formats.end())
-    throw Error(ExitCode::usage, "unknown element type '" + element + "' in an instruction row");
-  return found->second;
-}
 
 int register_bits(const Operand& operand) { return operand.reg.ends_with("64") ? 64 : 32; }
 
-std::uint64_t pack_elements(const Operand& operand, const std::function<double()>& next) {
-  const Format& format = format_of(operand.element);
-  const std::uint64_t mask = format.bits == 64 ? ~0ull : (1ull << format.bits) - 1;
-  std::uint64_t packed = 0;
-  for (int at = 0; at < register_bits(operand); at += format.bits)
-    packed |= (format.encode(next()) & mask) << at;
-  return packed;
-}
-
 double start_of(const InstructionRow& row, int chain) { return row.d0 + chain; }
 
-// What `in` holds, in the order instruction_ptx.cpp documents. `random` for timing matrix math,
-// whose power depends on its data; null: all elements of a register alike, for checking.
+// What `in` holds, in the order instruction_ptx.cpp documents. With `random`, inputs are drawn from
+// it; without, all elements of an input are alike, for checking.
 std::vector<std::uint64_t> inputs_of(const InstructionRow& row, const KernelShape& shape,
                                      std::mt19937_64* random) {
   const int threads = shape.warps * 32;
   std::vector<std::uint64_t> slots;
   for (int chain = 0; chain < shape.chains; ++chain)
-    slots.insert(slots.end(), static_cast<std::size_t>(row.chain.count) * threads,
-                 pack(row.chain, start_of(row, chain)));
+    slots.insert(slots.end(), static_cast<std::size_t>(row.chain.count * threads),
+                 pack(row.chain.element, register_bits(row.chain), start_of(row, chain)));
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
     const Operand& input = row.inputs[i];
-    const bool integer = input.element[0] == 's' || input.element[0] == 'u';
-    std::uniform_real_distribution<double> spread(integer ? -127 : -1, integer ? 127 : 1);
+    const double alike = input.fixed.value_or(i == 0 ? row.a : row.b);
+    const double reach = input.element[0] == 's' ? 127 : 1;
+    std::uniform_real_distribution<double> spread(-reach, reach);
     for (int j = 0; j < input.count * threads; ++j)
-      slots.push_back(random ? pack_elements(input, [&] { return spread(*random); })
-                             : pack(input, i == 0 ? row.a : row.b));
+      slots.push_back(random && !input.fixed ? pack(input.element, register_bits(input),
+                                                    [&] { return spread(*random); })
+                                             : pack(input.element, register_bits(input), alike));
   }
   return slots;
 }
 
-struct Launcher {
-  const void* kernel;
-  KernelShape shape;
-  std::uint64_t* in;
-  std::uint64_t* out;
-
-  void operator()(int ctas, cudaStream_t stream, std::int64_t iterations,
-                  StopwatchRecord* records) const {
-    std::uint32_t count = static_cast<std::uint32_t>(iterations), zero = 0;
-    const std::uint64_t *in_argument = in, *out_argument = out;
-    void* arguments[] = {&records, &in_argument, &out_argument, &count, &zero};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(static_cast<unsigned>(ctas));
-    config.blockDim = dim3(static_cast<unsigned>(shape.warps * 32));
-    config.stream = stream;
-    check(cudaLaunchKernelExC(&config, kernel, arguments));
-  }
-};
-
-void check_values(State& s, const InstructionRow& row, const Launcher& launcher) {
-  const KernelShape& shape = launcher.shape;
-  const int threads = shape.warps * 32;
-  const std::vector<std::uint64_t> in = inputs_of(row, shape, nullptr);
-  std::vector<std::uint64_t> out(
-      static_cast<std::size_t>(shape.chains * row.chain.count * threads));
-  Buffer records(sizeof(StopwatchRecord));
-  check(cudaMemcpy(launcher.in, in.data(), in.size() * 8, cudaMemcpyHostToDevice));
-  check(cudaMemset(launcher.out, 0xff, out.size() * 8));
-  launcher(1, s.stream(), kCheckedIterations, records.as<StopwatchRecord>());
-  check(cudaStreamSynchronize(s.stream()));
-  check(cudaMemcpy(out.data(), launcher.out, out.size() * 8, cudaMemcpyDeviceToHost));
+void check_values(State& s, const InstructionRow& row, const KernelShape& shape,
+                  const std::vector<std::uint64_t>& out) {
   std::size_t slot = 0;
-  for (int chain = 0; chain < shape.chains; ++chain) {
-    double expected = start_of(row, chain);
-    for (int i = 0; i < kCheckedIterations * shape.unroll; ++i)
-      expected = row.step(expected, row.a, row.b);
-    for (int i = 0; i < row.chain.count * threads; ++i, ++slot) {
-      const double found = unpack(row.chain, out[slot]);
-      s.require(
-          std::abs(found - expected) <= row.tolerance * std::abs(expected),
-          fmt::format("chain {} of {} ended with {}, not {}", chain, row.name, found, expected));
+  for (int chain = 0; chain < shape.chains; ++chain)
+    for (int i = 0; i < row.chain.count; ++i) {
+      double expected = start_of(row, chain);
+      for (int n = 0; n < kCheckedIterations * shape.unroll; ++n)
+        expected = row.step(expected, row.a, row.b, i);
+      for (int thread = 0; thread < shape.warps * 32; ++thread, ++slot) {
+        const double found = unpack(row.chain.element, out[slot]);
+        s.require(
+            std::abs(found - expected) <= row.tolerance * std::abs(expected),
+            fmt::format("chain {} of {} ended with {}, not {}", chain, row.name, found, expected));
+      }
     }
-  }
 }
 
 // An emulated instruction takes many registers and instructions: fewer copies of it fit.
@@ -175,73 +69,53 @@ KernelShape throughput_shape(const InstructionRow& row, Target target) {
 }
 KernelShape latency_shape(const InstructionRow& row, Target target) {
   if (row.emulated && row.emulated(target)) return {1, 1, 8, true};
-  return {1, 1, kLatencyUnroll, false};
-}
-
-std::vector<SassRule> rules(const InstructionRow& row, const KernelShape& shape, Target target) {
-  std::vector<SassRule> all = row.sass(target);
-  const int copies = shape.chains * shape.unroll;
-  for (SassRule& rule : all) {
-    rule.at_least *= copies;
-    if (rule.at_most != INT_MAX) rule.at_most *= copies;
-  }
-  return all;
-}
-
-std::vector<KernelUse> kernels_of(const InstructionRow& row, Target target) {
-  std::vector<KernelUse> uses;
-  for (const auto& [entry, shape] : {std::pair{kThroughput, throughput_shape(row, target)},
-                                     std::pair{kLatency, latency_shape(row, target)}})
-    uses.push_back({.kernel = entry,
-                    .sass = rules(row, shape, target),
-                    .ptx = instruction_ptx(row, shape, entry, target),
-                    .emulated = shape.entangle});
-  return uses;
+  return {1, 1, 64, false};
 }
 
 void run_row(State& s, const InstructionRow& row) {
-  std::mt19937_64 random(s.seed());
-  const auto prepare = [&](const char* entry, const KernelShape& shape) {
-    const std::size_t threads = static_cast<std::size_t>(shape.warps) * 32;
-    std::vector<std::uint64_t> in = inputs_of(row, shape, &random);
-    const std::size_t out = static_cast<std::size_t>(shape.chains * row.chain.count) * threads;
-    Launcher launcher{s.generated_kernel(entry), shape, s.allocate<std::uint64_t>(in.size()),
-                      s.allocate<std::uint64_t>(out)};
-    check_values(s, row, launcher);
-    // Scalar chains keep the checked values: random ones would soon overflow or vanish.
-    if (row.flop > 0 && row.inputs.size() == 2)
-      check(cudaMemcpy(launcher.in, in.data(), in.size() * 8, cudaMemcpyHostToDevice));
-    return launcher;
-  };
-  const int sms = s.device().sm_count;
-  const auto measure = [&](const Launcher& launcher, const Work& work) {
-    s.cycles(work, [&](const Launch& l) { launcher(sms, l.stream, l.iterations, l.records); });
-  };
-  const Launcher throughput = prepare(kThroughput, throughput_shape(row, s.target()));
-  const KernelShape& shape = throughput.shape;
+  const KernelShape shape = throughput_shape(row, s.target());
   const double copies = shape.warps * shape.chains * shape.unroll;
-  measure(throughput, {.flop = row.flop * copies,
-                       .ops = row.ops * copies,
-                       .limit = row.limit ? row.limit(s.target()) : Limit{}});
-  const Launcher latency = prepare(kLatency, latency_shape(row, s.target()));
-  measure(latency, {.steps = static_cast<double>(latency.shape.unroll)});
+  s.cycles({.flop = row.flop * copies,
+            .ops = row.ops * copies,
+            .limit = row.limit ? row.limit(s.target()) : Limit{}},
+           prepare_row(s, row, shape, kThroughput));
+  const KernelShape chain = latency_shape(row, s.target());
+  s.cycles({.steps = static_cast<double>(chain.unroll)}, prepare_row(s, row, chain, kLatency));
 }
 
 }  // namespace
 
-std::uint64_t pack(const Operand& operand, double value) {
-  return pack_elements(operand, [value] { return value; });
+KernelUse row_kernel(const InstructionRow& row, const KernelShape& shape, const std::string& entry,
+                     Target target) {
+  KernelUse use{.kernel = entry,
+                .sass = row.sass(target),
+                .ptx = instruction_ptx(row, shape, entry, target),
+                .emulated = shape.entangle};
+  const int copies = shape.chains * shape.unroll;
+  for (SassRule& rule : use.sass) {
+    rule.at_least *= copies;
+    if (rule.at_most != INT_MAX) rule.at_most *= copies;
+  }
+  return use;
 }
 
-double unpack(const Operand& operand, std::uint64_t bits) {
-  const Format& format = format_of(operand.element);
-  return format.decode(format.bits == 64 ? bits : bits & ((1ull << format.bits) - 1));
+std::function<void(const Launch&)> prepare_row(State& s, const InstructionRow& row,
+                                               const KernelShape& shape, const std::string& entry) {
+  const auto threads = static_cast<std::size_t>(shape.warps * 32);
+  const std::vector<std::uint64_t> alike = inputs_of(row, shape, nullptr);
+  const std::size_t out_slots = static_cast<std::size_t>(shape.chains * row.chain.count) * threads;
+  const GeneratedKernel kernel(s, entry, shape.warps * 32, alike.size() * 8, out_slots * 8);
+  kernel.set_inputs(alike);
+  check_values(s, row, shape, kernel.outputs_after<std::uint64_t>(kCheckedIterations));
+  std::mt19937_64 random(s.seed());
+  if (row.random_data) kernel.set_inputs(inputs_of(row, shape, &random));
+  return kernel.on_every_sm();
 }
 
 Probe instruction_probe(Probe probe, std::vector<InstructionRow> rows, bool sustained) {
   auto table = std::make_shared<std::map<std::string, InstructionRow>>();
   probe.cases.clear();
-  for (InstructionRow& row : rows) {
+  for (const InstructionRow& row : rows) {
     Params params = row.params;
     params["state"] = std::string("burst");
     probe.cases.push_back({row.name, params, row.targets, row.suite});
@@ -249,10 +123,13 @@ Probe instruction_probe(Probe probe, std::vector<InstructionRow> rows, bool sust
     if (!sustained) continue;
     params["state"] = std::string("sustained");
     probe.cases.push_back({row.name + "/sustained", params, row.targets, Suite::full});
-    (*table)[row.name + "/sustained"] = std::move(row);
+    (*table)[row.name + "/sustained"] = row;
   }
   probe.kernels = [table](const Case& c, Target target) {
-    return kernels_of(table->at(c.name), target);
+    const InstructionRow& row = table->at(c.name);
+    return std::vector<KernelUse>{
+        row_kernel(row, throughput_shape(row, target), kThroughput, target),
+        row_kernel(row, latency_shape(row, target), kLatency, target)};
   };
   probe.run = [table](State& s) { run_row(s, table->at(s.which().name)); };
   return probe;

@@ -8,6 +8,7 @@
 // hoisted; and the disassembly shows that nothing was.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,14 @@
 
 namespace assay {
 
-// A tuple of registers that PTX text names in braces.
+// A tuple of registers. In a row's text <name> stands for all of them, joined by commas, and
+// <name.2> for the third.
 struct Operand {
-  std::string name;     // stands for the registers, joined by commas, where the text has <name>
+  std::string name;
   std::string reg;      // PTX register type: "f32", "b32", "b64", "f64", "s32"
-  std::string element;  // what is packed in one: "f32 f64 s32 f16 bf16 tf32 e4m3 s8"
+  std::string element;  // what is packed in one: "f32 f64 s32 u32 f16 bf16 tf32 e4m3 e2m1 ue8m0 s8"
   int count = 1;        // registers per thread
+  std::optional<double> fixed = {};  // the value of every element, such as a scale of 1
 };
 
 struct InstructionRow {
@@ -30,13 +33,15 @@ struct InstructionRow {
   Operand chain;     // read and written: what carries the dependence
   std::vector<Operand> inputs = {};
 
-  // What one execution does to every element of the chain, in exact arithmetic, when all elements
-  // of the inputs are `a` (first) and `b` (second). Checked within `tolerance`, relative.
-  std::function<double(double d, double a, double b)> step;
+  // What one execution does to the elements of the chain's register `i`, in exact arithmetic, when
+  // all elements of the inputs are `a` (first) and `b` (second). Checked within `tolerance`,
+  // relative.
+  std::function<double(double d, double a, double b, int i)> step;
   double d0 = 1, a = 0.5, b = 0.25, tolerance = 0;
 
   // Work of one execution by one warp; which of the two is set decides the metric.
   double flop = 0, ops = 0;
+  bool random_data = false;  // time on random inputs: matrix math, whose power depends on them
   std::function<Limit(Target)> limit = {};
 
   // Opcodes of one execution on a target, and how many of each ("HMMA.16816.F32", 1).
@@ -53,21 +58,19 @@ struct InstructionRow {
 // from the rows. With `sustained`, each row has a second case measured under lasting load.
 Probe instruction_probe(Probe probe, std::vector<InstructionRow> rows, bool sustained = false);
 
-// PTX of a row's kernel `entry`: see instruction_ptx.cpp for its parameters. Throws Error(usage)
-// when the row's text names an operand that it does not declare.
+// How many copies of a row's instruction a kernel holds.
 struct KernelShape {
   int warps, chains, unroll;
   bool entangle = false;  // make inputs depend on the chain: for instructions that become several
 };
-std::string instruction_ptx(const InstructionRow& row, const KernelShape& shape,
-                            const std::string& entry, Target target);
 
-// `value` in every element that one register of the operand holds.
-std::uint64_t pack(const Operand& operand, double value);
-// The first element of such a register.
-double unpack(const Operand& operand, std::uint64_t bits);
+// One kernel of a row, for Probe::kernels. Throws Error(usage) when the row's text names an operand
+// that it does not declare.
+KernelUse row_kernel(const InstructionRow& row, const KernelShape& shape, const std::string& entry,
+                     Target target);
 
-// ".version 9.0 .target sm_90a .address_size 64", as every generated module begins.
-std::string ptx_header(Target target);
+// Loads that kernel, checks the values it computes, and returns what State::cycles() launches.
+std::function<void(const Launch&)> prepare_row(State& s, const InstructionRow& row,
+                                               const KernelShape& shape, const std::string& entry);
 
 }  // namespace assay

@@ -91,8 +91,9 @@ class State {
   const void* generated_kernel(std::string_view name);
 
   // In-kernel cycles: runs n and 2n iterations in turn and takes the difference, so that set-up,
-  // barriers and loop entry cancel. `work` is per SM and per iteration. One CTA per SM.
-  void cycles(const Work& work, const std::function<void(const Launch&)>& launch);
+  // barriers and loop entry cancel. `work` is per SM and per iteration. One CTA per SM. Returns the
+  // samples, cycles per iteration: with no work given they are all there is.
+  std::vector<double> cycles(const Work& work, const std::function<void(const Launch&)>& launch);
 
   // Event-timed: `work` is for one call of `launch` on the whole GPU. Cold: L2 is overwritten
   // before each sample.

@@ -102,7 +102,8 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
   return std::move(sampled.values);
 }
 
-void State::cycles(const Work& work, const std::function<void(const Launch&)>& launch) {
+std::vector<double> State::cycles(const Work& work,
+                                  const std::function<void(const Launch&)>& launch) {
   GpuContext& gpu = impl_.need_gpu();
   const bool first = !impl_.measured;
   const bool sustained = first && impl_.sustained();
@@ -167,15 +168,16 @@ void State::cycles(const Work& work, const std::function<void(const Launch&)>& l
                       *std::ranges::max_element(medians)};
   impl_.add_metrics(work, first ? time_ns : std::vector<double>{}, cycles,
                     static_cast<int>(by_sm.size()), true, spread);
-  if (!first) return;
+  if (!first) return cycles;
   impl_.measurement.conditions.sm_clock_mhz = median(clocks);
-  impl_.measurement.samples = {{"cycles", std::move(cycles)}, {"time_ns", std::move(time_ns)}};
+  impl_.measurement.samples = {{"cycles", cycles}, {"time_ns", std::move(time_ns)}};
   impl_.set_iterations(n);
   impl_.once = [launch, n, &gpu] {
     Buffer scratch(kMaxCtas * sizeof(StopwatchRecord));
     launch({gpu.stream, n, scratch.as<StopwatchRecord>()});
     check(cudaStreamSynchronize(gpu.stream));
   };
+  return cycles;
 }
 
 void State::time(const Work& work, const std::function<void(cudaStream_t)>& launch, L2 l2) {

@@ -39,10 +39,11 @@ InstructionRow row_of(const Type& t) {
                              t.shape, t.ptx_types),
           .chain = {"d", t.accumulator, t.accumulator, t.d},
           .inputs = {{"a", t.reg, t.element, t.a}, {"b", t.reg, t.element, t.b}},
-          .step = [k = t.k](double d, double a, double b) { return d + k * a * b; },
+          .step = [k = t.k](double d, double a, double b, int) { return d + k * a * b; },
           .a = t.element[0] == 's' ? 3.0 : 0.5,
           .b = t.element[0] == 's' ? 2.0 : 0.25,
           .flop = 2.0 * t.m * t.n * t.k,
+          .random_data = true,
           .limit = [e = t.element](Target target) { return limits::tensor(target, e); },
           // Hopper and the tcgen05 chips have no 8-bit float mma.sync: it is unpacked to f16 and
           // multiplied by two HMMA.

@@ -140,7 +140,8 @@ std::string read_back(const Access& a) {
 // .entry (u64 records, u64 out, u64 iterations, u32 zero); out is [3][CTA][thread] words: %sum,
 // %last, %seen. `zero` is 0, which the assembler cannot know.
 std::string ptx(const Access& a, Target target) {
-  std::string text = assay::ptx_header(target);
+  std::string text =
+      fmt::format(".version 9.0\n.target {}\n.address_size 64\n\n", assay::name(target));
   text += fmt::format(
       ".visible .entry tmem(.param .u64 p_records, .param .u64 p_out, .param .u64 p_iterations,\n"
       "    .param .u32 p_zero)\n.maxntid {0}\n{{\n"

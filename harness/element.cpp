@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/element.hpp"
+
+#include <cuda_fp16.h>
+#include <cuda_fp4.h>
+#include <cuda_fp8.h>
+
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "harness/error.hpp"
+
+namespace assay {
+namespace {
+
+using Bits = std::uint64_t;
+
+Bits f32_bits(double value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)); }
+double f32_value(Bits bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+double half_value(unsigned short bits) {
+  __half_raw raw;
+  raw.x = bits;
+  return __half2float(__half(raw));
+}
+
+// Round to nearest even at bit `at` of a float, whose lower bits are then cleared.
+Bits f32_rounded(double value, int at) {
+  const Bits bits = f32_bits(value);
+  const Bits half = (Bits{1} << (at - 1)) - 1 + ((bits >> at) & 1);
+  return (bits + half) >> at << at & 0xffffffffu;
+}
+
+struct Format {
+  int bits;
+  Bits (*encode)(double);
+  double (*decode)(Bits);
+};
+
+const Format& format_of(const std::string& type) {
+  static const std::map<std::string, Format> formats = {
+      {"f64",
+       {64, [](double v) { return std::bit_cast<Bits>(v); },
+        [](Bits b) { return std::bit_cast<double>(b); }}},
+      {"f32", {32, f32_bits, f32_value}},
+      // A float whose low 13 bits do not count.
+      {"tf32", {32, [](double v) { return f32_rounded(v, 13); }, f32_value}},
+      {"s32",
+       {32, [](double v) { return Bits{static_cast<std::uint32_t>(static_cast<std::int64_t>(v))}; },
+        [](Bits b) { return static_cast<double>(static_cast<std::int32_t>(b)); }}},
+      {"u32",
+       {32, [](double v) { return Bits{static_cast<std::uint32_t>(v)}; },
+        [](Bits b) { return static_cast<double>(static_cast<std::uint32_t>(b)); }}},
+      {"f16",
+       {16, [](double v) { return Bits{__half_raw(__double2half(v)).x}; },
+        [](Bits b) { return half_value(static_cast<unsigned short>(b)); }}},
+      {"bf16",
+       {16, [](double v) { return f32_rounded(v, 16) >> 16; },
+        [](Bits b) { return f32_value(b << 16); }}},
+      {"e4m3",
+       {8, [](double v) { return Bits{__nv_cvt_double_to_fp8(v, __NV_SATFINITE, __NV_E4M3)}; },
+        [](Bits b) {
+          return half_value(__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(b), __NV_E4M3).x);
+        }}},
+      {"s8",
+       {8, [](double v) { return Bits{static_cast<std::uint8_t>(static_cast<int>(v))}; },
+        [](Bits b) { return static_cast<double>(static_cast<std::int8_t>(b)); }}},
+      // A power of two by its biased exponent: OCP Microscaling Formats 1.0, E8M0.
+      {"ue8m0",
+       {8,
+        [](double v) { return Bits{static_cast<std::uint8_t>(127 + std::lround(std::log2(v)))}; },
+        [](Bits b) { return std::exp2(static_cast<double>(b) - 127); }}},
+      {"e2m1",
+       {4, [](double v) { return Bits{__nv_cvt_double_to_fp4(v, __NV_E2M1, cudaRoundNearest)}; },
+        [](Bits b) {
+          return half_value(__nv_cvt_fp4_to_halfraw(static_cast<unsigned char>(b), __NV_E2M1).x);
+        }}}};
+  const auto found = formats.find(type);
+  if (found == formats.end()) throw Error(ExitCode::usage, "unknown element type '" + type + "'");
+  return found->second;
+}
+
+Bits mask(int bits) { return bits == 64 ? ~Bits{0} : (Bits{1} << bits) - 1; }
+
+}  // namespace
+
+int element_bits(const std::string& type) { return format_of(type).bits; }
+
+std::uint64_t pack(const std::string& type, int bits, const std::function<double()>& next) {
+  const Format& format = format_of(type);
+  Bits packed = 0;
+  for (int at = 0; at < bits; at += format.bits)
+    packed |= (format.encode(next()) & mask(format.bits)) << at;
+  return packed;
+}
+
+std::uint64_t pack(const std::string& type, int bits, double value) {
+  return pack(type, bits, [value] { return value; });
+}
+
+double unpack(const std::string& type, std::uint64_t packed) {
+  const Format& format = format_of(type);
+  return format.decode(packed & mask(format.bits));
+}
+
+}  // namespace assay

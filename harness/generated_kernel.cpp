@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/generated_kernel.hpp"
+
+#include "harness/device.hpp"
+
+namespace assay {
+
+GeneratedKernel::GeneratedKernel(State& s, const std::string& entry, int threads,
+                                 std::size_t in_bytes, std::size_t out_bytes)
+    : s_(s),
+      kernel_(s.generated_kernel(entry)),
+      threads_(threads),
+      in_bytes_(in_bytes),
+      out_bytes_(out_bytes),
+      in_(s.allocate(in_bytes)),
+      out_(s.allocate(out_bytes)) {}
+
+void GeneratedKernel::upload(const void* values, std::size_t bytes) const {
+  s_.require(bytes == in_bytes_, "a generated kernel got inputs of another size than it reads");
+  check(cudaMemcpy(in_, values, bytes, cudaMemcpyHostToDevice));
+}
+
+void GeneratedKernel::launch(int ctas, const Launch& launch) const {
+  StopwatchRecord* records = launch.records;
+  const void* in = in_;
+  void* out = out_;
+  auto iterations = static_cast<std::uint32_t>(launch.iterations);
+  std::uint32_t zero = 0;
+  void* arguments[] = {&records, &in, &out, &iterations, &zero};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(ctas));
+  config.blockDim = dim3(static_cast<unsigned>(threads_));
+  config.stream = launch.stream;
+  check(cudaLaunchKernelExC(&config, kernel_, arguments));
+}
+
+void GeneratedKernel::run_once(std::int64_t iterations, void* outputs) const {
+  Buffer records(sizeof(StopwatchRecord));
+  check(cudaMemset(out_, 0xff, out_bytes_));
+  launch(1, {s_.stream(), iterations, records.as<StopwatchRecord>()});
+  check(cudaStreamSynchronize(s_.stream()));
+  check(cudaMemcpy(outputs, out_, out_bytes_, cudaMemcpyDeviceToHost));
+}
+
+std::function<void(const Launch&)> GeneratedKernel::on_every_sm() const {
+  return [self = *this, ctas = s_.device().sm_count](const Launch& l) { self.launch(ctas, l); };
+}
+
+}  // namespace assay
