@@ -13,6 +13,11 @@ __global__ void stamp(ClockStamp* stamps) {
   if (threadIdx.x == 0) stamps[ptx::smid()] = {ptx::clock64(), ptx::globaltimer()};
 }
 
+__global__ void spin(std::uint64_t nanoseconds) {
+  const std::uint64_t start = ptx::globaltimer();
+  while (ptx::globaltimer() - start < nanoseconds) __nanosleep(200);
+}
+
 // splitmix64 (Steele, Lea, Flood 2014): a bijection with full avalanche, so a counter will do.
 __device__ std::uint64_t splitmix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
@@ -36,6 +41,11 @@ __global__ void fill_tail(unsigned char* bytes, int count, std::uint64_t seed) {
 void stamp_clocks(ClockStamp* stamps, int sm_count, cudaStream_t stream) {
   check(cudaMemsetAsync(stamps, 0, kMaxSms * sizeof(ClockStamp), stream));
   stamp<<<sm_count, 32, 0, stream>>>(stamps);
+  check(cudaGetLastError());
+}
+
+void delay(std::uint64_t nanoseconds, cudaStream_t stream) {
+  spin<<<1, 1, 0, stream>>>(nanoseconds);
   check(cudaGetLastError());
 }
 

@@ -18,6 +18,9 @@ struct ClockStamp {
 inline constexpr int kMaxSms = 1024;
 void stamp_clocks(ClockStamp* stamps, int sm_count, cudaStream_t stream);
 
+// Keeps the stream busy, so that what is enqueued behind it starts without waiting for the CPU.
+void delay(std::uint64_t nanoseconds, cudaStream_t stream);
+
 // Fills with reproducible random bits.
 void random_bits(void* memory, std::size_t bytes, std::uint64_t seed, cudaStream_t stream);
 

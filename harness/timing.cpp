@@ -20,6 +20,9 @@ double seconds_since(Clock::time_point begin) {
 
 constexpr double kSustainedSeconds = 1.2;  // load before a sustained figure is sampled
 constexpr int kMaxCtas = 8192;             // records of one launch
+// How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch
+// of any library seen here, so that no launch latency is inside the events.
+constexpr std::uint64_t kEnqueueNs = 40'000;
 
 // One launch as its CTAs saw it, per SM: from the first start to the last stop there.
 struct PerSm {
@@ -70,6 +73,7 @@ double clock_mhz(const GpuContext& gpu) {
 
 template <class F>
 void stamped(GpuContext& gpu, F&& work) {
+  delay(kEnqueueNs, gpu.stream);
   stamp_clocks(gpu.stamps.as<ClockStamp>(), gpu.device.sm_count, gpu.stream);
   work();
   stamp_clocks(gpu.stamps.as<ClockStamp>() + kMaxSms, gpu.device.sm_count, gpu.stream);
@@ -246,6 +250,12 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
   std::vector<double> clocks;
   Event begin, end;
   int round = 0;
+  if (impl_.sustained())
+    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;) {
+      for (const Contender* contender : contenders) contender->run(gpu.stream, round % input_sets);
+      check(cudaStreamSynchronize(gpu.stream));
+      ++round;
+    }
   const auto one = [&] {
     std::ranges::shuffle(order, impl_.random);
     const int set = round++ % input_sets;

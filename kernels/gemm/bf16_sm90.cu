@@ -117,6 +117,10 @@ GemmPlan::GemmPlan(void* d, const void* a, const void* b, int m, int n, int k, O
   if (options.max_ctas > 0) {
     clusters = std::min(clusters, std::max(options.max_ctas / cluster_size, 1));
   }
+  // As few clusters as do not take another wave: the squares of a power of two then run on 128 SMs
+  // with equal shares, which leaves the power and the L2 of four idle ones to the others.
+  const int waves = divide_up(raster_.count(), clusters);
+  clusters = divide_up(raster_.count(), waves);
   grid_ = clusters * cluster_size;
 }
 
