@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <map>
 
 namespace assay {
@@ -106,21 +107,34 @@ double World::time_ns(const Collective& collective) {
 }
 
 World::Graph World::capture(const Collective& collective) {
-  Graph result(*this);
-  // Thread-local, since NCCL may allocate while it connects ranks inside the capture.
+  // Thread-local, since NCCL may allocate while it connects ranks inside the capture. All captures
+  // must have ended before the first graph is instantiated, which allocates as well; and they must
+  // end whatever happens, for the streams to be of use again.
   for (const Rank& rank : ranks_)
     check(cudaStreamBeginCapture(*rank.stream, cudaStreamCaptureModeThreadLocal));
-  for (int call = 0; call < kCalls; ++call) enqueue(collective, call);
-  for (const Rank& rank : ranks_) {
-    const OnDevice here(rank.device);
-    cudaGraph_t graph = nullptr;
-    check(cudaStreamEndCapture(*rank.stream, &graph));
-    cudaGraphExec_t executable = nullptr;
-    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-    cudaGraphDestroy(graph);
-    check(status);
-    result.graphs_.push_back(executable);
+  std::exception_ptr failure;
+  try {
+    for (int call = 0; call < kCalls; ++call) enqueue(collective, call);
+  } catch (...) {
+    failure = std::current_exception();
   }
+  std::vector<cudaGraph_t> captured(ranks_.size());
+  cudaError_t status = cudaSuccess;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+    if (const auto ended = cudaStreamEndCapture(*ranks_[rank].stream, &captured[rank]);
+        status == cudaSuccess)
+      status = ended;
+  Graph result(*this);
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const OnDevice here(ranks_[rank].device);
+    cudaGraphExec_t executable = nullptr;
+    if (!failure && status == cudaSuccess)
+      status = cudaGraphInstantiate(&executable, captured[rank], 0);
+    if (executable) result.graphs_.push_back(executable);
+    if (captured[rank]) cudaGraphDestroy(captured[rank]);
+  }
+  if (failure) std::rethrow_exception(failure);
+  check(status);
   return result;
 }
 
