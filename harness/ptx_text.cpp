@@ -18,8 +18,8 @@ std::string ptx_text(const PtxKernel& kernel) {
       "    .param .u32 p_iterations, .param .u32 p_zero)\n.maxntid {}\n{{\n",
       name(kernel.target), kernel.entry, kernel.threads);
   text +=
-      "  .reg .pred %loop, %first, %lead;\n"
-      "  .reg .b32 %iterations, %zero, %thread, %cta, %sm, %none;\n"
+      "  .reg .pred %loop, %first, %lead, %warp_lead;\n"
+      "  .reg .b32 %iterations, %zero, %thread, %lane, %cta, %sm;\n"
       "  .reg .b64 %records, %in, %out, %start, %stop, %start_ns, %stop_ns;\n";
   text += kernel.declarations;
   text +=
@@ -40,7 +40,7 @@ std::string ptx_text(const PtxKernel& kernel) {
       "  .pragma \"nounroll\";\n"
       "repeat:\n";
   text += kernel.loop;
-  // The record is struct StopwatchRecord: 40 bytes, so pairs of 64-bit words are not aligned.
+  // As class Stopwatch does: the latest of the warps' stops stands. The record is 40 bytes.
   text +=
       "  sub.u32 %iterations, %iterations, 1;\n"
       "  setp.ne.u32 %loop, %iterations, 0;\n"
@@ -49,13 +49,14 @@ std::string ptx_text(const PtxKernel& kernel) {
       "  mov.u64 %stop, %clock64;\n"
       "  mov.u64 %stop_ns, %globaltimer;\n"
       "  mov.u32 %sm, %smid;\n"
-      "  mov.u32 %none, 0;\n"
+      "  and.b32 %lane, %thread, 31;\n"
+      "  setp.eq.u32 %warp_lead, %lane, 0;\n"
       "  mad.wide.u32 %records, %cta, 40, %records;\n"
       "  @%lead st.global.u64 [%records], %start;\n"
-      "  @%lead st.global.u64 [%records+8], %stop;\n"
+      "  @%warp_lead red.relaxed.gpu.global.max.u64 [%records+8], %stop;\n"
       "  @%lead st.global.u64 [%records+16], %start_ns;\n"
-      "  @%lead st.global.u64 [%records+24], %stop_ns;\n"
-      "  @%lead st.global.v2.u32 [%records+32], {%sm, %none};\n";
+      "  @%warp_lead red.relaxed.gpu.global.max.u64 [%records+24], %stop_ns;\n"
+      "  @%lead st.global.u32 [%records+32], %sm;\n";
   text += kernel.finish;
   return text + "  ret;\n}\n";
 }

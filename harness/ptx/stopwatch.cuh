@@ -5,7 +5,7 @@
 
 namespace assay {
 
-// One per CTA, written by its first thread.
+// One per CTA. Zero before the launch: its warps leave the latest of their stops.
 struct StopwatchRecord {
   std::uint64_t start_clock, stop_clock;  // %clock64 of SM `sm`
   std::uint64_t start_ns, stop_ns;        // %globaltimer
@@ -38,6 +38,11 @@ __device__ inline std::uint32_t smid() {
 // Brackets the measured part of a kernel for the whole CTA: every thread constructs it and calls
 // stop(); barriers on both sides make the CTA's slowest warp count. Their own cost (some tens of
 // cycles) cancels when the harness subtracts a run of n iterations from one of 2n.
+//
+// Every warp reads the stop for itself, and the latest stands: nothing makes a reading behind a
+// barrier wait for the other warps (ptxas 13.0 places CS2R one issue slot behind
+// BAR.SYNC.DEFER_BLOCKING, without a dependence), so the first warp's alone would leave out how far
+// the scheduler has favoured it.
 class Stopwatch {
  public:
   __device__ Stopwatch() {
@@ -49,11 +54,23 @@ class Stopwatch {
     __syncthreads();
     const std::uint64_t stop_clock = ptx::clock64();
     const std::uint64_t stop_ns = ptx::globaltimer();
-    if (threadIdx.x == 0)
-      records[blockIdx.x] = {start_clock_, stop_clock, start_ns_, stop_ns, ptx::smid(), 0};
+    StopwatchRecord& record = records[blockIdx.x];
+    if (threadIdx.x % 32 == 0) {
+      raise(&record.stop_clock, stop_clock);
+      raise(&record.stop_ns, stop_ns);
+    }
+    if (threadIdx.x == 0) {
+      record.start_clock = start_clock_;
+      record.start_ns = start_ns_;
+      record.sm = ptx::smid();
+    }
   }
 
  private:
+  __device__ static void raise(std::uint64_t* to, std::uint64_t value) {
+    asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+  }
+
   std::uint64_t start_clock_, start_ns_;
 };
 #endif
