@@ -4,7 +4,7 @@
 #include "harness/device.hpp"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/state.hpp"
-#include "probes/sync/passage.hpp"
+#include "probes/sync/passage.cuh"
 
 namespace {
 
@@ -21,8 +21,7 @@ __device__ void arrive_and_wait(assay::ptx::Mbarrier* barrier, std::uint32_t par
 }
 
 __global__ void __launch_bounds__(1024)
-    arrive_wait(std::int64_t iterations, assay::Passage* passages,
-                assay::StopwatchRecord* records) {
+    arrive_wait(std::int64_t iterations, std::uint32_t* early, assay::StopwatchRecord* records) {
   __shared__ assay::ptx::Mbarrier barrier;
   if (threadIdx.x == 0) assay::ptx::mbarrier_init(&barrier, blockDim.x);
   const assay::Stopwatch stopwatch;  // begins with the __syncthreads() that publishes the barrier
@@ -32,11 +31,7 @@ __global__ void __launch_bounds__(1024)
     for (int round = 0; round < kRounds; ++round) arrive_and_wait(&barrier, round % 2);
   }
   stopwatch.stop(records);
-  const std::uint64_t arrived = assay::ptx::clock64();
-  arrive_and_wait(&barrier, 0);
-  const std::uint64_t left = assay::ptx::clock64();
-  if (threadIdx.x % 32 == 0)
-    passages[blockIdx.x * assay::kMaxWarps + threadIdx.x / 32] = {arrived, left};
+  assay::prove_barrier(early, [&](int round) { arrive_and_wait(&barrier, round % 2); });
 }
 
 std::vector<assay::Case> cases() {
@@ -48,13 +43,12 @@ std::vector<assay::Case> cases() {
 
 void run(assay::State& s) {
   const int threads = static_cast<int>(s.i64("threads"));
-  const int warps = (threads + 31) / 32;
   const int ctas = s.device().sm_count;
-  auto* passages = s.allocate<assay::Passage>(ctas * assay::kMaxWarps);
+  auto* early = assay::early_counter(s);
   s.cycles({.steps = kRounds}, [&](const assay::Launch& l) {
-    arrive_wait<<<ctas, threads, 0, l.stream>>>(l.iterations, passages, l.records);
+    arrive_wait<<<ctas, threads, 0, l.stream>>>(l.iterations, early, l.records);
   });
-  assay::require_barrier(s, passages, ctas, warps);
+  assay::require_barrier(s, early);
 }
 
 const assay::Registration registration{{

@@ -3,15 +3,14 @@
 // the figure is the barrier itself, from the last warp's arrival to the next one's.
 #include "harness/device.hpp"
 #include "harness/state.hpp"
-#include "probes/sync/passage.hpp"
+#include "probes/sync/passage.cuh"
 
 namespace {
 
 constexpr int kBarriers = 64;  // in one iteration
 
 __global__ void __launch_bounds__(1024)
-    syncthreads(std::int64_t iterations, assay::Passage* passages,
-                assay::StopwatchRecord* records) {
+    syncthreads(std::int64_t iterations, std::uint32_t* early, assay::StopwatchRecord* records) {
   const assay::Stopwatch stopwatch;
 #pragma unroll 1
   for (std::int64_t i = 0; i < iterations; ++i) {
@@ -19,11 +18,7 @@ __global__ void __launch_bounds__(1024)
     for (int barrier = 0; barrier < kBarriers; ++barrier) __syncthreads();
   }
   stopwatch.stop(records);
-  const std::uint64_t arrived = assay::ptx::clock64();
-  __syncthreads();
-  const std::uint64_t left = assay::ptx::clock64();
-  if (threadIdx.x % 32 == 0)
-    passages[blockIdx.x * assay::kMaxWarps + threadIdx.x / 32] = {arrived, left};
+  assay::prove_barrier(early, [](int) { __syncthreads(); });
 }
 
 std::vector<assay::Case> cases() {
@@ -37,11 +32,11 @@ std::vector<assay::Case> cases() {
 void run(assay::State& s) {
   const int warps = static_cast<int>(s.i64("warps"));
   const int ctas = s.device().sm_count;
-  auto* passages = s.allocate<assay::Passage>(ctas * assay::kMaxWarps);
+  auto* early = assay::early_counter(s);
   s.cycles({.steps = kBarriers}, [&](const assay::Launch& l) {
-    syncthreads<<<ctas, warps * 32, 0, l.stream>>>(l.iterations, passages, l.records);
+    syncthreads<<<ctas, warps * 32, 0, l.stream>>>(l.iterations, early, l.records);
   });
-  assay::require_barrier(s, passages, ctas, warps);
+  assay::require_barrier(s, early);
 }
 
 const assay::Registration registration{{
