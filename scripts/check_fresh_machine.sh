@@ -21,7 +21,7 @@ command -v debootstrap >/dev/null || fail "debootstrap is missing; run  apt-get 
 
 root=${1:-$(mktemp -d /tmp/assay-fresh.XXXXXX)}
 leave() {
-  for mounted in proc dev/shm dev; do
+  for mounted in proc dev/shm dev/pts dev; do
     if mountpoint -q "$root/$mounted"; then umount "$root/$mounted"; fi
   done
   if [[ -z ${1:-} ]]; then rm -rf --one-file-system "$root"; fi
@@ -32,6 +32,7 @@ say "making a Debian 12 in $root"
 debootstrap --variant=minbase --include=ca-certificates bookworm "$root" >/dev/null
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
+mount --bind /dev/pts "$root/dev/pts"
 mount -t tmpfs tmpfs "$root/dev/shm"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
