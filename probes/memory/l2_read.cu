@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth of L2, all SMs at once, past L1. The array is a quarter of L2, so that it also fits
-// where each of two partitions keeps a copy of what lies in the other. CTAs start at places of
-// their own and go through all of it, 128 KiB an iteration.
+// Bandwidth of L2, all SMs at once: loads that are coherent over the GPU, which no L1 may serve
+// (memory/l2_near/latency chases 32 KiB per SM with the same ones, at L2's latency).
+//
+// Each SM reads a part of the array of its own, over and over. If several SMs read one place at
+// about the same time, their requests are merged on the way to L2, and what the SMs receive is more
+// than L2 gave: that is the case "same_lines", where all read all of the array in step.
 #include <algorithm>
 
 #include "harness/device.hpp"
@@ -13,69 +16,92 @@ namespace {
 
 constexpr int kThreads = 1024;
 constexpr int kLoads = 8;  // by each thread in one iteration
-constexpr int kBlock = kLoads * kThreads;
+constexpr std::uint32_t kTile = kThreads * sizeof(uint4);
 
-__host__ __device__ unsigned first_block(unsigned cta, unsigned ctas, unsigned blocks) {
-  return cta * blocks / ctas;
-}
-
+// CTA b reads `tiles` tiles, the first of which is tile b * apart, one a load.
 __global__ void __launch_bounds__(kThreads)
-    read_l2(std::int64_t iterations, const uint4* data, unsigned blocks, std::uint32_t* sums,
-            assay::StopwatchRecord* records) {
-  unsigned block = first_block(blockIdx.x, gridDim.x, blocks);
-  std::uint32_t sum = 0;
+    read_l2(std::int64_t iterations, const char* data, std::uint32_t tiles, std::uint32_t apart,
+            std::uint32_t* sums, assay::StopwatchRecord* records) {
+  const char* mine = data + std::size_t{blockIdx.x} * apart * kTile + threadIdx.x * sizeof(uint4);
+  const std::uint32_t bytes = tiles * kTile;
+  std::uint32_t sum = 0, offset = 0;
   const assay::Stopwatch stopwatch;
 #pragma unroll 1
   for (std::int64_t i = 0; i < iterations; ++i) {
-    const uint4* mine = data + std::size_t{block} * kBlock + threadIdx.x;
+    uint4 v[kLoads];
 #pragma unroll
-    for (int load = 0; load < kLoads; ++load)
-      sum += assay::vector_sum(assay::ptx::load_v4_l2(mine + load * kThreads));
-    block = block + 1 == blocks ? 0 : block + 1;
+    for (uint4& vector : v) {
+      vector = assay::ptx::load_v4_l2(reinterpret_cast<const uint4*>(mine + offset));
+      offset += kTile;
+      offset = offset == bytes ? 0 : offset;
+    }
+#pragma unroll
+    for (const uint4& vector : v) sum += assay::vector_sum(vector);
   }
   stopwatch.stop(records);
   sums[blockIdx.x * kThreads + threadIdx.x] = sum;
 }
 
 void run(assay::State& s) {
-  const int ctas = s.device().sm_count;
-  const auto blocks = static_cast<unsigned>(s.device().l2_bytes / 4 / (kBlock * sizeof(uint4)));
-  const std::size_t vectors = std::size_t{blocks} * kBlock;
-  auto* data = s.allocate<uint4>(vectors);
+  const auto ctas = static_cast<std::uint32_t>(s.device().sm_count);
+  const std::int64_t mib = s.i64("footprint_mib");
+  const std::uint64_t wanted = mib ? std::uint64_t{1} * mib << 20 : s.device().l2_bytes / 4;
+  if (wanted > s.device().l2_bytes) s.skip("the array is larger than L2");
+  const bool own = s.text("lines") == "own";
+  // Tiles of an SM, to the nearest.
+  const auto part = static_cast<std::uint32_t>((wanted + ctas * kTile / 2) / (ctas * kTile));
+  const std::uint32_t apart = own ? std::max(part, 1u) : 0;
+  const std::uint32_t total = own ? ctas * apart : static_cast<std::uint32_t>(wanted / kTile);
+  const std::uint32_t tiles = own ? apart : total;
+  const std::size_t bytes = std::size_t{total} * kTile;
+  auto* data = s.allocate<char>(bytes);
   auto* sums = s.allocate<std::uint32_t>(ctas * kThreads);
-  s.fill_random_bits(data, vectors * sizeof(uint4));
-  s.set_param("bytes", static_cast<std::int64_t>(vectors * sizeof(uint4)));
-  std::int64_t iterations = 0;
-  s.cycles({.bytes = kBlock * sizeof(uint4)}, [&](const assay::Launch& l) {
-    read_l2<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, blocks, sums, l.records);
-    iterations = l.iterations;
+  s.fill_random_bits(data, bytes);
+  s.set_param("footprint_bytes", static_cast<std::int64_t>(bytes));
+  s.set_param("bytes_per_sm", std::int64_t{tiles} * kTile);
+  std::uint64_t loads = 0;
+  s.cycles({.bytes = double{kLoads} * kTile}, [&](const assay::Launch& l) {
+    read_l2<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, tiles, apart, sums, l.records);
+    loads = static_cast<std::uint64_t>(l.iterations) * kLoads;
   });
 
-  const auto host = assay::download(data, vectors, s.stream());
+  const auto host =
+      assay::download(reinterpret_cast<const uint4*>(data), bytes / sizeof(uint4), s.stream());
   const auto found = assay::download(sums, ctas * kThreads, s.stream());
-  std::vector<std::uint32_t> of_block(std::size_t{blocks} * kThreads), of_all(kThreads);
-  for (std::size_t i = 0; i < vectors; ++i)
-    of_block[i / kBlock * kThreads + i % kThreads] += assay::vector_sum(host[i]);
-  for (std::size_t i = 0; i < of_block.size(); ++i) of_all[i % kThreads] += of_block[i];
-  for (int cta = 0; cta < ctas; ++cta)
-    for (int thread = 0; thread < kThreads; ++thread) {
-      auto sum = of_all[thread] * static_cast<std::uint32_t>(iterations / blocks);
-      for (unsigned i = 0; i < iterations % blocks; ++i)
-        sum += of_block[std::size_t{(first_block(cta, ctas, blocks) + i) % blocks} * kThreads +
-                        thread];
-      s.require(found[cta * kThreads + thread] == sum,
-                "a thread's sum is not that of what it should have read");
-    }
+  const std::uint32_t parts = own ? ctas : 1;
+  std::vector<std::uint32_t> expected(std::size_t{parts} * kThreads);
+  for (std::uint32_t tile = 0; tile < total; ++tile) {
+    const auto times =
+        static_cast<std::uint32_t>(loads / tiles + (tile % tiles < loads % tiles ? 1 : 0));
+    for (int thread = 0; thread < kThreads; ++thread)
+      expected[std::size_t{tile / tiles} * kThreads + thread] +=
+          times * assay::vector_sum(host[std::size_t{tile} * kThreads + thread]);
+  }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    s.require(found[i] == expected[i % expected.size()],
+              "a thread's sum is not that of what it should have read");
+}
+
+// Footprint 0: a quarter of L2, so that it also fits where each of two partitions keeps a copy of
+// what lies in the other.
+assay::Case array_of(std::string name, int mib, const char* lines) {
+  return {.name = name,
+          .params = {{"footprint_mib", mib}, {"lines", lines}},
+          .suite = name.empty() ? assay::Suite::quick : assay::Suite::full};
 }
 
 const assay::Registration registration{{
     .name = "memory/l2/read",
-    .question = "How many bytes per SM and cycle does L2 give when all SMs read it?",
+    .question = "How many bytes per SM and cycle does L2 give when all SMs read parts of their own "
+                "of an array that fits in L2?",
+    .cases = {array_of("", 0, "own"), array_of("8mib", 8, "own"), array_of("20mib", 20, "own"),
+              array_of("30mib", 30, "own"), array_of("same_lines", 0, "all")},
     .pace = assay::Pace::l2,
     .kernels =
         [](const assay::Case&, assay::Target) {
           return std::vector<assay::KernelUse>{
-              {.kernel = "read_l2", .sass = {{"LDG.E.128.STRONG.GPU", kLoads, kLoads}}}};
+              {.kernel = "read_l2",
+               .sass = {{"LDG.E.128.STRONG.GPU", kLoads, kLoads}, {"LDG", kLoads, kLoads}}}};
         },
     .run = run,
 }};
