@@ -7,7 +7,6 @@
 #include <chrono>
 
 #include "harness/assembler.hpp"
-#include "harness/counters.hpp"
 #include "harness/error.hpp"
 #include "harness/nvtx.hpp"
 #include "harness/sha256.hpp"
@@ -132,14 +131,6 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
       throw Error(ExitCode::failed, found.name +
                                         " measured nothing: its run() must call cycles(), "
                                         "time(), sample() or compare()");
-    if (options.counters && impl.once) {
-      const auto counted =
-          collect_counters(gpu->device.index, counters_for(gpu->device.target), impl.once);
-      if (counted)
-        found.counters = *counted;
-      else
-        found.flags.push_back(counted.reason());
-    }
   } catch (const Skipped& skipped) {
     found.status = Status::skipped;
     found.reason = skipped.reason;

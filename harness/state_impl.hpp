@@ -49,7 +49,6 @@ struct State::Impl {
   bool measured = false;
   std::vector<Buffer> buffers = {};
   std::vector<cudaLibrary_t> libraries = {};
-  std::function<void()> once = {};  // one launch of what was measured, for counters
   std::mt19937_64 random;
 
   Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu);
@@ -64,6 +63,9 @@ struct State::Impl {
                    const std::vector<double>& cycles, int sms, bool per_sm,
                    std::optional<Spread> cycle_spread = {});
   void add(Metric metric);
+  // With --counters: what `launch` does once, counted by the hardware. Called by what took the
+  // samples, after it, while all that the launch needs still lives.
+  void count(const std::function<void()>& launch);
   bool sustained() const;
   void set_iterations(std::int64_t n) { measurement.conditions.iterations = n; }
 };

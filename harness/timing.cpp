@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "harness/counters.hpp"
 #include "harness/error.hpp"
 #include "harness/state_impl.hpp"
 #include "harness/statistics.hpp"
@@ -106,6 +107,18 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
   return std::move(sampled.values);
 }
 
+void State::Impl::count(const std::function<void()>& launch) {
+  if (!options.counters || !measurement.counters.empty()) return;
+  const auto counted = collect_counters(gpu->device.index, counters_for(gpu->device.target), [&] {
+    launch();
+    check(cudaStreamSynchronize(gpu->stream));
+  });
+  if (counted)
+    measurement.counters = *counted;
+  else
+    measurement.flags.push_back(counted.reason());
+}
+
 std::vector<double> State::cycles(const Work& work,
                                   const std::function<void(const Launch&)>& launch) {
   GpuContext& gpu = impl_.need_gpu();
@@ -176,11 +189,7 @@ std::vector<double> State::cycles(const Work& work,
   impl_.measurement.conditions.sm_clock_mhz = median(clocks);
   impl_.measurement.samples = {{"cycles", cycles}, {"time_ns", std::move(time_ns)}};
   impl_.set_iterations(n);
-  impl_.once = [launch, n, &gpu] {
-    Buffer scratch(kMaxCtas * sizeof(StopwatchRecord));
-    launch({gpu.stream, n, scratch.as<StopwatchRecord>()});
-    check(cudaStreamSynchronize(gpu.stream));
-  };
+  impl_.count([&] { launch({gpu.stream, n, records.as<StopwatchRecord>()}); });
   return cycles;
 }
 
@@ -227,10 +236,7 @@ void State::time(const Work& work, const std::function<void(cudaStream_t)>& laun
   impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
   impl_.set_iterations(repeats);
-  impl_.once = [launch, &gpu] {
-    launch(gpu.stream);
-    check(cudaStreamSynchronize(gpu.stream));
-  };
+  impl_.count([&] { launch(gpu.stream); });
 }
 
 void State::sample(const Work& work, const std::function<double()>& nanoseconds) {
@@ -303,10 +309,7 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
     impl_.measurement.samples["time_ns/" + contenders[i]->name] = std::move(times[i]);
   }
   impl_.measurement.samples["time_ns"] = std::move(time_ns);
-  impl_.once = [run = ours.run, &gpu] {
-    run(gpu.stream, 0);
-    check(cudaStreamSynchronize(gpu.stream));
-  };
+  impl_.count([&] { ours.run(gpu.stream, 0); });
 }
 
 }  // namespace assay
