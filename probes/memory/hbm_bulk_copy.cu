@@ -15,8 +15,9 @@ namespace {
 
 using assay::HbmArrays;
 
-constexpr std::uint32_t kTile = 16 << 10;  // bytes
-constexpr std::uint32_t kTileVectors = kTile / sizeof(uint4);
+constexpr std::uint32_t kTile = 16 << 10;                // bytes
+[[maybe_unused]] constexpr std::uint32_t kTileVectors =  // not before sm_90
+    kTile / sizeof(uint4);
 constexpr int kMaxStages = 16;
 
 __global__ void copy_bulk(HbmArrays arrays, int stages) {
