@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latency of a bulk copy: each one brings the 16 bytes that hold the address of the next, so a step
-// is issue, flight, mbarrier completion, and the load of the address from shared memory.
+// is issue, flight, mbarrier completion, and the load of the address from shared memory. What a
+// step need not wait for is out of its way: there are two barriers, and the next one is armed while
+// a copy is in flight. The wait may let the hardware suspend the thread (try_wait, as kernels do)
+// or ask again and again (test_wait, the case "polled").
 #include "harness/device.hpp"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
@@ -10,7 +13,7 @@
 
 namespace {
 
-constexpr int kSteps = 16;     // copies in one iteration; even, so that each starts at parity 0
+constexpr int kSteps = 16;     // copies in one iteration: a multiple of 4, each starts at parity 0
 constexpr int kSpacing = 128;  // bytes from node to node: one L2 line each
 constexpr int kBytes = 16;     // the smallest bulk copy
 
@@ -28,16 +31,29 @@ __global__ void lay_ring(char* ring, int bits) {
   *reinterpret_cast<Node*>(place(ring, step, bits)) = {place(ring, step + 1, bits), step};
 }
 
+template <int kPolled>
+__device__ void wait(assay::ptx::Mbarrier* barrier, std::uint32_t parity) {
+  if constexpr (kPolled) {
+    while (!assay::ptx::mbarrier_test_wait_parity(barrier, parity)) {
+    }
+  } else {
+    assay::ptx::mbarrier_wait_parity(barrier, parity);
+  }
+}
+
 // Each CTA leaves the number of the step it ends at.
+template <int kPolled>
 __global__ void bulk_chase(char* ring, int bits, assay::Start start, std::int64_t iterations,
                            std::uint64_t* ends, assay::StopwatchRecord* records) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __shared__ Node arrived;
-  __shared__ assay::ptx::Mbarrier barrier;
+  __shared__ assay::ptx::Mbarrier barriers[2];
   const bool elected = assay::ptx::elect_one();
   if (elected) {
-    assay::ptx::mbarrier_init(&barrier, 1);
+    assay::ptx::mbarrier_init(&barriers[0], 1);
+    assay::ptx::mbarrier_init(&barriers[1], 1);
     assay::ptx::fence_mbarrier_init();
+    assay::ptx::mbarrier_arrive_expect_tx(&barriers[0], kBytes);
   }
   const char* next = place(ring, start.offset + blockIdx.x * start.apart, bits);
   const assay::Stopwatch stopwatch;
@@ -46,9 +62,9 @@ __global__ void bulk_chase(char* ring, int bits, assay::Start start, std::int64_
     for (std::int64_t i = 0; i < iterations; ++i) {
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
-        assay::ptx::mbarrier_arrive_expect_tx(&barrier, kBytes);
-        assay::ptx::bulk_load(&arrived, next, kBytes, &barrier);
-        assay::ptx::mbarrier_wait_parity(&barrier, step % 2);
+        assay::ptx::bulk_load(&arrived, next, kBytes, &barriers[step % 2]);
+        assay::ptx::mbarrier_arrive_expect_tx(&barriers[(step + 1) % 2], kBytes);
+        wait<kPolled>(&barriers[step % 2], step / 2 % 2);
         next = arrived.next;
       }
     }
@@ -58,12 +74,14 @@ __global__ void bulk_chase(char* ring, int bits, assay::Start start, std::int64_
 #endif
 }
 
-assay::Case ring_of(std::string name, int bits) {
+assay::Case ring_of(std::string name, int bits, int polled = 0) {
   return {.name = std::move(name),
           .params = {{"bytes", kBytes},
+                     {"polled", polled},
                      {"spacing_bytes", kSpacing},
                      {"ring_bits", bits},
-                     {"footprint_bytes", std::int64_t{kSpacing} << bits}}};
+                     {"footprint_bytes", std::int64_t{kSpacing} << bits}},
+          .suite = polled ? assay::Suite::full : assay::Suite::quick};
 }
 
 void run(assay::State& s) {
@@ -72,10 +90,11 @@ void run(assay::State& s) {
   char* ring = s.allocate<char>(s.i64("footprint_bytes"));
   auto* ends = s.allocate<std::uint64_t>(ctas);
   lay_ring<<<(1 << bits) / 256, 256, 0, s.stream()>>>(ring, bits);
+  const auto kernel = s.i64("polled") ? bulk_chase<1> : bulk_chase<0>;
   assay::Walk walk(ctas, bits);
   s.cycles({.steps = kSteps}, [&](const assay::Launch& l) {
     const assay::Start start = walk.set_out(l.iterations * kSteps);
-    bulk_chase<<<ctas, 32, 0, l.stream>>>(ring, bits, start, l.iterations, ends, l.records);
+    kernel<<<ctas, 32, 0, l.stream>>>(ring, bits, start, l.iterations, ends, l.records);
   });
   const auto ended = assay::download(ends, ctas, s.stream());
   for (int cta = 0; cta < ctas; ++cta)
@@ -85,12 +104,13 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "tma/bulk_16b/latency",
     .question = "How many cycles until a 16-byte bulk copy has arrived and can be read?",
-    .cases = {ring_of("", 13), ring_of("dram", 23)},
+    .cases = {ring_of("", 13), ring_of("dram", 23), ring_of("polled", 13, 1)},
     .targets = assay::targets_from(assay::Target::sm_90a),
     .kernels =
-        [](const assay::Case&, assay::Target) {
+        [](const assay::Case& c, assay::Target) {
           return std::vector<assay::KernelUse>{
-              {.kernel = "bulk_chase", .sass = {{"UBLKCP", kSteps, kSteps}}}};
+              {.kernel = c.i64("polled") ? "bulk_chase<1>" : "bulk_chase<0>",
+               .sass = {{"UBLKCP", kSteps, kSteps}}}};
         },
     .run = run,
 }};
