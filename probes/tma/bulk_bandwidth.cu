@@ -14,25 +14,29 @@ __global__ void __launch_bounds__(assay::kStreamThreads)
 #endif
 }
 
-assay::Case ring_of(std::string name, int tile_bytes, int stages) {
+assay::Case ring_of(std::string name, int tile_bytes, int stages, int run = 1,
+                    int ctas_per_sm = 1) {
   return {.name = name,
           .params = {{"copy_bytes", tile_bytes},
                      {"stages", stages},
-                     {"bytes_in_flight_per_sm", stages * tile_bytes}},
+                     {"run", run},
+                     {"ctas_per_sm", ctas_per_sm},
+                     {"bytes_in_flight_per_cta", stages * tile_bytes}},
           .suite = name.empty() ? assay::Suite::quick : assay::Suite::full};
 }
 
 void run(assay::State& s) {
-  const int shared = static_cast<int>(s.i64("bytes_in_flight_per_sm"));
+  const int shared = static_cast<int>(s.i64("bytes_in_flight_per_cta"));
   const auto tile_bytes = static_cast<std::uint32_t>(s.i64("copy_bytes"));
   char* array = s.allocate<char>(assay::kStreamBytes);
   s.fill_random_bits(array, assay::kStreamBytes);
   const assay::StreamShape shape{static_cast<std::uint32_t>(assay::kStreamBytes / tile_bytes),
-                                 tile_bytes, static_cast<int>(s.i64("stages"))};
+                                 tile_bytes, static_cast<int>(s.i64("stages")),
+                                 static_cast<std::uint32_t>(s.i64("run"))};
   assay::check(
       cudaFuncSetAttribute(stream_bytes, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   assay::measure_stream(
-      s, array, assay::kStreamBytes, [&](cudaStream_t stream, int ctas, std::uint32_t* sum) {
+      s, array, shape, [&](cudaStream_t stream, unsigned ctas, std::uint32_t* sum) {
         stream_bytes<<<ctas, assay::kStreamThreads, shared, stream>>>(array, shape, sum);
       });
 }
@@ -41,7 +45,8 @@ const assay::Registration registration{{
     .name = "tma/bulk/bandwidth",
     .question = "How fast do plain bulk copies bring an array from DRAM to the SMs?",
     .cases = {ring_of("", 8192, 10), ring_of("bytes_2048", 2048, 32),
-              ring_of("bytes_16384", 16384, 5)},
+              ring_of("bytes_16384", 16384, 5), ring_of("run_16", 8192, 10, 16),
+              ring_of("run_16_each", 8192, 5, 16, assay::kOneRunEach)},
     .targets = assay::targets_from(assay::Target::sm_90a),
     .pace = assay::Pace::dram,
     .kernels =

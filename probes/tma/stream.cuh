@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a large array through a ring of shared-memory stages that TMA fills: one persistent CTA per
-// SM, one thread that issues copies, eight warps that add up every word that arrives.
+// Reads a large array through a ring of shared-memory stages that TMA fills: in each CTA one thread
+// that issues copies, eight warps that add up every word that arrives.
+//
+// Who reads which tile when: CTA b takes `run` consecutive tiles, then skips those of the other
+// CTAs. Either as many CTAs as the SMs hold go on to the end, and the slowest SM ends the launch;
+// or each CTA has one run, and the hardware hands the next to whichever SM is free.
 //
 // Bytes in flight per SM are stages x tile bytes. By Little's law an H200 needs 4.8 TB/s x about
 // 0.8 us / 132 SMs = 29 KB of them, before any jitter.
@@ -26,6 +30,25 @@ struct StreamShape {
   std::uint32_t tiles;       // in the array
   std::uint32_t tile_bytes;  // a multiple of 16
   int stages;
+  std::uint32_t run;  // consecutive tiles of one CTA; divides `tiles`
+};
+inline constexpr int kOneRunEach = 0;  // in place of a number of CTAs per SM
+
+// The tiles of this CTA, one after another, without a division: the issuing thread has some 500
+// cycles for each.
+class Turn {
+ public:
+  __device__ explicit Turn(std::uint32_t run) : tile_(blockIdx.x * run), run_(run), left_(run) {}
+  __device__ std::uint32_t tile() const { return tile_; }
+  __device__ void next() {
+    ++tile_;
+    if (--left_) return;
+    left_ = run_;
+    tile_ += (gridDim.x - 1) * run_;
+  }
+
+ private:
+  std::uint32_t tile_, run_, left_;
 };
 
 // Adds the sum of all 32-bit words of the array to *sum. `load(tile, destination, barrier)` issues
@@ -45,20 +68,22 @@ __device__ void stream_tiles(StreamShape shape, std::uint32_t* sum, const Load& 
 
   int stage = 0;
   std::uint32_t parity = 0;
+  Turn turn(shape.run);
   const auto advance = [&] {
+    turn.next();
     if (++stage == shape.stages) stage = 0, parity ^= 1;
   };
   if (threadIdx.x < 32) {
     if (!ptx::elect_one()) return;
-    for (std::uint32_t tile = blockIdx.x; tile < shape.tiles; tile += gridDim.x, advance()) {
+    for (; turn.tile() < shape.tiles; advance()) {
       ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
       ptx::mbarrier_arrive_expect_tx(&full[stage], shape.tile_bytes);
-      load(tile, stages + stage * shape.tile_bytes, &full[stage]);
+      load(turn.tile(), stages + stage * shape.tile_bytes, &full[stage]);
     }
     return;
   }
   std::uint32_t mine = 0;
-  for (std::uint32_t tile = blockIdx.x; tile < shape.tiles; tile += gridDim.x, advance()) {
+  for (; turn.tile() < shape.tiles; advance()) {
     ptx::mbarrier_wait_parity(&full[stage], parity);
     const char* arrived = stages + stage * shape.tile_bytes;
 #pragma unroll 4
@@ -84,26 +109,29 @@ static __global__ void sum_words(const std::uint32_t* words, std::size_t count,
   atomicAdd(sum, mine);
 }
 
+// Far larger than any L2, so that no launch finds there what the one before left.
+inline constexpr std::size_t kStreamBytes = std::size_t{4} << 30;
+
 // Times `launch(stream, ctas, sum)`, which streams all of `array` once, against the DRAM's limit,
 // and requires that every launch added up what ordinary loads add up.
 template <class Launch>
-void measure_stream(State& s, const char* array, std::size_t bytes, const Launch& launch) {
+void measure_stream(State& s, const char* array, StreamShape shape, const Launch& launch) {
+  const std::int64_t per_sm = s.i64("ctas_per_sm");
+  const auto ctas = static_cast<unsigned>(per_sm == kOneRunEach ? shape.tiles / shape.run
+                                                                : per_sm * s.device().sm_count);
   auto* sums = s.allocate<std::uint32_t>(2);
   check(cudaMemsetAsync(sums, 0, 2 * sizeof(*sums), s.stream()));
-  sum_words<<<1024, 256, 0, s.stream()>>>(reinterpret_cast<const std::uint32_t*>(array), bytes / 4,
-                                          &sums[0]);
+  sum_words<<<1024, 256, 0, s.stream()>>>(reinterpret_cast<const std::uint32_t*>(array),
+                                          kStreamBytes / 4, &sums[0]);
   check(cudaGetLastError());
   std::uint32_t launches = 0;
-  s.time({.bytes = static_cast<double>(bytes), .limit = dram_limit(s.device())},
+  s.time({.bytes = double{kStreamBytes}, .limit = dram_limit(s.device())},
          [&](cudaStream_t stream) {
-           launch(stream, s.device().sm_count, &sums[1]);
+           launch(stream, ctas, &sums[1]);
            ++launches;
          });
   const auto seen = download(sums, 2, s.stream());
   s.require(seen[1] == seen[0] * launches, "what TMA delivered does not add up");
 }
-
-// Far larger than any L2, so that no launch finds there what the one before left.
-inline constexpr std::size_t kStreamBytes = std::size_t{4} << 30;
 
 }  // namespace assay
