@@ -19,10 +19,10 @@ __global__ void __launch_bounds__(assay::kHbmThreads) copy(HbmArrays arrays) {
 }
 
 constexpr assay::HbmVariant kVariants[] = {
-    {"copy<4, 1>", 4, 1, copy<4, 1>}, {"copy<1, 1>", 1, 1, copy<1, 1>},
-    {"copy<2, 1>", 2, 1, copy<2, 1>}, {"copy<8, 1>", 8, 1, copy<8, 1>},
-    {"copy<1, 0>", 1, 0, copy<1, 0>}, {"copy<4, 0>", 4, 0, copy<4, 0>},
-    {"copy<8, 0>", 8, 0, copy<8, 0>}};
+    {"copy<1, 0>", 1, 0, copy<1, 0>}, {"copy<2, 0>", 2, 0, copy<2, 0>},
+    {"copy<4, 0>", 4, 0, copy<4, 0>}, {"copy<8, 0>", 8, 0, copy<8, 0>},
+    {"copy<1, 1>", 1, 1, copy<1, 1>}, {"copy<2, 1>", 2, 1, copy<2, 1>},
+    {"copy<4, 1>", 4, 1, copy<4, 1>}, {"copy<8, 1>", 8, 1, copy<8, 1>}};
 
 const assay::Registration registration{{
     .name = "memory/hbm/copy",

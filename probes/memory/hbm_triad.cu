@@ -38,9 +38,9 @@ __global__ void count_different(HbmArrays arrays) {
 }
 
 constexpr assay::HbmVariant kVariants[] = {
-    {"triad<2, 1>", 2, 1, triad<2, 1>}, {"triad<1, 1>", 1, 1, triad<1, 1>},
-    {"triad<4, 1>", 4, 1, triad<4, 1>}, {"triad<1, 0>", 1, 0, triad<1, 0>},
-    {"triad<2, 0>", 2, 0, triad<2, 0>}, {"triad<4, 0>", 4, 0, triad<4, 0>}};
+    {"triad<1, 0>", 1, 0, triad<1, 0>}, {"triad<2, 0>", 2, 0, triad<2, 0>},
+    {"triad<4, 0>", 4, 0, triad<4, 0>}, {"triad<1, 1>", 1, 1, triad<1, 1>},
+    {"triad<2, 1>", 2, 1, triad<2, 1>}, {"triad<4, 1>", 4, 1, triad<4, 1>}};
 
 const assay::Registration registration{{
     .name = "memory/hbm/triad",

@@ -28,7 +28,7 @@ __global__ void count_unwritten(HbmArrays arrays) {
 }
 
 constexpr assay::HbmVariant kVariants[] = {
-    {"write<4, 0>", 4, 0, write<4, 0>}, {"write<1, 0>", 1, 0, write<1, 0>},
+    {"write<1, 0>", 1, 0, write<1, 0>}, {"write<4, 0>", 4, 0, write<4, 0>},
     {"write<8, 0>", 8, 0, write<8, 0>}, {"write<1, 1>", 1, 1, write<1, 1>},
     {"write<4, 1>", 4, 1, write<4, 1>}, {"write<8, 1>", 8, 1, write<8, 1>}};
 
