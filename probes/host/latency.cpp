@@ -2,11 +2,12 @@
 // Load latency of the CPU against the size of what it walks through: a ladder with one step per
 // cache, and DRAM beyond the last. One thread chases pointers, one per 64-byte line, in an order no
 // prefetcher follows; huge pages, where the system gives them, keep page walks out of the figure.
+#include <bit>
 #include <cstdint>
 
 #include "harness/state.hpp"
 #include "probes/host/team.hpp"
-#include "probes/memory/cycle.hpp"
+#include "probes/memory/ring.hpp"
 
 namespace {
 
@@ -26,18 +27,20 @@ Line* walk(Line* line, std::int64_t steps) {
 
 void chase(assay::State& s, std::size_t bytes) {
   const auto count = static_cast<std::uint32_t>(bytes / sizeof(Line));
+  const int bits = std::countr_zero(count);
   const assay::HostMemory memory = assay::map_memory(bytes);
   auto* lines = reinterpret_cast<Line*>(memory.get());
-  for (std::uint32_t i = 0; i < count; ++i) lines[i].next = lines + assay::successor(i, count);
+  for (std::uint32_t step = 0; step < count; ++step)
+    lines[assay::shuffle(step, bits)].next = lines + assay::shuffle(step + 1, bits);
   // A few milliseconds at any latency; once round first where that is affordable.
   const std::int64_t steps = bytes <= (8u << 20) ? 1 << 18 : 1 << 16;
   Line* line = walk(lines, std::min<std::int64_t>(count, 1 << 20));
-  std::uint64_t walked = std::min<std::uint64_t>(count, 1 << 20);
+  auto walked = std::min<std::uint32_t>(count, 1 << 20);  // wraps at a multiple of count
   s.sample({.steps = static_cast<double>(steps)}, [&] {
-    walked += static_cast<std::uint64_t>(steps);
+    walked += static_cast<std::uint32_t>(steps);
     return assay::on_one_cpu([&] { line = walk(line, steps); });
   });
-  s.require(line == lines + assay::place_after(0, walked, count),
+  s.require(line == lines + assay::shuffle(walked, bits),
             "the chase ended on another line than its steps lead to");
 }
 

@@ -5,45 +5,50 @@
 namespace assay {
 namespace {
 
-// Ties lines[rings][count] into rings and puts cursor c on ring c % rings. Each cursor starts at a
-// place of its own, so that SMs do not march over their rings in step.
-__global__ void tie_rings(Line* lines, std::uint32_t rings, std::uint32_t count, Line** cursors,
+// Each cursor starts at a step of its own, so that SMs do not march over their rings in step.
+__host__ __device__ std::uint32_t first_step(std::uint32_t cursor) { return cursor * 2654435769u; }
+
+// Ties lines[rings][2^bits] into rings and puts cursor c on ring c % rings.
+__global__ void tie_rings(Line* lines, std::uint32_t rings, int bits, Line** cursors,
                           std::uint32_t cursor_count) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-  for (std::size_t i = thread; i < std::size_t{rings} * count; i += gridDim.x * blockDim.x) {
-    const auto place = static_cast<std::uint32_t>(i % count);
-    lines[i].next = &lines[i - place + successor(place, count)];
+  for (std::size_t i = thread; i < std::size_t{rings} << bits; i += gridDim.x * blockDim.x) {
+    Line* ring = lines + (i >> bits << bits);
+    const auto step = static_cast<std::uint32_t>(i);
+    ring[shuffle(step, bits)].next = &ring[shuffle(step + 1, bits)];
   }
-  if (thread < cursor_count)
-    cursors[thread] = &lines[std::size_t{thread % rings} * count + thread * 2654435769u % count];
+  if (thread < cursor_count) {
+    Line* ring = lines + (std::size_t{thread % rings} << bits);
+    cursors[thread] = &ring[shuffle(first_step(thread), bits)];
+  }
 }
 
 }  // namespace
 
-void measure_chase(State& s, int rings, std::uint32_t count, ChaseKernel kernel) {
+void measure_chase(State& s, int rings, int bits, ChaseKernel kernel) {
   const int ctas = s.device().sm_count;
-  auto* lines = s.allocate<Line>(std::size_t{count} * rings);
+  const std::int64_t count = std::int64_t{1} << bits;
+  auto* lines = s.allocate<Line>(count * rings);
   auto* cursors = s.allocate<Line*>(ctas);
   auto* records = s.allocate<StopwatchRecord>(ctas);
-  tie_rings<<<1024, 256, 0, s.stream()>>>(lines, rings, count, cursors, ctas);
+  tie_rings<<<1024, 256, 0, s.stream()>>>(lines, rings, bits, cursors, ctas);
   const std::vector<Line*> start = download(cursors, ctas, s.stream());
-  s.set_param("bytes", static_cast<std::int64_t>(sizeof(Line) * count * rings));
+  s.set_param("bytes", static_cast<std::int64_t>(sizeof(Line)) * count * rings);
 
   kernel<<<ctas, 32, 0, s.stream()>>>(count / kChaseSteps, cursors, records);
   check(cudaGetLastError());
   s.require(download(cursors, ctas, s.stream()) == start,
             "a walk once round the ring did not end where it began");
 
-  std::uint64_t steps = 0;
+  std::uint32_t steps = 0;  // wraps at a multiple of the ring's length
   s.cycles({.steps = kChaseSteps}, [&](const Launch& l) {
     kernel<<<ctas, 32, 0, l.stream>>>(l.iterations, cursors, l.records);
-    steps += static_cast<std::uint64_t>(l.iterations) * kChaseSteps;
+    steps += static_cast<std::uint32_t>(l.iterations) * kChaseSteps;
   });
   const std::vector<Line*> end = download(cursors, ctas, s.stream());
   for (int cta = 0; cta < ctas; ++cta) {
-    const Line* ring = lines + std::size_t{count} * (cta % rings);
-    const auto from = static_cast<std::uint32_t>(start[cta] - ring);
-    s.require(end[cta] == ring + place_after(from, steps, count),
+    const Line* ring = lines + count * (cta % rings);
+    s.require(end[cta] == ring + shuffle(first_step(cta) + steps, bits),
               "a chase ended on another line than its steps lead to");
   }
 }

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "harness/state.hpp"
-#include "probes/memory/cycle.hpp"
+#include "probes/memory/ring.hpp"
 
 namespace assay {
 
@@ -21,9 +21,9 @@ inline constexpr int kChaseSteps = 64;  // loads in one iteration
 // Walks kChaseSteps * iterations lines from cursors[blockIdx.x], and leaves there where it came to.
 using ChaseKernel = void (*)(std::int64_t iterations, Line** cursors, StopwatchRecord* records);
 
-// Measures `kernel` on every SM. There are `rings` rings of `count` lines (a power of two, at least
-// kChaseSteps): one for all SMs, or one for each. Every ring is walked once round before, and every
-// walk's end is checked after.
-void measure_chase(State& s, int rings, std::uint32_t count, ChaseKernel kernel);
+// Measures `kernel` on every SM. There are `rings` rings of 2^bits lines (at least kChaseSteps):
+// one for all SMs, or one for each. Every ring is walked once round before, and every walk's end is
+// checked after.
+void measure_chase(State& s, int rings, int bits, ChaseKernel kernel);
 
 }  // namespace assay

@@ -32,7 +32,7 @@ void run(assay::State& s) {
   const assay::Device& device = s.device();
   const auto lines = std::bit_ceil(16 * device.l2_bytes / sizeof(Line) / device.sm_count);
   s.set_param("bytes_per_sm", static_cast<std::int64_t>(lines * sizeof(Line)));
-  assay::measure_chase(s, device.sm_count, static_cast<std::uint32_t>(lines), chase_dram);
+  assay::measure_chase(s, device.sm_count, std::countr_zero(lines), chase_dram);
 }
 
 const assay::Registration registration{{

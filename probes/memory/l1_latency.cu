@@ -11,6 +11,8 @@ namespace {
 
 using assay::Line;
 
+constexpr int kRingBits = 6;
+
 __global__ void chase_l1(std::int64_t iterations, Line** cursors, assay::StopwatchRecord* records) {
   Line* line = cursors[blockIdx.x];
   const assay::Stopwatch stopwatch;
@@ -34,7 +36,7 @@ const assay::Registration registration{{
                .sass = {{"LDG.E.64", assay::kChaseSteps, assay::kChaseSteps},
                         {"LDG.E.64.STRONG", 0, 0}}}};  // those would not be served by L1
         },
-    .run = [](assay::State& s) { assay::measure_chase(s, 1, assay::kChaseSteps, chase_l1); },
+    .run = [](assay::State& s) { assay::measure_chase(s, 1, kRingBits, chase_l1); },
 }};
 
 }  // namespace

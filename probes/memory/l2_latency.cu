@@ -26,8 +26,9 @@ using assay::Line;
 constexpr int kCandidates = 1024;  // lines that an SM times, one of each KiB of its slice
 constexpr int kLinesPerKiB = 1024 / sizeof(Line);
 constexpr int kSlice = kCandidates * kLinesPerKiB;
-constexpr std::uint32_t kRing = 256;  // lines: 32 KiB per SM
-constexpr int kAtomics = 16;          // timed for each candidate, one after another
+constexpr int kRingBits = 8;
+constexpr std::uint32_t kRing = 1 << kRingBits;  // lines: 32 KiB per SM
+constexpr int kAtomics = 16;                     // timed for each candidate, one after another
 
 // A line that names itself makes a chain of atomics: each result is the next one's address. The
 // best of three attempts stands, so that nothing rare makes a group of its own.
@@ -82,7 +83,8 @@ __global__ void chase_l2_spoiling(std::int64_t iterations, Line** cursors,
 
 __global__ void tie_rings(Line* const* lines) {  // [sm][kRing]; null where an SM has none
   Line* const* ring = lines + blockIdx.x * kRing;
-  if (ring[threadIdx.x]) ring[threadIdx.x]->next = ring[assay::successor(threadIdx.x, kRing)];
+  const std::uint32_t here = assay::shuffle(threadIdx.x, kRingBits);
+  if (ring[here]) ring[here]->next = ring[assay::shuffle(threadIdx.x + 1, kRingBits)];
 }
 
 // Lines of one home for the ring of each SM: [kMaxSms][kRing], null for SMs without.
@@ -136,13 +138,13 @@ void run(assay::State& s) {
   tie_rings<<<kMaxSms, kRing, 0, s.stream()>>>(rings);
   assay::check(cudaGetLastError());
 
-  std::uint64_t steps = 0;
+  std::uint32_t steps = 0;  // wraps at a multiple of the ring's length
   s.cycles({.steps = kChaseSteps}, [&](const assay::Launch& l) {
     kernel<<<s.device().sm_count, 32, 0, l.stream>>>(l.iterations, cursors, l.records);
-    steps += static_cast<std::uint64_t>(l.iterations) * kChaseSteps;
+    steps += static_cast<std::uint32_t>(l.iterations) * kChaseSteps;
   });
   const auto end = assay::download(cursors, kMaxSms, s.stream());
-  const std::uint32_t place = assay::place_after(0, steps, kRing);
+  const std::uint32_t place = assay::shuffle(steps, kRingBits);
   for (int sm = 0; sm < kMaxSms; ++sm)
     s.require(end[sm] == lines[std::size_t{kRing} * sm + place] || end[sm] == start[sm],
               "a chase ended on another line than its steps lead to");

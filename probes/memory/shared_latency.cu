@@ -11,12 +11,13 @@
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/shared_address.cuh"
 #include "harness/state.hpp"
-#include "probes/memory/cycle.hpp"
+#include "probes/memory/ring.hpp"
 
 namespace {
 
-constexpr int kSteps = 64;   // loads in one iteration
-constexpr int kWords = 256;  // of the ring
+constexpr int kSteps = 64;  // loads in one iteration
+constexpr int kRingBits = 8;
+constexpr int kWords = 1 << kRingBits;
 
 // How a word names its successor: by its index in the ring, or by its shared address.
 struct ByIndex {
@@ -39,8 +40,8 @@ __device__ void chase(std::int64_t iterations, std::uint32_t* places,
   const std::uint32_t ring = assay::ptx::shared_address(words);
 #pragma unroll
   for (int first = 0; first < kWords; first += 32) {
-    const std::uint32_t place = first + threadIdx.x;
-    words[place] = By::name(ring, assay::successor(place, kWords));
+    const std::uint32_t step = first + threadIdx.x;
+    words[assay::shuffle(step, kRingBits)] = By::name(ring, assay::shuffle(step + 1, kRingBits));
   }
   std::uint32_t next = By::name(ring, places[blockIdx.x]);
   const assay::Stopwatch stopwatch;  // begins with the barrier that publishes the ring
@@ -68,13 +69,13 @@ void run(assay::State& s) {
   auto* places = s.allocate<std::uint32_t>(ctas);
   assay::check(cudaMemsetAsync(places, 0, ctas * sizeof(*places), s.stream()));
   const auto kernel = s.text("chain") == "index" ? chase_index : chase_address;
-  std::uint64_t steps = 0;
+  std::uint32_t steps = 0;  // wraps at a multiple of the ring's length
   s.cycles({.steps = kSteps}, [&](const assay::Launch& l) {
     kernel<<<ctas, 32, 0, l.stream>>>(l.iterations, places, l.records);
-    steps += static_cast<std::uint64_t>(l.iterations) * kSteps;
+    steps += static_cast<std::uint32_t>(l.iterations) * kSteps;
   });
   for (const std::uint32_t place : assay::download(places, ctas, s.stream()))
-    s.require(place == assay::place_after(0, steps, kWords),
+    s.require(place == assay::shuffle(steps, kRingBits),
               "a chase ended on another word than its steps lead to");
 }
 

@@ -9,7 +9,7 @@
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/state.hpp"
-#include "probes/tma/ring.cuh"
+#include "probes/memory/ring.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "harness/ptx/tensor_map.hpp"
 #include "harness/ptx/tma.cuh"
 #include "harness/state.hpp"
-#include "probes/tma/ring.cuh"
+#include "probes/memory/ring.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A closed walk in pseudo-random order through 2^bits places, in closed form: step t is at place
-// shuffle(t). So a ring of any size is laid out by one kernel, and where a chain of any length must
-// end is known without walking it.
+// The order of every chase: a closed walk in pseudo-random order through 2^bits places, in closed
+// form: step t is at place shuffle(t), step 0 at place 0. So a ring of any size is laid out by one
+// kernel, and where a chain of any length must end is known without walking it.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// A bijection of 0 .. 2^bits - 1 (8 <= bits < 32): products with odd numbers and xors of a number
+// A bijection of 0 .. 2^bits - 1 (0 < bits < 32): products with odd numbers and xors of a number
 // with its own upper half can each be undone.
 __host__ __device__ constexpr std::uint32_t shuffle(std::uint32_t step, int bits) {
   const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/tma/ring.cuh"
+#include "probes/memory/ring.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace assay {
 namespace {
 
 TEST(Ring, VisitsEveryPlaceOnce) {
-  for (const int bits : {8, 13, 16, 17}) {
+  for (const int bits : {1, 2, 6, 8, 13, 16, 17}) {
     std::vector<bool> visited(std::size_t{1} << bits);
     for (std::uint32_t step = 0; step < visited.size(); ++step) {
       const std::uint32_t place = shuffle(step, bits);
@@ -18,6 +18,20 @@ TEST(Ring, VisitsEveryPlaceOnce) {
       visited[place] = true;
     }
   }
+}
+
+TEST(Ring, HasNoConstantStrideForAPrefetcher) {
+  constexpr int kBits = 16;
+  int repeats = 0;
+  for (std::uint32_t step = 0; step < 1u << kBits; ++step) {
+    const std::uint32_t here = shuffle(step, kBits), next = shuffle(step + 1, kBits);
+    repeats += shuffle(step + 2, kBits) - next == next - here;
+  }
+  EXPECT_LT(repeats, 100);
+}
+
+TEST(Ring, BeginsAtPlaceNought) {
+  for (const int bits : {1, 6, 8, 31}) EXPECT_EQ(shuffle(0, bits), 0u);
 }
 
 TEST(Ring, ClosesAfterTheLastStep) {
