@@ -2,7 +2,10 @@
 #include "kernels/gemm/bf16_sm90.cuh"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
@@ -33,8 +36,16 @@ GemmVariant variant() {
 }
 
 // Clusters that fit on the GPU at once: what a persistent grid has. GPCs with an odd number of free
-// SMs make this less than SMs / cluster size.
+// SMs make this less than SMs / cluster size. Asked once per device: the answer takes longer than a
+// small product.
 int resident_clusters(const GemmVariant& v) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, const void*>, int> known;
+  int device = 0;
+  check(cudaGetDevice(&device));
+  const std::lock_guard lock(mutex);
+  int& clusters = known[{device, v.kernel}];
+  if (clusters > 0) return clusters;
   check(
       cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, v.shared_bytes));
   const int size = v.cluster_m * v.cluster_n;
@@ -47,7 +58,6 @@ int resident_clusters(const GemmVariant& v) {
   config.dynamicSmemBytes = v.shared_bytes;
   config.attrs = &cluster;
   config.numAttrs = 1;
-  int clusters = 0;
   check(cudaOccupancyMaxActiveClusters(&clusters, v.kernel, &config));
   if (clusters < 1) {
     throw Error(ExitCode::unfit, std::string("gemm ") + v.name + ": no cluster fits on this GPU");

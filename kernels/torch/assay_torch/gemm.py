@@ -17,6 +17,7 @@ from assay_torch.turns import Contender, take_turns, to_measurement
 OURS = "assay"
 CHECKED = 4096  # outputs compared with float64
 LOAD_SECONDS = 1.2  # before a sustained figure
+DELAY_CALLS = 4
 IDLE_SECONDS = 0.05  # before each round of a burst figure
 
 
@@ -93,8 +94,9 @@ def measure(kernels: Kernels, shape: Shape, rounds: int, seed: int, sustained: b
         contender.launch(0)
         require_right(contender.name, out[0], a[0], b[0], seed)
 
-    def delay() -> None:
-        torch.matmul(a[-1], b[-1].T, out=out[-1])
+    def delay() -> None:  # keeps the GPU busy while Python enqueues what is timed
+        for _ in range(DELAY_CALLS):
+            torch.matmul(a[-1], b[-1].T, out=out[-1])
 
     def time_round(launches: list[Callable[[], object]]) -> list[float]:
         if not sustained:
