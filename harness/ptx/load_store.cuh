@@ -15,6 +15,12 @@ __device__ inline T* load_pointer(T* const* address) {
   return value;
 }
 
+__device__ inline std::uint32_t load_u32(const std::uint32_t* address) {
+  std::uint32_t value;
+  asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  return value;
+}
+
 // A load that is coherent over the whole GPU. L1 caches are not, so L2 serves it.
 template <class T>
 __device__ inline T* load_pointer_l2(T* const* address) {
