@@ -22,9 +22,9 @@ __global__ void __launch_bounds__(assay::kHbmThreads) read(HbmArrays arrays) {
 }
 
 constexpr assay::HbmVariant kVariants[] = {
-    {"read<8, 0>", 8, 0, read<8, 0>}, {"read<16, 0>", 16, 0, read<16, 0>},
-    {"read<4, 0>", 4, 0, read<4, 0>}, {"read<1, 1>", 1, 1, read<1, 1>},
-    {"read<2, 1>", 2, 1, read<2, 1>}, {"read<4, 1>", 4, 1, read<4, 1>},
+    {"read<16, 0>", 16, 0, read<16, 0>}, {"read<8, 0>", 8, 0, read<8, 0>},
+    {"read<4, 0>", 4, 0, read<4, 0>},    {"read<1, 1>", 1, 1, read<1, 1>},
+    {"read<2, 1>", 2, 1, read<2, 1>},    {"read<4, 1>", 4, 1, read<4, 1>},
     {"read<8, 1>", 8, 1, read<8, 1>}};
 
 const assay::Registration registration{{

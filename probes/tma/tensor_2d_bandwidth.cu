@@ -32,7 +32,7 @@ struct Ring {
   int box_rows = 64, box_columns = 64;  // 64 columns: one 128-byte swizzle row
   int stages = 10, run = 1, ctas_per_sm = 1;
   const char* swizzle = "128B";
-  int l2_promotion = 256;
+  int l2_promotion = 128;
 };
 
 assay::Case case_of(const Ring& ring) {
@@ -95,7 +95,7 @@ const assay::Registration registration{{
          case_of(
              {.name = "run_16_each", .stages = 5, .run = 16, .ctas_per_sm = assay::kOneRunEach}),
          case_of({.name = "ctas_2", .stages = 6, .ctas_per_sm = 2}),
-         case_of({.name = "promotion_128", .l2_promotion = 128})},
+         case_of({.name = "promotion_256", .l2_promotion = 256})},
     .targets = kAll,
     .pace = assay::Pace::dram,
     .kernels =
