@@ -53,7 +53,8 @@ Graph build_graph(const Function& function) {
     const Instruction& instruction = code[i];
     bool falls_through = true;
     if (!instruction.never_executes()) {
-      if (instruction.is("BRA") || instruction.is("JMP") || instruction.is("WARPSYNC")) {
+      if (instruction.is("BRA") || instruction.is("JMP") || instruction.is("WARPSYNC") ||
+          instruction.is_jump_by_call()) {
         if (instruction.target) connect(i, index_of(*instruction.target));
         falls_through = instruction.is("WARPSYNC") || is_conditional(instruction);
       } else if (instruction.is("EXIT") || instruction.is("RET") || is_indirect(instruction)) {

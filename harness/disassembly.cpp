@@ -220,6 +220,10 @@ Memo& memo() {
 
 }  // namespace
 
+bool Instruction::is_jump_by_call() const {
+  return is("CALL.REL.NOINC") && callee.empty() && target == address + 2 * kInstructionBytes;
+}
+
 bool Instruction::is(std::string_view prefix) const {
   return opcode.starts_with(prefix) &&
          (opcode.size() == prefix.size() || opcode[prefix.size()] == '.');

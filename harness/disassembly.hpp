@@ -27,6 +27,9 @@ struct Instruction {
   bool never_executes() const { return predicate == "@!PT" || predicate == "@!UPT"; }
   // Whether the opcode is `prefix` or continues it after a dot: "LDG.E.128" is a "LDG.E".
   bool is(std::string_view prefix) const;
+  // ptxas for sm_89 leaves loops of a few hundred instructions by "@!P0 CALL.REL.NOINC" over the
+  // branch back, to where no routine starts: a branch in all but name.
+  bool is_jump_by_call() const;
 };
 
 // A kernel together with the routines ptxas placed behind it.

@@ -94,7 +94,8 @@ std::vector<std::string> calls_in(const Function& function,
   std::vector<std::string> names;
   for (const std::size_t i : indices) {
     const Instruction& instruction = function.code[i];
-    if (!instruction.is("CALL") || instruction.never_executes()) continue;
+    if (!instruction.is("CALL") || instruction.never_executes() || instruction.is_jump_by_call())
+      continue;
     std::string name = instruction.callee.empty() ? "an unknown address" : instruction.callee;
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
