@@ -37,8 +37,8 @@ std::string ptx_text(const PtxKernel& kernel) {
       "  bar.sync 0;\n"
       "  mov.u64 %start_ns, %globaltimer;\n"
       "  mov.u64 %start, %clock64;\n"
-      "  .pragma \"nounroll\";\n"
-      "repeat:\n";
+      "repeat:\n"
+      "  .pragma \"nounroll\";\n";  // of the loop whose header is the current basic block
   text += kernel.loop;
   // As class Stopwatch does: the latest of the warps' stops stands. The record is 40 bytes.
   text +=
