@@ -112,7 +112,7 @@ std::function<void(const Launch&)> prepare_row(State& s, const InstructionRow& r
   return kernel.on_every_sm();
 }
 
-Probe instruction_probe(Probe probe, std::vector<InstructionRow> rows, bool sustained) {
+Probe instruction_probe(Probe probe, const std::vector<InstructionRow>& rows, bool sustained) {
   auto table = std::make_shared<std::map<std::string, InstructionRow>>();
   probe.cases.clear();
   for (const InstructionRow& row : rows) {

@@ -56,7 +56,8 @@ struct InstructionRow {
 
 // The probe of a table; `probe` brings name, question and pace, its cases, kernels and run come
 // from the rows. With `sustained`, each row has a second case measured under lasting load.
-Probe instruction_probe(Probe probe, std::vector<InstructionRow> rows, bool sustained = false);
+Probe instruction_probe(Probe probe, const std::vector<InstructionRow>& rows,
+                        bool sustained = false);
 
 // How many copies of a row's instruction a kernel holds.
 struct KernelShape {

@@ -121,7 +121,7 @@ const Registration registration{[] {
       {.name = "tensor_core/mma_sync",
        .question = "What does warp-level mma.sync deliver per data type, and after how many cycles "
                    "is its result there?"},
-      std::move(rows));
+      rows);
 }()};
 
 }  // namespace

@@ -35,7 +35,8 @@ def test_contributing_shows_the_example():
 def test_find_package_and_own_probe(tmp_path):
     if not (BUILD / "assay").exists():
         pytest.skip("nothing is built in build/")
-    nvcc = re.search("^CMAKE_CUDA_COMPILER:.*=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)[1]
+    found = next(BUILD.glob("CMakeFiles/*/CMakeCUDACompiler.cmake")).read_text()
+    nvcc = re.search(r'^set\(CMAKE_CUDA_COMPILER "(.*)"\)$', found, re.M)[1]
     call("cmake", "--install", BUILD, "--prefix", tmp_path / "prefix")
     call("cmake", "-S", EXAMPLE, "-B", tmp_path / "build", "-G", "Ninja",
          f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}", f"-DCMAKE_CUDA_COMPILER={nvcc}",
