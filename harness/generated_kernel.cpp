@@ -6,14 +6,20 @@
 namespace assay {
 
 GeneratedKernel::GeneratedKernel(State& s, const std::string& entry, int threads,
-                                 std::size_t in_bytes, std::size_t out_bytes)
+                                 std::size_t in_bytes, std::size_t out_bytes,
+                                 std::size_t shared_bytes)
     : s_(s),
       kernel_(s.generated_kernel(entry)),
       threads_(threads),
       in_bytes_(in_bytes),
       out_bytes_(out_bytes),
+      shared_bytes_(shared_bytes),
       in_(s.allocate(in_bytes)),
-      out_(s.allocate(out_bytes)) {}
+      out_(s.allocate(out_bytes)) {
+  if (shared_bytes > 0)
+    check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes)));
+}
 
 void GeneratedKernel::upload(const void* values, std::size_t bytes) const {
   s_.require(bytes == in_bytes_, "a generated kernel got inputs of another size than it reads");
@@ -30,6 +36,7 @@ void GeneratedKernel::launch(int ctas, const Launch& launch) const {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(ctas));
   config.blockDim = dim3(static_cast<unsigned>(threads_));
+  config.dynamicSmemBytes = shared_bytes_;
   config.stream = launch.stream;
   check(cudaLaunchKernelExC(&config, kernel_, arguments));
 }

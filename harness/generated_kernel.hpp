@@ -13,9 +13,10 @@ namespace assay {
 
 class GeneratedKernel {
  public:
-  // Loads the case's kernel `entry`; `in_bytes` and `out_bytes` are for all its CTAs together.
+  // Loads the case's kernel `entry`; `in_bytes` and `out_bytes` are for all its CTAs together,
+  // `shared_bytes` of dynamic shared memory are each CTA's.
   GeneratedKernel(State& s, const std::string& entry, int threads, std::size_t in_bytes,
-                  std::size_t out_bytes);
+                  std::size_t out_bytes, std::size_t shared_bytes = 0);
 
   template <class T>
   void set_inputs(const std::vector<T>& values) const {
@@ -39,7 +40,7 @@ class GeneratedKernel {
   State& s_;
   const void* kernel_;
   int threads_;
-  std::size_t in_bytes_, out_bytes_;
+  std::size_t in_bytes_, out_bytes_, shared_bytes_;
   void *in_, *out_;
 };
 

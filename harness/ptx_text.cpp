@@ -13,13 +13,13 @@ std::string replace_all(std::string text, const std::string& from, const std::st
 
 std::string ptx_text(const PtxKernel& kernel) {
   std::string text = fmt::format(
-      ".version 9.0\n.target {}\n.address_size 64\n\n"
+      ".version 9.0\n.target {}\n.address_size 64\n\n{}"
       ".visible .entry {}(.param .u64 p_records, .param .u64 p_in, .param .u64 p_out,\n"
       "    .param .u32 p_iterations, .param .u32 p_zero)\n.maxntid {}\n{{\n",
-      name(kernel.target), kernel.entry, kernel.threads);
+      name(kernel.target), kernel.globals, kernel.entry, kernel.threads);
   text +=
-      "  .reg .pred %loop, %first, %lead, %warp_lead;\n"
-      "  .reg .b32 %iterations, %zero, %thread, %lane, %cta, %sm;\n"
+      "  .reg .pred %loop, %first, %lead, %warp_lead, %other_warp;\n"
+      "  .reg .b32 %iterations, %zero, %thread, %lane, %cta, %sm, %tmem;\n"
       "  .reg .b64 %records, %in, %out, %start, %stop, %start_ns, %stop_ns;\n";
   text += kernel.declarations;
   text +=
@@ -59,6 +59,48 @@ std::string ptx_text(const PtxKernel& kernel) {
       "  @%lead st.global.u32 [%records+32], %sm;\n";
   text += kernel.finish;
   return text + "  ret;\n}\n";
+}
+
+std::string load_tile(int bytes, int threads) {
+  return fmt::format(
+      "  {{\n"
+      "  .reg .pred %more;\n  .reg .b32 %word, %value, %at;\n  .reg .b64 %from;\n"
+      "  mov.u32 %word, %thread;\n"
+      "fill:\n"
+      "  mad.wide.u32 %from, %word, 4, %in;\n"
+      "  ld.global.b32 %value, [%from];\n"
+      "  shl.b32 %at, %word, 2;\n"
+      "  add.u32 %at, %at, %tile;\n"
+      "  st.shared.b32 [%at], %value;\n"
+      "  add.u32 %word, %word, {};\n"
+      "  setp.lt.u32 %more, %word, {};\n"
+      "  @%more bra fill;\n"
+      "  fence.proxy.async.shared::cta;\n"  // written by stores, read by the tensor cores
+      "  }}\n",
+      threads, bytes / 4);
+}
+
+std::string allocate_tensor_memory(const std::string& slot) {
+  return fmt::format(
+      "  setp.ge.u32 %other_warp, %thread, 32;\n"
+      "  @%other_warp bra allocated;\n"
+      "  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [{0}], 512;\n"
+      "  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
+      "allocated:\n"
+      "  tcgen05.fence::before_thread_sync;\n"
+      "  bar.sync 0;\n"
+      "  tcgen05.fence::after_thread_sync;\n"
+      "  ld.shared.b32 %tmem, [{0}];\n",
+      slot);
+}
+
+std::string release_tensor_memory() {
+  return "  tcgen05.fence::before_thread_sync;\n"
+         "  bar.sync 0;\n"
+         "  tcgen05.fence::after_thread_sync;\n"
+         "  @%other_warp bra released;\n"
+         "  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tmem, 512;\n"
+         "released:\n";
 }
 
 }  // namespace assay

@@ -20,8 +20,19 @@ struct PtxKernel {
   std::string setup = {};         // before the clock starts
   std::string loop = {};          // executed `iterations` times
   std::string finish = {};        // after the clock has stopped
+  std::string globals = {};       // at module scope: dynamic shared memory
 };
 std::string ptx_text(const PtxKernel& kernel);
+
+// Pieces for PtxKernel::setup and ::finish.
+//
+// Copies the first `bytes` (a multiple of 4) of %in to shared memory at register %tile, by all
+// threads, and lets the tensor cores see them; a barrier must follow.
+std::string load_tile(int bytes, int threads);
+// Warp 0 allocates all 512 columns of tensor memory, to be released in the end; after a barrier
+// %tmem (b32) is their address. `slot` is a register with the shared address of a word for it.
+std::string allocate_tensor_memory(const std::string& slot);
+std::string release_tensor_memory();
 
 // Every occurrence of `from` replaced.
 std::string replace_all(std::string text, const std::string& from, const std::string& to);

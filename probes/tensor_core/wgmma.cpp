@@ -64,26 +64,12 @@ std::string Kernel::ptx(Target target) const {
   PtxKernel kernel{.target = target, .entry = entry, .threads = threads()};
   kernel.declarations = fmt::format(
       "  .shared .align 1024 .b8 tile[{}];\n  .reg .b32 %d<{}>;\n"
-      "  .reg .pred %more, %add;\n  .reg .b32 %word, %value, %at, %tile;\n"
-      "  .reg .b64 %from, %a<4>, %b<4>;\n",
+      "  .reg .pred %add;\n  .reg .b32 %at, %tile;\n  .reg .b64 %from, %a<4>, %b<4>;\n",
       tile_bytes(), registers());
-  kernel.setup = fmt::format(
-      "  mov.u32 %tile, tile;\n"
-      "  mov.u32 %word, %thread;\n"
-      "fill:\n"
-      "  mad.wide.u32 %from, %word, 4, %in;\n"
-      "  ld.global.b32 %value, [%from];\n"
-      "  shl.b32 %at, %word, 2;\n"
-      "  add.u32 %at, %at, %tile;\n"
-      "  st.shared.b32 [%at], %value;\n"
-      "  add.u32 %word, %word, {0};\n"
-      "  setp.lt.u32 %more, %word, {1};\n"
-      "  @%more bra fill;\n"
-      "  fence.proxy.async.shared::cta;\n"  // written by stores, read by the tensor cores
-      "  mad.wide.u32 %in, %thread, 4, %in;\n"
-      "  mad.wide.u32 %out, %thread, 4, %out;\n"
-      "  setp.ne.u32 %add, 1, 0;\n",
-      threads(), tile_bytes() / 4);
+  kernel.setup = "  mov.u32 %tile, tile;\n" + load_tile(tile_bytes(), threads()) +
+                 "  mad.wide.u32 %in, %thread, 4, %in;\n"
+                 "  mad.wide.u32 %out, %thread, 4, %out;\n"
+                 "  setp.ne.u32 %add, 1, 0;\n";
   for (int r = 0; r < registers(); ++r)
     kernel.setup +=
         fmt::format("  ld.global.b32 %d{}, [%in+{}];\n", r, tile_bytes() + r * threads() * 4);
