@@ -55,8 +55,9 @@ struct State::Impl {
   ~Impl();
 
   GpuContext& need_gpu() const;
-  // Samples through `one` under watch of the conditions; fills conditions.
-  std::vector<double> take_samples(const std::function<double()>& one);
+  // Samples through `one`, until the interval's relative half-width, under watch of the
+  // conditions; fills conditions.
+  std::vector<double> take_samples(const std::function<double()>& one, double half_width);
   // Metrics from per-iteration time, cycles or both (either may be empty). `sms` is how many the
   // work is spread over, `per_sm` whether `work` is one SM's.
   void add_metrics(const Work& work, const std::vector<double>& time_ns,

@@ -20,6 +20,7 @@ double seconds_since(Clock::time_point begin) {
 }
 
 constexpr double kSustainedSeconds = 1.2;  // load before a sustained figure is sampled
+constexpr double kCyclesInterval = 0.2;    // of the interval asked for, for figures in cycles
 constexpr int kMaxCtas = 8192;             // records of one launch
 // How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch
 // of any library seen here, so that no launch latency is inside the events.
@@ -82,7 +83,8 @@ void stamped(GpuContext& gpu, F&& work) {
 
 }  // namespace
 
-std::vector<double> State::Impl::take_samples(const std::function<double()>& one) {
+std::vector<double> State::Impl::take_samples(const std::function<double()>& one,
+                                              double half_width) {
   if (options.profile) {
     measured = true;
     return {one()};
@@ -90,7 +92,9 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
   std::optional<ConditionsWatch> watch;
   if (gpu && gpu->nvml)
     watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
-  Sampled sampled = sample_until_known(options.sampling, one);
+  SamplingOptions sampling = options.sampling;
+  sampling.half_width = half_width;
+  Sampled sampled = sample_until_known(sampling, one);
   if (measured) return std::move(sampled.values);  // conditions are those of the first figure
   measured = true;
   Conditions& conditions = measurement.conditions;
@@ -176,7 +180,9 @@ std::vector<double> State::cycles(const Work& work,
       throw Error(ExitCode::failed, "two launches shared no SM: launch one CTA per SM");
     return median(differences);
   };
-  std::vector<double> cycles = impl_.take_samples(one);
+  // Cycles are counted, and most of them a constant of the chip: they can be known better.
+  std::vector<double> cycles =
+      impl_.take_samples(one, impl_.options.sampling.half_width * kCyclesInterval);
   // Warm-up samples are in the side lists too, and time_ns must pair with cycles.
   time_ns.erase(time_ns.begin(), time_ns.end() - static_cast<std::ptrdiff_t>(cycles.size()));
   std::vector<double> medians;
@@ -223,10 +229,11 @@ void State::time(const Work& work, const std::function<void(cudaStream_t)>& laun
 
   const auto one = [&] {
     const double ns = run(repeats);
-    if (const double mhz = clock_mhz(gpu); mhz > 0) clocks.push_back(mhz);
+    if (impl_.probe.pace != Pace::link)  // no share of which follows the SM clock
+      if (const double mhz = clock_mhz(gpu); mhz > 0) clocks.push_back(mhz);
     return ns;
   };
-  std::vector<double> time_ns = impl_.take_samples(one);
+  std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
   std::vector<double> cycles;
   if (!clocks.empty()) {
     const double mhz = median(clocks);
@@ -240,7 +247,7 @@ void State::time(const Work& work, const std::function<void(cudaStream_t)>& laun
 }
 
 void State::sample(const Work& work, const std::function<double()>& nanoseconds) {
-  std::vector<double> time_ns = impl_.take_samples(nanoseconds);
+  std::vector<double> time_ns = impl_.take_samples(nanoseconds, impl_.options.sampling.half_width);
   impl_.add_metrics(work, time_ns, {}, 1, false);
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
 }
@@ -279,7 +286,7 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
     }
     return times[0].back();
   };
-  std::vector<double> time_ns = impl_.take_samples(one);
+  std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
   for (auto& list : times)  // without the warm-up rounds
     list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(time_ns.size()));
   std::vector<double> cycles;

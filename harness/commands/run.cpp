@@ -38,7 +38,8 @@ void add_run(CLI::App& app, int& exit_code) {
   for (auto* fixed : {filter, suite, out, device, repetitions}) resume->excludes(fixed);
   command
       ->add_option("--interval", options.sampling.half_width,
-                   "Stop when the 95% interval of the median is within +- this share (0.005)")
+                   "Stop when the 95% interval of the median is within +- this share (0.005; a "
+                   "fifth of it for figures in cycles)")
       ->check(CLI::Range(1e-6, 0.5));
   command
       ->add_option("--time-cap", options.sampling.time_cap_s,

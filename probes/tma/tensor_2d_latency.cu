@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latency of a TMA box load: each box brings, in its first 16 bytes, the coordinates of the next,
 // so a step is issue, address generation, flight of the whole box, mbarrier completion, and the
-// load of the coordinates from shared memory. There are two barriers, and the next one is armed
-// while a box is in flight.
+// load of the coordinates from shared memory.
 #include <algorithm>
 
 #include "harness/device.hpp"
@@ -15,7 +14,7 @@
 
 namespace {
 
-constexpr int kSteps = 16;       // boxes in one iteration: a multiple of 4, each starts at parity 0
+constexpr int kSteps = 16;       // boxes in one iteration; even: each starts at parity 0
 constexpr int kBoxesAcross = 8;  // the matrix is eight boxes wide
 
 struct alignas(16) Node {
@@ -48,16 +47,14 @@ __global__ void box_chase(const __grid_constant__ CUtensorMap map, Ring ring, as
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   // The largest box; the 128-byte swizzle leaves its first row in place.
   __shared__ alignas(1024) char box[64 * 64 * 2];
-  __shared__ assay::ptx::Mbarrier barriers[2];
+  __shared__ assay::ptx::Mbarrier barrier;
   const bool elected = assay::ptx::elect_one();
-  const int box_bytes = ring.box_rows * ring.box_columns * 2;
   if (elected) {
-    assay::ptx::mbarrier_init(&barriers[0], 1);
-    assay::ptx::mbarrier_init(&barriers[1], 1);
+    assay::ptx::mbarrier_init(&barrier, 1);
     assay::ptx::fence_mbarrier_init();
-    assay::ptx::mbarrier_arrive_expect_tx(&barriers[0], box_bytes);
     assay::ptx::tma_prefetch_map(&map);
   }
+  const int box_bytes = ring.box_rows * ring.box_columns * 2;
   Node next = ring.at(start.offset + blockIdx.x * start.apart);
   const assay::Stopwatch stopwatch;
   if (elected) {
@@ -65,9 +62,9 @@ __global__ void box_chase(const __grid_constant__ CUtensorMap map, Ring ring, as
     for (std::int64_t i = 0; i < iterations; ++i) {
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
-        assay::ptx::tma_load_2d(box, &map, &barriers[step % 2], next.column, next.row);
-        assay::ptx::mbarrier_arrive_expect_tx(&barriers[(step + 1) % 2], box_bytes);
-        assay::ptx::mbarrier_wait_parity(&barriers[step % 2], step / 2 % 2);
+        assay::ptx::mbarrier_arrive_expect_tx(&barrier, box_bytes);
+        assay::ptx::tma_load_2d(box, &map, &barrier, next.column, next.row);
+        assay::ptx::mbarrier_wait_parity(&barrier, step % 2);
         next = *reinterpret_cast<const Node*>(box);
       }
     }
