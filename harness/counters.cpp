@@ -83,6 +83,8 @@ class Cupti {
   }
 
  private:
+  // CUPTI asks the loader for its host library by name alone; once opened, that name is known.
+  DynamicLibrary host_library_ = DynamicLibrary::open(Library::nvperf_host);
   DynamicLibrary library_ = DynamicLibrary::open(Library::cupti);
 };
 
