@@ -19,7 +19,7 @@ std::string ptx_text(const PtxKernel& kernel) {
       name(kernel.target), kernel.globals, kernel.entry, kernel.threads);
   text +=
       "  .reg .pred %loop, %first, %lead, %warp_lead, %other_warp;\n"
-      "  .reg .b32 %iterations, %zero, %thread, %lane, %cta, %sm, %tmem;\n"
+      "  .reg .b32 %iterations, %zero, %one, %thread, %lane, %cta, %sm, %tmem;\n"
       "  .reg .b64 %records, %in, %out, %start, %stop, %start_ns, %stop_ns;\n";
   text += kernel.declarations;
   text +=
@@ -31,18 +31,21 @@ std::string ptx_text(const PtxKernel& kernel) {
       "  mov.u32 %thread, %tid.x;\n"
       "  mov.u32 %cta, %ctaid.x;\n"
       "  setp.eq.u32 %lead, %thread, 0;\n"
-      "  setp.eq.u32 %first, %cta, 0;\n";
+      "  setp.eq.u32 %first, %cta, 0;\n"
+      // Grids are one CTA high, which the assembler does not know: a loop that counts down by that
+      // is not unrolled. A nounroll pragma would do too, were it not ignored (ptxas 13.0) in
+      // kernels that allocate tensor memory.
+      "  mov.u32 %one, %nctaid.y;\n";
   text += kernel.setup;
   text +=
       "  bar.sync 0;\n"
       "  mov.u64 %start_ns, %globaltimer;\n"
       "  mov.u64 %start, %clock64;\n"
-      "repeat:\n"
-      "  .pragma \"nounroll\";\n";  // of the loop whose header is the current basic block
+      "repeat:\n";
   text += kernel.loop;
   // As class Stopwatch does: the latest of the warps' stops stands. The record is 40 bytes.
   text +=
-      "  sub.u32 %iterations, %iterations, 1;\n"
+      "  sub.u32 %iterations, %iterations, %one;\n"
       "  setp.ne.u32 %loop, %iterations, 0;\n"
       "  @%loop bra repeat;\n"
       "  bar.sync 0;\n"

@@ -9,13 +9,12 @@
 
 #include <algorithm>
 
-#include "harness/device.hpp"
-#include "harness/instruction_probe.hpp"
-#include "harness/state.hpp"
+#include "harness/generated_kernel.hpp"
+#include "harness/ptx_text.hpp"
 
 namespace {
 
-using assay::Target;
+using namespace assay;
 
 constexpr int kSteps = 8;                   // instructions in one iteration of a latency chain
 constexpr int kRegisters = 128;             // of the largest instruction, per thread
@@ -80,14 +79,15 @@ std::string body(const Access& a) {
   return text;
 }
 
-// Where a loop of loads could go for all that anybody knows: it wants every register of every load,
-// without which the assembler would let loads share registers, and so wait for one another.
+// Behind the loop, where a loop of loads could go for all that anybody knows: it wants every
+// register of every load, without which the assembler would let loads share registers, and so wait
+// for one another.
 std::string keep(const Access& a) {
   if (a.store || a.latency) return "";
-  std::string text = "keep:\n";
+  std::string text = "  bra kept;\nkeep:\n";
   for (int i = 0; i < a.group() * a.registers(); ++i)
     text += fmt::format("  add.u32 %sum, %sum, %r{};\n", i);
-  return text + "  bra finish;\n";
+  return text + "kept:\n";
 }
 
 // Before the loop. Loads: every column c of lane l is made to hold l << 16 | c, and one instruction
@@ -101,7 +101,7 @@ std::string prepare(const Access& a) {
     return text;
   }
   text += fmt::format(
-      "  shl.b32 %t, %lane, 16;\n"
+      "  shl.b32 %t, %row, 16;\n"
       "  or.b32 %t, %t, %half;\n"
       "  mov.u32 %at, %base;\n"
       "  add.u32 %count, %zero, {};\n"  // not a constant: 256 copies of the loop are no better
@@ -137,113 +137,58 @@ std::string read_back(const Access& a) {
   return text;
 }
 
-// .entry (u64 records, u64 out, u64 iterations, u32 zero); out is [3][CTA][thread] words: %sum,
-// %last, %seen. `zero` is 0, which the assembler cannot know.
+// Out: [3][thread] words, %sum, %last and %seen.
 std::string ptx(const Access& a, Target target) {
-  std::string text =
-      fmt::format(".version 9.0\n.target {}\n.address_size 64\n\n", assay::name(target));
-  text += fmt::format(
-      ".visible .entry tmem(.param .u64 p_records, .param .u64 p_out, .param .u64 p_iterations,\n"
-      "    .param .u32 p_zero)\n.maxntid {0}\n{{\n"
-      "  .reg .pred %p, %first, %lead, %never;\n"
-      "  .reg .b32 %thread, %warp, %lane, %half, %base, %at, %t, %count, %zero, %sum, %last, "
-      "%seen;\n"
-      "  .reg .b32 %cta, %ctas, %sm, %r<{1}>, %slot;\n"
-      "  .reg .b64 %records, %out, %iterations, %start, %stop, %start_ns, %stop_ns, %plane;\n"
-      "  .shared .align 4 .b32 allocated;\n"
-      "  ld.param.u64 %records, [p_records];\n"
-      "  ld.param.u64 %out, [p_out];\n"
-      "  ld.param.u64 %iterations, [p_iterations];\n"
-      "  ld.param.u32 %zero, [p_zero];\n"
-      "  setp.ne.u32 %never, %zero, 0;\n"
-      "  mov.u32 %thread, %tid.x;\n"
-      "  mov.u32 %cta, %ctaid.x;\n"
-      "  mov.u32 %ctas, %nctaid.x;\n"
-      "  mov.u32 %sum, 0;\n  mov.u32 %last, 0;\n  mov.u32 %seen, 0;\n"
-      // Warp 0 allocates all columns, and says that nobody here will allocate again.
-      "  setp.lt.u32 %first, %thread, 32;\n"
-      "  mov.u32 %t, allocated;\n"
-      "  @!%first bra have;\n"
-      "  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%t], {2};\n"
-      "  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
-      "have:\n"
-      "  tcgen05.fence::before_thread_sync;\n"
-      "  bar.sync 0;\n"
-      "  tcgen05.fence::after_thread_sync;\n"
-      "  ld.shared.u32 %base, [allocated];\n"
-      // This warp's corner: lane 32 (w mod 4) in bits 16 and up, column 256 (w / 4) below.
-      "  shr.u32 %warp, %thread, 5;\n"
-      "  and.b32 %lane, %warp, 3;\n"
-      "  shl.b32 %t, %lane, 21;\n"
-      "  shr.u32 %half, %warp, 2;\n"
-      "  mul.lo.u32 %half, %half, {3};\n"
-      "  add.u32 %base, %base, %t;\n"
-      "  add.u32 %base, %base, %half;\n"
-      "  and.b32 %lane, %thread, 127;\n"
-      "  mov.u32 %at, %base;\n",
-      a.warps() * 32, kRegisters, kColumns, kHalf);
-  text += prepare(a);
-  text +=
-      "  bar.sync 0;\n"
-      "  mov.u64 %start_ns, %globaltimer;\n"
-      "  mov.u64 %start, %clock64;\n"
-      "repeat:\n"
-      "  .pragma \"nounroll\";\n" +
-      body(a) +
-      "  sub.u64 %iterations, %iterations, 1;\n"
-      "  setp.ne.u64 %p, %iterations, 0;\n"
-      "  @%p bra repeat;\n"
-      "finish:\n"
-      "  bar.sync 0;\n"
-      "  mov.u64 %stop, %clock64;\n"
-      "  mov.u64 %stop_ns, %globaltimer;\n" +
-      read_back(a);
-  return text + fmt::format(
-                    "  setp.eq.u32 %lead, %thread, 0;\n"
-                    "  mov.u32 %sm, %smid;\n"
-                    "  mad.wide.u32 %records, %cta, {}, %records;\n"
-                    "  @%lead st.global.u64 [%records], %start;\n"
-                    "  @%lead st.global.u64 [%records+8], %stop;\n"
-                    "  @%lead st.global.u64 [%records+16], %start_ns;\n"
-                    "  @%lead st.global.u64 [%records+24], %stop_ns;\n"
-                    "  @%lead st.global.u32 [%records+32], %sm;\n"
-                    "  mad.lo.u32 %slot, %cta, {}, %thread;\n"
-                    "  mad.wide.u32 %out, %slot, 4, %out;\n"
-                    "  mul.wide.u32 %plane, %ctas, {};\n"
-                    "  st.global.u32 [%out], %sum;\n"
-                    "  add.u64 %out, %out, %plane;\n"
-                    "  st.global.u32 [%out], %last;\n"
-                    "  add.u64 %out, %out, %plane;\n"
-                    "  st.global.u32 [%out], %seen;\n"
-                    "  tcgen05.fence::before_thread_sync;\n"
-                    "  bar.sync 0;\n"
-                    "  tcgen05.fence::after_thread_sync;\n"
-                    "  ld.shared.u32 %base, [allocated];\n"
-                    "  @!%first bra done;\n"
-                    "  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %base, {};\n"
-                    "done:\n"
-                    "  ret;\n{}}}\n",
-                    sizeof(assay::StopwatchRecord), a.warps() * 32, a.warps() * 32 * 4, kColumns,
-                    keep(a));
+  const int threads = a.warps() * 32;
+  PtxKernel kernel{.target = target, .entry = "tmem", .threads = threads};
+  kernel.declarations = fmt::format(
+      "  .shared .align 4 .b32 address;\n"
+      "  .reg .pred %p, %never;\n"
+      "  .reg .b32 %slot, %warp, %row, %half, %base, %at, %t, %count, %sum, %last, %seen, "
+      "%r<{}>;\n",
+      kRegisters);
+  // This warp's corner: lane 32 (w mod 4) in bits 16 and up, column 256 (w / 4) below.
+  kernel.setup = "  mov.u32 %slot, address;\n" + allocate_tensor_memory("%slot") +
+                 fmt::format(
+                     "  mov.u32 %sum, 0;\n  mov.u32 %last, 0;\n  mov.u32 %seen, 0;\n"
+                     "  setp.ne.u32 %never, %zero, 0;\n"
+                     "  shr.u32 %warp, %thread, 5;\n"
+                     "  and.b32 %row, %warp, 3;\n"
+                     "  shl.b32 %t, %row, 21;\n"
+                     "  shr.u32 %half, %warp, 2;\n"
+                     "  mul.lo.u32 %half, %half, {};\n"
+                     "  add.u32 %base, %tmem, %t;\n"
+                     "  add.u32 %base, %base, %half;\n"
+                     "  and.b32 %row, %thread, 127;\n"
+                     "  mov.u32 %at, %base;\n",
+                     kHalf) +
+                 prepare(a);
+  kernel.loop = body(a);
+  kernel.finish = keep(a) + read_back(a) + "  mad.wide.u32 %out, %thread, 4, %out;\n";
+  int plane = 0;
+  for (const char* word : {"%sum", "%last", "%seen"})
+    kernel.finish +=
+        fmt::format("  @%first st.global.u32 [%out+{}], {};\n", plane++ * threads * 4, word);
+  kernel.finish += release_tensor_memory();
+  return ptx_text(kernel);
 }
 
-Access access_of(const assay::Case& c) {
+Access access_of(const Case& c) {
   return {c.text("operation") == "st", c.text("figure") == "latency", c.text("shape"),
           static_cast<int>(c.i64("times"))};
 }
 
-std::vector<assay::Case> cases(const char* operation) {
-  std::vector<assay::Case> all;
+std::vector<Case> cases(const char* operation) {
+  std::vector<Case> all;
   const auto add = [&](const char* shape, std::initializer_list<int> repeats) {
     for (const int times : repeats)
       for (const bool latency : {false, true})
-        all.push_back(
-            {.name = fmt::format("{}_x{}{}", shape, times, latency ? "/latency" : ""),
-             .params = {{"operation", operation},
-                        {"shape", shape},
-                        {"times", times},
-                        {"figure", latency ? "latency" : "bandwidth"}},
-             .suite = times == (latency ? 1 : 32) ? assay::Suite::quick : assay::Suite::full});
+        all.push_back({.name = fmt::format("{}_x{}{}", shape, times, latency ? "/latency" : ""),
+                       .params = {{"operation", operation},
+                                  {"shape", shape},
+                                  {"times", times},
+                                  {"figure", latency ? "latency" : "bandwidth"}},
+                       .suite = times == (latency ? 1 : 32) ? Suite::quick : Suite::full});
   };
   add("32x32b", {1, 8, 32, 128});
   add("16x64b", {1, 8, 32, 128});
@@ -252,7 +197,7 @@ std::vector<assay::Case> cases(const char* operation) {
   return all;
 }
 
-std::vector<assay::KernelUse> kernels(const assay::Case& c, Target target) {
+std::vector<KernelUse> kernels(const Case& c, Target target) {
   const Access a = access_of(c);
   const int count = a.latency ? kSteps : a.group();
   return {{.kernel = "tmem",
@@ -287,52 +232,37 @@ std::uint32_t stored(const Access& a, std::uint32_t thread) {
   return sum;
 }
 
-void check_result(assay::State& s, const Access& a, const std::vector<std::uint32_t>& out,
-                  std::size_t plane, std::int64_t iterations) {
+void check_values(State& s, const Access& a, const GeneratedKernel& loaded) {
+  constexpr std::uint32_t kRounds = 2;
+  const std::vector<std::uint32_t> out = loaded.outputs_after<std::uint32_t>(kRounds);
   const auto threads = static_cast<std::size_t>(a.warps() * 32);
-  for (std::size_t warp = 0; warp < plane / 32; ++warp) {
+  for (std::size_t warp = 0; warp < threads / 32; ++warp) {
     std::uint32_t sum = 0;
     for (std::size_t t = warp * 32; t < warp * 32 + 32; ++t) {
       if (a.store) {
-        s.require(out[t] == stored(a, static_cast<std::uint32_t>(t % threads)),
+        s.require(out[t] == stored(a, static_cast<std::uint32_t>(t)),
                   "what was stored does not load back");
         continue;
       }
       sum += out[t];
-      s.require(out[2 * plane + t] ==
-                    static_cast<std::uint32_t>(iterations) * seen_in_loop(a, out[plane + t]),
+      s.require(out[2 * threads + t] == kRounds * seen_in_loop(a, out[threads + t]),
                 "the loop loaded something else than the trial did");
     }
     if (!a.store)
-      s.require(sum == cells(a, static_cast<int>(warp % (threads / 32))),
-                "a load brought the wrong cells");
+      s.require(sum == cells(a, static_cast<int>(warp)), "a load brought the wrong cells");
   }
 }
 
-void run(assay::State& s) {
+void run(State& s) {
   const Access a = access_of(s.which());
-  const auto threads = static_cast<unsigned>(a.warps() * 32);
-  const auto ctas = static_cast<unsigned>(s.device().sm_count);
-  const std::size_t plane = std::size_t{ctas} * threads;
-  auto* out = s.allocate<std::uint32_t>(3 * plane);
-  const void* kernel = s.generated_kernel("tmem");
-  std::int64_t iterations = 0;
+  const int threads = a.warps() * 32;
+  const GeneratedKernel loaded(s, "tmem", threads, 0, static_cast<std::size_t>(threads) * 12);
+  check_values(s, a, loaded);
   const double bytes = 128.0 * a.registers() * a.group() * a.warps();
-  const assay::Work work = a.latency ? assay::Work{.steps = kSteps} : assay::Work{.bytes = bytes};
-  s.cycles(work, [&](const assay::Launch& l) {
-    iterations = l.iterations;
-    assay::StopwatchRecord* records = l.records;
-    std::uint32_t zero = 0;
-    void* arguments[] = {&records, &out, &iterations, &zero};
-    const cudaLaunchConfig_t config{
-        .gridDim = dim3(ctas), .blockDim = dim3(threads), .stream = l.stream};
-    assay::check(cudaLaunchKernelExC(&config, kernel, arguments));
-  });
-
-  check_result(s, a, assay::download(out, 3 * plane, s.stream()), plane, iterations);
+  s.cycles(a.latency ? Work{.steps = kSteps} : Work{.bytes = bytes}, loaded.on_every_sm());
 }
 
-assay::Probe probe(const char* operation, const char* question) {
+Probe probe(const char* operation, const char* question) {
   return {.name = std::string("tmem/") + operation,
           .question = question,
           .cases = cases(operation),
@@ -341,8 +271,8 @@ assay::Probe probe(const char* operation, const char* question) {
           .run = run};
 }
 
-const assay::Registration ld{
+const Registration ld{
     probe("ld", "How fast, and how soon, do registers get what tensor memory holds?")};
-const assay::Registration st{probe("st", "How fast do registers reach tensor memory?")};
+const Registration st{probe("st", "How fast do registers reach tensor memory?")};
 
 }  // namespace
