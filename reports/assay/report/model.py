@@ -17,6 +17,7 @@ from functools import cached_property
 
 from ..run_file import Measurement, Metric, Run
 from . import text
+from .join import joined
 
 SUSTAINED = "/sustained"
 
@@ -292,6 +293,7 @@ def _rows(columns: list[Column], measured: list[dict[str, Measurement]]) -> list
 
 def build(runs: list[Run], published: Iterable[Run] = ()) -> Book:
     """Shapes runs into a book. A run that only checked disassembly gets no column, just its place in the matrix."""
+    runs = joined(runs)
     by_run = []
     for run in runs:
         grouped: dict[str, list[Measurement]] = {}

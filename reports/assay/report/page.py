@@ -168,21 +168,23 @@ def sections(book: Book) -> list[Section]:
 
 
 def grouped(rows: list[Row], least: int = 3) -> list[tuple[str, list[tuple[str, list[Row]]]]]:
-    """Cases under the heading of their probe; probes of fewer than `least` cases share one part without a heading."""
+    """Cases under the heading of their probe, after those of all probes that have fewer than `least` cases: these
+    share one part without a heading."""
     probes: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         probes.setdefault(row.group, {}).setdefault(row.name, []).append(row)
+    few: list[tuple[str, list[Row]]] = []
     parts: list[tuple[str, list[tuple[str, list[Row]]]]] = []
     for group, cases in probes.items():
         heading = group if len(cases) >= least else ""
         labelled = [
             (metrics[0].case if heading else name.partition("/")[2] or name, metrics) for name, metrics in cases.items()
         ]
-        if parts and not heading and not parts[-1][0]:
-            parts[-1][1].extend(labelled)
-        else:
+        if heading:
             parts.append((heading, labelled))
-    return parts
+        else:
+            few += labelled
+    return [("", few), *parts] if few else parts
 
 
 def overview(book: Book) -> list[svg.Figure]:
