@@ -104,14 +104,20 @@ PARTS: dict[str, tuple[Question, ...]] = {
         Question(
             14,
             "TMA: latency, bandwidth, and how deep a pipeline hides it",
-            (Pick(r"tma/.*latency.*", "latency_cycles", 3), Pick(r"tma/.*bandwidth.*", "bandwidth_gb_per_s", 4)),
+            (
+                Pick(r"tma/\w+/latency(/dram)?", "latency_cycles", 4),
+                Pick(r"tma/\w+/bandwidth", "bandwidth_gb_per_s", 4),
+            ),
         ),
         Question(15, "TMEM: load, store and copy", (Pick(r"tmem/.*", None, 5),)),
         Question(16, "Atomics against a shared-memory reduction", (Pick(r"(memory|sync)/.*atomic.*", None, 5),)),
         Question(
             17,
             "Host transfers: what offloading costs",
-            (Pick(r"link/(h2d|d2h|both)/(pinned|pageable)/\d+", "bandwidth_gb_per_s", 4), Pick(r"host/.*", None, 3)),
+            (
+                Pick(r"link/(h2d|d2h|both)/(pinned|pageable)/(4096|268435456)", "bandwidth_gb_per_s", 6),
+                Pick(r"host/dram_.*", None, 3),
+            ),
         ),
     ),
     "Scheduling and launch": (
@@ -133,7 +139,7 @@ PARTS: dict[str, tuple[Question, ...]] = {
         ),
     ),
     "Kernels people actually run": (
-        Question(22, "GEMM against the vendor library, over LLM shapes", (Pick(r"kernels/gemm/.*", "tflops", 6),)),
+        Question(22, "GEMM against the vendor library, over LLM shapes", (Pick(r"kernels/gemm/\w+/m(4096n4096k4096|8192n8192k8192|4096n28672k4096|512n8192k8192)/.*", "tflops", 6),)),
         Question(
             23, "Batch-1 decode: is GEMV at memory bandwidth?", (Pick(r"kernels/gemv/.*", "bandwidth_gb_per_s", 5),)
         ),
