@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/element.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/error.hpp"
+
+namespace assay {
+namespace {
+
+double round_trip(const std::string& type, double value) {
+  return unpack(type, pack(type, element_bits(type) == 64 ? 64 : 32, value));
+}
+
+TEST(Element, ExactValuesComeBack) {
+  for (const char* type : {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e2m1", "s32", "s8"})
+    for (const double value : {0.0, 1.0, 2.0, 6.0, -1.0, -4.0})
+      EXPECT_EQ(round_trip(type, value), value) << type;
+  for (const char* type : {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e2m1"})
+    for (const double value : {0.5, 1.5, -0.5}) EXPECT_EQ(round_trip(type, value), value) << type;
+  EXPECT_EQ(round_trip("u32", 4294967295.0), 4294967295.0);
+  EXPECT_EQ(round_trip("s32", -2147483648.0), -2147483648.0);
+  EXPECT_EQ(round_trip("s8", -128), -128);
+}
+
+TEST(Element, KnownBits) {
+  EXPECT_EQ(pack("f32", 32, 1.0), 0x3f800000u);
+  EXPECT_EQ(pack("f64", 64, 1.0), 0x3ff0000000000000u);
+  EXPECT_EQ(pack("f16", 32, 1.0), 0x3c003c00u);
+  EXPECT_EQ(pack("bf16", 32, 1.0), 0x3f803f80u);
+  EXPECT_EQ(pack("e4m3", 32, 1.0), 0x38383838u);
+  EXPECT_EQ(pack("e2m1", 32, 1.0), 0x22222222u);
+  EXPECT_EQ(pack("e2m1", 32, -6.0), 0xffffffffu);
+  EXPECT_EQ(pack("ue8m0", 32, 1.0), 0x7f7f7f7fu);
+  EXPECT_EQ(pack("s8", 32, -1.0), 0xffffffffu);
+}
+
+TEST(Element, TheFirstIsLowest) {
+  double next = 0;
+  EXPECT_EQ(pack("s8", 32, [&] { return ++next; }), 0x04030201u);
+  EXPECT_EQ(unpack("s8", 0x04030201u), 1);
+  EXPECT_EQ(unpack("e2m1", 0x72u), 1.0);  // and 6.0 above it
+}
+
+TEST(Element, RoundsToNearestEven) {
+  // tf32 keeps 10 bits of the fraction, bf16 7.
+  EXPECT_EQ(round_trip("tf32", 1 + 0x1p-11), 1.0);
+  EXPECT_EQ(round_trip("tf32", 1 + 3 * 0x1p-11), 1 + 0x1p-9);
+  EXPECT_EQ(round_trip("tf32", 1 + 0x1p-11 + 0x1p-20), 1 + 0x1p-10);
+  EXPECT_EQ(round_trip("tf32", -(1 + 3 * 0x1p-11)), -(1 + 0x1p-9));
+  EXPECT_EQ(round_trip("bf16", 1 + 0x1p-8), 1.0);
+  EXPECT_EQ(round_trip("bf16", 1 + 3 * 0x1p-8), 1 + 0x1p-6);
+  EXPECT_EQ(round_trip("f16", 1 + 0x1p-11), 1.0);
+  EXPECT_EQ(round_trip("e4m3", 1.0625), 1.0);
+  EXPECT_EQ(round_trip("e4m3", 1.1875), 1.25);
+}
+
+TEST(Element, SmallFormatsSaturate) {
+  EXPECT_EQ(round_trip("e2m1", 100), 6.0);
+  EXPECT_EQ(round_trip("e2m1", 0.25), 0.0);  // halfway between 0 and 0.5
+  EXPECT_EQ(round_trip("e2m1", 2.5), 2.0);
+  EXPECT_EQ(round_trip("e4m3", 1e6), 448.0);
+}
+
+TEST(Element, Ue8m0IsAPowerOfTwo) {
+  for (const double value : {0x1p-127, 0.25, 1.0, 2.0, 0x1p127})
+    EXPECT_EQ(round_trip("ue8m0", value), value);
+}
+
+TEST(Element, UnknownTypeIsAnError) { EXPECT_THROW(pack("f12", 32, 1.0), Error); }
+
+}  // namespace
+}  // namespace assay
