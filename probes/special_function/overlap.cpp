@@ -3,8 +3,9 @@
 //
 // One loop of both, four mma.sync to three warp-wide 2^x, which are independent of each other; and
 // the same loop with either alone. That ratio balances on Hopper, where a scheduler starts an
-// m16n8k16 every 6 cycles and a warp-wide 2^x every 8. overlap = (t_mma + t_ex2 - t_both) /
-// min(t_mma, t_ex2): 1 if the shorter one costs nothing, 0 if they take turns.
+// m16n8k16 every 6 cycles and a warp-wide 2^x every 8.
+#include "probes/special_function/overlap.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +13,21 @@
 
 #include "harness/instruction_probe.hpp"
 #include "harness/statistics.hpp"
+
+namespace assay {
+
+void measure_overlap(State& s, const Work& work, const Launchable& both, const Launchable& mma,
+                     const Launchable& ex2) {
+  const std::vector<double> together = s.cycles(work, both);
+  const double t_mma = median(s.cycles({}, mma)), t_ex2 = median(s.cycles({}, ex2));
+  std::vector<double> overlap;
+  for (const double t_both : together)
+    overlap.push_back((t_mma + t_ex2 - t_both) / std::min(t_mma, t_ex2));
+  s.add_metric("overlap", "", Better::higher, overlap);
+  s.lead_with("overlap");
+}
+
+}  // namespace assay
 
 namespace {
 
@@ -73,16 +89,12 @@ std::vector<KernelUse> kernels(const Case&, Target target) {
 }
 
 void run(State& s) {
-  const std::vector<double> both =
-      s.cycles({.flop = kExecutions * kMmas * 2 * 16 * 8 * 16, .ops = kExecutions * kEx2s * 32},
-               prepare_row(s, kBoth, kShape, kBoth.name));
-  const double t_mma = median(s.cycles({}, prepare_row(s, kMma, kShape, kMma.name)));
-  const double t_ex2 = median(s.cycles({}, prepare_row(s, kEx2, kShape, kEx2.name)));
-  std::vector<double> overlap;
-  for (const double t_both : both)
-    overlap.push_back((t_mma + t_ex2 - t_both) / std::min(t_mma, t_ex2));
-  s.add_metric("overlap", "", Better::higher, overlap);
-  s.lead_with("overlap");
+  const auto prepared = [&](const InstructionRow& row) {
+    return prepare_row(s, row, kShape, row.name);
+  };
+  measure_overlap(s,
+                  {.flop = kExecutions * kMmas * 2 * 16 * 8 * 16, .ops = kExecutions * kEx2s * 32},
+                  prepared(kBoth), prepared(kMma), prepared(kEx2));
 }
 
 const Registration registration{{
