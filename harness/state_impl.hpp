@@ -64,6 +64,9 @@ struct State::Impl {
                    const std::vector<double>& cycles, int sms, bool per_sm,
                    std::optional<Spread> cycle_spread = {});
   void add(Metric metric);
+  // Cycles from each sample's time and SM clock (which may have those of warm-up samples before
+  // them); records the median clock. Empty if a clock is missing.
+  std::vector<double> cycles_of(const std::vector<double>& time_ns, std::vector<double> clocks_mhz);
   // With --counters: what `launch` does once, counted by the hardware. Called by what took the
   // samples, after it, while all that the launch needs still lives.
   void count(const std::function<void()>& launch);

@@ -123,6 +123,19 @@ void State::Impl::count(const std::function<void()>& launch) {
     measurement.flags.push_back(counted.reason());
 }
 
+std::vector<double> State::Impl::cycles_of(const std::vector<double>& time_ns,
+                                           std::vector<double> clocks_mhz) {
+  if (clocks_mhz.size() < time_ns.size() || std::ranges::count(clocks_mhz, 0.0)) return {};
+  // The clocks of warm-up samples come first. Each sample has its own: a power limit moves it.
+  clocks_mhz.erase(clocks_mhz.begin(),
+                   clocks_mhz.end() - static_cast<std::ptrdiff_t>(time_ns.size()));
+  measurement.conditions.sm_clock_mhz = median(clocks_mhz);
+  std::vector<double> cycles(time_ns.size());
+  std::ranges::transform(time_ns, clocks_mhz, cycles.begin(),
+                         [](double ns, double mhz) { return ns * mhz * 1e-3; });
+  return cycles;
+}
+
 std::vector<double> State::cycles(const Work& work,
                                   const std::function<void(const Launch&)>& launch) {
   GpuContext& gpu = impl_.need_gpu();
@@ -229,17 +242,11 @@ void State::time(const Work& work, const std::function<void(cudaStream_t)>& laun
 
   const auto one = [&] {
     const double ns = run(repeats);
-    if (impl_.probe.pace != Pace::link)  // no share of which follows the SM clock
-      if (const double mhz = clock_mhz(gpu); mhz > 0) clocks.push_back(mhz);
+    if (impl_.probe.pace != Pace::link) clocks.push_back(clock_mhz(gpu));  // links have their own
     return ns;
   };
   std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
-  std::vector<double> cycles;
-  if (!clocks.empty()) {
-    const double mhz = median(clocks);
-    impl_.measurement.conditions.sm_clock_mhz = mhz;
-    for (const double ns : time_ns) cycles.push_back(ns * mhz * 1e-3);
-  }
+  const std::vector<double> cycles = impl_.cycles_of(time_ns, clocks);
   impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
   impl_.set_iterations(repeats);
@@ -281,20 +288,14 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
       times[index].push_back(elapsed_ns(begin, end));
       check(cudaStreamSynchronize(gpu.stream));
       check(cudaGetLastError());
-      if (index == 0)
-        if (const double mhz = clock_mhz(gpu); mhz > 0) clocks.push_back(mhz);
+      if (index == 0) clocks.push_back(clock_mhz(gpu));
     }
     return times[0].back();
   };
   std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
   for (auto& list : times)  // without the warm-up rounds
     list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(time_ns.size()));
-  std::vector<double> cycles;
-  if (!clocks.empty()) {
-    const double mhz = median(clocks);
-    impl_.measurement.conditions.sm_clock_mhz = mhz;
-    for (const double ns : time_ns) cycles.push_back(ns * mhz * 1e-3);
-  }
+  const std::vector<double> cycles = impl_.cycles_of(time_ns, clocks);
   impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
   for (std::size_t i = 1; i < contenders.size(); ++i) {
     const auto summarize = [](const char* name, const char* unit, Better better,

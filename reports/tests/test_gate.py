@@ -164,8 +164,21 @@ def test_other_code_or_parameters_are_judged(other):
 
 
 def test_the_same_kernel_does_not_excuse_the_host_or_the_driver():
-    assert only(coded(100, domain="host"), coded(150, domain="host")).verdict == "slower"
+    assert only(coded(100, domain="link"), coded(150, domain="link")).verdict == "slower"
     assert only(coded(100), coded(150), driver="590.10").verdict == "slower"
+
+
+def test_one_process_cannot_tell_on_a_cpu():
+    one = only(coded(100, domain="host"), coded(150, domain="host"))
+    assert (one.verdict, one.note) == ("inconclusive", "one process cannot tell on a CPU: use --repetitions")
+
+
+def test_links_do_not_mind_the_power_cap():
+    def link(value, reason):
+        return measurement(value=value, domain="link", conditions={"throttle": [reason], "memory_clock_mhz": 3201})
+
+    assert only(link(100, "sw_power_cap"), link(100, "sw_power_cap")).verdict == "equivalent"
+    assert only(link(100, "hw_slowdown"), link(100, "hw_slowdown")).verdict == "unfit"
 
 
 # --- several processes ----------------------------------------------------------------------------------------------

@@ -227,9 +227,10 @@ def _on_one_clock(c: Comparison, sides: list[dict[int, Measurement]]) -> list[di
 
 
 def _throttled(measurement: Measurement, per_clock: bool) -> list[str]:
-    """Reasons that make a result unfit. A per-clock figure does not mind which clock the power cap chose."""
+    """Reasons that make a result unfit. Neither a per-clock figure nor a link minds which clock the power cap chose."""
     reasons = measurement.conditions.get("throttle", [])
-    return [r for r in reasons if not (per_clock and r == "sw_power_cap")]
+    unmoved = per_clock or measurement.conditions.get("clock_domain") == "link"
+    return [r for r in reasons if not (unmoved and r == "sw_power_cap")]
 
 
 def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], rules: Rules) -> None:
@@ -300,6 +301,9 @@ def _estimate(c: Comparison, before: dict[int, Metric], after: dict[int, Metric]
     c.ratio = ratio.interval()
     c.threshold = _threshold(c, ours, rules)
     c.p_slower, c.p_faster = ratio.p_above(1 + c.threshold), ratio.p_below(1 / (1 + c.threshold))
+    if c.clock_domain in ("host", "wall") and c.method == "single process":
+        # Neighbours on a CPU move such figures by tens of percent from process to process, here and there.
+        doubt = "one process cannot tell on a CPU: use --repetitions"
     if doubt and min(c.p_slower, c.p_faster) < ALPHA:
         c.p_slower = c.p_faster = 1.0
         c.note = doubt
