@@ -29,12 +29,14 @@ constexpr Type kTypes[] = {
     {"s8", "s32.s8.s8.s32", "s32", "m16n8k32", 16, 8, 32, 4, 4, 2, "b32", "IMMA.16832.S8.S8"},
     {"e4m3", "f32.e4m3.e4m3.f32", "f32", "m16n8k32", 16, 8, 32, 4, 4, 2, "b32", "QMMA.16832.F32"},
     {"f64", "f64.f64.f64.f64", "f64", "m8n8k4", 8, 8, 4, 2, 1, 1, "f64", "DMMA.8x8x4"},
+    {"f64", "f64.f64.f64.f64", "f64", "m16n8k16", 16, 8, 16, 4, 8, 4, "f64", "DMMA.16x8x16"},
 };
 
 bool fp8_is_native(Target target) { return target == Target::sm_89 || target == Target::sm_120a; }
 
 InstructionRow row_of(const Type& t) {
   const bool fp8 = std::string_view(t.element) == "e4m3";
+  const bool wide_f64 = std::string_view(t.opcode) == "DMMA.16x8x16";
   const std::string opcode = t.opcode;
   return {
       .name = fmt::format("{}/{}", t.element, t.shape),
@@ -51,9 +53,12 @@ InstructionRow row_of(const Type& t) {
       // Hopper and the tcgen05 chips have no 8-bit float mma.sync: it is unpacked to f16 and
       // multiplied by two HMMA.
       .sass =
-          [fp8, opcode](Target target) {
+          [fp8, wide_f64, opcode](Target target) {
             if (fp8 && !fp8_is_native(target))
               return std::vector<SassRule>{{"HMMA.16816.F32", 2, 2}, {"F2FP", 8, 16}};
+            // Only Hopper has the wide f64 shapes; later chips split them.
+            if (wide_f64 && target != Target::sm_90a)
+              return std::vector<SassRule>{{"DMMA.8x8x4", 8, 8}};
             // nvdisasm spells Ada's shape without the crosses.
             const bool crosses = target != Target::sm_89;
             return std::vector<SassRule>{{crosses ? opcode : replace_all(opcode, "x", ""), 1, 1}};
@@ -63,7 +68,8 @@ InstructionRow row_of(const Type& t) {
                  {"b", t.element},
                  {"accumulate", t.accumulator},
                  {"shape", t.shape},
-                 {"k", std::int64_t{t.k}}}};
+                 {"k", std::int64_t{t.k}}},
+      .targets = wide_f64 ? targets_from(Target::sm_90a) : std::vector<Target>{}};
 }
 
 // A block of a row of A or a column of B along k shares a scale: 32 elements of an mx type a power

@@ -78,7 +78,7 @@ def roofline(book: Book, column: Column) -> Figure | None:
             right,
             [color_of(r.kind) for r in roofs],
             0.2,
-            [f"{_kinds(r)}\n{text.number(r.tflops)}" for r in roofs],
+            [f"{_kinds(r)} {text.number(r.tflops)}" for r in roofs],
         )
         ax.annotate(
             f"{text.number(data.bandwidth * 1e-3)} TB/s",
