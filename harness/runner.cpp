@@ -131,8 +131,7 @@ class Run {
           {"suite", request_.suite},
           {"device", request_.device},
           {"repetitions", request_.repetitions},
-          {"options", to_json(request_.options)},
-          {"arguments", request_.arguments}}}};
+          {"options", to_json(request_.options)}}}};
     journal_.emplace(Journal::create(request_.out, header));
   }
 

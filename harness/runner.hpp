@@ -25,7 +25,6 @@ struct RunRequest {
   double deadline_s = 120;  // for one case, until it counts as hung
   RunOptions options = {};
   std::vector<std::string> benchmark_flags = {};  // handed to Google Benchmark as they are
-  std::vector<std::string> arguments = {};        // the command line, for the record
 };
 
 // Measures; prints progress to stderr and where the results are to stdout. Throws Error when

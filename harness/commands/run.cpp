@@ -79,8 +79,6 @@ void add_run(CLI::App& app, int& exit_code) {
       else if (word != "--")
         request->benchmark_flags.push_back(word);
     }
-    for (const auto* option : command->get_options())
-      for (const std::string& word : option->results()) request->arguments.push_back(word);
     exit_code = static_cast<int>(run(*request));
   });
 }
