@@ -18,6 +18,9 @@ extern "C" {
  * none has. */
 ASSAY_KERNELS_API const char* assay_last_error(void);
 
+/* The commit this library was built from; "" outside a git checkout. */
+ASSAY_KERNELS_API const char* assay_commit(void);
+
 /* D[m, n] = A[m, k] * B[n, k]^T: bf16, row-major without gaps, f32 accumulation. n and k are
  * multiples of 8; pointers are aligned to 16 bytes. sm_90. */
 ASSAY_KERNELS_API int assay_gemm_bf16_nt(void* d, const void* a, const void* b, int m, int n, int k,

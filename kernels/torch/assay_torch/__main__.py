@@ -25,7 +25,7 @@ def _driver() -> str | None:
     return answer.stdout.split("\n")[0].strip() or None
 
 
-def _environment() -> dict:
+def _environment(commit: str) -> dict:
     import torch
 
     gpu = torch.cuda.get_device_properties(0)
@@ -34,7 +34,7 @@ def _environment() -> dict:
         "driver": _driver(),
         "cuda": torch.version.cuda,
         "host": None,
-        "assay": {"version": __version__},
+        "assay": {"version": __version__, "commit": commit},
         "torch": torch.__version__,
     }
 
@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(str(error))
     try:
         kernels = Kernels(options.library)
-        run = Run(_environment())
+        run = Run(_environment(kernels.commit))
         for shape in shapes:
             found = measure(kernels, shape, options.rounds, options.seed, options.sustained)
             run.measurements.append(found)

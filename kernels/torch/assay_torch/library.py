@@ -41,10 +41,16 @@ class Kernels:
             self._library = ctypes.CDLL(str(self.path))
             self._last_error = self._library.assay_last_error
             self._gemm_bf16_nt = self._library.assay_gemm_bf16_nt
+            self._commit = self._library.assay_commit
         except (OSError, AttributeError) as error:
             raise KernelError(f"{self.path}: {error}") from None
-        self._last_error.restype = ctypes.c_char_p
+        self._last_error.restype = self._commit.restype = ctypes.c_char_p
         self._gemm_bf16_nt.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int] * 3 + [ctypes.c_void_p]
+
+    @property
+    def commit(self) -> str:
+        """What the library was built from; empty outside a git checkout."""
+        return self._commit().decode()
 
     def _check(self, status: int) -> None:
         if status != 0:

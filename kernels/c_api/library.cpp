@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "harness/environment.hpp"
 #include "kernels/c_api/assay_kernels.h"
 #include "kernels/c_api/boundary.hpp"
 
@@ -12,3 +13,8 @@ std::string& last_error() {
 }  // namespace assay::kernels
 
 const char* assay_last_error() { return assay::kernels::last_error().c_str(); }
+
+const char* assay_commit() {
+  static const std::string commit = assay::build_environment().commit;
+  return commit.c_str();
+}
