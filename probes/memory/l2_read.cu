@@ -5,6 +5,10 @@
 // Each SM reads a part of the array of its own, over and over. If several SMs read one place at
 // about the same time, their requests are merged on the way to L2, and what the SMs receive is more
 // than L2 gave: that is the case "same_lines", where all read all of the array in step.
+//
+// How evenly the addresses fall on the slices of L2 is a matter of the physical pages: one array
+// differs from another by 1%. So launches take turns with several, each reading its part once
+// before the clock starts.
 #include <algorithm>
 
 #include "harness/device.hpp"
@@ -17,6 +21,7 @@ namespace {
 constexpr int kThreads = 1024;
 constexpr int kLoads = 8;  // by each thread in one iteration
 constexpr std::uint32_t kTile = kThreads * sizeof(uint4);
+constexpr int kArrays = 8;
 
 // CTA b reads `tiles` tiles, the first of which is tile b * apart, one a load.
 __global__ void __launch_bounds__(kThreads)
@@ -25,6 +30,10 @@ __global__ void __launch_bounds__(kThreads)
   const char* mine = data + std::size_t{blockIdx.x} * apart * kTile + threadIdx.x * sizeof(uint4);
   const std::uint32_t bytes = tiles * kTile;
   std::uint32_t sum = 0, offset = 0;
+#pragma unroll 1
+  for (std::uint32_t tile = 0; tile < tiles; ++tile)
+    sum += assay::vector_sum(
+        assay::ptx::load_v4_l2(reinterpret_cast<const uint4*>(mine + tile * kTile)));
   const assay::Stopwatch stopwatch;
 #pragma unroll 1
   for (std::int64_t i = 0; i < iterations; ++i) {
@@ -54,25 +63,29 @@ void run(assay::State& s) {
   const std::uint32_t total = own ? ctas * apart : static_cast<std::uint32_t>(wanted / kTile);
   const std::uint32_t tiles = own ? apart : total;
   const std::size_t bytes = std::size_t{total} * kTile;
-  auto* data = s.allocate<char>(bytes);
+  auto* data = s.allocate<char>(kArrays * bytes);
   auto* sums = s.allocate<std::uint32_t>(ctas * kThreads);
-  s.fill_random_bits(data, bytes);
+  s.fill_random_bits(data, kArrays * bytes);
   s.set_param("footprint_bytes", static_cast<std::int64_t>(bytes));
   s.set_param("bytes_per_sm", std::int64_t{tiles} * kTile);
-  std::uint64_t loads = 0;
+  std::int64_t iterations = 0;
+  std::size_t array = 0;
   s.cycles({.bytes = double{kLoads} * kTile}, [&](const assay::Launch& l) {
-    read_l2<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data, tiles, apart, sums, l.records);
-    loads = static_cast<std::uint64_t>(l.iterations) * kLoads;
+    if (l.iterations != 2 * iterations) array = (array + 1) % kArrays;  // n and 2n share one
+    iterations = l.iterations;
+    read_l2<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data + array * bytes, tiles, apart, sums,
+                                             l.records);
   });
 
-  const auto host =
-      assay::download(reinterpret_cast<const uint4*>(data), bytes / sizeof(uint4), s.stream());
+  const std::uint64_t loads = static_cast<std::uint64_t>(iterations) * kLoads;
+  const auto host = assay::download(reinterpret_cast<const uint4*>(data + array * bytes),
+                                    bytes / sizeof(uint4), s.stream());
   const auto found = assay::download(sums, ctas * kThreads, s.stream());
   const std::uint32_t parts = own ? ctas : 1;
   std::vector<std::uint32_t> expected(std::size_t{parts} * kThreads);
   for (std::uint32_t tile = 0; tile < total; ++tile) {
     const auto times =
-        static_cast<std::uint32_t>(loads / tiles + (tile % tiles < loads % tiles ? 1 : 0));
+        static_cast<std::uint32_t>(1 + loads / tiles + (tile % tiles < loads % tiles ? 1 : 0));
     for (int thread = 0; thread < kThreads; ++thread)
       expected[std::size_t{tile / tiles} * kThreads + thread] +=
           times * assay::vector_sum(host[std::size_t{tile} * kThreads + thread]);
