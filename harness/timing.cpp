@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <thread>
 
 #include "harness/counters.hpp"
 #include "harness/error.hpp"
@@ -20,8 +21,11 @@ double seconds_since(Clock::time_point begin) {
 }
 
 constexpr double kSustainedSeconds = 1.2;  // load before a sustained figure is sampled
-constexpr double kCyclesInterval = 0.2;    // of the interval asked for, for figures in cycles
-constexpr int kMaxCtas = 8192;             // records of one launch
+// Before each round of a burst comparison of what the power limit slows down: the averages that the
+// limit acts on have then forgotten the round before.
+constexpr std::chrono::milliseconds kRest{50};
+constexpr double kCyclesInterval = 0.2;  // of the interval asked for, for figures in cycles
+constexpr int kMaxCtas = 8192;           // records of one launch
 // How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch
 // of any library seen here, so that no launch latency is inside the events.
 constexpr std::uint64_t kEnqueueNs = 40'000;
@@ -276,7 +280,9 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
       check(cudaStreamSynchronize(gpu.stream));
       ++round;
     }
+  const bool rest = impl_.probe.pace == Pace::power && !impl_.sustained() && !impl_.options.profile;
   const auto one = [&] {
+    if (rest) std::this_thread::sleep_for(kRest);
     std::ranges::shuffle(order, impl_.random);
     const int set = round++ % input_sets;
     for (const std::size_t index : order) {
