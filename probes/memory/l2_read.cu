@@ -22,6 +22,7 @@ constexpr int kThreads = 1024;
 constexpr int kLoads = 8;  // by each thread in one iteration
 constexpr std::uint32_t kTile = kThreads * sizeof(uint4);
 constexpr int kArrays = 8;
+constexpr std::size_t kApart = std::size_t{512} << 20;  // bytes from one array to the next
 
 // CTA b reads `tiles` tiles, the first of which is tile b * apart, one a load.
 __global__ void __launch_bounds__(kThreads)
@@ -63,9 +64,9 @@ void run(assay::State& s) {
   const std::uint32_t total = own ? ctas * apart : static_cast<std::uint32_t>(wanted / kTile);
   const std::uint32_t tiles = own ? apart : total;
   const std::size_t bytes = std::size_t{total} * kTile;
-  auto* data = s.allocate<char>(kArrays * bytes);
+  auto* data = s.allocate<char>(kArrays * kApart);
   auto* sums = s.allocate<std::uint32_t>(ctas * kThreads);
-  s.fill_random_bits(data, kArrays * bytes);
+  for (int i = 0; i < kArrays; ++i) s.fill_random_bits(data + i * kApart, bytes, i);
   s.set_param("footprint_bytes", static_cast<std::int64_t>(bytes));
   s.set_param("bytes_per_sm", std::int64_t{tiles} * kTile);
   std::int64_t iterations = 0;
@@ -73,12 +74,12 @@ void run(assay::State& s) {
   s.cycles({.bytes = double{kLoads} * kTile}, [&](const assay::Launch& l) {
     if (l.iterations != 2 * iterations) array = (array + 1) % kArrays;  // n and 2n share one
     iterations = l.iterations;
-    read_l2<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data + array * bytes, tiles, apart, sums,
-                                             l.records);
+    read_l2<<<ctas, kThreads, 0, l.stream>>>(l.iterations, data + array * kApart, tiles, apart,
+                                             sums, l.records);
   });
 
   const std::uint64_t loads = static_cast<std::uint64_t>(iterations) * kLoads;
-  const auto host = assay::download(reinterpret_cast<const uint4*>(data + array * bytes),
+  const auto host = assay::download(reinterpret_cast<const uint4*>(data + array * kApart),
                                     bytes / sizeof(uint4), s.stream());
   const auto found = assay::download(sums, ctas * kThreads, s.stream());
   const std::uint32_t parts = own ? ctas : 1;
