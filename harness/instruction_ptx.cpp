@@ -19,22 +19,8 @@ std::string reg(const Operand& operand, int index, int chain) {
                    : fmt::format("%{}{}_{}", operand.name, chain, index);
 }
 
-std::string tuple(const Operand& operand, int chain) {
-  std::string text;
-  for (int i = 0; i < operand.count; ++i) text += (i ? ", " : "") + reg(operand, i, chain);
-  return text;
-}
-
 // Loads, stores and moves know bit types of any register.
 std::string bit_type(const Operand& operand) { return operand.reg.ends_with("64") ? "b64" : "b32"; }
-
-// <name> and <name.i> as registers.
-std::string fill_in(std::string text, const Operand& operand, int chain) {
-  text = replace_all(text, "<" + operand.name + ">", tuple(operand, chain));
-  for (int i = 0; i < operand.count; ++i)
-    text = replace_all(text, fmt::format("<{}.{}>", operand.name, i), reg(operand, i, chain));
-  return text;
-}
 
 // The chain's bits and-ed with zero change nothing, but only the caller knows that zero is 0:
 // whatever the instruction becomes must be done again each time. Costs one LOP3 a register.
@@ -48,6 +34,19 @@ std::string entangled(const Operand& input, const Operand& chain, int c, const O
 }
 
 }  // namespace
+
+std::string tuple(const Operand& operand, int chain) {
+  std::string text;
+  for (int i = 0; i < operand.count; ++i) text += (i ? ", " : "") + reg(operand, i, chain);
+  return text;
+}
+
+std::string fill_in(std::string text, const Operand& operand, int chain) {
+  text = replace_all(text, "<" + operand.name + ">", tuple(operand, chain));
+  for (int i = 0; i < operand.count; ++i)
+    text = replace_all(text, fmt::format("<{}.{}>", operand.name, i), reg(operand, i, chain));
+  return text;
+}
 
 std::string instruction_ptx(const InstructionRow& row, const KernelShape& shape,
                             const std::string& entry, Target target) {

@@ -6,6 +6,12 @@
 
 namespace assay {
 
+// <name> and <name.i> in a row's text as registers of the operand, such as "%d3_0" for register 0 of
+// <d> in chain 3; inputs have no chain (-1).
+std::string fill_in(std::string text, const Operand& operand, int chain);
+// "%d3_0, %d3_1": all its registers, for a declaration.
+std::string tuple(const Operand& operand, int chain);
+
 // The PTX of a row's kernel. Throws Error(usage) when its text names an undeclared operand.
 std::string instruction_ptx(const InstructionRow& row, const KernelShape& shape,
                             const std::string& entry, Target target);

@@ -47,6 +47,21 @@ Json to_json(const Metric& metric) {
   return json;
 }
 
+Json to_json(const Series& series) {
+  Json json = {{"name", series.name}, {"unit", series.unit}, {"axes", Json::array()}};
+  for (const Axis& axis : series.axes) {
+    Json points = Json::array();
+    for (const Value& point : axis.points)
+      std::visit([&](const auto& p) { points.push_back(p); }, point);
+    json["axes"].push_back({{"name", axis.name}, {"points", std::move(points)}});
+  }
+  Json values = Json::array();
+  for (const double value : series.values)
+    values.push_back(std::isnan(value) ? Json(nullptr) : number(value));
+  json["values"] = std::move(values);
+  return json;
+}
+
 Json to_json(const Conditions& c, Pace pace) {
   Json json = {{"clock_domain", name(pace)}};
   put(json, "sm_clock_mhz", c.sm_clock_mhz);
@@ -104,6 +119,10 @@ Json to_json(const Measurement& m) {
   for (const Metric& metric : m.metrics) json["metrics"][metric.name] = to_json(metric);
   json["samples"] = Json::object();
   for (const auto& [key, values] : m.samples) json["samples"][key] = values;
+  if (!m.series.empty()) {
+    json["series"] = Json::array();
+    for (const Series& series : m.series) json["series"].push_back(to_json(series));
+  }
   json["conditions"] = to_json(m.conditions, m.pace);
   json["sass"] = m.sass ? to_json(*m.sass) : Json(nullptr);
   json["baselines"] = Json::array();

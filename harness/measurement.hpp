@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/probe.hpp"
+#include "harness/series.hpp"
 
 namespace assay {
 
@@ -66,6 +67,7 @@ struct Measurement {
   std::string primary = {};
   std::vector<Metric> metrics = {};
   std::map<std::string, std::vector<double>> samples = {};  // "time_ns", "cycles"
+  std::vector<Series> series = {};
   Conditions conditions = {};
   std::optional<SassRecord> sass = {};
   std::vector<Baseline> baselines = {};

@@ -107,6 +107,27 @@ const void* State::generated_kernel(std::string_view name) {
 }
 
 void State::lead_with(std::string metric) { impl_.measurement.primary = std::move(metric); }
+
+void State::add_exact(std::string name, std::string unit, Better better, double value) {
+  impl_.add({.name = std::move(name),
+             .unit = std::move(unit),
+             .better = better,
+             .value = value,
+             .low = value,
+             .high = value});
+  impl_.measured = true;
+}
+
+void State::add_series(Series series) {
+  std::size_t places = 1;
+  for (const Axis& axis : series.axes) places *= axis.points.size();
+  if (places != series.values.size())
+    throw Error(ExitCode::failed,
+                fmt::format("series '{}' has {} values for {} places: mend its probe", series.name,
+                            series.values.size(), places));
+  impl_.measurement.series.push_back(std::move(series));
+}
+
 void State::add_flag(std::string flag) { impl_.measurement.flags.push_back(std::move(flag)); }
 void State::set_param(std::string key, Value value) {
   impl_.measurement.params[std::move(key)] = std::move(value);
@@ -130,7 +151,7 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
     if (!impl.measured)
       throw Error(ExitCode::failed, found.name +
                                         " measured nothing: its run() must call cycles(), "
-                                        "time(), sample() or compare()");
+                                        "time(), sample(), compare() or add_exact()");
   } catch (const Skipped& skipped) {
     found.status = Status::skipped;
     found.reason = skipped.reason;
@@ -141,6 +162,7 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
   if (found.status != Status::ok) {
     found.metrics.clear();
     found.samples.clear();
+    found.series.clear();
   }
   found.duration_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

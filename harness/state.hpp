@@ -14,6 +14,7 @@
 #include "harness/cuda.hpp"
 #include "harness/probe.hpp"
 #include "harness/ptx/stopwatch.cuh"
+#include "harness/series.hpp"
 
 namespace assay {
 
@@ -60,9 +61,10 @@ struct Contender {
 enum class L2 : std::uint8_t { warm, cold };
 
 // One case being measured on one GPU (or on the CPU). run() calls cycles(), time(), sample() or
-// compare(), after checking that what it measures is right. The first call decides the primary
-// metric and the recorded samples; a further one (the latency beside a throughput) adds its
-// metrics. A run() that returns without any, or throws, is recorded as failed.
+// compare(), after checking that what it measures is right, or add_exact() for what needs no clock.
+// The first call decides the primary metric and the recorded samples; a further one (the latency
+// beside a throughput) adds its metrics. A run() that returns without any, or throws, is recorded
+// as failed.
 class State {
  public:
   struct Impl;
@@ -110,6 +112,10 @@ class State {
   // Adds a figure beside those that follow from the work: the median of `values` with its interval.
   void add_metric(std::string name, std::string unit, Better better,
                   std::span<const double> values);
+  // Adds a finding that is no sample and has no spread: a count of bits, a size, an error bound.
+  void add_exact(std::string name, std::string unit, Better better, double value);
+  // Adds a curve, sweep or map beside the figures.
+  void add_series(Series series);
   // Makes this metric the primary one, in place of the first.
   void lead_with(std::string metric);
   void add_flag(std::string flag);

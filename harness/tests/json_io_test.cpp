@@ -33,6 +33,10 @@ TEST_F(JsonIo, WritesAMeasurementWithAllItHas) {
                    .limit_source = "arithmetic",
                    .spread = Spread{1, 2, 3}}},
       .samples = {{"time_ns", {1, 2}}},
+      .series = {{.name = "tflops",
+                  .unit = "TFLOP/s",
+                  .axes = {{"warps", {1, 2}}, {"kind", {"a"}}},
+                  .values = {3, std::nan("")}}},
       .conditions = {.sm_clock_mhz = 1980, .sample_count = 2, .seed = 7},
       .sass =
           SassRecord{.kernel = "k", .target = "sm_90a", .loop = {{"FFMA", 64}}, .verified = true},
@@ -51,6 +55,9 @@ TEST_F(JsonIo, WritesAMeasurementWithAllItHas) {
   EXPECT_EQ(json["metrics"]["tflops"]["ci95"], (Json{1.0, 3.0}));
   EXPECT_EQ(json["metrics"]["tflops"]["limit"], 4);
   EXPECT_EQ(json["metrics"]["tflops"]["spread"]["max"], 3);
+  EXPECT_EQ(json["series"][0]["axes"][0], (Json{{"name", "warps"}, {"points", {1, 2}}}));
+  EXPECT_EQ(json["series"][0]["axes"][1]["points"], (Json{"a"}));
+  EXPECT_EQ(json["series"][0]["values"], (Json{3.0, nullptr}));
   EXPECT_EQ(json["conditions"]["clock_domain"], "dram");
   EXPECT_EQ(json["conditions"]["sm_clock_mhz"], 1980);
   EXPECT_FALSE(json["conditions"].contains("power_w"));

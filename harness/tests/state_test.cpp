@@ -140,6 +140,27 @@ TEST(Figures, MayBeAdded) {
   EXPECT_EQ(m.primary, "time_us");
 }
 
+TEST(Figures, MayBeExactAndNeedNoSamples) {
+  const Measurement m =
+      measure([](State& s) { s.add_exact("fraction_bits", "bit", Better::higher, 13); });
+  expect(metric(m, "fraction_bits"), "bit", Better::higher, 13, 13, 13);
+  EXPECT_EQ(m.status, Status::ok);
+  EXPECT_EQ(m.primary, "fraction_bits");
+}
+
+TEST(Series, HaveAValueForEachPlace) {
+  const Axis warps{"warps", {1, 2, 4}};
+  EXPECT_EQ(measure([&](State& s) {
+              s.sample({}, sample);
+              s.add_series({"rate", "op", {warps}, {1, 2, 3}});
+            }).series.size(),
+            1u);
+  EXPECT_EQ(measure([&](State& s) {
+              s.add_series({"rate", "op", {warps}, {1, 2}});
+            }).reason,
+            "series 'rate' has 2 values for 3 places: mend its probe");
+}
+
 TEST(MeasureCase, RecordsWhatWentWrong) {
   const auto failed = [](std::function<void(State&)> run) {
     const Measurement m = measure(std::move(run));
