@@ -6,33 +6,71 @@
 namespace assay::limits {
 namespace {
 
+// sm_89, sm_90a, sm_100a, sm_103a, sm_120a. 0: not offered or not known.
+using PerClock = std::array<double, 5>;
+
 struct Row {
   std::string_view element;
-  // sm_89, sm_90a, sm_100a, sm_103a, sm_120a
-  std::array<double, 5> per_clock;
+  PerClock dense;
 };
 
 // NVIDIA H100 whitepaper (table 3), Ada and RTX Blackwell whitepapers, Blackwell datasheets, as
-// collected in OpenXLA's cuda_core_info_table.cc. GeForce parts of sm_89 and sm_120 halve f16 and
-// bf16 with f32 accumulation: the figures here are the full chips'. 0: not offered or not known.
+// collected in OpenXLA's cuda_core_info_table.cc. GeForce parts of sm_89 and sm_120 halve 16-bit
+// and 8-bit floats with f32 accumulation: the figures here are the full chips', and those parts'
+// with f16 accumulation.
+constexpr PerClock k8Bit = {2048, 8192, 16384, 16384, 2048};
+// No 8-bit container before Blackwell; there they run as 8-bit floats do unless block-scaled.
+constexpr PerClock kNarrow = {0, 0, 16384, 16384, 2048};
+constexpr PerClock kFp4 = {0, 0, 32768, 49152, 4096};
 constexpr Row kTensor[] = {{"f64", {0, 256, 128, 0, 0}},
                            {"tf32", {512, 2048, 4096, 4096, 512}},
                            {"f16", {1024, 4096, 8192, 8192, 1024}},
                            {"bf16", {1024, 4096, 8192, 8192, 1024}},
-                           {"e4m3", {2048, 8192, 16384, 16384, 2048}},
+                           {"e4m3", k8Bit},
+                           {"e5m2", k8Bit},
                            {"s8", {2048, 8192, 16384, 512, 2048}},
-                           {"mxf4", {0, 0, 32768, 49152, 4096}}};
+                           {"u8", {2048, 8192, 16384, 512, 2048}},
+                           {"s4", {4096, 0, 0, 0, 0}},
+                           {"e3m2", kNarrow},
+                           {"e2m3", kNarrow},
+                           {"e2m1", kNarrow},
+                           {"mxf8", kNarrow},
+                           {"mxf6", kNarrow},
+                           {"mxf4", kFp4},
+                           {"nvf4", kFp4}};
 
 constexpr const char* kTensorSource =
     "vendor whitepapers and datasheets: dense peak / (SMs x clock)";
 
+// No datasheet states one for b1 after A100's, where it is eight times s8's (NVIDIA A100
+// whitepaper, table 1). Hopper's wgmma has the same proportion in its shapes: k = 256 against 32.
+constexpr double kB1PerS8 = 8;
+constexpr const char* kB1Source = "8 x the s8 peak, as in the A100 whitepaper, table 1";
+
+double dense(Target target, std::string_view element) {
+  if (target == Target::host) return 0;
+  for (const Row& row : kTensor)
+    if (row.element == element) return row.dense[static_cast<std::size_t>(target) - 1];
+  return 0;
+}
+
 }  // namespace
 
 Limit tensor(Target target, std::string_view element) {
-  for (const Row& row : kTensor)
-    if (row.element == element && target != Target::host)
-      return {row.per_clock[static_cast<std::size_t>(target) - 1], kTensorSource};
-  return {};
+  if (element == "b1")
+    return target == Target::sm_90a ? Limit{kB1PerS8 * dense(target, "s8"), kB1Source} : Limit{};
+  const double value = dense(target, element);
+  return value > 0 ? Limit{value, kTensorSource} : Limit{};
+}
+
+Limit sparse_tensor(Target target, std::string_view element) {
+  if (element == "f64" || element == "b1") return {};  // have no sparse form
+  const bool fp4 = element == "mxf4" || element == "nvf4";
+  // B300 datasheet: 18 PFLOP/s sparse against 13.5 dense.
+  const double factor = target == Target::sm_103a && fp4 ? 4.0 / 3 : 2.0;
+  const double value = factor * dense(target, element);
+  return value > 0 ? Limit{value, "vendor whitepapers and datasheets: sparse peak / (SMs x clock)"}
+                   : Limit{};
 }
 
 Limit ffma() { return {256, "128 FP32 lanes per SM, CUDA C++ Best Practices Guide 13.0, 12.1.1"}; }

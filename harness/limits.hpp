@@ -7,9 +7,13 @@
 
 namespace assay::limits {
 
-// Dense FLOP (or integer operations) per clock and SM of the tensor cores with 32-bit accumulation
-// (64-bit for f64), for elements "f64 tf32 f16 bf16 e4m3 s8 mxf4". Value 0 where none is known.
+// Dense FLOP (or integer operations) per clock and SM of the tensor cores, for elements "f64 tf32
+// f16 bf16 e4m3 e5m2 e3m2 e2m3 e2m1 s8 u8 s4 b1", block-scaled ones "mxf8 mxf6 mxf4 nvf4". Value 0
+// where none is known. Accumulators have 32 bits (64 for f64); 16-bit ones have the same limit.
 Limit tensor(Target target, std::string_view element);
+
+// The same for A with two of four elements zero, in FLOP of the dense product it stands for.
+Limit sparse_tensor(Target target, std::string_view element);
 
 // FP32 fused multiply-adds count two: 128 lanes on every target.
 Limit ffma();
