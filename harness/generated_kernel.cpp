@@ -26,7 +26,7 @@ void GeneratedKernel::upload(const void* values, std::size_t bytes) const {
   check(cudaMemcpy(in_, values, bytes, cudaMemcpyHostToDevice));
 }
 
-void GeneratedKernel::launch(int ctas, const Launch& launch) const {
+void GeneratedKernel::launch(int ctas, int threads, const Launch& launch) const {
   StopwatchRecord* records = launch.records;
   const void* in = in_;
   void* out = out_;
@@ -35,7 +35,7 @@ void GeneratedKernel::launch(int ctas, const Launch& launch) const {
   void* arguments[] = {&records, &in, &out, &iterations, &zero};
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(ctas));
-  config.blockDim = dim3(static_cast<unsigned>(threads_));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = shared_bytes_;
   config.stream = launch.stream;
   check(cudaLaunchKernelExC(&config, kernel_, arguments));
@@ -44,13 +44,15 @@ void GeneratedKernel::launch(int ctas, const Launch& launch) const {
 void GeneratedKernel::run_once(std::int64_t iterations, void* outputs) const {
   Buffer records(sizeof(StopwatchRecord));
   check(cudaMemset(out_, 0xff, out_bytes_));
-  launch(1, {s_.stream(), iterations, records.as<StopwatchRecord>()});
+  launch(1, threads_, {s_.stream(), iterations, records.as<StopwatchRecord>()});
   check(cudaStreamSynchronize(s_.stream()));
   check(cudaMemcpy(outputs, out_, out_bytes_, cudaMemcpyDeviceToHost));
 }
 
-std::function<void(const Launch&)> GeneratedKernel::on_every_sm() const {
-  return [self = *this, ctas = s_.device().sm_count](const Launch& l) { self.launch(ctas, l); };
+std::function<void(const Launch&)> GeneratedKernel::on_every_sm(int threads) const {
+  return [self = *this, threads, ctas = s_.device().sm_count](const Launch& l) {
+    self.launch(ctas, threads, l);
+  };
 }
 
 }  // namespace assay

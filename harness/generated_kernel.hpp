@@ -29,13 +29,14 @@ class GeneratedKernel {
     run_once(iterations, values.data());
     return values;
   }
-  // For State::cycles(): one CTA on every SM.
-  std::function<void(const Launch&)> on_every_sm() const;
+  // For State::cycles(): one CTA on every SM, of all its threads or of the first few.
+  std::function<void(const Launch&)> on_every_sm() const { return on_every_sm(threads_); }
+  std::function<void(const Launch&)> on_every_sm(int threads) const;
 
  private:
   void upload(const void* values, std::size_t bytes) const;
   void run_once(std::int64_t iterations, void* outputs) const;
-  void launch(int ctas, const Launch& launch) const;
+  void launch(int ctas, int threads, const Launch& launch) const;
 
   State& s_;
   const void* kernel_;

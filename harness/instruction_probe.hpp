@@ -3,15 +3,22 @@
 // check of the values they compute, the latency, the throughput and the disassembly rules.
 //
 // Every kernel is one loop of copies of the instruction. Latency: one warp, one chain, each copy
-// needing the one before. Throughput: many warps with several independent chains each. Operands are
-// run-time values, different in every chain and thread, so that nothing can be folded, merged or
-// hoisted; and the disassembly shows that nothing was.
+// needing the one before. Throughput: a sweep over warps and independent chains, which shows the
+// fewest that reach the peak; the peak itself is then measured to a narrow interval. Operands are
+// run-time values and different in every chain, so that nothing can be folded, merged or hoisted;
+// and the disassembly shows that nothing was.
+//
+// Metrics of a case: the rate (flop_ or ops_per_clock_per_sm), latency_cycles, and
+// issue_interval_cycles, between two starts of independent copies in one warp; series of the rate
+// over chains and warps; params warps and chains, the smallest that reach 99% of the peak.
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "harness/generated_kernel.hpp"
 #include "harness/probe.hpp"
 #include "harness/state.hpp"
 
@@ -36,7 +43,11 @@ struct InstructionRow {
   // What one execution does to the elements of the chain's register `i`, in exact arithmetic, when
   // all elements of the inputs are `a` (first) and `b` (second). Checked within `tolerance`,
   // relative.
-  std::function<double(double d, double a, double b, int i)> step;
+  std::function<double(double d, double a, double b, int i)> step = {};
+  // The same on the bits of registers, where arithmetic would not do; checked to the last bit. One
+  // of the two is set, or neither in a row that is only for the instruction x target matrix.
+  std::function<std::uint64_t(std::uint64_t d, std::uint64_t a, std::uint64_t b, int i)> step_bits =
+      {};
   double d0 = 1, a = 0.5, b = 0.25, tolerance = 0;
 
   // Work of one execution by one warp; which of the two is set decides the metric.
@@ -45,10 +56,12 @@ struct InstructionRow {
   std::function<Limit(Target)> limit = {};
 
   // Opcodes of one execution on a target, and how many of each ("HMMA.16816.F32", 1).
-  std::function<std::vector<SassRule>(Target)> sass;
+  std::function<std::vector<SassRule>(Target)> sass = {};
   std::function<bool(Target)> emulated = {};  // unset: native everywhere
 
-  int warps = 16, chains = 4, unroll = 8;  // for throughput: reaches the peak on every target
+  // For throughput: enough for the peak on every target, and as far as the sweep goes. Registers of
+  // all chains must fit in 2048 / warps of each thread.
+  int warps = 16, chains = 4, unroll = 8;
   Params params = {};
   std::vector<Target> targets = {};
   Suite suite = Suite::quick;
@@ -65,12 +78,17 @@ struct KernelShape {
   bool entangle = false;  // make inputs depend on the chain: for instructions that become several
 };
 
-// One kernel of a row, for Probe::kernels. Throws Error(usage) when the row's text names an operand
-// that it does not declare.
+// One kernel of rows, for Probe::kernels: copies of the rows in turn, each row with chains of its
+// own. Throws Error(usage) when a row's text names an operand that it does not declare.
+KernelUse row_kernel(std::span<const InstructionRow> rows, const KernelShape& shape,
+                     const std::string& entry, Target target);
 KernelUse row_kernel(const InstructionRow& row, const KernelShape& shape, const std::string& entry,
                      Target target);
 
-// Loads that kernel, checks the values it computes, and returns what State::cycles() launches.
+// Loads that kernel, checks the values it computes and gives it its inputs.
+GeneratedKernel prepare_rows(State& s, std::span<const InstructionRow> rows,
+                             const KernelShape& shape, const std::string& entry);
+// The same as what State::cycles() launches.
 std::function<void(const Launch&)> prepare_row(State& s, const InstructionRow& row,
                                                const KernelShape& shape, const std::string& entry);
 

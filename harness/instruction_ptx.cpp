@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of an instruction table as PTX text.
+// Rows of an instruction table as PTX text.
 //
-// `in` holds 8-byte slots, [slot][thread], one slot per register: first each chain's, then the
-// inputs'. `out` gets the chains' in the same order, from CTA 0.
+// `in` holds 8-byte slots, [slot][thread], one slot per register: of each row first each chain's,
+// then the inputs'. `out` gets the chains' in the same order, from CTA 0.
 #include "harness/instruction_ptx.hpp"
 
 #include <fmt/format.h>
@@ -20,20 +20,13 @@ std::string reg(const Operand& operand, int index, int chain) {
 }
 
 // Loads, stores and moves know bit types of any register.
-std::string bit_type(const Operand& operand) { return operand.reg.ends_with("64") ? "b64" : "b32"; }
-
-// The chain's bits and-ed with zero change nothing, but only the caller knows that zero is 0:
-// whatever the instruction becomes must be done again each time. Costs one LOP3 a register.
-std::string entangled(const Operand& input, const Operand& chain, int c, const Operand& mixed) {
-  std::string text;
-  for (int i = 0; i < input.count; ++i)
-    text +=
-        fmt::format("  mov.b32 %mix, {};\n  and.b32 %mix, %mix, %zero;\n  xor.b32 {}, {}, %mix;\n",
-                    reg(chain, 0, c), reg(mixed, i, -1), reg(input, i, -1));
-  return text;
-}
+std::string bit_type(const Operand& operand) { return fmt::format("b{}", register_bits(operand)); }
 
 }  // namespace
+
+int register_bits(const Operand& operand) {
+  return operand.reg.ends_with("64") ? 64 : operand.reg.ends_with("16") ? 16 : 32;
+}
 
 std::string tuple(const Operand& operand, int chain) {
   std::string text;
@@ -48,7 +41,109 @@ std::string fill_in(std::string text, const Operand& operand, int chain) {
   return text;
 }
 
-std::string instruction_ptx(const InstructionRow& row, const KernelShape& shape,
+namespace {
+
+// The parts of a kernel that one row brings. With several rows, the names of a row's operands are
+// made its own by its number.
+class RowText {
+ public:
+  RowText(const InstructionRow& row, const KernelShape& shape, std::size_t number)
+      : row_(row), shape_(shape), ptx_(row.ptx), chain_(own(row.chain, number)) {
+    for (const Operand& input : row.inputs) inputs_.push_back(own(input, number));
+  }
+
+  std::string declarations() const {
+    std::string text;
+    const auto declare = [&](const Operand& operand, int chain) {
+      text += fmt::format("  .reg .{} {};\n", operand.reg, tuple(operand, chain));
+    };
+    for (int c = 0; c < shape_.chains; ++c) declare(chain_, c);
+    for (const Operand& input : inputs_) {
+      declare(input, -1);
+      if (shape_.entangle) declare(mixed(input), -1);
+    }
+    return text;
+  }
+
+  std::string loads(int& slot, int threads) const {
+    std::string text;
+    const auto load = [&](const Operand& operand, int chain) {
+      for (int i = 0; i < operand.count; ++i, ++slot)
+        text += fmt::format("  ld.global.{} {}, [%in+{}];\n", bit_type(operand),
+                            reg(operand, i, chain), slot * threads * 8);
+    };
+    for (int c = 0; c < shape_.chains; ++c) load(chain_, c);
+    for (const Operand& input : inputs_) load(input, -1);
+    return text;
+  }
+
+  std::string stores(int& slot, int threads) const {
+    std::string text;
+    for (int c = 0; c < shape_.chains; ++c)
+      for (int i = 0; i < chain_.count; ++i, ++slot)
+        text += fmt::format("  @%first st.global.{} [%out+{}], {};\n", bit_type(chain_),
+                            slot * threads * 8, reg(chain_, i, c));
+    return text;
+  }
+
+  // One execution in chain `c`.
+  std::string copy(int c) const {
+    std::string text, one = fill_in(ptx_, chain_, c);
+    for (const Operand& input : inputs_) {
+      if (shape_.entangle) text += entangle(input, c);
+      one = fill_in_as(std::move(one), input, shape_.entangle ? mixed(input) : input);
+    }
+    if (one.find('<') != std::string::npos)
+      throw Error(ExitCode::usage,
+                  fmt::format("row '{}': its PTX names an operand that it does not declare: {}",
+                              row_.name, one.substr(one.find('<'))));
+    return text + "  " + one + "\n";
+  }
+
+ private:
+  Operand own(Operand operand, std::size_t number) {
+    if (number == 0) return operand;
+    const std::string name = operand.name;
+    operand.name = fmt::format("{}_{}_", name, number);
+    ptx_ = replace_all(replace_all(ptx_, "<" + name + ">", "<" + operand.name + ">"),
+                       "<" + name + ".", "<" + operand.name + ".");
+    return operand;
+  }
+
+  static Operand mixed(Operand input) {
+    input.name = "t_" + input.name;
+    return input;
+  }
+
+  // What the text calls `input` as registers of `used`.
+  static std::string fill_in_as(std::string text, const Operand& input, const Operand& used) {
+    text = replace_all(std::move(text), "<" + input.name + ">", tuple(used, -1));
+    for (int i = 0; i < input.count; ++i)
+      text = replace_all(std::move(text), fmt::format("<{}.{}>", input.name, i), reg(used, i, -1));
+    return text;
+  }
+
+  // The chain's bits and-ed with zero change nothing, but only the caller knows that zero is 0:
+  // whatever the instruction becomes must be done again each time. Costs one LOP3 a register.
+  std::string entangle(const Operand& input, int c) const {
+    std::string text;
+    for (int i = 0; i < input.count; ++i)
+      text += fmt::format(
+          "  mov.b32 %mix, {};\n  and.b32 %mix, %mix, %zero;\n  xor.b32 {}, {}, %mix;\n",
+          reg(chain_, 0, c), reg(mixed(input), i, -1), reg(input, i, -1));
+    return text;
+  }
+
+  const InstructionRow& row_;
+  const KernelShape& shape_;
+  std::string ptx_;
+  Operand chain_;
+  std::vector<Operand> inputs_;
+};
+
+}  // namespace
+
+std::string instruction_ptx(std::span<const InstructionRow> rows, const KernelShape& shape,
                             const std::string& entry, Target target) {
   const int threads = shape.warps * 32;
   PtxKernel kernel{.target = target, .entry = entry, .threads = threads};
@@ -57,48 +152,17 @@ std::string instruction_ptx(const InstructionRow& row, const KernelShape& shape,
       "  mul.wide.u32 %offset, %thread, 8;\n"
       "  add.u64 %in, %in, %offset;\n"
       "  add.u64 %out, %out, %offset;\n";
-  int slot = 0;
-  const auto declare_and_load = [&](const Operand& operand, int chain) {
-    kernel.declarations += fmt::format("  .reg .{} {};\n", operand.reg, tuple(operand, chain));
-    for (int i = 0; i < operand.count; ++i, ++slot)
-      kernel.setup += fmt::format("  ld.global.{} {}, [%in+{}];\n", bit_type(operand),
-                                  reg(operand, i, chain), slot * threads * 8);
-  };
-  for (int c = 0; c < shape.chains; ++c) declare_and_load(row.chain, c);
-  for (const Operand& input : row.inputs) declare_and_load(input, -1);
-  const auto mixed = [](Operand input) {
-    input.name = "t_" + input.name;
-    return input;
-  };
-  if (shape.entangle)
-    for (const Operand& input : row.inputs)
-      kernel.declarations += fmt::format("  .reg .{} {};\n", input.reg, tuple(mixed(input), -1));
-
-  for (int u = 0; u < shape.unroll; ++u) {
-    for (int c = 0; c < shape.chains; ++c) {
-      std::string one = fill_in(row.ptx, row.chain, c);
-      for (const Operand& input : row.inputs) {
-        Operand used = input;
-        if (shape.entangle) {
-          used = mixed(input);
-          kernel.loop += entangled(input, row.chain, c, used);
-          one = replace_all(replace_all(one, "<" + input.name + ">", "<" + used.name + ">"),
-                            "<" + input.name + ".", "<" + used.name + ".");
-        }
-        one = fill_in(std::move(one), used, -1);
-      }
-      if (one.find('<') != std::string::npos)
-        throw Error(ExitCode::usage,
-                    fmt::format("row '{}': its PTX names an operand that it does not declare: {}",
-                                row.name, one.substr(one.find('<'))));
-      kernel.loop += "  " + one + "\n";
-    }
+  int in_slot = 0, out_slot = 0;
+  std::vector<RowText> texts;
+  for (std::size_t r = 0; r < rows.size(); ++r) texts.emplace_back(rows[r], shape, r);
+  for (const RowText& text : texts) {
+    kernel.declarations += text.declarations();
+    kernel.setup += text.loads(in_slot, threads);
+    kernel.finish += text.stores(out_slot, threads);
   }
-  slot = 0;
-  for (int c = 0; c < shape.chains; ++c)
-    for (int i = 0; i < row.chain.count; ++i, ++slot)
-      kernel.finish += fmt::format("  @%first st.global.{} [%out+{}], {};\n", bit_type(row.chain),
-                                   slot * threads * 8, reg(row.chain, i, c));
+  for (int u = 0; u < shape.unroll; ++u)
+    for (int c = 0; c < shape.chains; ++c)
+      for (const RowText& text : texts) kernel.loop += text.copy(c);
   return ptx_text(kernel);
 }
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 
 #include "harness/instruction_probe.hpp"
 
 namespace assay {
 
-// <name> and <name.i> in a row's text as registers of the operand, such as "%d3_0" for register 0 of
-// <d> in chain 3; inputs have no chain (-1).
+// Of one of its registers: 16, 32 or 64.
+int register_bits(const Operand& operand);
+
+// <name> and <name.i> in a row's text as registers of the operand, such as "%d3_0" for register 0
+// of <d> in chain 3; inputs have no chain (-1).
 std::string fill_in(std::string text, const Operand& operand, int chain);
 // "%d3_0, %d3_1": all its registers, for a declaration.
 std::string tuple(const Operand& operand, int chain);
 
-// The PTX of a row's kernel. Throws Error(usage) when its text names an undeclared operand.
-std::string instruction_ptx(const InstructionRow& row, const KernelShape& shape,
+// The PTX of a kernel of rows. Throws Error(usage) when a text names an undeclared operand.
+std::string instruction_ptx(std::span<const InstructionRow> rows, const KernelShape& shape,
                             const std::string& entry, Target target);
 
 }  // namespace assay

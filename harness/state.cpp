@@ -89,7 +89,8 @@ void State::fill_random_bits(void* memory, std::size_t bytes, std::uint64_t salt
 }
 
 const void* State::generated_kernel(std::string_view name) {
-  for (const KernelUse& use : impl_.probe.kernels(impl_.which, target())) {
+  if (!impl_.kernels) impl_.kernels = impl_.probe.kernels(impl_.which, target());
+  for (const KernelUse& use : *impl_.kernels) {
     if (use.kernel != name || use.ptx.empty()) continue;
     const Assembled assembled = assemble(use.ptx, target());
     cudaLibrary_t library = nullptr;

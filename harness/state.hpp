@@ -97,6 +97,10 @@ class State {
   // samples, cycles per iteration: with no work given they are all there is.
   std::vector<double> cycles(const Work& work, const std::function<void(const Launch&)>& launch);
 
+  // The same in a few milliseconds, for one point of a sweep: the median cycles per iteration of a
+  // handful of samples. Adds no metrics.
+  double cycles_once(const std::function<void(const Launch&)>& launch);
+
   // Event-timed: `work` is for one call of `launch` on the whole GPU. Cold: L2 is overwritten
   // before each sample.
   void time(const Work& work, const std::function<void(cudaStream_t)>& launch, L2 l2 = L2::warm);

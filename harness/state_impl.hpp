@@ -49,6 +49,7 @@ struct State::Impl {
   bool measured = false;
   std::vector<Buffer> buffers = {};
   std::vector<cudaLibrary_t> libraries = {};
+  std::optional<std::vector<KernelUse>> kernels = {};  // of the case, once asked for
   std::mt19937_64 random;
 
   Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "harness/counters.hpp"
+#include "harness/cycle_counter.hpp"
 #include "harness/error.hpp"
 #include "harness/state_impl.hpp"
 #include "harness/statistics.hpp"
@@ -25,42 +26,9 @@ constexpr double kSustainedSeconds = 1.2;  // load before a sustained figure is 
 // limit acts on have then forgotten the round before.
 constexpr std::chrono::milliseconds kRest{50};
 constexpr double kCyclesInterval = 0.2;  // of the interval asked for, for figures in cycles
-constexpr int kMaxCtas = 8192;           // records of one launch
 // How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch
 // of any library seen here, so that no launch latency is inside the events.
 constexpr std::uint64_t kEnqueueNs = 40'000;
-
-// One launch as its CTAs saw it, per SM: from the first start to the last stop there.
-struct PerSm {
-  std::map<int, double> cycles, ns;
-};
-
-PerSm per_sm(const std::vector<StopwatchRecord>& records) {
-  struct Range {
-    std::uint64_t start_clock = UINT64_MAX, stop_clock = 0, start_ns = UINT64_MAX, stop_ns = 0;
-  };
-  std::map<int, Range> ranges;
-  for (const StopwatchRecord& r : records) {
-    if (r.stop_clock == 0) continue;
-    Range& range = ranges[static_cast<int>(r.sm)];
-    range.start_clock = std::min(range.start_clock, r.start_clock);
-    range.stop_clock = std::max(range.stop_clock, r.stop_clock);
-    range.start_ns = std::min(range.start_ns, r.start_ns);
-    range.stop_ns = std::max(range.stop_ns, r.stop_ns);
-  }
-  PerSm result;
-  for (const auto& [sm, range] : ranges) {
-    result.cycles[sm] = static_cast<double>(range.stop_clock - range.start_clock);
-    result.ns[sm] = static_cast<double>(range.stop_ns - range.start_ns);
-  }
-  return result;
-}
-
-std::vector<double> values_of(const std::map<int, double>& by_sm) {
-  std::vector<double> values;
-  for (const auto& [sm, value] : by_sm) values.push_back(value);
-  return values;
-}
 
 // SM clock over a stretch of work, from the stamps before and after it; 0 if no SM has both.
 double clock_mhz(const GpuContext& gpu) {
@@ -140,62 +108,44 @@ std::vector<double> State::Impl::cycles_of(const std::vector<double>& time_ns,
   return cycles;
 }
 
+double State::cycles_once(const std::function<void(const Launch&)>& launch) {
+  constexpr double kWantedCycles = 5e4;
+  constexpr int kSamples = 5;
+  CycleCounter counter(impl_.need_gpu(), launch);
+  const std::int64_t n = counter.iterations_for(impl_.options.profile ? 1 : kWantedCycles);
+  std::vector<double> samples;
+  for (int i = 0; i < kSamples; ++i) {
+    const auto once = counter.run(n), twice = counter.run(2 * n);
+    samples.push_back(median(values_of(CycleCounter::difference(once, twice, n))));
+  }
+  return median(samples);
+}
+
 std::vector<double> State::cycles(const Work& work,
                                   const std::function<void(const Launch&)>& launch) {
   GpuContext& gpu = impl_.need_gpu();
   const bool first = !impl_.measured;
   const bool sustained = first && impl_.sustained();
-  Buffer records(kMaxCtas * sizeof(StopwatchRecord));
-  std::vector<StopwatchRecord> host(kMaxCtas);
-  Event begin, end;
-  struct Reading {
-    PerSm sm;
-    double ns;
-  };
-  const auto run = [&](std::int64_t iterations) -> Reading {
-    check(cudaMemsetAsync(records.data(), 0, records.bytes(), gpu.stream));
-    begin.record(gpu.stream);
-    launch({gpu.stream, iterations, records.as<StopwatchRecord>()});
-    check(cudaGetLastError());
-    end.record(gpu.stream);
-    check(cudaMemcpyAsync(host.data(), records.data(), records.bytes(), cudaMemcpyDeviceToHost,
-                          gpu.stream));
-    check(cudaStreamSynchronize(gpu.stream));
-    return {per_sm(host), elapsed_ns(begin, end)};
-  };
+  CycleCounter counter(gpu, launch);
 
   // Long enough that the global timer's step (32 ns on Hopper) is below 0.02% of it; longer under
   // sustained load, so that the gaps between launches let nothing cool down.
-  const double wanted_cycles = sustained ? 6e6 : 4e5;
-  std::int64_t n = 1;
-  for (int attempt = 0; attempt < 40; ++attempt) {
-    const Reading reading = run(n);
-    if (reading.sm.cycles.empty())
-      throw Error(ExitCode::failed, "no CTA left a stopwatch record: does the kernel call stop()?");
-    const double taken = median(values_of(reading.sm.cycles));
-    if (taken >= 0.7 * wanted_cycles || impl_.options.profile) break;
-    n = std::max(n + 1, static_cast<std::int64_t>(static_cast<double>(n) *
-                                                  std::min(wanted_cycles / taken, 64.0)));
-  }
+  const double wanted_cycles = impl_.options.profile ? 1 : sustained ? 6e6 : 4e5;
+  const std::int64_t n = counter.iterations_for(wanted_cycles);
   if (sustained)
-    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;) run(2 * n);
+    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;)
+      counter.run(2 * n);
 
   std::vector<double> time_ns, clocks;
   std::map<int, std::vector<double>> by_sm;
   const auto one = [&] {
-    const Reading once = run(n), twice = run(2 * n);
-    std::vector<double> differences;
-    for (const auto& [sm, cycles] : twice.sm.cycles) {
-      const auto same = once.sm.cycles.find(sm);
-      if (same == once.sm.cycles.end()) continue;
-      differences.push_back((cycles - same->second) / static_cast<double>(n));
-      by_sm[sm].push_back(differences.back());
-      clocks.push_back(1e3 * cycles / twice.sm.ns.at(sm));
-    }
+    const auto once = counter.run(n), twice = counter.run(2 * n);
+    const std::map<int, double> cycles = CycleCounter::difference(once, twice, n);
+    for (const auto& [sm, taken] : cycles) by_sm[sm].push_back(taken);
+    for (const auto& [sm, taken] : twice.sm.cycles)
+      clocks.push_back(1e3 * taken / twice.sm.ns.at(sm));
     time_ns.push_back((twice.ns - once.ns) / static_cast<double>(n));
-    if (differences.empty())
-      throw Error(ExitCode::failed, "two launches shared no SM: launch one CTA per SM");
-    return median(differences);
+    return median(values_of(cycles));
   };
   // Cycles are counted, and most of them a constant of the chip: they can be known better.
   std::vector<double> cycles =
@@ -212,7 +162,7 @@ std::vector<double> State::cycles(const Work& work,
   impl_.measurement.conditions.sm_clock_mhz = median(clocks);
   impl_.measurement.samples = {{"cycles", cycles}, {"time_ns", std::move(time_ns)}};
   impl_.set_iterations(n);
-  impl_.count([&] { launch({gpu.stream, n, records.as<StopwatchRecord>()}); });
+  impl_.count([&] { counter.launch(n); });
   return cycles;
 }
 

@@ -28,6 +28,10 @@ InstructionRow fma_row() {
               }};
 }
 
+std::string text_of(const InstructionRow& row, const KernelShape& shape) {
+  return instruction_ptx({&row, 1}, shape, "k", Target::sm_90a);
+}
+
 int count(const std::string& text, const std::string& part) {
   int found = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
@@ -41,8 +45,7 @@ SassFindings findings_of(const KernelUse& use, Target target) {
 }
 
 TEST(InstructionPtx, HoldsACopyPerChainAndUnroll) {
-  const std::string text =
-      instruction_ptx(fma_row(), {.warps = 4, .chains = 3, .unroll = 5}, "k", Target::sm_90a);
+  const std::string text = text_of(fma_row(), {.warps = 4, .chains = 3, .unroll = 5});
   EXPECT_EQ(count(text, "fma.rn.f32"), 15);
   EXPECT_EQ(count(text, "fma.rn.f32 %d2_0, %d2_0, %a_0, %b_0;"), 5);
   EXPECT_EQ(count(text, ".maxntid 128"), 1);
@@ -53,8 +56,7 @@ TEST(InstructionPtx, NamesTuplesAndTheirParts) {
   InstructionRow row = fma_row();
   row.chain.count = 2;
   row.ptx = "use {<d>}, <d.1>;";
-  const std::string text =
-      instruction_ptx(row, {.warps = 1, .chains = 1, .unroll = 1}, "k", Target::sm_90a);
+  const std::string text = text_of(row, {.warps = 1, .chains = 1, .unroll = 1});
   EXPECT_EQ(count(text, "use {%d0_0, %d0_1}, %d0_1;"), 1);
 }
 
@@ -62,20 +64,19 @@ TEST(InstructionPtx, UndeclaredOperandIsAnError) {
   InstructionRow row = fma_row();
   row.ptx = "fma.rn.f32 <d>, <d>, <a>, <c>;";
   try {
-    instruction_ptx(row, {.warps = 1, .chains = 1, .unroll = 1}, "k", Target::sm_90a);
+    text_of(row, {.warps = 1, .chains = 1, .unroll = 1});
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("<c>"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("'f32'"), std::string::npos) << error.what();
   }
   row.ptx = "fma.rn.f32 <d>, <d>, <a>, <b.1>;";  // b has one register
-  EXPECT_THROW(instruction_ptx(row, {.warps = 1, .chains = 1, .unroll = 1}, "k", Target::sm_90a),
-               Error);
+  EXPECT_THROW(text_of(row, {.warps = 1, .chains = 1, .unroll = 1}), Error);
 }
 
 TEST(InstructionPtx, EntangledInputsAreMadeAnewForEachCopy) {
-  const std::string text = instruction_ptx(
-      fma_row(), {.warps = 1, .chains = 2, .unroll = 2, .entangle = true}, "k", Target::sm_90a);
+  const std::string text =
+      text_of(fma_row(), {.warps = 1, .chains = 2, .unroll = 2, .entangle = true});
   EXPECT_EQ(count(text, "xor.b32 %t_a_0, %a_0, %mix;"), 4);
   EXPECT_EQ(count(text, "fma.rn.f32 %d1_0, %d1_0, %t_a_0, %t_b_0;"), 2);
 }
@@ -124,9 +125,35 @@ TEST(InstructionProbe, HasACasePerRowAndAnotherUnderLastingLoad) {
   EXPECT_EQ(probe.cases[1].name, "f32/sustained");
   EXPECT_EQ(probe.cases[1].text("state"), "sustained");
   const std::vector<KernelUse> uses = probe.kernels(probe.cases[0], Target::sm_120a);
-  ASSERT_EQ(uses.size(), 2u);
+  ASSERT_EQ(uses.size(), 4u);  // the row's four chains, one and two of them, and one warp's one
   EXPECT_EQ(uses[0].kernel, "throughput");
-  EXPECT_EQ(uses[1].kernel, "latency");
+  EXPECT_EQ(uses[1].kernel, "chains1");
+  EXPECT_EQ(uses[2].kernel, "chains2");
+  EXPECT_EQ(uses[3].kernel, "latency");
+}
+
+TEST(RowKernel, OfTwoRowsHasCopiesOfBothInTurn) {
+  InstructionRow add = fma_row();
+  add.ptx = "add.rn.f32 <d>, <d>, <a>;";
+  add.inputs.pop_back();
+  add.sass = [](Target) { return std::vector<SassRule>{{"FADD", 1, 1}}; };
+  const InstructionRow both[] = {fma_row(), add};
+  for (const Target target : kGpuTargets) {
+    const KernelUse use = row_kernel(both, {.warps = 4, .chains = 2, .unroll = 8}, "k", target);
+    const SassFindings findings = findings_of(use, target);
+    EXPECT_TRUE(findings.verified()) << name(target) << ": " << findings.problems.front();
+    EXPECT_EQ(findings.loop.at("FFMA"), 16);
+    EXPECT_EQ(findings.loop.at("FADD"), 16);
+  }
+}
+
+TEST(RowKernel, OfTwoRowsAddsUpTheirRules) {
+  const InstructionRow both[] = {fma_row(), fma_row()};
+  const KernelUse use =
+      row_kernel(both, {.warps = 1, .chains = 2, .unroll = 8}, "k", Target::sm_90a);
+  ASSERT_EQ(use.sass.size(), 1u);
+  EXPECT_EQ(use.sass[0].at_least, 32);
+  EXPECT_TRUE(findings_of(use, Target::sm_90a).verified());
 }
 
 }  // namespace
