@@ -29,6 +29,10 @@ esac
 ((EUID == 0)) || fail "making a clean root folder needs root"
 command -v debootstrap >/dev/null || fail "debootstrap is missing; run  apt-get install debootstrap"
 
+# In a mount namespace of its own, whose mounts end with this process however it ends: a bound /dev
+# left behind would be emptied by whoever removes the folder.
+[[ -n ${ASSAY_OWN_MOUNTS-} ]] || ASSAY_OWN_MOUNTS=1 exec unshare --mount "$BASH" "scripts/${0##*/}" "$@"
+
 root=$(mktemp -d "${TMPDIR:-/tmp}/assay-fresh.XXXXXX")
 chmod 755 "$root"  # as any machine's root folder
 leave() {
