@@ -11,6 +11,7 @@
 
 #include "harness/element.hpp"
 #include "harness/instruction_ptx.hpp"
+#include "harness/instruction_registry.hpp"
 
 namespace assay {
 namespace {
@@ -227,6 +228,7 @@ std::function<void(const Launch&)> prepare_row(State& s, const InstructionRow& r
 Probe instruction_probe(Probe probe, const std::vector<InstructionRow>& rows, bool sustained) {
   auto table = std::make_shared<std::map<std::string, InstructionRow>>();
   probe.cases.clear();
+  register_instruction_rows(probe.name, rows);
   for (const InstructionRow& row : rows) {
     Params params = row.params;
     params["state"] = std::string("burst");
