@@ -62,9 +62,19 @@ const Format& format_of(const std::string& type) {
         [](Bits b) {
           return half_value(__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(b), __NV_E4M3).x);
         }}},
+      {"e5m2",
+       {8, [](double v) { return Bits{__nv_cvt_double_to_fp8(v, __NV_SATFINITE, __NV_E5M2)}; },
+        [](Bits b) {
+          return half_value(__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(b), __NV_E5M2).x);
+        }}},
       {"s8",
        {8, [](double v) { return Bits{static_cast<std::uint8_t>(static_cast<int>(v))}; },
         [](Bits b) { return static_cast<double>(static_cast<std::int8_t>(b)); }}},
+      {"u8",
+       {8, [](double v) { return Bits{static_cast<std::uint8_t>(v)}; },
+        [](Bits b) { return static_cast<double>(b); }}},
+      {"b1",
+       {1, [](double v) { return Bits{v != 0}; }, [](Bits b) { return static_cast<double>(b); }}},
       // A power of two by its biased exponent: OCP Microscaling Formats 1.0, E8M0.
       {"ue8m0",
        {8,

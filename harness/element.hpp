@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// Bits of one element of `type`: "f64 f32 tf32 f16 bf16 e4m3 e2m1 ue8m0 s32 u32 s8". Throws
-// Error(usage) for any other.
+// Bits of one element of `type`: "f64 f32 tf32 f16 bf16 e4m3 e5m2 e2m1 ue8m0 s32 u32 s8 u8 b1".
+// Throws Error(usage) for any other.
 int element_bits(const std::string& type);
 
 // As many elements as fit in `bits` (32 or 64), the first lowest, rounded to nearest.

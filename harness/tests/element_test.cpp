@@ -13,14 +13,17 @@ double round_trip(const std::string& type, double value) {
 }
 
 TEST(Element, ExactValuesComeBack) {
-  for (const char* type : {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e2m1", "s32", "s8"})
+  for (const char* type :
+       {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "e2m1", "s32", "s8"})
     for (const double value : {0.0, 1.0, 2.0, 6.0, -1.0, -4.0})
       EXPECT_EQ(round_trip(type, value), value) << type;
-  for (const char* type : {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e2m1"})
+  for (const char* type : {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "e2m1"})
     for (const double value : {0.5, 1.5, -0.5}) EXPECT_EQ(round_trip(type, value), value) << type;
   EXPECT_EQ(round_trip("u32", 4294967295.0), 4294967295.0);
   EXPECT_EQ(round_trip("s32", -2147483648.0), -2147483648.0);
   EXPECT_EQ(round_trip("s8", -128), -128);
+  EXPECT_EQ(round_trip("u8", 255), 255);
+  EXPECT_EQ(round_trip("b1", 1), 1);
 }
 
 TEST(Element, KnownBits) {
@@ -29,6 +32,8 @@ TEST(Element, KnownBits) {
   EXPECT_EQ(pack("f16", 32, 1.0), 0x3c003c00u);
   EXPECT_EQ(pack("bf16", 32, 1.0), 0x3f803f80u);
   EXPECT_EQ(pack("e4m3", 32, 1.0), 0x38383838u);
+  EXPECT_EQ(pack("e5m2", 32, 1.0), 0x3c3c3c3cu);
+  EXPECT_EQ(pack("b1", 32, 1.0), 0xffffffffu);
   EXPECT_EQ(pack("e2m1", 32, 1.0), 0x22222222u);
   EXPECT_EQ(pack("e2m1", 32, -6.0), 0xffffffffu);
   EXPECT_EQ(pack("ue8m0", 32, 1.0), 0x7f7f7f7fu);
