@@ -3,6 +3,7 @@
 
 #include <cuda_fp16.h>
 #include <cuda_fp4.h>
+#include <cuda_fp6.h>
 #include <cuda_fp8.h>
 
 #include <bit>
@@ -31,8 +32,29 @@ Bits f32_rounded(double value, int at) {
   return (bits + half) >> at << at & 0xffffffffu;
 }
 
+Bits low(double value, int bits) {
+  return static_cast<std::uint8_t>(static_cast<int>(value)) & ((1u << bits) - 1);
+}
+
+Bits fp8_bits(double value, __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_double_to_fp8(value, __NV_SATFINITE, kind);
+}
+double fp8_value(Bits bits, __nv_fp8_interpretation_t kind) {
+  return half_value(__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(bits), kind).x);
+}
+Bits fp6_bits(double value, __nv_fp6_interpretation_t kind) {
+  return __nv_cvt_double_to_fp6(value, kind, cudaRoundNearest);
+}
+double fp6_value(Bits bits, __nv_fp6_interpretation_t kind) {
+  return half_value(__nv_cvt_fp6_to_halfraw(static_cast<unsigned char>(bits), kind).x);
+}
+Bits e2m1_bits(double value) { return __nv_cvt_double_to_fp4(value, __NV_E2M1, cudaRoundNearest); }
+double e2m1_value(Bits bits) {
+  return half_value(__nv_cvt_fp4_to_halfraw(static_cast<unsigned char>(bits), __NV_E2M1).x);
+}
+
 struct Format {
-  int bits;
+  int bits;  // of the container
   Bits (*encode)(double);
   double (*decode)(Bits);
 };
@@ -58,33 +80,37 @@ const Format& format_of(const std::string& type) {
        {16, [](double v) { return f32_rounded(v, 16) >> 16; },
         [](Bits b) { return f32_value(b << 16); }}},
       {"e4m3",
-       {8, [](double v) { return Bits{__nv_cvt_double_to_fp8(v, __NV_SATFINITE, __NV_E4M3)}; },
-        [](Bits b) {
-          return half_value(__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(b), __NV_E4M3).x);
-        }}},
+       {8, [](double v) { return fp8_bits(v, __NV_E4M3); },
+        [](Bits b) { return fp8_value(b, __NV_E4M3); }}},
       {"e5m2",
-       {8, [](double v) { return Bits{__nv_cvt_double_to_fp8(v, __NV_SATFINITE, __NV_E5M2)}; },
-        [](Bits b) {
-          return half_value(__nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(b), __NV_E5M2).x);
-        }}},
+       {8, [](double v) { return fp8_bits(v, __NV_E5M2); },
+        [](Bits b) { return fp8_value(b, __NV_E5M2); }}},
+      {"e3m2",
+       {8, [](double v) { return fp6_bits(v, __NV_E3M2); },
+        [](Bits b) { return fp6_value(b, __NV_E3M2); }}},
+      {"e2m3",
+       {8, [](double v) { return fp6_bits(v, __NV_E2M3); },
+        [](Bits b) { return fp6_value(b, __NV_E2M3); }}},
       {"s8",
-       {8, [](double v) { return Bits{static_cast<std::uint8_t>(static_cast<int>(v))}; },
+       {8, [](double v) { return low(v, 8); },
         [](Bits b) { return static_cast<double>(static_cast<std::int8_t>(b)); }}},
       {"u8",
-       {8, [](double v) { return Bits{static_cast<std::uint8_t>(v)}; },
-        [](Bits b) { return static_cast<double>(b); }}},
+       {8, [](double v) { return low(v, 8); }, [](Bits b) { return static_cast<double>(b); }}},
+      {"s4",
+       {4, [](double v) { return low(v, 4); },
+        [](Bits b) { return static_cast<double>(static_cast<int>(b ^ 8) - 8); }}},
+      {"u4",
+       {4, [](double v) { return low(v, 4); }, [](Bits b) { return static_cast<double>(b); }}},
       {"b1",
-       {1, [](double v) { return Bits{v != 0}; }, [](Bits b) { return static_cast<double>(b); }}},
+       {1, [](double v) { return low(v, 1); }, [](Bits b) { return static_cast<double>(b); }}},
       // A power of two by its biased exponent: OCP Microscaling Formats 1.0, E8M0.
       {"ue8m0",
        {8,
         [](double v) { return Bits{static_cast<std::uint8_t>(127 + std::lround(std::log2(v)))}; },
         [](Bits b) { return std::exp2(static_cast<double>(b) - 127); }}},
-      {"e2m1",
-       {4, [](double v) { return Bits{__nv_cvt_double_to_fp4(v, __NV_E2M1, cudaRoundNearest)}; },
-        [](Bits b) {
-          return half_value(__nv_cvt_fp4_to_halfraw(static_cast<unsigned char>(b), __NV_E2M1).x);
-        }}}};
+      {"e2m1", {4, e2m1_bits, e2m1_value}},
+      {"e2m1_b8",
+       {8, [](double v) { return e2m1_bits(v) << 2; }, [](Bits b) { return e2m1_value(b >> 2); }}}};
   const auto found = formats.find(type);
   if (found == formats.end()) throw Error(ExitCode::usage, "unknown element type '" + type + "'");
   return found->second;
@@ -106,6 +132,10 @@ std::uint64_t pack(const std::string& type, int bits, const std::function<double
 
 std::uint64_t pack(const std::string& type, int bits, double value) {
   return pack(type, bits, [value] { return value; });
+}
+
+bool is_integer(const std::string& type) {
+  return type == "b1" || ((type[0] == 's' || type[0] == 'u') && type[1] != 'e');
 }
 
 double unpack(const std::string& type, std::uint64_t packed) {

@@ -7,9 +7,14 @@
 
 namespace assay {
 
-// Bits of one element of `type`: "f64 f32 tf32 f16 bf16 e4m3 e5m2 e2m1 ue8m0 s32 u32 s8 u8 b1".
-// Throws Error(usage) for any other.
+// Bits of one element of `type`: "f64 f32 tf32 f16 bf16 e4m3 e5m2 e2m1 ue8m0 s32 u32 s8 u8 s4 u4
+// b1", and of what the instructions that mix 8-, 6- and 4-bit floats take in bytes: "e3m2 e2m3"
+// (the low six bits) and "e2m1_b8" (bits 2 to 5, PTX ISA 9.0, "Packing format used by mma with
+// .kind::f8f6f4"). Throws Error(usage) for any other.
 int element_bits(const std::string& type);
+
+// Integers wrap around when packed, floats saturate.
+bool is_integer(const std::string& type);
 
 // As many elements as fit in `bits` (32 or 64), the first lowest, rounded to nearest.
 std::uint64_t pack(const std::string& type, int bits, const std::function<double()>& next);

@@ -37,7 +37,7 @@ void append_inputs(const InstructionRow& row, const KernelShape& shape, std::mt1
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
     const Operand& input = row.inputs[i];
     const double alike = input.fixed.value_or(i == 0 ? row.a : row.b);
-    const double reach = input.element[0] == 's' ? 127 : 1;
+    const double reach = is_integer(input.element) ? 127 : 1;
     std::uniform_real_distribution<double> spread(-reach, reach);
     for (int j = 0; j < input.count * threads; ++j)
       slots.push_back(random && !input.fixed ? pack(input.element, register_bits(input),
@@ -180,6 +180,10 @@ KernelUse row_kernel(std::span<const InstructionRow> rows, const KernelShape& sh
   const int copies = shape.chains * shape.unroll;
   for (const InstructionRow& row : rows)
     for (SassRule rule : row.sass(target)) {
+      if (rule.where == SassWhere::kernel) {  // a routine that copies share
+        use.sass.push_back(rule);
+        continue;
+      }
       rule.at_least *= copies;
       if (rule.at_most != INT_MAX) rule.at_most *= copies;
       // Two rows may become the same opcode, or one's opcode continue the other's.

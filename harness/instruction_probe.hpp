@@ -28,9 +28,9 @@ namespace assay {
 // <name.2> for the third.
 struct Operand {
   std::string name;
-  std::string reg;      // PTX register type: "f32", "b32", "b64", "f64", "s32"
-  std::string element;  // what is packed in one: "f32 f64 s32 u32 f16 bf16 tf32 e4m3 e2m1 ue8m0 s8"
-  int count = 1;        // registers per thread
+  std::string reg;                   // PTX register type: "f32", "b32", "b64", "f64", "s32"
+  std::string element;               // what is packed in one: harness/element.hpp
+  int count = 1;                     // registers per thread
   std::optional<double> fixed = {};  // the value of every element, such as a scale of 1
 };
 

@@ -19,6 +19,14 @@ TEST(Element, ExactValuesComeBack) {
       EXPECT_EQ(round_trip(type, value), value) << type;
   for (const char* type : {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "e2m1"})
     for (const double value : {0.5, 1.5, -0.5}) EXPECT_EQ(round_trip(type, value), value) << type;
+  for (const char* type : {"e5m2", "e3m2", "e2m3", "e2m1_b8"})
+    for (const double value : {0.0, 1.0, 1.5, 4.0, -0.5, -2.0})
+      EXPECT_EQ(round_trip(type, value), value) << type;
+  for (const char* type : {"s4", "u4"}) EXPECT_EQ(round_trip(type, 7), 7) << type;
+  EXPECT_EQ(round_trip("s4", -8), -8);
+  EXPECT_EQ(round_trip("u4", 15), 15);
+  EXPECT_EQ(round_trip("u8", 255), 255);
+  EXPECT_EQ(round_trip("b1", 1), 1);
   EXPECT_EQ(round_trip("u32", 4294967295.0), 4294967295.0);
   EXPECT_EQ(round_trip("s32", -2147483648.0), -2147483648.0);
   EXPECT_EQ(round_trip("s8", -128), -128);
@@ -37,7 +45,15 @@ TEST(Element, KnownBits) {
   EXPECT_EQ(pack("e2m1", 32, 1.0), 0x22222222u);
   EXPECT_EQ(pack("e2m1", 32, -6.0), 0xffffffffu);
   EXPECT_EQ(pack("ue8m0", 32, 1.0), 0x7f7f7f7fu);
+  EXPECT_EQ(pack("e5m2", 32, 1.0), 0x3c3c3c3cu);
+  EXPECT_EQ(pack("e3m2", 32, 1.0), 0x0c0c0c0cu);     // 0 011 00
+  EXPECT_EQ(pack("e2m3", 32, -1.0), 0x28282828u);    // 1 01 000
+  EXPECT_EQ(pack("e2m1_b8", 32, 1.0), 0x08080808u);  // 00 0 01 0 00
   EXPECT_EQ(pack("s8", 32, -1.0), 0xffffffffu);
+  EXPECT_EQ(pack("u8", 32, 255.0), 0xffffffffu);
+  EXPECT_EQ(pack("s4", 32, -8.0), 0x88888888u);
+  EXPECT_EQ(pack("u4", 32, 15.0), 0xffffffffu);
+  EXPECT_EQ(pack("b1", 32, 1.0), 0xffffffffu);
 }
 
 TEST(Element, TheFirstIsLowest) {
@@ -65,6 +81,15 @@ TEST(Element, SmallFormatsSaturate) {
   EXPECT_EQ(round_trip("e2m1", 0.25), 0.0);  // halfway between 0 and 0.5
   EXPECT_EQ(round_trip("e2m1", 2.5), 2.0);
   EXPECT_EQ(round_trip("e4m3", 1e6), 448.0);
+}
+
+TEST(Element, IntegersWrapAround) {
+  EXPECT_EQ(round_trip("u8", -1), 255);
+  EXPECT_EQ(round_trip("s4", 9), -7);
+  for (const char* type : {"s32", "u32", "s8", "u8", "s4", "u4", "b1"})
+    EXPECT_TRUE(is_integer(type)) << type;
+  for (const char* type : {"f64", "f32", "bf16", "e4m3", "e2m1_b8", "ue8m0"})
+    EXPECT_FALSE(is_integer(type)) << type;
 }
 
 TEST(Element, Ue8m0IsAPowerOfTwo) {
