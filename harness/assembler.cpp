@@ -179,4 +179,10 @@ Assembled assemble(std::string_view ptx, Target target) {
               "the assembler rejects this PTX for " + std::string(name(target)) + ": " + words);
 }
 
+std::vector<char> assemble(const KernelUse& use, Target target) {
+  Assembled result = assemble(use.ptx, target);
+  if (use.edit) use.edit(result.cubin);
+  return std::move(result.cubin);
+}
+
 }  // namespace assay

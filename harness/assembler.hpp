@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/probe.hpp"
 #include "harness/target.hpp"
 
 namespace assay {
@@ -24,6 +25,9 @@ struct Assembled {
 // Throws Error(failed) with the assembler's words if it rejects the PTX, Error(unfit) without
 // nvJitLink.
 Assembled assemble(std::string_view ptx, Target target);
+
+// The cubin of a generated kernel, edited as its author asks: the one to check and the one to run.
+std::vector<char> assemble(const KernelUse& use, Target target);
 
 // The same, but PTX that is rejected comes back as an empty cubin and a log.
 Assembled try_assemble(std::string_view ptx, Target target);

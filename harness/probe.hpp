@@ -62,6 +62,8 @@ struct KernelUse {
   std::string ptx = {};       // text of a generated kernel; empty: compiled ahead of time
   bool emulated = false;      // known to become other instructions on this target
   bool local_memory = false;  // spills or a stack frame are expected
+  // For what PTX cannot say, such as which registers: changes the assembled cubin in place.
+  std::function<void(std::vector<char>& cubin)> edit = {};
 };
 
 struct Probe {

@@ -92,12 +92,12 @@ const void* State::generated_kernel(std::string_view name) {
   if (!impl_.kernels) impl_.kernels = impl_.probe.kernels(impl_.which, target());
   for (const KernelUse& use : *impl_.kernels) {
     if (use.kernel != name || use.ptx.empty()) continue;
-    const Assembled assembled = assemble(use.ptx, target());
+    const std::vector<char> cubin = assemble(use, target());
     cudaLibrary_t library = nullptr;
-    check(cudaLibraryLoadData(&library, assembled.cubin.data(), nullptr, nullptr, 0, nullptr,
+    check(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr,
                               nullptr, 0));
     impl_.libraries.push_back(library);
-    impl_.measurement.loaded[use.kernel] = sha256(assembled.cubin);
+    impl_.measurement.loaded[use.kernel] = sha256(cubin);
     cudaKernel_t kernel = nullptr;
     check(cudaLibraryGetKernel(&kernel, library, use.kernel.c_str()));
     return kernel;

@@ -39,8 +39,8 @@ struct Job {
 
 Job make_job(const Probe& probe, KernelUse use, Verification& result) {
   if (!use.ptx.empty()) {
-    Assembled assembled = assemble(use.ptx, result.target);
-    return {&result, use, std::move(assembled.cubin), nullptr, use.kernel};
+    std::vector<char> assembled = assemble(use, result.target);
+    return {&result, use, std::move(assembled), nullptr, use.kernel};
   }
   const auto found = find_kernel(own_code(), result.target, use.kernel, probe.source);
   if (!found)

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the registers that an instruction reads cost: banks, and the reuse cache in front of them.
+//
+// The register file has banks, one read of 32 lanes a cycle each; an FFMA with three different
+// sources in one bank waits, unless a source was flagged .reuse by the instruction before, at the
+// same operand position, and so is still latched (Jia et al., "Dissecting the NVIDIA Volta GPU
+// Architecture via Microbenchmarking", arXiv:1804.06826, section 3.4). ptxas chooses registers so
+// that this does not happen; here they are chosen by rewriting the register fields of the FFMAs it
+// assembled. All inputs hold the same value, so every choice computes the same.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "harness/elf.hpp"
+#include "harness/error.hpp"
+#include "harness/generated_kernel.hpp"
+#include "harness/limits.hpp"
+#include "harness/ptx_text.hpp"
+
+namespace {
+
+using namespace assay;
+
+constexpr int kWarps = 16, kChains = 8, kInputs = 16, kCopies = 512;
+constexpr const char* kEntry = "operands";
+
+// How the two inputs of an FFMA lie to its accumulator, as remainders of register numbers.
+struct Choice {
+  const char *name, *meaning;
+  int modulus;     // 0: as ptxas compiled it
+  bool all_alike;  // all three sources in one bank; else one input is in it, the other is not
+  bool pairs;      // only in every second FFMA, whose first input is also that of the one before
+  bool reuse;      // which latches it
+};
+constexpr Choice kChoices[] = {
+    {"as_compiled", "registers as ptxas chose them", 0, false, false, false},
+    {"two_banks", "sources spread over even and odd registers, no reuse", 2, false, false, false},
+    {"one_bank_of_2", "three sources of one parity, no reuse", 2, true, false, false},
+    {"one_bank_of_4", "three sources alike modulo 4, no reuse", 4, true, false, false},
+    {"every_second", "three sources of one parity in every second FFMA", 2, true, true, false},
+    {"every_second_reuse", "the same, one of them latched by the FFMA before", 2, true, true, true},
+};
+
+const Choice& choice_of(const Case& c) {
+  for (const Choice& choice : kChoices)
+    if (c.name == std::string("ffma/") + choice.name) return choice;
+  throw std::logic_error("a case of an unknown choice");
+}
+
+std::string ptx(Target target) {
+  PtxKernel kernel{.target = target, .entry = kEntry, .threads = kWarps * 32};
+  kernel.declarations =
+      fmt::format("  .reg .f32 %d<{}>, %a<{}>;\n  .reg .b64 %offset;\n", kChains, kInputs);
+  kernel.setup =
+      "  mul.wide.u32 %offset, %thread, 4;\n  add.u64 %in, %in, %offset;\n"
+      "  add.u64 %out, %out, %offset;\n";
+  const auto slot = [](int i) { return i * kWarps * 32 * 4; };
+  for (int c = 0; c < kChains; ++c)
+    kernel.setup += fmt::format("  ld.global.f32 %d{}, [%in+{}];\n", c, slot(c));
+  for (int i = 0; i < kInputs; ++i)
+    kernel.setup += fmt::format("  ld.global.f32 %a{}, [%in+{}];\n", i, slot(kChains + i));
+  for (int k = 0; k < kCopies; ++k)
+    kernel.loop += fmt::format("  fma.rn.f32 %d{0}, %a{1}, %a{2}, %d{0};\n", k % kChains,
+                               k % kInputs, (k + 3) % kInputs);
+  for (int c = 0; c < kChains; ++c)
+    kernel.finish += fmt::format("  @%first st.global.f32 [%out+{}], %d{};\n", slot(c), c);
+  return ptx_text(kernel);
+}
+
+// FFMA Rd, Ra, Rb, Rc: opcode in bits 0-11, Rd 16-23, Ra 24-31, Rb 32-39, Rc 64-71, and whether Ra,
+// Rb, Rc are latched for reuse in bits 122-124 (as nvdisasm shows them).
+struct Ffma {
+  std::uint64_t words[2];
+
+  explicit Ffma(const char* bytes) { std::memcpy(words, bytes, sizeof words); }
+  bool is_one() const { return (words[0] & 0xfff) == 0x223; }
+  unsigned a() const { return words[0] >> 24 & 0xff; }
+  unsigned b() const { return words[0] >> 32 & 0xff; }
+  unsigned c() const { return words[1] & 0xff; }
+  void set_inputs(unsigned a, unsigned b, bool reuse_a) {
+    words[0] = (words[0] & ~0xffff000000ull) | std::uint64_t{b} << 32 | a << 24;
+    words[1] = (words[1] & ~(7ull << 58)) | std::uint64_t{reuse_a} << 58;
+  }
+};
+
+void choose_registers(std::vector<char>& cubin, const Choice& choice) {
+  const ElfImage image(cubin);
+  const auto text = image.section(std::string(".text.") + kEntry)->bytes;
+  char* code = cubin.data() + (text.data() - cubin.data());
+  std::vector<char*> ffmas;
+  std::set<unsigned> inputs;
+  for (std::size_t at = 0; at < text.size(); at += 16)
+    if (const Ffma f(code + at); f.is_one()) {
+      ffmas.push_back(code + at);
+      inputs.insert({f.a(), f.b()});
+    }
+  const auto modulus = static_cast<unsigned>(choice.modulus);
+  // The n-th input whose register is, or is not, alike to `like`.
+  const auto pick = [&](unsigned like, bool alike, std::size_t n) {
+    std::vector<unsigned> fitting;
+    std::ranges::copy_if(inputs, std::back_inserter(fitting),
+                         [&](unsigned r) { return (r % modulus == like % modulus) == alike; });
+    if (fitting.size() < 2)
+      throw Error(ExitCode::failed, "too few input registers to choose a bank from");
+    return fitting[n % fitting.size()];
+  };
+  for (std::size_t i = 0; i < ffmas.size(); ++i) {
+    Ffma f(ffmas[i]);
+    const bool first_of_pair = choice.pairs && i % 2 == 0;
+    const std::size_t turn = choice.pairs ? i / 2 : i;
+    const unsigned like = first_of_pair ? Ffma(ffmas[i + 1]).c() : f.c();
+    f.set_inputs(pick(like, true, turn), pick(f.c(), choice.all_alike && !first_of_pair, turn + 1),
+                 first_of_pair && choice.reuse);
+    std::memcpy(ffmas[i], f.words, sizeof f.words);
+  }
+}
+
+std::vector<KernelUse> kernels(const Case& c, Target target) {
+  const Choice& choice = choice_of(c);
+  KernelUse use{.kernel = kEntry, .sass = {{"FFMA", kCopies, kCopies}}, .ptx = ptx(target)};
+  if (choice.modulus > 0)
+    use.edit = [&choice](std::vector<char>& cubin) { choose_registers(cubin, choice); };
+  return {use};
+}
+
+void run(State& s) {
+  s.set_param("operands", choice_of(s.which()).meaning);
+  constexpr int kThreads = kWarps * 32, kRounds = 2;
+  constexpr double kA = 0.5;
+  const GeneratedKernel kernel(s, kEntry, kThreads, (kChains + kInputs) * kThreads * 4,
+                               kChains * kThreads * 4);
+  std::vector<float> in;
+  for (int c = 0; c < kChains; ++c) in.insert(in.end(), kThreads, static_cast<float>(c + 1));
+  in.insert(in.end(), std::size_t{kInputs} * kThreads, static_cast<float>(kA));
+  kernel.set_inputs(in);
+  const auto out = kernel.outputs_after<float>(kRounds);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double start = static_cast<double>(i / kThreads) + 1;
+    const double expected = start + kRounds * kCopies / kChains * kA * kA;
+    s.require(out[i] == expected, fmt::format("a chain ended with {}, not {}", out[i], expected));
+  }
+  const std::vector<double> cycles =
+      s.cycles({.ops = 32.0 * kWarps * kCopies, .limit = {128, limits::ffma().source}},
+               kernel.on_every_sm());
+  std::vector<double> per_instruction;
+  for (const double c : cycles) per_instruction.push_back(c * 4 / (kWarps * kCopies));
+  s.add_metric("cycles_per_instruction", "cycle", Better::lower, per_instruction);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Choice& choice : kChoices)
+    all.push_back({.name = std::string("ffma/") + choice.name,
+                   .params = {{"state", "burst"}},
+                   .suite = Suite::full});
+  return all;
+}
+
+const Registration registration{{
+    .name = "sass/operands",
+    .question = "What do register banks and the operand reuse cache cost or save an FFMA?",
+    .cases = cases(),
+    .kernels = kernels,
+    .run = run,
+}};
+
+}  // namespace
