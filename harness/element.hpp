@@ -8,9 +8,9 @@
 namespace assay {
 
 // Bits of one element of `type`: "f64 f32 tf32 f16 bf16 e4m3 e5m2 e2m1 ue8m0 s32 u32 s8 u8 s4 u4
-// b1", and of what the instructions that mix 8-, 6- and 4-bit floats take in bytes: "e3m2 e2m3"
-// (the low six bits) and "e2m1_b8" (bits 2 to 5, PTX ISA 9.0, "Packing format used by mma with
-// .kind::f8f6f4"). Throws Error(usage) for any other.
+// b1", and of what instructions that mix 8-, 6- and 4-bit floats take in bytes: "e3m2 e2m3" (the
+// low six bits) and "e2m1_b8" (bits 2 to 5; both as CUTLASS's cute/atom/mma_traits_sm120.hpp says).
+// Throws Error(usage) for any other.
 int element_bits(const std::string& type);
 
 // Integers wrap around when packed, floats saturate.

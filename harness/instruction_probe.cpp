@@ -176,14 +176,11 @@ KernelUse row_kernel(std::span<const InstructionRow> rows, const KernelShape& sh
                      const std::string& entry, Target target) {
   KernelUse use{.kernel = entry,
                 .ptx = instruction_ptx(rows, shape, entry, target),
-                .emulated = shape.entangle};
+                .emulated = shape.entangle,
+                .local_memory = shape.entangle};  // the stack of a routine it calls
   const int copies = shape.chains * shape.unroll;
   for (const InstructionRow& row : rows)
     for (SassRule rule : row.sass(target)) {
-      if (rule.where == SassWhere::kernel) {  // a routine that copies share
-        use.sass.push_back(rule);
-        continue;
-      }
       rule.at_least *= copies;
       if (rule.at_most != INT_MAX) rule.at_most *= copies;
       // Two rows may become the same opcode, or one's opcode continue the other's.
