@@ -2,6 +2,7 @@
 #include "harness/limits.hpp"
 
 #include <array>
+#include <string>
 
 namespace assay::limits {
 namespace {
@@ -47,20 +48,66 @@ constexpr const char* kTensorSource =
 constexpr double kB1PerS8 = 8;
 constexpr const char* kB1Source = "8 x the s8 peak, as in the A100 whitepaper, table 1";
 
+std::size_t column(Target target) { return static_cast<std::size_t>(target) - 1; }
+
 double dense(Target target, std::string_view element) {
   if (target == Target::host) return 0;
   for (const Row& row : kTensor)
-    if (row.element == element) return row.dense[static_cast<std::size_t>(target) - 1];
+    if (row.element == element) return row.dense[column(target)];
   return 0;
+}
+
+// CUPTI 13.0's name, after "sm__ops_path_tensor_", of the operations of the fastest family of each
+// target's chips; "" where it has none.
+struct CounterRow {
+  std::string_view elements;  // each between spaces
+  std::array<const char*, 5> names;
+};
+constexpr CounterRow kCounterRows[] = {
+    {" f64 ", {"", "src_fp64", "src_fp64", "", ""}},
+    {" tf32 ",
+     {"src_tf32_dst_fp32", "op_hgmma_src_tf32_dst_fp32", "op_utchmma_src_tf32_dst_fp32",
+      "op_utchmma_src_tf32_dst_fp32", "op_hmma_src_tf32_dst_fp32"}},
+    {" f16 ",
+     {"src_fp16_dst_fp32", "op_hgmma_src_fp16", "op_utchmma_src_fp16_dst_fp32",
+      "op_utchmma_src_fp16_dst_fp32", "op_hmma_src_fp16_dst_fp32"}},
+    {" bf16 ",
+     {"src_bf16_dst_fp32", "op_hgmma_src_bf16_dst_fp32", "op_utchmma_src_bf16_dst_fp32",
+      "op_utchmma_src_bf16_dst_fp32", "op_hmma_src_bf16_dst_fp32"}},
+    {" e4m3 e5m2 mxf8 ",
+     {"src_fp8", "src_fp8", "op_utcqmma_src_fp4_fp6_fp8_dst_fp32", "op_utcqmma_src_fp8_dst_fp32",
+      "src_fp8_dst_fp32"}},
+    {" e3m2 e2m3 e2m1 mxf6 ",
+     {"", "", "op_utcqmma_src_fp4_fp6_fp8_dst_fp32", "op_utcqmma_src_fp4_fp6_dst_fp32",
+      "src_fp4_fp6_dst_fp32"}},
+    {" mxf4 nvf4 ",
+     {"", "", "op_utcomma_src_fp4_dst_fp32", "op_utcomma_src_fp4_dst_fp32", "src_fp4_dst_fp32"}},
+    {" s8 u8 ",
+     {"src_int8", "op_igmma_src_int8", "op_utcimma_src_int8", "op_imma_src_int8",
+      "op_imma_src_int8"}},
+    {" s4 ", {"src_int4", "", "", "", ""}},
+    {" b1 ", {"", "op_bgmma_src_int1", "", "", ""}}};
+
+std::string counter(Target target, std::string_view element, bool sparse) {
+  const std::string listed = " " + std::string(element) + " ";
+  for (const CounterRow& row : kCounterRows) {
+    if (row.elements.find(listed) == std::string_view::npos) continue;
+    const std::string name = row.names[column(target)];
+    if (name.empty()) return {};
+    const bool one_form = element == "f64" || element == "b1";
+    const char* suffix = one_form ? "" : sparse ? "_sparsity_on" : "_sparsity_off";
+    return "sm__ops_path_tensor_" + name + suffix;
+  }
+  return {};
 }
 
 }  // namespace
 
 Limit tensor(Target target, std::string_view element) {
-  if (element == "b1")
-    return target == Target::sm_90a ? Limit{kB1PerS8 * dense(target, "s8"), kB1Source} : Limit{};
-  const double value = dense(target, element);
-  return value > 0 ? Limit{value, kTensorSource} : Limit{};
+  const bool b1 = element == "b1" && target == Target::sm_90a;
+  const double value = b1 ? kB1PerS8 * dense(target, "s8") : dense(target, element);
+  if (value <= 0) return {};
+  return {value, b1 ? kB1Source : kTensorSource, counter(target, element, false)};
 }
 
 Limit sparse_tensor(Target target, std::string_view element) {
@@ -69,8 +116,9 @@ Limit sparse_tensor(Target target, std::string_view element) {
   // B300 datasheet: 18 PFLOP/s sparse against 13.5 dense.
   const double factor = target == Target::sm_103a && fp4 ? 4.0 / 3 : 2.0;
   const double value = factor * dense(target, element);
-  return value > 0 ? Limit{value, "vendor whitepapers and datasheets: sparse peak / (SMs x clock)"}
-                   : Limit{};
+  if (value <= 0) return {};
+  return {value, "vendor whitepapers and datasheets: sparse peak / (SMs x clock)",
+          counter(target, element, true)};
 }
 
 Limit ffma() { return {256, "128 FP32 lanes per SM, CUDA C++ Best Practices Guide 13.0, 12.1.1"}; }

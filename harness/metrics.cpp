@@ -84,6 +84,18 @@ void State::Impl::add_metrics(const Work& work, const std::vector<double>& time_
     for (Metric& metric : *list) add(std::move(metric));
 }
 
+void State::Impl::add_energy() {
+  const auto rate = std::ranges::find(measurement.metrics, "tflops", &Metric::name);
+  const std::optional<double> watts = measurement.conditions.power_w;
+  if (!sustained() || !watts || rate == measurement.metrics.end()) return;
+  add({.name = "energy_pj_per_flop",  // W / (TFLOP/s)
+       .unit = "pJ/FLOP",
+       .better = Better::lower,
+       .value = *watts / rate->value,
+       .low = *watts / rate->high,
+       .high = *watts / rate->low});
+}
+
 void State::add_metric(std::string name, std::string unit, Better better,
                        std::span<const double> values) {
   impl_.add(from_samples(std::move(name), std::move(unit), Better::lower, 1,

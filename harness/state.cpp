@@ -107,6 +107,8 @@ const void* State::generated_kernel(std::string_view name) {
                           impl_.measurement.name, name));
 }
 
+const Conditions& State::conditions() const { return impl_.measurement.conditions; }
+
 void State::lead_with(std::string metric) { impl_.measurement.primary = std::move(metric); }
 
 void State::add_exact(std::string name, std::string unit, Better better, double value) {

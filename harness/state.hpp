@@ -18,15 +18,20 @@
 
 namespace assay {
 
-struct Device;  // harness/device.hpp
+struct Conditions;  // harness/measurement.hpp
+struct Device;      // harness/device.hpp
 
 struct Limit {
   double value = 0;         // 0: none is known
   std::string source = {};  // where it is from, shown beside it
+  // CUPTI's metric of such operations, if it has one: where counters are read (--counters), its
+  // .avg.peak_sustained, what the chip says of itself, takes the place of the value.
+  std::string counter = {};
 };
 
 // What the measured piece of code does. Each field that is set becomes metrics:
-//   flop   -> flop_per_clock_per_sm, tflops        ops   -> ops_per_clock_per_sm
+//   flop   -> flop_per_clock_per_sm, tflops; energy_pj_per_flop too under lasting load
+//   ops    -> ops_per_clock_per_sm
 //   bytes  -> bytes_per_clock_per_sm, bandwidth_gb_per_s (1e9 bytes)
 //   steps  -> latency_cycles, latency_ns: dependent steps, one after another
 //   bus_bytes -> bus_bandwidth_gb_per_s, time_us: across the busiest link of a collective, as
@@ -112,6 +117,9 @@ class State {
   // is one call's. Metrics are ours; each baseline gets the interval of the ratio.
   void compare(const Work& work, int input_sets, const Contender& ours,
                const std::vector<Contender>& baselines);
+
+  // What the GPU was like while the first figure was sampled; before that, nothing is known.
+  const Conditions& conditions() const;
 
   // Adds a figure beside those that follow from the work: the median of `values` with its interval.
   void add_metric(std::string name, std::string unit, Better better,

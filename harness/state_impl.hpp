@@ -65,12 +65,15 @@ struct State::Impl {
                    const std::vector<double>& cycles, int sms, bool per_sm,
                    std::optional<Spread> cycle_spread = {});
   void add(Metric metric);
+  // energy_pj_per_flop, from the rate found and the power drawn meanwhile.
+  void add_energy();
   // Cycles from each sample's time and SM clock (which may have those of warm-up samples before
   // them); records the median clock. Empty if a clock is missing.
   std::vector<double> cycles_of(const std::vector<double>& time_ns, std::vector<double> clocks_mhz);
-  // With --counters: what `launch` does once, counted by the hardware. Called by what took the
-  // samples, after it, while all that the launch needs still lives.
-  void count(const std::function<void()>& launch);
+  // With --counters: what `launch` does once, counted by the hardware, and what it says `limit` is.
+  // Called by what took the samples, after it, while all that the launch needs still lives.
+  void count(const Limit& limit, const std::function<void()>& launch);
+  void take_limit(const std::string& counter);
   bool sustained() const;
   void set_iterations(std::int64_t n) { measurement.conditions.iterations = n; }
 };

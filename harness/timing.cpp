@@ -83,16 +83,33 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
   return std::move(sampled.values);
 }
 
-void State::Impl::count(const std::function<void()>& launch) {
+void State::Impl::count(const Limit& limit, const std::function<void()>& launch) {
   if (!options.counters || !measurement.counters.empty()) return;
-  const auto counted = collect_counters(gpu->device.index, counters_for(gpu->device.target), [&] {
+  std::vector<std::string> wanted = counters_for(gpu->device.target);
+  const std::string peak = limit.counter + ".avg.peak_sustained";
+  if (!limit.counter.empty()) wanted.push_back(peak);
+  const auto counted = collect_counters(gpu->device.index, std::move(wanted), [&] {
     launch();
     check(cudaStreamSynchronize(gpu->stream));
   });
-  if (counted)
-    measurement.counters = *counted;
-  else
+  if (!counted) {
     measurement.flags.push_back(counted.reason());
+    return;
+  }
+  measurement.counters = *counted;
+  take_limit(peak);
+}
+
+// Only with counters: their hooks slow launches down, so no run that does not ask for them is to
+// load them, and a process of its own would cost each run a second more for the same constants.
+void State::Impl::take_limit(const std::string& counter) {
+  const auto found = measurement.counters.find(counter);
+  if (found == measurement.counters.end() || !(found->second > 0)) return;
+  for (Metric& metric : measurement.metrics)
+    if (metric.name == "flop_per_clock_per_sm" && metric.limit) {
+      metric.limit = found->second;
+      metric.limit_source = "CUPTI " + counter;
+    }
 }
 
 std::vector<double> State::Impl::cycles_of(const std::vector<double>& time_ns,
@@ -159,10 +176,11 @@ std::vector<double> State::cycles(const Work& work,
   impl_.add_metrics(work, first ? time_ns : std::vector<double>{}, cycles,
                     static_cast<int>(by_sm.size()), true, spread);
   if (!first) return cycles;
+  impl_.add_energy();
   impl_.measurement.conditions.sm_clock_mhz = median(clocks);
   impl_.measurement.samples = {{"cycles", cycles}, {"time_ns", std::move(time_ns)}};
   impl_.set_iterations(n);
-  impl_.count([&] { counter.launch(n); });
+  impl_.count(work.limit, [&] { counter.launch(n); });
   return cycles;
 }
 
@@ -202,9 +220,10 @@ void State::time(const Work& work, const std::function<void(cudaStream_t)>& laun
   std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
   const std::vector<double> cycles = impl_.cycles_of(time_ns, clocks);
   impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
+  impl_.add_energy();
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
   impl_.set_iterations(repeats);
-  impl_.count([&] { launch(gpu.stream); });
+  impl_.count(work.limit, [&] { launch(gpu.stream); });
 }
 
 void State::sample(const Work& work, const std::function<double()>& nanoseconds) {
@@ -273,7 +292,7 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
     impl_.measurement.samples["time_ns/" + contenders[i]->name] = std::move(times[i]);
   }
   impl_.measurement.samples["time_ns"] = std::move(time_ns);
-  impl_.count([&] { ours.run(gpu.stream, 0); });
+  impl_.count(work.limit, [&] { ours.run(gpu.stream, 0); });
 }
 
 }  // namespace assay

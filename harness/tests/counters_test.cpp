@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "harness/limits.hpp"
+
 namespace assay {
 namespace {
 
@@ -52,6 +54,28 @@ TEST(Counters, LeavesOutOnlyWhatAChipLacks) {
         left_out.emplace_back(counter.metric);
     for (const std::string& chip : kChips.at(target))
       EXPECT_EQ(*unschedulable(chip, left_out), left_out) << chip;
+  }
+}
+
+// What a chip says its tensor cores can do is read beside the counters, in no more passes.
+TEST(Counters, EveryChipTellsThePeakOfEachElement) {
+  if (cupti_is_missing()) GTEST_SKIP() << "CUPTI is not here";
+  for (const Target target : kGpuTargets) {
+    std::vector<std::string> peaks;
+    for (const char* element : {"f64", "tf32", "f16", "bf16", "e4m3", "e5m2", "e3m2", "e2m3",
+                                "e2m1", "s8", "u8", "s4", "b1", "mxf8", "mxf6", "mxf4", "nvf4"})
+      for (const Limit& limit :
+           {limits::tensor(target, element), limits::sparse_tensor(target, element)}) {
+        EXPECT_EQ(limit.counter.empty(), limit.value <= 0) << name(target) << " " << element;
+        if (!limit.counter.empty()) peaks.push_back(limit.counter + ".avg.peak_sustained");
+      }
+    for (const std::string& chip : kChips.at(target)) {
+      EXPECT_EQ(*unschedulable(chip, peaks), std::vector<std::string>{}) << chip;
+      const std::vector<std::string> asked = counters_for(target);
+      std::vector<std::string> with_peaks = asked;
+      with_peaks.insert(with_peaks.end(), peaks.begin(), peaks.end());
+      EXPECT_EQ(*pass_count(chip, with_peaks), *pass_count(chip, asked)) << chip;
+    }
   }
 }
 

@@ -67,6 +67,38 @@ TEST(Figures, FloatingPointRate) {
   expect(metric(m, "tflops"), "TFLOP/s", Better::higher, 5e6 / 1008, 5000, 5e6 / 992);
 }
 
+TEST(Figures, EnergyUnderLastingLoad) {
+  const Probe probe{.name = "state_test", .targets = {Target::host}};
+  for (const char* state : {"burst", "sustained"}) {
+    const Case which{.params = {{"state", state}}};
+    State::Impl impl(probe, which, {}, nullptr);
+    impl.measurement.conditions.power_w = 700;
+    impl.add_metrics({.flop = 5e9}, std::vector<double>(11, 1e4), {}, 1, false);
+    impl.add_energy();
+    if (state[0] == 'b') {
+      EXPECT_EQ(impl.measurement.metrics.size(), 2u);
+      continue;
+    }
+    expect(metric(impl.measurement, "energy_pj_per_flop"), "pJ/FLOP", Better::lower, 1.4, 1.4, 1.4);
+  }
+}
+
+// What the chip says of itself takes the place of the table's limit, of the per-clock rate alone.
+TEST(Figures, ALimitFromCounters) {
+  const Probe probe{.name = "state_test", .targets = {Target::host}};
+  const Case which;
+  State::Impl impl(probe, which, {}, nullptr);
+  const std::vector<double> samples(11, 100.0);
+  impl.add_metrics({.flop = 4000, .limit = {50, "a table"}}, samples, samples, 1, true);
+  impl.take_limit("peak");
+  EXPECT_EQ(metric(impl.measurement, "flop_per_clock_per_sm").limit_source, "a table");
+  impl.measurement.counters["peak"] = 42;
+  impl.take_limit("peak");
+  EXPECT_EQ(metric(impl.measurement, "flop_per_clock_per_sm").limit, 42);
+  EXPECT_EQ(metric(impl.measurement, "flop_per_clock_per_sm").limit_source, "CUPTI peak");
+  EXPECT_FALSE(metric(impl.measurement, "tflops").limit);
+}
+
 TEST(Figures, OperationRate) {
   const Measurement m = measure_work({.ops = 3000});
   EXPECT_EQ(m.primary, "gops");
