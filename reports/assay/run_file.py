@@ -10,25 +10,18 @@ The format itself is described in `schema/assay.run-1.schema.json`, beside this 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import Any
 
-SCHEMA = "assay.run/1"
-STATUSES = ("ok", "failed", "skipped", "not_run")
-SCHEMA_PATH = Path(__file__).parent / "schema" / "assay.run-1.schema.json"
+import numpy as np
+
+from .run_check import SCHEMA, RunFileError, validate
 
 Interval = tuple[float, float]
-
-
-class RunFileError(Exception):
-    """One line: file, field, what is wrong, how to mend it."""
 
 
 @dataclass
@@ -65,6 +58,42 @@ class Baseline:
 
 
 @dataclass
+class Axis:
+    """One axis of a series: what its places are called, numbers or words."""
+
+    name: str
+    points: list[float | str]
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Series:
+    """Values along axes: a curve, a sweep, a map. Row-major, the last axis fastest; None where there is nothing."""
+
+    name: str
+    unit: str
+    axes: list[Axis]
+    values: list[float | None]
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.points) for axis in self.axes)
+
+    @property
+    def grid(self) -> np.ndarray:
+        """The values in the shape of the axes, NaN where there is nothing."""
+        return np.array(self.values, dtype=float).reshape(self.shape)
+
+    @property
+    def curve(self) -> list[tuple[float | str, float]]:
+        """(place, value) along the one axis, places without a value left out; a series of more axes has no curve."""
+        if len(self.axes) != 1:
+            return []
+        return [(point, value) for point, value in zip(self.axes[0].points, self.values) if value is not None]
+
+
+@dataclass
 class Measurement:
     """One case. `extra` keeps the properties this version does not know, so that saving loses nothing."""
 
@@ -75,9 +104,11 @@ class Measurement:
     primary: str | None = None
     metrics: dict[str, Metric] = field(default_factory=dict)
     samples: dict[str, list[float]] = field(default_factory=dict)
+    series: list[Series] = field(default_factory=list)
     conditions: dict[str, Any] = field(default_factory=dict)
     sass: dict[str, Any] | None = None
     baselines: list[Baseline] = field(default_factory=list)
+    counters: dict[str, float | None] = field(default_factory=dict)
     source: dict[str, Any] | None = None
     flags: list[str] = field(default_factory=list)
     status: str = "ok"
@@ -97,6 +128,13 @@ class Measurement:
         if self.primary is not None:
             return self.metrics.get(self.primary)
         return next(iter(self.metrics.values()), None)
+
+    def value(self, metric: str) -> float | None:
+        """The value of a metric, None without it."""
+        return self.metrics[metric].value if metric in self.metrics else None
+
+    def series_named(self, name: str) -> Series | None:
+        return next((s for s in self.series if s.name == name), None)
 
 
 @dataclass
@@ -146,8 +184,14 @@ def _baselines(documents: list[dict[str, Any]]) -> list[Baseline]:
     return [_from_document(Baseline, d, speedup=_estimate, time_us=_estimate) for d in documents]
 
 
+def _series(documents: list[dict[str, Any]]) -> list[Series]:
+    return [
+        _from_document(Series, d, axes=lambda axes: [_from_document(Axis, axis) for axis in axes]) for d in documents
+    ]
+
+
 def _measurement(document: dict[str, Any]) -> Measurement:
-    return _from_document(Measurement, document, metrics=_metrics, baselines=_baselines)
+    return _from_document(Measurement, document, metrics=_metrics, baselines=_baselines, series=_series)
 
 
 def _to_document(thing: Any) -> Any:
@@ -159,9 +203,10 @@ def _to_document(thing: Any) -> Any:
     if not hasattr(thing, "__dataclass_fields__"):
         return thing
     document = {}
-    for name in thing.__dataclass_fields__:
+    for name, declared in thing.__dataclass_fields__.items():
         value = getattr(thing, name)
-        if name not in ("extra", "path") and value is not None and value != {} and value != []:
+        required = declared.default is MISSING and declared.default_factory is MISSING
+        if name not in ("extra", "path") and (required or value not in (None, {}, [])):
             document[name] = _to_document(value)
     return {**document, **thing.extra}
 
@@ -176,145 +221,7 @@ def to_document(run: Run) -> dict[str, Any]:
     }
 
 
-# --- checking -------------------------------------------------------------------------------------------------------
-
-
-def _step(path: str, key: str | int) -> str:
-    return f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}" if path else str(key)
-
-
-def _not_finite(value: Any, path: str = "") -> str | None:
-    """The JSON path of the first NaN or infinity, or None."""
-    if isinstance(value, float):
-        return None if math.isfinite(value) else path
-    items: Iterator[tuple[Any, Any]] = iter(())
-    if isinstance(value, dict):
-        items = iter(value.items())
-    elif isinstance(value, list):
-        items = enumerate(value)
-    return next((found for key, item in items if (found := _not_finite(item, _step(path, key)))), None)
-
-
-@lru_cache(maxsize=1)
-def _schema_validator() -> Any:
-    """The validator of the schema file, or None where the package jsonschema is not installed."""
-    try:
-        from jsonschema import Draft202012Validator
-    except ImportError:
-        return None
-    return Draft202012Validator(json.loads(SCHEMA_PATH.read_text()))
-
-
-def _first_samples(measurement: Any) -> Any:
-    """The measurement with one sample of each kind: long arrays are checked by `_problems`, much faster."""
-    if not isinstance(measurement, dict) or not isinstance(measurement.get("samples"), dict):
-        return measurement
-    samples = {k: v[:1] if isinstance(v, list) else v for k, v in measurement["samples"].items()}
-    return {**measurement, "samples": samples}
-
-
-def _schema_problems(document: dict[str, Any]) -> Iterator[str]:
-    light = {**document, "measurements": [_first_samples(m) for m in document["measurements"]]}
-    for error in _schema_validator().iter_errors(light):
-        path = ""
-        for key in error.absolute_path:
-            path = _step(path, key)
-        name = ""
-        if len(error.absolute_path) > 1 and error.absolute_path[0] == "measurements":
-            item = light["measurements"][error.absolute_path[1]]
-            name = f" ({item['name']})" if isinstance(item, dict) and "name" in item else ""
-        if error.validator == "not":
-            what = f"{error.instance!r:.60} may identify a machine or person; leave it out"
-        else:
-            # Messages quote the offending value; a long one is cut in its middle to stay one line.
-            what = error.message if len(error.message) < 160 else f"{error.message[:60]} ... {error.message[-90:]}"
-        yield f"{path or 'the document'}{name}: {what}"
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _problems(document: dict[str, Any]) -> Iterator[str]:
-    """The essentials by hand: what readers rely on, and what JSON Schema cannot say."""
-    gpu = document["environment"].get("gpu")
-    if gpu is not None and not (isinstance(gpu, dict) and isinstance(gpu.get("name"), str)):
-        yield "environment.gpu: must be null or an object with a name"
-    for index, measurement in enumerate(document["measurements"]):
-        at = f"measurements[{index}]"
-        if not isinstance(measurement, dict) or not isinstance(measurement.get("name"), str):
-            yield f"{at}.name: every measurement is an object with a name"
-            continue
-        for problem in _measurement_problems(measurement):
-            yield f"{at}.{problem} ({measurement['name']})"
-
-
-def _measurement_problems(measurement: dict[str, Any]) -> Iterator[str]:
-    samples = measurement.get("samples", {})
-    if not isinstance(samples, dict):
-        yield "samples: must be an object of arrays"
-    else:
-        for key, values in samples.items():
-            if not isinstance(values, list) or not all(map(_number, values)):
-                yield f"samples.{key}: must be an array of numbers"
-    status = measurement.get("status", "ok")
-    if status not in STATUSES:
-        yield f"status: {status!r:.40} is none of {', '.join(STATUSES)}"
-        return
-    if status != "ok":
-        if not measurement.get("reason"):
-            yield "reason: missing; a measurement that is not ok says why"
-        return
-    metrics = measurement.get("metrics")
-    if not isinstance(metrics, dict) or not metrics:
-        yield "metrics: missing; an ok measurement has at least one"
-        return
-    ours = measurement.get("source") is None
-    if ours and measurement.get("primary") not in metrics:
-        yield f"primary: {measurement.get('primary')!r} is none of the metrics; name one of {', '.join(metrics)}"
-    for key, metric in metrics.items():
-        if not isinstance(metric, dict) or not _number(metric.get("value")) or not isinstance(metric.get("unit"), str):
-            yield f"metrics.{key}: needs a unit and a numeric value"
-            continue
-        interval = metric.get("ci95")
-        if interval is None and not ours:
-            continue
-        if not isinstance(interval, list) or len(interval) != 2 or not all(map(_number, interval)):
-            yield f"metrics.{key}.ci95: no measurement without an interval; give [low, high]"
-        elif interval[0] > interval[1]:
-            yield f"metrics.{key}.ci95: low {interval[0]} is above high {interval[1]}"
-        if ours and metric.get("better") not in ("higher", "lower"):
-            yield f'metrics.{key}.better: must be "higher" or "lower"'
-
-
-def validate(document: Any, where: str | Path = "<run>") -> None:
-    """Raises RunFileError, naming the first problem, unless `document` (parsed JSON) is a valid assay.run/1."""
-    if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
-        raise RunFileError(f'{where}: not an assay run file: no "schema" field; give a run.json that `assay run` wrote')
-    version = re.fullmatch(r"assay\.run/(\d+)", document["schema"])
-    if not version:
-        raise RunFileError(f"{where}: schema: {document['schema']!r:.60} is not an assay run; expected {SCHEMA!r}")
-    if int(version[1]) != 1:
-        raise RunFileError(
-            f"{where}: schema: {document['schema']} is not readable here, only {SCHEMA} is; upgrade assay"
-        )
-    if not isinstance(document.get("environment"), dict):
-        raise RunFileError(f"{where}: environment: missing or not an object; run the measurement again")
-    if not isinstance(document.get("measurements"), list):
-        raise RunFileError(f"{where}: measurements: missing or not an array; run the measurement again")
-    if bad := _not_finite(document):
-        raise RunFileError(
-            f'{where}: {bad}: NaN and infinity are no results; write status "failed" and a reason instead'
-        )
-    problems = list(_problems(document))
-    if not problems and _schema_validator() is not None:
-        problems = list(_schema_problems(document))
-    if problems:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise RunFileError(f"{where}: {problems[0]}{more}")
-
-
-# --- files ----------------------------------------------------------------------------------------------------------
+# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def _read_text(path: Path) -> str:

@@ -3,13 +3,14 @@
 
 import copy
 import json
+import math
 import os
 import re
 
 import pytest
 import runs
 
-from assay import run_file
+from assay import run_check, run_file
 from assay.run_file import RunFileError
 
 FULL = runs.run(
@@ -18,6 +19,16 @@ FULL = runs.run(
         "probe": "memory/hbm",
         "params": {"bytes": 1 << 30, "state": "burst"},
         "samples": {"time_ns": [99000.5, 100000.0, 101000], "ratio": [1.0]},
+        "series": [
+            {
+                "name": "rate",
+                "unit": "",
+                "axes": [{"name": "chains", "points": [1, 2]}, {"name": "side", "points": ["a", "b", "c"]}],
+                "values": [1, 2.5, None, 4, 5, 6],
+            },
+            {"name": "curve", "unit": "us", "axes": [{"name": "n", "points": [8, 16]}], "values": [None, 3]},
+            {"name": "empty", "unit": "us", "axes": [{"name": "n", "points": []}], "values": []},
+        ],
         "sass": {
             "sha256": runs.SHA,
             "kernel": "copy",
@@ -54,7 +65,7 @@ FULL = runs.run(
 def checks(request, monkeypatch):
     """Runs a test with and without the package jsonschema."""
     if request.param == "hand checks only":
-        monkeypatch.setattr(run_file, "_schema_validator", lambda: None)
+        monkeypatch.setattr(run_check, "_schema_validator", lambda: None)
     else:
         pytest.importorskip("jsonschema")
 
@@ -71,7 +82,7 @@ def problem(document, tmp_path):
 
 def test_the_schema_is_a_schema():
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator.check_schema(json.loads(run_file.SCHEMA_PATH.read_text()))
+    jsonschema.Draft202012Validator.check_schema(json.loads(run_check.SCHEMA_PATH.read_text()))
 
 
 def test_load_reads_what_is_there(tmp_path, checks):
@@ -81,7 +92,12 @@ def test_load_reads_what_is_there(tmp_path, checks):
     assert (ours.headline.value, ours.headline.better) == (100.0, "lower")
     assert ours.metrics["time_us"].ci95 == pytest.approx((99.9, 100.1))
     assert (ours.baselines[0].speedup.ci95, ours.baselines[0].time_us.extra) == ((1.03, 1.05), {"unit": "us"})
-    assert ours.extra == {"counters": {"dram__bytes.sum": 1e9}}
+    assert (ours.counters, ours.extra) == ({"dram__bytes.sum": 1e9}, {})
+    assert (ours.value("time_us"), ours.value("tflops")) == (100.0, None)
+    rate, curve, empty = ours.series
+    assert rate.shape == (2, 3) and rate.grid[1].tolist() == [4, 5, 6] and math.isnan(rate.grid[0, 2])
+    assert rate.curve == [] and curve.curve == [(16, 3)] and empty.curve == []
+    assert ours.series_named("curve") is curve and ours.series_named("time") is None
     assert (absent.ok, absent.reason, absent.headline) == (False, "needs sm_100a", None)
     assert (published.headline.value, published.headline.ci95) == (660, None)
     assert [m.name for m in run.find("^tmem/")] == ["tmem/load"]
@@ -193,6 +209,15 @@ def test_unreadable_file_is_named(tmp_path):
         ("metrics", {}, r"metrics: missing"),
         ("primary", "tflops", r"primary: 'tflops' is none of the metrics; name one of time_us"),
         ("samples", {"time_ns": [1, "x"]}, r"samples.time_ns: must be an array of numbers"),
+        ("series", {}, r"series: must be an array"),
+        ("series", [{"name": "s"}], r"series\[0\]: needs a name and a unit"),
+        ("series.0.axes", [{"name": "n"}], r"series\[0\] 'rate': axes: each needs a name and an array"),
+        ("series.0.axes.0.points", [1, None], r"series\[0\] 'rate': axes: each needs"),
+        ("series.0.values", [1, 2, 3], r"series\[0\] 'rate': values: 3 for 6 places \(2 x 3\); give as many"),
+        ("series.1.values", ["x", 1], r"series\[1\] 'curve': values: must be an array of numbers, null"),
+        ("series.2.name", "rate", r"series\[2\] 'rate': another series has this name"),
+        ("counters", [1], r"counters: must be an object of numbers"),
+        ("counters.x", "many", r"counters.x: must be a number"),
         ("status", "failed", r"reason: missing"),
         ("name", None, r"name: every measurement is an object with a name"),
     ],
@@ -206,7 +231,7 @@ def changed(path, value):
     *steps, last = path.split(".")
     place = document["measurements"][0]
     for step in steps:
-        place = place[step]
+        place = place[int(step) if isinstance(place, list) else step]
     place[last] = value
     return document
 
@@ -251,16 +276,14 @@ def test_nan_and_infinity_are_no_results(tmp_path, checks, value):
         "UserName",
     ],
 )
-def test_a_file_that_names_a_machine_or_person_is_refused(tmp_path, key):
-    pytest.importorskip("jsonschema")
+def test_a_file_that_names_a_machine_or_person_is_refused(tmp_path, checks, key):
     document = copy.deepcopy(FULL)
     document["environment"]["host"]["nested"] = [{key: "x"}]
     assert "may identify a machine or person" in problem(document, tmp_path)
     assert "may identify" in problem(changed("params", {key: 1}), tmp_path)
 
 
-def test_a_gpu_uuid_in_any_string_is_refused(tmp_path):
-    pytest.importorskip("jsonschema")
+def test_a_gpu_uuid_in_any_string_is_refused(tmp_path, checks):
     assert "may identify" in problem(
         changed("command", "assay run --gpu GPU-8f3c1b2a-11aa-22bb-33cc-445566778899"), tmp_path
     )

@@ -148,7 +148,7 @@ def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
             if v not in (None, [], "")
         ],
         "samples": samples,
-        "counters": list((m.extra.get("counters") or {}).items()),
+        "counters": [(k, v) for k, v in m.counters.items() if v is not None],
         "command": m.command or f"assay run '^{m.name}$'",
     }
 
