@@ -95,6 +95,7 @@ class Discovery {
  private:
   Bits input(double value) const { return pack(i_.element, element_bits(i_.element), value); }
   double output(Bits bits) const { return unpack(i_.accumulator, bits); }
+  const BlockLayout& layout() const { return runner_.layout(); }
 
   // D[row][column] = the row (or the column): the factors of each power of two share it, since s8
   // has no 128.
@@ -107,21 +108,19 @@ class Discovery {
     };
     for (int k = 0; k < std::min(i_.k, 8); ++k) {
       for (int row = 0; row < i_.m; ++row)
-        runner_.put(block, Operand::a, {row, k}, factor(Operand::a, row, k));
+        layout().put(block, Operand::a, {row, k}, factor(Operand::a, row, k));
       for (int column = 0; column < i_.n; ++column)
-        runner_.put(block, Operand::b, {k, column}, factor(Operand::b, column, k));
+        layout().put(block, Operand::b, {k, column}, factor(Operand::b, column, k));
     }
     return block;
   }
 
   std::vector<std::optional<Position>> of_accumulators() const {
-    const std::vector<std::byte> found = runner_.registers({numbered(true), numbered(false)});
-    const std::span<const std::byte> rows(found.data(), found.size() / 2);
-    const std::span<const std::byte> columns(found.data() + rows.size(), rows.size());
+    const auto found = runner_.run({numbered(true), numbered(false)});
     std::vector<std::optional<Position>> positions;
     for (const Slot slot : i_.slots(operand_)) {
-      const double row = output(runner_.element(rows, slot));
-      const double column = output(runner_.element(columns, slot));
+      const double row = output(layout().get_slot(found[0], slot));
+      const double column = output(layout().get_slot(found[1], slot));
       const bool inside = row >= 0 && row < i_.m && column >= 0 && column < i_.n;
       positions.push_back(
           inside ? std::optional(Position{static_cast<int>(row), static_cast<int>(column)})
@@ -139,25 +138,24 @@ class Discovery {
       for (int at = 0; at <= last; ++at) {
         const Bits bits = input(at == last ? 1 : k >> at & 1);
         if (of_a)
-          runner_.put(frame, Operand::b, {k, at}, bits);
+          layout().put(frame, Operand::b, {k, at}, bits);
         else
-          runner_.put(frame, Operand::a, {at, k}, bits);
+          layout().put(frame, Operand::a, {at, k}, bits);
       }
     std::vector<MmaRunner::Block> blocks;
     for (const Slot slot : i_.slots(operand_)) {
       blocks.push_back(frame);
-      runner_.put_slot(blocks.back(), operand_, slot, input(1));
+      layout().put_slot(blocks.back(), operand_, slot, input(1));
     }
     std::vector<std::optional<Position>> positions;
-    for (const std::vector<Bits>& d : runner_.results(blocks)) positions.push_back(decode(d, last));
+    for (const auto& result : runner_.run(blocks)) positions.push_back(decode(result, last));
     return positions;
   }
 
-  std::optional<Position> decode(const std::vector<Bits>& d, int last) const {
+  std::optional<Position> decode(const std::vector<std::byte>& result, int last) const {
     const bool of_a = operand_ == Operand::a;
     const auto at = [&](int line, int place) {  // of D, or of its transpose
-      const int row = of_a ? line : place, column = of_a ? place : line;
-      return output(d[static_cast<std::size_t>(row * i_.n + column)]);
+      return output(layout().get(result, of_a ? Position{line, place} : Position{place, line}));
     };
     std::optional<Position> found;
     for (int line = 0; line < (of_a ? i_.m : i_.n); ++line) {
