@@ -14,6 +14,7 @@
 // documented one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
