@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special functions as CUDA C++ spells them: what __expf, expf, sinf or a correctly rounded division
-// cost once compiled, without -use_fast_math. Their MUFU comes with arithmetic that reduces the
-// argument, and with branches for rare ones, which no argument here takes.
+// Special functions as CUDA C++ spells them: what __expf, expf, sinf or a correctly rounded
+// division cost once compiled, without -use_fast_math. Their MUFU comes with arithmetic that
+// reduces the argument, and with branches for rare ones, which no argument here takes.
 //
 // Each chain has a fixed point that attracts it, so it neither runs off nor dies out, see kForms.
 // Where that takes an addition, it is in the chain and in latency_cycles.
@@ -100,35 +100,56 @@ struct FormInfo {
 template <int kForm>
 constexpr FormInfo info(const char* name, double (*exact)(double, double), double a,
                         const char* opcode, int count) {
-  return {name,  exact, a,  opcode,
-          count, chain<kForm, kChains, kUnroll>, chain<kForm, 1, kLatencyUnroll>};
+  return {name,
+          exact,
+          a,
+          opcode,
+          count,
+          chain<kForm, kChains, kUnroll>,
+          chain<kForm, 1, kLatencyUnroll>};
 }
 
 // x -> e^-x, 2^-x, cos x go to 0.567, 0.641, 0.739; x -> ln(x + 8), sin(x + 1), tanh(x + 1/2),
 // erf(x + 1/2) to 2.29, 0.935, 0.86, 0.91; x^(-1/2) to 1; 1 / (x + 1), sqrt(x + 1) to 0.618, 1.618.
 const FormInfo kTable[kForms] = {
-    info<kFastExp>("__expf", [](double x, double) { return std::exp(-x); }, 0, "MUFU.EX2", 1),
-    info<kExp>("expf", [](double x, double) { return std::exp(-x); }, 0, "MUFU.EX2", 1),
-    info<kExp2>("exp2f", [](double x, double) { return std::exp2(-x); }, 0, "MUFU.EX2", 1),
-    info<kFastLog>("__logf", [](double x, double a) { return std::log(x + a); }, 8, "MUFU.LG2", 1),
-    info<kLog>("logf", [](double x, double a) { return std::log(x + a); }, 8, "FFMA", 8),
-    info<kFastSin>("__sinf", [](double x, double a) { return std::sin(x + a); }, 1, "MUFU.SIN", 1),
-    info<kSin>("sinf", [](double x, double a) { return std::sin(x + a); }, 1, "FFMA", 4),
-    info<kFastCos>("__cosf", [](double x, double) { return std::cos(x); }, 0, "MUFU.COS", 1),
-    info<kCos>("cosf", [](double x, double) { return std::cos(x); }, 0, "FFMA", 4),
-    info<kFastTanh>("__tanhf", [](double x, double a) { return std::tanh(x + a); }, 0.5,
-                    "MUFU.TANH", 1),
-    info<kTanh>("tanhf", [](double x, double a) { return std::tanh(x + a); }, 0.5, "MUFU.EX2", 1),
-    info<kFastPow>("__powf", [](double x, double a) { return std::pow(x, a); }, -0.5, "MUFU.EX2",
-                   1),
-    info<kPow>("powf", [](double x, double a) { return std::pow(x, a); }, -0.5, "FFMA", 15),
-    info<kErf>("erff", [](double x, double a) { return std::erf(x + a); }, 0.5, "FFMA", 5),
-    info<kRcp>("rcp_rn", [](double x, double a) { return 1 / (x + a); }, 1, "MUFU.RCP", 1),
-    info<kRsqrt>("rsqrtf", [](double x, double) { return 1 / std::sqrt(x); }, 0, "MUFU.RSQ", 1),
-    info<kSqrt>("sqrt_rn", [](double x, double a) { return std::sqrt(x + a); }, 1, "MUFU.RSQ", 1),
-    info<kFastDivide>("__fdividef", [](double x, double a) { return a / (x + a); }, 1, "MUFU.RCP",
-                      1),
-    info<kDivide>("div_rn", [](double x, double a) { return a / (x + a); }, 1, "MUFU.RCP", 1),
+    info<kFastExp>(
+        "__expf", [](double x, double) { return std::exp(-x); }, 0, "MUFU.EX2", 1),
+    info<kExp>(
+        "expf", [](double x, double) { return std::exp(-x); }, 0, "MUFU.EX2", 1),
+    info<kExp2>(
+        "exp2f", [](double x, double) { return std::exp2(-x); }, 0, "MUFU.EX2", 1),
+    info<kFastLog>(
+        "__logf", [](double x, double a) { return std::log(x + a); }, 8, "MUFU.LG2", 1),
+    info<kLog>(
+        "logf", [](double x, double a) { return std::log(x + a); }, 8, "FFMA", 8),
+    info<kFastSin>(
+        "__sinf", [](double x, double a) { return std::sin(x + a); }, 1, "MUFU.SIN", 1),
+    info<kSin>(
+        "sinf", [](double x, double a) { return std::sin(x + a); }, 1, "FFMA", 4),
+    info<kFastCos>(
+        "__cosf", [](double x, double) { return std::cos(x); }, 0, "MUFU.COS", 1),
+    info<kCos>(
+        "cosf", [](double x, double) { return std::cos(x); }, 0, "FFMA", 4),
+    info<kFastTanh>(
+        "__tanhf", [](double x, double a) { return std::tanh(x + a); }, 0.5, "MUFU.TANH", 1),
+    info<kTanh>(
+        "tanhf", [](double x, double a) { return std::tanh(x + a); }, 0.5, "MUFU.EX2", 1),
+    info<kFastPow>(
+        "__powf", [](double x, double a) { return std::pow(x, a); }, -0.5, "MUFU.EX2", 1),
+    info<kPow>(
+        "powf", [](double x, double a) { return std::pow(x, a); }, -0.5, "FFMA", 15),
+    info<kErf>(
+        "erff", [](double x, double a) { return std::erf(x + a); }, 0.5, "FFMA", 5),
+    info<kRcp>(
+        "rcp_rn", [](double x, double a) { return 1 / (x + a); }, 1, "MUFU.RCP", 1),
+    info<kRsqrt>(
+        "rsqrtf", [](double x, double) { return 1 / std::sqrt(x); }, 0, "MUFU.RSQ", 1),
+    info<kSqrt>(
+        "sqrt_rn", [](double x, double a) { return std::sqrt(x + a); }, 1, "MUFU.RSQ", 1),
+    info<kFastDivide>(
+        "__fdividef", [](double x, double a) { return a / (x + a); }, 1, "MUFU.RCP", 1),
+    info<kDivide>(
+        "div_rn", [](double x, double a) { return a / (x + a); }, 1, "MUFU.RCP", 1),
 };
 
 const FormInfo& form_of(const Case& c) { return kTable[c.i64("form")]; }
@@ -140,7 +161,7 @@ std::vector<KernelUse> kernels(const Case& c, Target) {
     return KernelUse{.kernel = "chain<" + std::to_string(c.i64("form")) + ", " +
                                std::to_string(chains) + ", " + std::to_string(copies) + ">",
                      .sass = {{form.opcode, all, INT_MAX}},
-                     .emulated = true,      // calls, which rare arguments take
+                     .emulated = true,       // calls, which rare arguments take
                      .local_memory = true};  // where sinf and cosf reduce huge arguments
   };
   return {use(kChains, kUnroll), use(1, kLatencyUnroll)};
@@ -164,9 +185,9 @@ std::function<void(const Launch&)> prepare(State& s, const FormInfo& form, Kerne
     for (int i = 0; i < kCheckedIterations * copies; ++i) expected = form.exact(expected, a);
     for (unsigned t = 0; t < threads; ++t) {
       const float x = found[static_cast<std::size_t>(c) * threads + t];
-      s.require(std::abs(x - expected) <= 1e-4 * expected,
-                std::string(form.name) + " ended with " + std::to_string(x) + ", not " +
-                    std::to_string(expected));
+      s.require(std::abs(x - expected) <= 1e-4 * expected, std::string(form.name) + " ended with " +
+                                                               std::to_string(x) + ", not " +
+                                                               std::to_string(expected));
     }
   }
   return [=, ctas = s.device().sm_count](const Launch& l) {

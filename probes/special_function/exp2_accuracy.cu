@@ -55,8 +55,8 @@ __global__ void compare_all(std::uint32_t first, std::uint32_t count, bool by_bi
   Findings mine = {};
   const std::uint32_t step = gridDim.x * blockDim.x;
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-    const float x = by_bits ? __uint_as_float(first + i)
-                            : -0x1p-20f * static_cast<float>(first + i);
+    const float x =
+        by_bits ? __uint_as_float(first + i) : -0x1p-20f * static_cast<float>(first + i);
     const double exact = exp2(static_cast<double>(x));
     const float found = exp2_of<kDegree>(x);
     const double bf16_error = ulps(__bfloat162float(__float2bfloat16_rn(found)), exact, 7);

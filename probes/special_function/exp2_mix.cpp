@@ -3,10 +3,10 @@
 //
 // A warp-wide MUFU.EX2 occupies a scheduler's special function unit for 8 cycles but one issue slot
 // of the 8; a polynomial of degree d is d FFMA, three FADD, a maximum and the addition to the
-// exponent. Counting slots alone, with x of the elements by polynomial and F = 1 for softmax's scale
-// and maximum, a result takes max(8 (1 - x), (1 - x) + (5 + d) x + F) cycles of a scheduler: least
-// where both are equal, at x = (7 - F) / (12 + d), 2.0 times MUFU alone for d = 3 and F = 0. The
-// sweep over x shows what of that the pipes allow.
+// exponent. Counting slots alone, with x of the elements by polynomial and F = 1 for softmax's
+// scale and maximum, a result takes max(8 (1 - x), (1 - x) + (5 + d) x + F) cycles of a scheduler:
+// least where both are equal, at x = (7 - F) / (12 + d), 2.0 times MUFU alone for d = 3 and F = 0.
+// The sweep over x shows what of that the pipes allow.
 #include "probes/special_function/exp2_mix.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +50,8 @@ std::string polynomial_ptx(int degree, const std::string& d) {
       "mov.f32 %p, {3}; ",
       d, float_bits(kLowest), float_bits(kMagic), float_bits(c.back()));
   for (int k = degree - 2; k >= 0; --k)
-    text += fmt::format("fma.rn.ftz.f32 %p, %p, %f, {}; ", float_bits(c[static_cast<std::size_t>(k)]));
+    text +=
+        fmt::format("fma.rn.ftz.f32 %p, %p, %f, {}; ", float_bits(c[static_cast<std::size_t>(k)]));
   return text + fmt::format(
                     "fma.rn.ftz.f32 %p, %p, %f, {}; mov.b32 %i, %s; mov.b32 %b, %p; "
                     "shl.b32 %i, %i, 23; add.s32 %b, %b, %i; mov.b32 {}, %b; }} ",
@@ -66,27 +67,27 @@ bool by_polynomial(int i, int polynomials) {
 
 InstructionRow exp2_mix_row(int degree, int polynomials, Argument argument) {
   const bool scaled = argument == Argument::scaled;
-  InstructionRow row{
-      .name = exp2_mix_entry(polynomials, argument),
-      .chain = {"d", "f32", "f32", kMixElements},
-      .inputs = {{"a", "f32", "f32"}, {"b", "f32", "f32"}},
-      .step =
-          [=](double d, double a, double b, int i) {
-            const double x = scaled ? d * a + b : -d;
-            return by_polynomial(i, polynomials) ? polynomial(degree, static_cast<float>(x))
-                                                 : std::exp2(x);
-          },
-      .a = kScale,
-      .b = kOffset,
-      .tolerance = 1e-5,
-      .sass =
-          [=](Target) {
-            const int mufu = kMixElements - polynomials;
-            const int ffma = polynomials * degree + (scaled ? kMixElements : 0);
-            return std::vector<SassRule>{{"MUFU.EX2", mufu, mufu},
-                                         {"FFMA", ffma, ffma},
-                                         {"FADD", 3 * polynomials, 3 * polynomials}};
-          }};
+  InstructionRow row{.name = exp2_mix_entry(polynomials, argument),
+                     .chain = {"d", "f32", "f32", kMixElements},
+                     .inputs = {{"a", "f32", "f32"}, {"b", "f32", "f32"}},
+                     .step =
+                         [=](double d, double a, double b, int i) {
+                           const double x = scaled ? d * a + b : -d;
+                           return by_polynomial(i, polynomials)
+                                      ? polynomial(degree, static_cast<float>(x))
+                                      : std::exp2(x);
+                         },
+                     .a = kScale,
+                     .b = kOffset,
+                     .tolerance = 1e-5,
+                     .sass =
+                         [=](Target) {
+                           const int mufu = kMixElements - polynomials;
+                           const int ffma = polynomials * degree + (scaled ? kMixElements : 0);
+                           return std::vector<SassRule>{{"MUFU.EX2", mufu, mufu},
+                                                        {"FFMA", ffma, ffma},
+                                                        {"FADD", 3 * polynomials, 3 * polynomials}};
+                         }};
   for (int i = 0; i < kMixElements; ++i) {
     row.ptx += scaled ? fmt::format("fma.rn.ftz.f32 <d.{0}>, <d.{0}>, <a>, <b>; ", i)
                       : fmt::format("neg.f32 <d.{0}>, <d.{0}>; ", i);

@@ -16,8 +16,8 @@ inline constexpr double kMixResults = 32.0 * kMixShape.warps * kMixShape.unroll 
 // subtracts the scaled maximum.
 enum class Argument : bool { negated, scaled };
 
-// d.i <- 2^(-d.i), or 2^(a d.i + b), for 16 elements, `polynomials` of which, evenly spread among the
-// others, by the polynomial of `degree` of exp2_polynomial.hpp, and the others by MUFU.EX2.
+// d.i <- 2^(-d.i), or 2^(a d.i + b), for 16 elements, `polynomials` of which, evenly spread among
+// the others, by the polynomial of `degree` of exp2_polynomial.hpp, and the others by MUFU.EX2.
 InstructionRow exp2_mix_row(int degree, int polynomials, Argument argument);
 
 // "throughput_<polynomials>", unique among the rows of one degree and argument.

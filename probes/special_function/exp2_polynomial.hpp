@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2^x on the FMA pipe: Cody and Waite's range reduction and a polynomial, as FlashAttention-4 uses it
-// for a part of softmax's elements (Zadouri et al., "FlashAttention-4").
+// 2^x on the FMA pipe: Cody and Waite's range reduction and a polynomial, as FlashAttention-4 uses
+// it for a part of softmax's elements (Zadouri et al., "FlashAttention-4").
 //
 //   x' = max(x, -126)                 results stay normal; what softmax masks becomes 2^-126
 //   s  = x' + 1.5 * 2^23, rounded down    units of s are worth 1, so its low bits are floor(x')
@@ -11,12 +11,12 @@
 // Valid for x < 128; below -126 the result is 2^-126. 2^0 is exactly 1, so the largest element of a
 // softmax keeps its weight.
 //
-// Coefficients: Remez exchange on 2^-f p(f) - 1 over [0, 1] with c0 = 1 held, so that d coefficients
-// equalize d + 1 extrema; then rounded to float. Of degree 5, where rounding costs as much as the
-// polynomial does, float neighbours of c1 ... c4 were tried for the least greatest error in ulp.
-// Largest relative error of p against 2^f when evaluated in float, as tests/exp2_polynomial_test.cpp
-// shows: degree 3 8.57e-5, degree 4 2.96e-6, degree 5 1.42e-7 (the ideal coefficients alone: 8.56e-5,
-// 2.90e-6, 8.23e-8). bf16 rounds by up to 2e-3, f16 by 2.4e-4.
+// Coefficients: Remez exchange on 2^-f p(f) - 1 over [0, 1] with c0 = 1 held, so that d
+// coefficients equalize d + 1 extrema; then rounded to float. Of degree 5, where rounding costs as
+// much as the polynomial does, float neighbours of c1 ... c4 were tried for the least greatest
+// error in ulp. Largest relative error of p against 2^f when evaluated in float, as
+// tests/exp2_polynomial_test.cpp shows: degree 3 8.57e-5, degree 4 2.96e-6, degree 5 1.42e-7 (the
+// ideal coefficients alone: 8.56e-5, 2.90e-6, 8.23e-8). bf16 rounds by up to 2e-3, f16 by 2.4e-4.
 #pragma once
 #include <array>
 #include <bit>

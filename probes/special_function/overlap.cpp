@@ -1,109 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether 2^x hides behind matrix math, as attention's softmax would like it to.
+// Whether softmax's 2^x hides behind matrix math inside an SM, by schedule and by how much of the
+// one there is for the other.
 //
-// One loop of both, four mma.sync to three warp-wide 2^x, which are independent of each other; and
-// the same loop with either alone. That ratio balances on Hopper, where a scheduler starts an
-// m16n8k16 every 6 cycles and a warp-wide 2^x every 8.
-#include "probes/special_function/overlap.hpp"
-
+// Three loops of one schedule: both, the MMAs alone, 2^x alone. overlap_efficiency is
+// max(t_mma, t_exp) / t_both, 1 if the shorter one costs nothing; overlap is
+// (t_mma + t_exp - t_both) / min(t_mma, t_exp), the share of the shorter one that hides. The
+// figures of a case are those where both take as long as near as can be; the series are the curves
+// over how many 2^x a thread computes a step.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "harness/instruction_probe.hpp"
 #include "harness/statistics.hpp"
+#include "probes/special_function/overlap_kernel.hpp"
 
-namespace assay {
-
-void measure_overlap(State& s, const Work& work, const Launchable& both, const Launchable& mma,
-                     const Launchable& ex2) {
-  const std::vector<double> together = s.cycles(work, both);
-  const double t_mma = median(s.cycles({}, mma)), t_ex2 = median(s.cycles({}, ex2));
-  std::vector<double> overlap;
-  for (const double t_both : together)
-    overlap.push_back((t_mma + t_ex2 - t_both) / std::min(t_mma, t_ex2));
-  s.add_metric("overlap", "", Better::higher, overlap);
-  s.lead_with("overlap");
-}
-
-}  // namespace assay
-
+namespace assay::overlap {
 namespace {
 
-using namespace assay;
+// wgmma's 8 of a step take 512 cycles of an SM's tensor cores whatever the type, in which its
+// special function units deliver 64 results for each thread of a group: a ratio of 1. The others
+// are quarters.
+constexpr int kExps[] = {16, 32, 48, 64, 80, 96, 128};
 
-constexpr int kMmas = 4, kFragment = 4;  // accumulator registers of an m16n8k16
-constexpr int kEx2s = 3;
-constexpr KernelShape kShape{.warps = 16, .chains = 2, .unroll = 8};
-constexpr double kExecutions = kShape.warps * kShape.chains * kShape.unroll;
+constexpr Type kTypes[] = {
+    {Family::wgmma, "bf16", "f32.bf16.bf16", ", 1, 1, 0, 0", "HGMMA.64x128x16.F32.BF16", 16},
+    {Family::wgmma, "f16", "f32.f16.f16", ", 1, 1, 0, 0", "HGMMA.64x128x16.F32", 16},
+    {Family::wgmma, "e4m3", "f32.e4m3.e4m3", ", 1, 1", "QGMMA.64x128x32.F32.E4M3.E4M3", 32},
+    {Family::mma_sync, "bf16", "f32.bf16.bf16.f32", "", "HMMA.16816.F32.BF16", 16},
+    {Family::mma_sync, "e4m3", "f32.e4m3.e4m3.f32", "", "QMMA.16832.F32.E4M3.E4M3", 32},
+};
 
-std::string mma(int i) {
-  return fmt::format(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{<d.{0}>, <d.{1}>, <d.{2}>, <d.{3}>}}, "
-      "{{<a>}}, {{<b>}}, {{<d.{0}>, <d.{1}>, <d.{2}>, <d.{3}>}}; ",
-      i * kFragment, i * kFragment + 1, i * kFragment + 2, i * kFragment + 3);
+constexpr Schedule kWgmmaSchedules[] = {
+    {"in_order", 1, 1, false},       {"two_stage", 1, 2, false},
+    {"two_warpgroups", 2, 1, false}, {"ping_pong", 2, 1, true},
+    {"ping_pong_3", 3, 1, true},     {"two_stage_two_warpgroups", 2, 2, false},
+};
+// Four warps of a group are one on each scheduler.
+constexpr Schedule kMmaSyncSchedules[] = {
+    {"in_order", 1, 1, false},   {"interleaved", 1, 2, false},
+    {"two_warps", 2, 1, false},  {"interleaved_two_warps", 2, 2, false},
+    {"four_warps", 4, 1, false},
+};
+
+const char* name_of(Family family) { return family == Family::wgmma ? "wgmma" : "mma_sync"; }
+
+std::span<const Schedule> schedules_of(Family family) {
+  if (family == Family::wgmma) return kWgmmaSchedules;
+  return kMmaSyncSchedules;
 }
 
-// 2^-x: see ex2.cpp.
-std::string ex2(int i) {
-  return fmt::format("neg.f32 <d.{0}>, <d.{0}>; ex2.approx.ftz.f32 <d.{0}>, <d.{0}>; ",
-                     kMmas * kFragment + i);
+Kernel kernel_of(const Case& c, bool mma, int exps) {
+  for (const Type& type : kTypes)
+    for (const Schedule& schedule : schedules_of(type.family))
+      if (c.text("family") == name_of(type.family) && c.text("a") == type.element &&
+          c.text("schedule") == schedule.name)
+        return {type, schedule, mma, exps};
+  throw std::logic_error("a case of an unknown schedule");
 }
 
-// The chain holds the accumulators, then the arguments of 2^x. What a row does not name stays.
-InstructionRow row_of(bool with_mma, bool with_ex2) {
-  InstructionRow row{
-      .name = with_mma && with_ex2 ? "both"
-              : with_mma           ? "mma"
-                                   : "ex2",
-      .chain = {"d", "f32", "f32", kMmas * kFragment + kEx2s},
-      .inputs = {{"a", "b32", "f16", 4}, {"b", "b32", "f16", 2}},
-      .step =
-          [=](double d, double a, double b, int i) {
-            if (i < kMmas * kFragment) return with_mma ? d + 16 * a * b : d;
-            return with_ex2 ? std::exp2(-d) : d;
-          },
-      .tolerance = 1e-5,
-      .random_data = true,
-      .sass =
-          [=](Target) {
-            const int mmas = with_mma ? kMmas : 0, ex2s = with_ex2 ? kEx2s : 0;
-            return std::vector<SassRule>{{"HMMA.16816.F32", mmas, mmas}, {"MUFU.EX2", ex2s, ex2s}};
-          }};
-  for (int i = 0; i < std::max(kMmas, kEx2s); ++i) {
-    if (with_mma && i < kMmas) row.ptx += mma(i);
-    if (with_ex2 && i < kEx2s) row.ptx += ex2(i);
-  }
-  return row;
-}
-
-const InstructionRow kBoth = row_of(true, true), kMma = row_of(true, false),
-                     kEx2 = row_of(false, true);
-
-std::vector<KernelUse> kernels(const Case&, Target target) {
-  std::vector<KernelUse> uses;
-  for (const InstructionRow* row : {&kBoth, &kMma, &kEx2})
-    uses.push_back(row_kernel(*row, kShape, row->name, target));
+std::vector<KernelUse> kernels(const Case& c, Target target) {
+  std::vector<KernelUse> uses = {kernel_of(c, true, 0).use(target)};
+  for (const int exps : kExps)
+    for (const bool mma : {true, false}) uses.push_back(kernel_of(c, mma, exps).use(target));
   return uses;
 }
 
 void run(State& s) {
-  const auto prepared = [&](const InstructionRow& row) {
-    return prepare_row(s, row, kShape, row.name);
+  const auto prepared = [&](bool mma, int exps) {
+    return prepare(s, kernel_of(s.which(), mma, exps));
   };
-  measure_overlap(s,
-                  {.flop = kExecutions * kMmas * 2 * 16 * 8 * 16, .ops = kExecutions * kEx2s * 32},
-                  prepared(kBoth), prepared(kMma), prepared(kEx2));
+  // Cycles of a step.
+  const auto once = [&](bool mma, int exps) {
+    return s.cycles_once(prepared(mma, exps)) / kernel_of(s.which(), mma, exps).steps();
+  };
+  const double once_mma = once(true, 0);
+  Axis axis{"exps_per_element_sixty_fourths", {}};
+  std::vector<double> ratios, efficiencies, overlaps, times;
+  int balanced = kExps[0];
+  double nearest = INFINITY;
+  for (const int exps : kExps) {
+    const double t_exp = once(false, exps);
+    const double t_both = once(true, exps);
+    axis.points.emplace_back(std::int64_t{exps});
+    ratios.push_back(t_exp / once_mma);
+    efficiencies.push_back(std::max(once_mma, t_exp) / t_both);
+    overlaps.push_back((once_mma + t_exp - t_both) / std::min(once_mma, t_exp));
+    times.push_back(t_both);
+    const double distance = std::abs(std::log(t_exp / once_mma));
+    if (distance < nearest) {
+      nearest = distance;
+      balanced = exps;
+    }
+  }
+
+  const Kernel both = kernel_of(s.which(), true, balanced);
+  const std::vector<double> together =
+      s.cycles({.flop = both.flop(), .ops = both.results()}, prepared(true, balanced));
+  const auto alone = [&](bool mma, int exps) {
+    return median(s.cycles({}, prepared(mma, exps))) / kernel_of(s.which(), mma, exps).steps();
+  };
+  const double t_mma = alone(true, 0), t_exp = alone(false, balanced);
+  std::vector<double> efficiency, overlap;
+  for (const double cycles : together) {
+    const double t_both = cycles / both.steps();
+    efficiency.push_back(std::max(t_mma, t_exp) / t_both);
+    overlap.push_back((t_mma + t_exp - t_both) / std::min(t_mma, t_exp));
+  }
+  s.add_metric("overlap_efficiency", "", Better::higher, efficiency);
+  s.add_metric("overlap", "", Better::higher, overlap);
+  s.lead_with("overlap_efficiency");
+  s.add_exact("exp_to_mma_time", "", Better::lower, t_exp / t_mma);
+  s.set_param("exps_per_step", std::int64_t{balanced});
+  s.add_series({"exp_to_mma_time", "", {axis}, ratios});
+  s.add_series({"overlap_efficiency", "", {axis}, efficiencies});
+  s.add_series({"overlap", "", {axis}, overlaps});
+  s.add_series({"cycles_per_step", "cycle", {axis}, times});
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Type& type : kTypes)
+    for (const Schedule& schedule : schedules_of(type.family)) {
+      const bool wgmma = type.family == Family::wgmma;
+      const bool e4m3 = std::string_view(type.element) == "e4m3";
+      const bool headline = std::string_view(type.element) == "bf16" &&
+                            schedule.name == std::string_view(wgmma ? "ping_pong" : "two_warps");
+      all.push_back(
+          {.name = fmt::format("{}_{}/{}", name_of(type.family), type.element, schedule.name),
+           .params = {{"family", name_of(type.family)},
+                      {"a", type.element},
+                      {"b", type.element},
+                      {"accumulate", "f32"},
+                      {"schedule", schedule.name},
+                      {"state", "burst"}},
+           // Where an mma.sync of e4m3 is native.
+           .targets = wgmma  ? std::vector{Target::sm_90a}
+                      : e4m3 ? std::vector{Target::sm_89, Target::sm_120a}
+                             : std::vector<Target>{},
+           .suite = headline ? Suite::quick : Suite::full});
+    }
+  return all;
 }
 
 const Registration registration{{
     .name = "special_function/overlap",
-    .question = "How much of the time of 2^x hides behind matrix math in the same loop?",
-    .cases = {{.name = "mma_sync",
-               .params = {{"a", "f16"}, {"b", "f16"}, {"accumulate", "f32"}, {"state", "burst"}}}},
+    .question = "How near does a loop of matrix math and 2^x come to the longer of the two, by "
+                "schedule?",
+    .cases = cases(),
     .kernels = kernels,
     .run = run,
 }};
 
 }  // namespace
+}  // namespace assay::overlap

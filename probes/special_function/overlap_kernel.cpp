@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/special_function/overlap_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+
+#include "harness/element.hpp"
+#include "harness/generated_kernel.hpp"
+#include "harness/ptx/matrix_descriptor.hpp"
+#include "harness/ptx_text.hpp"
+
+namespace assay::overlap {
+namespace {
+
+constexpr int kRowBytes = 128;
+constexpr int kRegistersA = 4, kRegistersB = 2;  // of mma.sync
+constexpr int kSums = 8;  // in turn, so that no addition waits for the one before
+// Contracts towards 0.62, whatever it starts from.
+constexpr double kScale = -0.25, kOffset = -0.5;
+constexpr double kStart = 1, kA = 0.5, kB = 0.0625;  // for checking
+
+// Shared memory of wgmma: the tile of A, then that of B.
+int tile_bytes(const Kernel& kernel) { return (kM + kernel.type.n()) * kRowBytes; }
+// MMAs of mma.sync side by side in S, m16n8.
+int tiles(const Kernel& kernel) { return kernel.type.n() / 8; }
+
+// How often 2^x is taken of an element in a step.
+int passes_over(const Kernel& kernel, int element) {
+  const int elements = kernel.type.elements();
+  return kernel.exps / elements + (element < kernel.exps % elements);
+}
+
+std::string element(const Kernel& kernel, int buffer, int j) {
+  return fmt::format("%d{}", buffer * kernel.type.elements() + j);
+}
+
+std::string elements(const Kernel& kernel, int buffer, int first, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += (i ? ", " : "") + element(kernel, buffer, first + i);
+  return text;
+}
+
+// One step's MMAs, one instruction an entry. They add to what 2^x left in S, or ptxas would put it
+// off until behind them.
+std::vector<std::string> mmas(const Kernel& kernel, int buffer) {
+  std::vector<std::string> list;
+  const Type& type = kernel.type;
+  for (int step = 0; step < kDepth; ++step) {
+    if (type.family == Family::wgmma) {
+      list.push_back(
+          fmt::format("  wgmma.mma_async.sync.aligned.m64n128k{}.{} {{{}}}, %a{}, %b{}, {}{};\n",
+                      type.k, type.ptx_types, elements(kernel, buffer, 0, type.elements()),
+                      step % 4, step % 4, "%add", type.flags));
+      continue;
+    }
+    for (int tile = 0; tile < tiles(kernel); ++tile) {
+      const std::string d = elements(kernel, buffer, 4 * tile, 4);
+      const int a = buffer * kRegistersA;  // of its own, or the two buffers' MMAs would be the same
+      list.push_back(fmt::format(
+          "  mma.sync.aligned.m16n8k{}.row.col.{} {{{}}}, {{%a{}, %a{}, %a{}, %a{}}}, "
+          "{{%b{}, %b{}}}, {{{}}};\n",
+          type.k, type.ptx_types, d, a, a + 1, a + 2, a + 3, 2 * tile, 2 * tile + 1, d));
+    }
+  }
+  return list;
+}
+
+// One step's work on the elements, one 2^x an entry. Those that have a second turn take it before
+// the next few have their first, or ptxas keeps more values at hand than there are registers.
+std::vector<std::string> exps(const Kernel& kernel, int buffer) {
+  constexpr int kBlock = 16;
+  std::vector<std::string> list;
+  for (int first = 0; first < kernel.type.elements(); first += kBlock)
+    for (int pass = 0; pass < passes_over(kernel, first); ++pass)
+      for (int j = first; j < first + kBlock; ++j)
+        if (pass < passes_over(kernel, j))
+          list.push_back(fmt::format(
+              "  fma.rn.ftz.f32 {0}, {0}, %scale, %offset;\n"
+              "  ex2.approx.ftz.f32 {0}, {0};\n  add.rn.ftz.f32 %sum{1}, %sum{1}, {0};\n",
+              element(kernel, buffer, j), j % kSums));
+  return list;
+}
+
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& entry : list) text += entry;
+  return text;
+}
+
+// Entries of both lists, each list spread evenly over the whole.
+std::string interleaved(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  std::string text;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    text += a[i];
+    for (; next < b.size() && next * a.size() < (i + 1) * b.size(); ++next) text += b[next];
+  }
+  for (; next < b.size(); ++next) text += b[next];
+  return text;
+}
+
+// The start of a step's wgmmas, or of some of them, as one group.
+std::string start_wgmmas(const Kernel& kernel, int buffer, int first = 0, int end = kDepth) {
+  if (!kernel.mma) return "";
+  const bool turns = kernel.schedule.ping_pong;
+  const std::vector<std::string> all = mmas(kernel, buffer);
+  return (turns ? "  bar.sync %mine, 256;\n" : "") + std::string("  wgmma.fence.sync.aligned;\n") +
+         joined({all.begin() + first, all.begin() + end}) + "  wgmma.commit_group.sync.aligned;\n" +
+         (turns ? "  bar.arrive %next, 256;\n" : "");
+}
+
+std::string wait_for_wgmmas(const Kernel& kernel, int pending) {
+  return kernel.mma ? fmt::format("  wgmma.wait_group.sync.aligned {};\n", pending) : "";
+}
+
+// MMAs into S, then 2^x of it.
+std::string in_order(const Kernel& kernel) {
+  const std::string multiply =
+      kernel.type.family == Family::wgmma
+          ? start_wgmmas(kernel, 0) + wait_for_wgmmas(kernel, 0)
+          : joined(kernel.mma ? mmas(kernel, 0) : std::vector<std::string>{});
+  return multiply + joined(exps(kernel, 0));
+}
+
+// The wgmmas of a step into one buffer, then 2^x of the other, which the step before filled. They
+// start before those of the step before are waited for, so that the tensor cores always have some.
+// What a loop has in flight at its end, ptxas 13.0 loses sight of, and then waits behind each
+// wgmma: so rounds have many steps, and end with a wait. What is not in flight, it mixes into the
+// start of the wgmmas, which then come late: so the last wgmma of a round's last step is left to
+// the next.
+std::string two_stage_wgmma(const Kernel& kernel) {
+  const int last = kernel.steps() - 1;
+  std::string text = wait_for_wgmmas(kernel, 0) + start_wgmmas(kernel, 1, kDepth - 1);
+  for (int step = 0; step <= last; ++step)
+    text += start_wgmmas(kernel, step % 2, 0, step == last ? kDepth - 1 : kDepth) +
+            wait_for_wgmmas(kernel, 1) + joined(exps(kernel, 1 - step % 2));
+  return text;
+}
+
+std::string two_stage_mma_sync(const Kernel& kernel) {
+  std::string text;
+  for (int step = 0; step < kernel.steps(); ++step)
+    text += interleaved(kernel.mma ? mmas(kernel, step % 2) : std::vector<std::string>{},
+                        exps(kernel, 1 - step % 2));
+  return text;
+}
+
+std::string loop(const Kernel& kernel) {
+  if (kernel.buffers() == 1) return in_order(kernel);
+  return kernel.type.family == Family::wgmma ? two_stage_wgmma(kernel) : two_stage_mma_sync(kernel);
+}
+
+// In: for wgmma the tiles, for mma.sync the fragments of A and B, all of them [word]; then the
+// words that elements and sums start as, scale and offset.
+int operand_words(const Kernel& kernel) {
+  return kernel.type.family == Family::wgmma
+             ? tile_bytes(kernel) / 4
+             : (kernel.buffers() * kRegistersA + tiles(kernel) * kRegistersB) * 32;
+}
+// Of S in a thread, all buffers.
+int state_registers(const Kernel& kernel) { return kernel.buffers() * kernel.type.elements(); }
+int out_registers(const Kernel& kernel) { return state_registers(kernel) + kSums; }
+
+std::string setup(const Kernel& kernel) {
+  std::string text;
+  if (kernel.type.family == Family::wgmma) {
+    text += "  mov.u32 %tile, tile;\n" + load_tile(tile_bytes(kernel), kernel.threads()) +
+            "  setp.ne.u32 %add, 1, 0;\n"
+            "  shr.u32 %at, %tile, 4;\n  cvt.u64.u32 %from, %at;\n";
+    for (int step = 0; step < 4; ++step) {
+      const std::uint64_t a =
+          ptx::advance(ptx::encode_k_major_128b(0), static_cast<unsigned>(step) * 32);
+      text += fmt::format("  add.u64 %a{0}, %from, {1};\n  add.u64 %b{0}, %from, {2};\n", step, a,
+                          ptx::advance(a, kM * kRowBytes));
+    }
+  } else {
+    text +=
+        "  and.b32 %at, %thread, 31;\n"
+        "  mad.wide.u32 %from, %at, 4, %in;\n";
+    const auto load = [&](const char* name, int i, int slot) {
+      text += fmt::format("  ld.global.b32 %{}{}, [%from+{}];\n", name, i, slot * 32 * 4);
+    };
+    const int of_a = kernel.buffers() * kRegistersA;
+    for (int i = 0; i < of_a; ++i) load("a", i, i);
+    for (int i = 0; i < tiles(kernel) * kRegistersB; ++i) load("b", i, of_a + i);
+  }
+  const int words = operand_words(kernel) * 4;
+  for (int i = 0; i < state_registers(kernel); ++i)
+    text += fmt::format("  ld.global.f32 %d{}, [%in+{}];\n", i, words);
+  for (int i = 0; i < kSums; ++i)
+    text += fmt::format("  ld.global.f32 %sum{}, [%in+{}];\n", i, words + 4);
+  text += fmt::format("  ld.global.f32 %scale, [%in+{}];\n  ld.global.f32 %offset, [%in+{}];\n",
+                      words + 8, words + 12);
+  // Barrier g + 1 lets group g start its MMAs. Its turn comes from the group before; the first
+  // turn of group 0 from the last group, once, before the loop.
+  if (kernel.schedule.ping_pong && kernel.mma)
+    text += fmt::format(
+        "  shr.u32 %at, %thread, 7;\n"
+        "  shfl.sync.idx.b32 %at, %at, 0, 31, 0xffffffff;\n"
+        "  add.u32 %mine, %at, 1;\n"
+        "  setp.eq.u32 %last, %mine, {0};\n"
+        "  selp.b32 %next, 1, %at, %last;\n"
+        "  @!%last add.u32 %next, %next, 2;\n"
+        "  @%last bar.arrive %next, 256;\n",
+        kernel.schedule.groups);
+  return text;
+}
+
+// Out: [register][thread], S and the sums.
+std::string finish(const Kernel& kernel) {
+  std::string text;
+  if (kernel.schedule.ping_pong && kernel.mma)  // takes the turn that nobody waits for
+    text += "  setp.eq.u32 %last, %mine, 1;\n  @%last bar.sync %mine, 256;\n";
+  if (kernel.type.family == Family::wgmma) text += "  wgmma.wait_group.sync.aligned 0;\n";
+  text += "  @!%first bra stored;\n  mad.wide.u32 %out, %thread, 4, %out;\n";
+  const int state = state_registers(kernel);
+  for (int r = 0; r < out_registers(kernel); ++r)
+    text += fmt::format("  st.global.f32 [%out+{}], %{}{};\n", r * kernel.threads() * 4,
+                        r < state ? "d" : "sum", r < state ? r : r - state);
+  return text + "stored:\n";
+}
+
+std::string ptx(const Kernel& kernel, Target target) {
+  const bool wgmma = kernel.type.family == Family::wgmma;
+  return ptx_text(
+      {.target = target,
+       .entry = kernel.entry(),
+       .threads = kernel.threads(),
+       .declarations =
+           fmt::format("  .reg .f32 %d<{}>, %sum<{}>, %scale, %offset;\n"
+                       "  .reg .pred %add, %last;\n"
+                       "  .reg .b32 %at, %tile, %mine, %next;\n  .reg .b64 %from;\n",
+                       state_registers(kernel), kSums) +
+           (wgmma ? fmt::format("  .shared .align 1024 .b8 tile[{}];\n  .reg .b64 %a<4>, %b<4>;\n",
+                                tile_bytes(kernel))
+                  : fmt::format("  .reg .b32 %a<{}>, %b<{}>;\n", kernel.buffers() * kRegistersA,
+                                tiles(kernel) * kRegistersB)),
+       .setup = setup(kernel),
+       .loop = loop(kernel),
+       .finish = finish(kernel)});
+}
+
+}  // namespace
+
+std::string Kernel::entry() const {
+  return mma && exps ? fmt::format("both_{}", exps) : mma ? "mma" : fmt::format("exp_{}", exps);
+}
+
+double Kernel::flop() const {
+  return mma ? 2.0 * kM * type.n() * type.k * kDepth * steps() * schedule.groups : 0;
+}
+
+KernelUse Kernel::use(Target target) const {
+  const bool wgmma = type.family == Family::wgmma;
+  const int count = mma ? steps() * kDepth * (wgmma ? 1 : tiles(*this)) : 0, exp = steps() * exps;
+  KernelUse use{.kernel = entry(),
+                .sass = {{type.opcode, count, count},
+                         {"MUFU.EX2", exp, exp},
+                         {"FFMA", exp, exp},
+                         {"FADD", exp, exp}},
+                .ptx = ptx(*this, target)};
+  // A wait for each step: if ptxas found the MMAs unsafe to overlap, it would have put in more.
+  const int waits = buffers() == 2 ? steps() + 1 : steps();
+  if (wgmma && mma) use.sass.push_back({"WARPGROUP.DEPBAR", waits, waits});
+  return use;
+}
+
+Expected expected_after(const Kernel& kernel, int rounds, double product) {
+  const int buffers = kernel.buffers(), elements = kernel.type.elements();
+  const int last = kernel.steps() - 1;
+  Expected now{std::vector<double>(static_cast<std::size_t>(buffers * elements), kStart), 0};
+  const auto element = [&](int buffer, int j) -> double& {
+    return now.elements[static_cast<std::size_t>(buffer * elements + j)];
+  };
+  const auto multiply = [&](int buffer, int mmas) {
+    for (int j = 0; kernel.mma && j < elements; ++j) element(buffer, j) += mmas * product;
+  };
+  for (int step = 0; step < rounds * kernel.steps(); ++step) {
+    const int filled = step % buffers, ready = buffers == 2 ? 1 - filled : filled;
+    const bool moves = kernel.type.family == Family::wgmma && buffers == 2;  // a wgmma, see above
+    if (moves && step % kernel.steps() == 0) multiply(1, 1);
+    multiply(filled, moves && step % kernel.steps() == last ? kDepth - 1 : kDepth);
+    for (int j = 0; j < elements; ++j)
+      for (int pass = 0; pass < passes_over(kernel, j); ++pass) {
+        element(ready, j) = std::exp2(kScale * element(ready, j) + kOffset);
+        now.sum += element(ready, j);
+      }
+  }
+  return now;
+}
+
+std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
+  constexpr int kRounds = 2;
+  const Type& type = kernel.type;
+  const auto words = static_cast<std::size_t>(operand_words(kernel));
+  const std::size_t words_a = type.family == Family::wgmma
+                                  ? kM * kRowBytes / 4
+                                  : static_cast<std::size_t>(kernel.buffers()) * kRegistersA * 32;
+  const auto word = [](const char* type, const auto& value) {
+    return static_cast<std::uint32_t>(pack(type, 32, value));
+  };
+  const auto threads = static_cast<std::size_t>(kernel.threads());
+  const GeneratedKernel loaded(s, kernel.entry(), kernel.threads(), (words + 4) * 4,
+                               static_cast<std::size_t>(out_registers(kernel)) * threads * 4);
+  std::vector<std::uint32_t> in(words);
+  for (std::size_t i = 0; i < words; ++i) in[i] = word(type.element, i < words_a ? kA : kB);
+  for (const double value : {kStart, 0.0, kScale, kOffset}) in.push_back(word("f32", value));
+  loaded.set_inputs(in);
+
+  const Expected expected = expected_after(kernel, kRounds, type.k * kA * kB);
+  const auto out = loaded.outputs_after<std::uint32_t>(kRounds);
+  const auto require = [&](double found, double wanted, const char* what) {
+    s.require(std::abs(found - wanted) <= 1e-4 * std::abs(wanted),
+              fmt::format("{}: {} ended as {}, not {}", kernel.entry(), what, found, wanted));
+  };
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    for (std::size_t j = 0; j < expected.elements.size(); ++j)
+      require(unpack("f32", out[j * threads + thread]), expected.elements[j], "an element of S");
+    double sum = 0;
+    for (std::size_t i = 0; i < kSums; ++i)
+      sum += unpack("f32", out[(expected.elements.size() + i) * threads + thread]);
+    require(sum, expected.sum, "the sum of a thread");
+  }
+  std::mt19937_64 random(s.seed());
+  std::uniform_real_distribution<double> spread(-1, 1);
+  for (std::size_t i = 0; i < words; ++i)
+    in[i] = word(type.element, std::function<double()>([&] { return spread(random); }));
+  loaded.set_inputs(in);
+  return loaded.on_every_sm();
+}
+
+}  // namespace assay::overlap
