@@ -78,8 +78,9 @@ struct KernelShape {
   bool entangle = false;  // make inputs depend on the chain: for instructions that become several
 };
 
-// One kernel of rows, for Probe::kernels: copies of the rows in turn, each row with chains of its
-// own. Throws Error(usage) when a row's text names an operand that it does not declare.
+// One kernel of rows, for Probe::kernels: a copy in each chain of the first row, then of the next,
+// and over again, each row with chains of its own. Throws Error(usage) when a row's text names an
+// operand that it does not declare.
 KernelUse row_kernel(std::span<const InstructionRow> rows, const KernelShape& shape,
                      const std::string& entry, Target target);
 KernelUse row_kernel(const InstructionRow& row, const KernelShape& shape, const std::string& entry,

@@ -161,8 +161,8 @@ std::string instruction_ptx(std::span<const InstructionRow> rows, const KernelSh
     kernel.finish += text.stores(out_slot, threads);
   }
   for (int u = 0; u < shape.unroll; ++u)
-    for (int c = 0; c < shape.chains; ++c)
-      for (const RowText& text : texts) kernel.loop += text.copy(c);
+    for (const RowText& text : texts)
+      for (int c = 0; c < shape.chains; ++c) kernel.loop += text.copy(c);
   return ptx_text(kernel);
 }
 

@@ -23,7 +23,10 @@ namespace {
 
 using namespace assay;
 
-constexpr int kWarps = 16, kChains = 8, kInputs = 16, kCopies = 512;
+constexpr int kChains = 8, kInputs = 16, kCopies = 512;
+// Of an SM with four schedulers. What one warp latched is of use only if it issues next as well:
+// one warp each shows the reuse cache, several how much of it is left when they take turns.
+constexpr int kWarps[] = {4, 8, 16}, kThreads = 16 * 32;
 constexpr const char* kEntry = "operands";
 
 // How the two inputs of an FFMA lie to its accumulator, as remainders of register numbers.
@@ -50,13 +53,13 @@ const Choice& choice_of(const Case& c) {
 }
 
 std::string ptx(Target target) {
-  PtxKernel kernel{.target = target, .entry = kEntry, .threads = kWarps * 32};
+  PtxKernel kernel{.target = target, .entry = kEntry, .threads = kThreads};
   kernel.declarations =
       fmt::format("  .reg .f32 %d<{}>, %a<{}>;\n  .reg .b64 %offset;\n", kChains, kInputs);
   kernel.setup =
       "  mul.wide.u32 %offset, %thread, 4;\n  add.u64 %in, %in, %offset;\n"
       "  add.u64 %out, %out, %offset;\n";
-  const auto slot = [](int i) { return i * kWarps * 32 * 4; };
+  const auto slot = [](int i) { return i * kThreads * 4; };
   for (int c = 0; c < kChains; ++c)
     kernel.setup += fmt::format("  ld.global.f32 %d{}, [%in+{}];\n", c, slot(c));
   for (int i = 0; i < kInputs; ++i)
@@ -127,7 +130,7 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
 
 void run(State& s) {
   s.set_param("operands", choice_of(s.which()).meaning);
-  constexpr int kThreads = kWarps * 32, kRounds = 2;
+  constexpr int kRounds = 2;
   constexpr double kA = 0.5;
   const GeneratedKernel kernel(s, kEntry, kThreads, (kChains + kInputs) * kThreads * 4,
                                kChains * kThreads * 4);
@@ -141,12 +144,21 @@ void run(State& s) {
     const double expected = start + kRounds * kCopies / kChains * kA * kA;
     s.require(out[i] == expected, fmt::format("a chain ended with {}, not {}", out[i], expected));
   }
-  const std::vector<double> cycles =
-      s.cycles({.ops = 32.0 * kWarps * kCopies, .limit = {128, limits::ffma().source}},
-               kernel.on_every_sm());
-  std::vector<double> per_instruction;
-  for (const double c : cycles) per_instruction.push_back(c * 4 / (kWarps * kCopies));
-  s.add_metric("cycles_per_instruction", "cycle", Better::lower, per_instruction);
+  const auto per_instruction = [](double cycles, int warps) {
+    return cycles * 4 / (warps * kCopies);
+  };
+  std::vector<double> samples =
+      s.cycles({.ops = 32.0 * kWarps[0] * kCopies, .limit = {128, limits::ffma().source}},
+               kernel.on_every_sm(kWarps[0] * 32));
+  for (double& cycles : samples) cycles = per_instruction(cycles, kWarps[0]);
+  s.add_metric("cycles_per_instruction", "cycle", Better::lower, samples);
+  Series series{
+      .name = "cycles_per_instruction", .unit = "cycle", .axes = {{"warps", {}}}, .values = {}};
+  for (const int warps : kWarps) {
+    series.axes[0].points.emplace_back(std::int64_t{warps});
+    series.values.push_back(per_instruction(s.cycles_once(kernel.on_every_sm(warps * 32)), warps));
+  }
+  s.add_series(std::move(series));
 }
 
 std::vector<Case> cases() {

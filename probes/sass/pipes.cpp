@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which instructions share a pipe.
 //
-// Copies of two instructions in turn, all independent, in 32 warps. On different pipes the pair
-// takes as long as the slower of the two, or as the two issue slots it needs; on one pipe, as long
-// as both together. What a pair takes lies between, and a report clusters the instructions by it.
-// With `assay run --counters` the hardware's own count of instructions per pipe stands beside.
+// Four copies of one instruction, then four of another, all independent, in 32 warps. On different
+// pipes the pair takes as long as the slower of the two, or as the two issue slots it needs; on one
+// pipe, as long as both together. Copies come in fours so that their common inputs are latched: one
+// by one, what they read would be the bottleneck (see operands.cpp). What a pair takes lies
+// between, and a report clusters the instructions by it. With `assay run --counters` the hardware's
+// own count of instructions per pipe stands beside.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +37,7 @@ constexpr const char* kRepresentatives[] = {
     "tensor_core/mma_sync/f64/m8n8k4",
 };
 
-constexpr KernelShape kShape{.warps = 32, .chains = 2, .unroll = 16};
+constexpr KernelShape kShape{.warps = 32, .chains = 4, .unroll = 8};
 constexpr double kCopies = kShape.chains * kShape.unroll;
 // Warp instructions that each of an SM's four schedulers issues of one row in a round.
 constexpr double kIssued = kCopies * kShape.warps / 4;
