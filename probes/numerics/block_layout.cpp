@@ -40,6 +40,10 @@ BlockLayout::BlockLayout(const MmaInstruction& instruction)
   }
 }
 
+Block BlockLayout::empty_block() const {
+  return Block(static_cast<std::size_t>(MmaPtx{instruction_}.block_bytes()), std::byte{0});
+}
+
 std::size_t BlockLayout::offset(Operand operand, Slot slot) const {
   int registers = slot.reg;
   for (const Operand before : kOperands) {

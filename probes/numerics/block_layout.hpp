@@ -10,9 +10,13 @@
 
 namespace assay::numerics {
 
+using Block = std::vector<std::byte>;  // the operands of one MMA, or its result
+
 class BlockLayout {
  public:
   explicit BlockLayout(const MmaInstruction& instruction);
+
+  Block empty_block() const;  // all zeros, with room for C
 
   // Puts the bits of one element where the documents say it belongs, or into a register.
   void put(std::span<std::byte> block, Operand operand, Position position, Bits bits) const;

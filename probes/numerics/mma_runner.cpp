@@ -38,13 +38,9 @@ MmaRunner::MmaRunner(State& s, const MmaInstruction& instruction, const std::str
               kBatch * static_cast<std::size_t>(MmaPtx{instruction}.block_bytes()),
               kBatch * static_cast<std::size_t>(MmaPtx{instruction}.result_bytes())) {}
 
-MmaRunner::Block MmaRunner::empty_block() const {
-  return Block(static_cast<std::size_t>(MmaPtx{instruction_}.block_bytes()), std::byte{0});
-}
-
-std::vector<std::vector<std::byte>> MmaRunner::run(const std::vector<Block>& blocks) const {
+std::vector<Block> MmaRunner::run(const std::vector<Block>& blocks) const {
   const MmaPtx ptx{instruction_};
-  std::vector<std::vector<std::byte>> results;
+  std::vector<Block> results;
   for (std::size_t first = 0; first < blocks.size(); first += kBatch) {
     const std::size_t count = std::min(kBatch, blocks.size() - first);
     std::vector<std::byte> in(kBatch * static_cast<std::size_t>(ptx.block_bytes()));
@@ -61,7 +57,7 @@ std::vector<std::vector<std::byte>> MmaRunner::run(const std::vector<Block>& blo
 std::vector<Bits> MmaRunner::dots(const std::vector<Dot>& dots) const {
   std::vector<Block> blocks;
   for (const Dot& dot : dots) {
-    Block& block = blocks.emplace_back(empty_block());
+    Block& block = blocks.emplace_back(layout_.empty_block());
     for (int k = 0; k < instruction_.k; ++k) {
       const auto at = static_cast<std::size_t>(k);
       for (int row = 0; row < instruction_.m; ++row)
@@ -74,7 +70,7 @@ std::vector<Bits> MmaRunner::dots(const std::vector<Dot>& dots) const {
         layout_.put(block, Operand::d, {row, column}, dot.c);
   }
   std::vector<Bits> found;
-  for (const std::vector<std::byte>& result : run(blocks)) {
+  for (const Block& result : run(blocks)) {
     found.push_back(layout_.get(result, {0, 0}));
     for (int row = 0; row < instruction_.m; ++row)
       for (int column = 0; column < instruction_.n; ++column) {

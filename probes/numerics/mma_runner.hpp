@@ -20,12 +20,10 @@ class MmaRunner {
  public:
   MmaRunner(State& s, const MmaInstruction& instruction, const std::string& entry);
 
-  using Block = std::vector<std::byte>;  // the operands of one MMA, C among them
-  Block empty_block() const;
   const BlockLayout& layout() const { return layout_; }
 
   // The registers of D of each MMA, to be read through layout().
-  std::vector<std::vector<std::byte>> run(const std::vector<Block>& blocks) const;
+  std::vector<Block> run(const std::vector<Block>& blocks) const;
 
   // Every row of A and every column of B holds the dot product's factors, so every element of D
   // must be the same: fails the case where one is not.
