@@ -169,7 +169,7 @@ TEST(Wgmma, SumsStayWithinWhatF16Counts) {
   for (const bool sparse : {false, true})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       const WgmmaForm form{"e4m3", "e4m3", "f16", 256, false, sparse};
-      const double times = 2 * 32 / form.steps();
+      const double times = 2 * 32.0 / form.steps();
       for (const double sum : small_integers(form, seed).product(form))
         EXPECT_LE(std::abs(3 + times * sum), 2048);
     }

@@ -34,13 +34,22 @@ OPERAND_BYTES = {
 FFMA = r"(sass|special_function)/ffma/.*"
 
 # Types whose kernels stand under the roof of another.
-SAME_ROOF = {"f16": "bf16", "e5m2": "e4m3", "e4m3_block128": "e4m3", "mxf8": "e4m3", "u8": "s8"}
+SAME_ROOF = {
+    "f16": "bf16",
+    "e5m2": "e4m3",
+    "e4m3_e5m2": "e4m3",
+    "e4m3_block128": "e4m3",
+    "mxf8": "e4m3",
+    "u8": "s8",
+}
+# Probes of an instruction family as it is meant to be used; others ask about data or about configurations.
+MMA_FAMILIES = ("mma_sync", "wgmma", "tcgen05")
 
 
 def mma_type(name: str) -> str | None:
     """The operand type in "tensor_core/wgmma/bf16/..."."""
     parts = name.split("/")
-    return parts[2] if len(parts) > 2 and parts[0] == "tensor_core" else None
+    return parts[2] if len(parts) > 2 and parts[0] == "tensor_core" and parts[1] in MMA_FAMILIES else None
 
 
 def plain(row: Row) -> bool:
@@ -123,6 +132,8 @@ def roofline(book: Book, column: Column) -> Roofline | None:
     memory = [(r.numbers[i].value, r.name) for r in book.find(r"memory/hbm/\w+", "bandwidth_gb_per_s") if r.numbers[i]]
     roofs: dict[str, Roof] = {}
     for kind, (row, number) in best_mma(book, "tflops", i).items():
+        if kind == "b1":  # no kernel here stands under it, and it would push all others to the floor
+            continue
         kind = SAME_ROOF.get(kind, kind)
         sheet = _datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops")
         if kind not in roofs or number.value > roofs[kind].tflops:

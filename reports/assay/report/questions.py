@@ -34,6 +34,8 @@ PARTS: dict[str, tuple[Question, ...]] = {
             "Latency of one MMA; how large an N, how many warps to reach the peak?",
             (
                 Pick(r"tensor_core/wgmma/bf16/m64n(256|64|8)/ss", "latency_cycles", 3),
+                Pick(r"tensor_core/wgmma/bf16/m64n256/ss", "completion_cycles", 1),
+                Pick(r"tensor_core/wgmma_in_flight/(bf16|e4m3)/ss", "flop_per_clock_per_sm", 2),
                 Pick(r"tensor_core/mma_sync/(bf16|f16)/\w+", "latency_cycles", 2),
                 Pick(r"tensor_core/tcgen05/(bf16|f16)/.*", "latency_cycles", 2),
             ),
@@ -43,6 +45,7 @@ PARTS: dict[str, tuple[Question, ...]] = {
             "What of fp32 matmul runs on tensor cores? Is fp8 mma.sync native?",
             (
                 Pick(r"tensor_core/(wgmma/tf32/m64n256/ss|(mma_sync|tcgen05)/tf32/.*)", "flop_per_clock_per_sm", 2),
+                Pick(r"tensor_core/fp32_matmul/\w+", "flop_per_clock_per_sm", 3),
                 Pick(r"(special_function|sass)/ffma/.*", None, 1),
                 Pick(r"tensor_core/mma_sync/e4m3/.*", "flop_per_clock_per_sm", 2),
             ),
@@ -56,8 +59,8 @@ PARTS: dict[str, tuple[Question, ...]] = {
             5,
             "How much do TFLOP/s depend on the data?",
             (
-                Pick(r"tensor_core/.*/(zeros|constant|uniform_bits|sparse\w*)", "tflops", 6),
-                Pick(r"[^/]*power[^/]*/.*", None, 6),
+                Pick(r"tensor_core/power/bf16/\w+", "tflops", 6),
+                Pick(r"tensor_core/power/(e4m3|s8)/(zeros|normal)", "tflops", 4),
             ),
         ),
         Question(6, "FP8 operand layouts, and what the permutation costs", (Pick(r".*(layout|permut)\w*.*", None, 4),)),
