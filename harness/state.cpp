@@ -94,8 +94,7 @@ const void* State::generated_kernel(std::string_view name) {
     if (use.kernel != name || use.ptx.empty()) continue;
     const std::vector<char> cubin = assemble(use, target());
     cudaLibrary_t library = nullptr;
-    check(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr,
-                              nullptr, 0));
+    check(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
     impl_.libraries.push_back(library);
     impl_.measurement.loaded[use.kernel] = sha256(cubin);
     cudaKernel_t kernel = nullptr;
