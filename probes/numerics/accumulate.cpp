@@ -45,6 +45,8 @@ std::vector<MmaInstruction> instructions() {
                            {"s8", "s32", 32}}) {
     all.push_back({Family::mma_sync, type.element, type.accumulator, 16, 8, type.k});
     all.push_back({Family::wgmma, type.element, type.accumulator, 64, 8, type.k, false});
+    if (type.accumulator == std::string("f16")) continue;
+    all.push_back({Family::tcgen05, type.element, type.accumulator, 128, 16, type.k, false});
   }
   all.push_back({Family::mma_sync, "f64", "f64", 16, 8, 16});
   return all;
@@ -155,7 +157,8 @@ void run(State& s) {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const MmaInstruction& i : instructions()) {
-    const bool headline = i.wgmma() && i.element == "e4m3" && i.accumulator == "f32";
+    const bool headline =
+        i.family == Family::wgmma && i.element == "e4m3" && i.accumulator == "f32";
     all.push_back({.name = i.type_name(),
                    .params = {{"a", i.element},
                               {"b", i.element},

@@ -42,6 +42,8 @@ std::vector<MmaInstruction> instructions() {
                            {"e5m2", "f32", 32}}) {
     all.push_back({Family::mma_sync, type.element, type.accumulator, 16, 8, type.k});
     all.push_back({Family::wgmma, type.element, type.accumulator, 64, 8, type.k, false});
+    if (type.accumulator == std::string("f16")) continue;
+    all.push_back({Family::tcgen05, type.element, type.accumulator, 128, 16, type.k, false});
   }
   return all;
 }
@@ -89,7 +91,8 @@ KernelUse kernel(const MmaInstruction& i, bool promoted, Target target) {
                            .threads = i.threads(),
                            .declarations = declarations,
                            .setup = setup,
-                           .loop = loop}),
+                           .loop = loop,
+                           .finish = ptx.finish()}),
           .emulated = emulated(i, target)};
 }
 

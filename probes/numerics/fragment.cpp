@@ -2,10 +2,10 @@
 // Which thread and register holds which element of A, B and D of an MMA, found by running it
 // (fragment_map.hpp).
 //
-// Series `map`, axes register x lane (of wgmma thread, 0..127) [x element of the register]: the
-// element's row * columns + column in A (M x K), B (K x N) or D (M x N); NaN where a register is
-// none. Parameters `rows` and `columns` say what of. `matches_ptx_isa` is 1 where the map is the
-// documented one.
+// Series `map`, axes register x lane (of wgmma and tcgen05 thread, 0..127) [x element of the
+// register]: the element's row * columns + column in A (M x K), B (K x N) or D (M x N); NaN where a
+// register is none. Parameters `rows` and `columns` say what of. `matches_ptx_isa` is 1 where the
+// map is the documented one.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -59,6 +59,7 @@ std::vector<Map> maps() {
             {{Family::wgmma, type.element, type.accumulator, 64, n, type.k, false}, Operand::d});
   }
   all.push_back({{Family::wgmma, "f16", "f16", 64, 64, 16, false}, Operand::d});
+  all.push_back({{Family::tcgen05, "f16", "f32", 128, 32, 16, false}, Operand::d});
   return all;
 }
 
@@ -93,7 +94,7 @@ void run(State& s) {
   Series series{.name = "map",
                 .unit = "row * columns + column",
                 .axes = {{"register", numbers(fragment.registers)},
-                         {i.wgmma() ? "thread" : "lane", numbers(i.threads())}},
+                         {i.asynchronous() ? "thread" : "lane", numbers(i.threads())}},
                 .values = {}};
   if (fragment.elements > 1) series.axes.push_back({"element", numbers(fragment.elements)});
   int differing = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One mma.sync or wgmma instruction: its shape, where its elements lie, its PTX and its opcode.
+// One mma.sync, wgmma or tcgen05.mma instruction: its shape, where its elements lie, its PTX and
+// its opcode.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace assay::numerics {
 
-enum class Family : std::uint8_t { mma_sync, wgmma };
+enum class Family : std::uint8_t { mma_sync, wgmma, tcgen05 };
 enum class Operand : std::uint8_t { a, b, d };  // C lies as D does
 
 // Where an element is: which of a thread's registers, and which element of that.
@@ -29,11 +30,14 @@ struct MmaInstruction {
   Family family;
   std::string element, accumulator;  // as in harness/element.hpp
   int m, n, k;
-  bool a_in_registers = true;  // wgmma may take A from shared memory, and always takes B from there
+  // wgmma may take A from shared memory, and tcgen05 here does; both always take B from there. The
+  // accumulators of tcgen05 are in tensor memory, and come from registers and return there, 32 bits
+  // of a lane for each of a warp's threads.
+  bool a_in_registers = true;
 
-  bool wgmma() const { return family == Family::wgmma; }
+  bool asynchronous() const { return family != Family::mma_sync; }
   bool fp8() const { return element == "e4m3" || element == "e5m2"; }
-  int threads() const { return wgmma() ? 128 : 32; }
+  int threads() const { return asynchronous() ? 128 : 32; }
   int register_bytes() const { return element == "f64" ? 8 : 4; }
   const std::string& type_of(Operand operand) const;
   int rows(Operand operand) const { return operand == Operand::b ? k : m; }
@@ -42,7 +46,7 @@ struct MmaInstruction {
   Fragment fragment(Operand operand) const;
   std::vector<Slot> slots(Operand operand) const;  // [register][thread][element]
   std::string shape() const;                       // "m16n8k16"
-  std::string family_name() const { return wgmma() ? "wgmma" : "mma_sync"; }
+  std::string family_name() const;
   // "wgmma/e4m3", "mma_sync/f16/acc_f16"
   std::string type_name() const;
 };
@@ -52,8 +56,8 @@ struct MmaInstruction {
 // a row of A and D and a column of B, and its threads take turns, register by register.
 Position documented_position(const MmaInstruction& instruction, Operand operand, Slot slot);
 
-// Elements of A and B in shared memory for wgmma, in bytes from the tile's begin: rows of 32 bytes
-// along K, the whole extent of one instruction, under the 32-byte swizzle.
+// Elements of A and B in shared memory for wgmma and tcgen05, in bytes from the tile's begin: rows
+// of 32 bytes along K, the whole extent of one instruction, under the 32-byte swizzle.
 int tile_bytes(const MmaInstruction& instruction);
 int tile_offset(const MmaInstruction& instruction, Operand operand, Position position);
 
@@ -72,6 +76,7 @@ struct MmaPtx {
   std::string zero_c() const;
   std::string multiply() const;                                   // %d += A B, and waits
   std::string store_d(const std::string& registers = "d") const;  // to %result
+  std::string finish() const;                                     // of the kernel
   // To the next block of `bytes`, or the next result.
   std::string next_block(int bytes) const;
   std::string next_result() const;

@@ -26,7 +26,9 @@ std::string accumulator_suffix(const MmaInstruction& i) {
 
 std::string opcode(const MmaInstruction& i, Target target) {
   const std::string types = accumulator_suffix(i) + operand_suffix(i);
-  if (i.wgmma())
+  if (i.family == Family::tcgen05)
+    return i.fp8() ? "UTCQMMA" : i.element == "s8" ? "UTCIMMA" : "UTCHMMA";
+  if (i.family == Family::wgmma)
     return fmt::format("{}.64x{}x{}{}",
                        i.fp8()             ? "QGMMA"
                        : i.element == "s8" ? "IGMMA"
@@ -47,7 +49,8 @@ std::string opcode(const MmaInstruction& i, Target target) {
 
 // Hopper and the tcgen05 chips unpack 8-bit floats to f16 for two HMMA.
 bool emulated(const MmaInstruction& i, Target target) {
-  return i.fp8() && !i.wgmma() && target != Target::sm_89 && target != Target::sm_120a;
+  return i.fp8() && i.family == Family::mma_sync && target != Target::sm_89 &&
+         target != Target::sm_120a;
 }
 
 std::vector<SassRule> sass_rules(const MmaInstruction& i, Target target, int copies) {
@@ -65,7 +68,10 @@ std::vector<SassRule> sass_rules(const MmaInstruction& i, Target target, int cop
 }
 
 std::vector<Target> targets_of(const MmaInstruction& i) {
-  if (i.wgmma()) return {Target::sm_90a};
+  if (i.family == Family::wgmma) return {Target::sm_90a};
+  if (i.family == Family::tcgen05)  // sm_103 has no integer MMA there
+    return i.element == "s8" ? std::vector{Target::sm_100a}
+                             : std::vector{Target::sm_100a, Target::sm_103a};
   return i.element == "f64" && i.m == 16 ? targets_from(Target::sm_90a) : all_gpu_targets();
 }
 

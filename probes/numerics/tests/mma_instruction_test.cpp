@@ -58,6 +58,10 @@ TEST(FragmentLayout, AgreesWithThePtxIsa) {
   EXPECT_EQ(documented_position(wgmma, Operand::d, {77, 0, 0}), (P{35, 2}));
   EXPECT_EQ(documented_position(wgmma, Operand::d, {77, 6, 0}), (P{43, 10}));
   EXPECT_EQ(documented_position(wgmma, Operand::d, {77, 29, 0}), (P{35, 59}));
+
+  // Tensor memory: a lane is a row, a column a column.
+  const MmaInstruction tcgen05{Family::tcgen05, "e4m3", "f32", 128, 16, 32, false};
+  EXPECT_EQ(documented_position(tcgen05, Operand::d, {77, 9, 0}), (P{77, 9}));
 }
 
 TEST(FragmentLayout, EveryElementHasOneSlot) {
@@ -65,7 +69,8 @@ TEST(FragmentLayout, EveryElementHasOneSlot) {
        {mma_sync("f16", "f32", 16, 8), mma_sync("f16", "f16", 16, 16),
         mma_sync("tf32", "f32", 16, 4), mma_sync("s8", "s32", 16, 32), mma_sync("f64", "f64", 8, 4),
         mma_sync("f64", "f64", 16, 8), MmaInstruction{Family::wgmma, "tf32", "f32", 64, 256, 8},
-        MmaInstruction{Family::wgmma, "e4m3", "f16", 64, 32, 32}})
+        MmaInstruction{Family::wgmma, "e4m3", "f16", 64, 32, 32},
+        MmaInstruction{Family::tcgen05, "bf16", "f32", 128, 16, 16, false}})
     for (const Operand operand : {Operand::a, Operand::b, Operand::d}) {
       if (!i.in_registers(operand)) continue;
       std::set<std::pair<int, int>> seen;
