@@ -173,7 +173,7 @@ void Experiments::find_fraction_bits() {
   const double great = power(great_);
   const int p = places_[0], q = places_[1], r = places_[2];
   const auto kept = [&](int j, double found) { return found == power(great_ - j); };
-  const int end = great_ - small_ + 1;
+  const int end = std::min(great_ - small_, 48) + 1;  // the model adds in 64 bits
   f_.model.fraction_bits = last_good(
       end,
       [&](int j) {
