@@ -10,6 +10,8 @@
 #include "harness/generated_kernel.hpp"
 #include "harness/ptx/matrix_descriptor.hpp"
 #include "harness/ptx_text.hpp"
+#include "probes/tensor_core/mma_sync.hpp"
+#include "probes/tensor_core/wgmma_form.hpp"
 
 namespace assay::overlap {
 namespace {
@@ -32,14 +34,21 @@ int passes_over(const Kernel& kernel, int element) {
   return kernel.exps / elements + (element < kernel.exps % elements);
 }
 
-std::string element(const Kernel& kernel, int buffer, int j) {
-  return fmt::format("%d{}", buffer * kernel.type.elements() + j);
+std::string registers(const char* prefix, int first, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i ? ", " : "", prefix, first + i);
+  return text;
+}
+std::string elements(const Kernel& kernel, int buffer, int first, int count) {
+  return registers("%d", buffer * kernel.type.elements() + first, count);
 }
 
-std::string elements(const Kernel& kernel, int buffer, int first, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += (i ? ", " : "") + element(kernel, buffer, first + i);
-  return text;
+WgmmaForm wgmma_of(const Type& type) {
+  return {.a = type.element, .b = type.element, .accumulator = "f32", .n = type.n()};
+}
+InstructionRow mma_sync_of(const Type& type) {
+  return mma_sync::row_of(
+      {.a = type.element, .b = type.element, .accumulator = "f32", .k = type.k()});
 }
 
 // One step's MMAs, one instruction an entry. They add to what 2^x left in S, or ptxas would put it
@@ -49,19 +58,17 @@ std::vector<std::string> mmas(const Kernel& kernel, int buffer) {
   const Type& type = kernel.type;
   for (int step = 0; step < kDepth; ++step) {
     if (type.family == Family::wgmma) {
-      list.push_back(
-          fmt::format("  wgmma.mma_async.sync.aligned.m64n128k{}.{} {{{}}}, %a{}, %b{}, {}{};\n",
-                      type.k, type.ptx_types, elements(kernel, buffer, 0, type.elements()),
-                      step % 4, step % 4, "%add", type.flags));
+      list.push_back(wgmma_of(type).ptx(elements(kernel, buffer, 0, type.elements()),
+                                        fmt::format("%a{}", step % 4),
+                                        fmt::format("%b{}", step % 4), ""));
       continue;
     }
     for (int tile = 0; tile < tiles(kernel); ++tile) {
-      const std::string d = elements(kernel, buffer, 4 * tile, 4);
-      const int a = buffer * kRegistersA;  // of its own, or the two buffers' MMAs would be the same
-      list.push_back(fmt::format(
-          "  mma.sync.aligned.m16n8k{}.row.col.{} {{{}}}, {{%a{}, %a{}, %a{}, %a{}}}, "
-          "{{%b{}, %b{}}}, {{{}}};\n",
-          type.k, type.ptx_types, d, a, a + 1, a + 2, a + 3, 2 * tile, 2 * tile + 1, d));
+      // A of its own for each buffer, or their MMAs would be the same.
+      std::string text = "  " + mma_sync_of(type).ptx + "\n";
+      text = replace_all(text, "<d>", elements(kernel, buffer, 4 * tile, 4));
+      text = replace_all(text, "<a>", registers("%a", buffer * kRegistersA, kRegistersA));
+      list.push_back(replace_all(text, "<b>", registers("%b", tile * kRegistersB, kRegistersB)));
     }
   }
   return list;
@@ -79,7 +86,7 @@ std::vector<std::string> exps(const Kernel& kernel, int buffer) {
           list.push_back(fmt::format(
               "  fma.rn.ftz.f32 {0}, {0}, %scale, %offset;\n"
               "  ex2.approx.ftz.f32 {0}, {0};\n  add.rn.ftz.f32 %sum{1}, %sum{1}, {0};\n",
-              element(kernel, buffer, j), j % kSums));
+              elements(kernel, buffer, j, 1), j % kSums));
   return list;
 }
 
@@ -244,19 +251,23 @@ std::string ptx(const Kernel& kernel, Target target) {
 
 }  // namespace
 
+int Type::k() const { return 32 * 8 / element_bits(element); }  // 32 bytes of either family's
+
 std::string Kernel::entry() const {
   return mma && exps ? fmt::format("both_{}", exps) : mma ? "mma" : fmt::format("exp_{}", exps);
 }
 
 double Kernel::flop() const {
-  return mma ? 2.0 * kM * type.n() * type.k * kDepth * steps() * schedule.groups : 0;
+  return mma ? 2.0 * kM * type.n() * type.k() * kDepth * steps() * schedule.groups : 0;
 }
 
 KernelUse Kernel::use(Target target) const {
   const bool wgmma = type.family == Family::wgmma;
+  const std::string opcode =
+      wgmma ? wgmma_of(type).opcode() : mma_sync_of(type).sass(target).front().opcode;
   const int count = mma ? steps() * kDepth * (wgmma ? 1 : tiles(*this)) : 0, exp = steps() * exps;
   KernelUse use{.kernel = entry(),
-                .sass = {{type.opcode, count, count},
+                .sass = {{opcode, count, count},
                          {"MUFU.EX2", exp, exp},
                          {"FFMA", exp, exp},
                          {"FADD", exp, exp}},
@@ -309,7 +320,7 @@ std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
   for (const double value : {kStart, 0.0, kScale, kOffset}) in.push_back(word("f32", value));
   loaded.set_inputs(in);
 
-  const Expected expected = expected_after(kernel, kRounds, type.k * kA * kB);
+  const Expected expected = expected_after(kernel, kRounds, type.k() * kA * kB);
   const auto out = loaded.outputs_after<std::uint32_t>(kRounds);
   const auto require = [&](double found, double wanted, const char* what) {
     s.require(std::abs(found - wanted) <= 1e-4 * std::abs(wanted),

@@ -21,11 +21,11 @@ enum class Family : std::uint8_t { wgmma, mma_sync };
 
 struct Type {
   Family family;
-  const char *element, *ptx_types, *flags, *opcode;  // opcode with shape, up to the types
-  int k;
+  const char* element;  // of A and B; the accumulators are f32
 
   int n() const { return family == Family::wgmma ? 128 : 64; }  // of S
   int elements() const { return kM * n() / kGroupThreads; }     // of S in a thread
+  int k() const;                                                // of one MMA
 };
 
 struct Schedule {

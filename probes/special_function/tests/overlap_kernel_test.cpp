@@ -8,10 +8,7 @@
 namespace assay::overlap {
 namespace {
 
-constexpr Type kWgmma{
-    Family::wgmma, "bf16", "f32.bf16.bf16", ", 1, 1, 0, 0", "HGMMA.64x128x16.F32.BF16", 16};
-constexpr Type kMmaSync{Family::mma_sync,      "bf16", "f32.bf16.bf16.f32", "",
-                        "HMMA.16816.F32.BF16", 16};
+constexpr Type kWgmma{Family::wgmma, "bf16"}, kMmaSync{Family::mma_sync, "bf16"};
 constexpr Schedule kInOrder{"in_order", 1, 1, false}, kTwoStage{"two_stage", 1, 2, false},
     kPingPong{"ping_pong", 2, 1, true};
 

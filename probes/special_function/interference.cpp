@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an instruction of another warp costs the tensor cores, although it is not theirs.
+//
+// One warpgroup keeps them busy with wgmma, the next group of which is always started before the
+// one before is waited for; on each scheduler one warp beside it executes some other instruction,
+// far too few to take as long. If neither got in the other's way, the round would take what the
+// wgmmas do. What it takes longer, per instruction, is what overlap can never hide: with MUFU.EX2
+// every 8 cycles of a scheduler, c cycles lost to each leave max(MMA, SFU) / both at 8 / (8 + c) at
+// balance. wgmma reads and writes its accumulators in the register file, half as many registers
+// when they are f16: if ports of the register file are the reason, those lose less.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "harness/element.hpp"
+#include "harness/generated_kernel.hpp"
+#include "harness/ptx/matrix_descriptor.hpp"
+#include "harness/ptx_text.hpp"
+#include "harness/statistics.hpp"
+#include "probes/tensor_core/wgmma_operands.hpp"
+
+namespace assay {
+namespace {
+
+constexpr int kThreads = 2 * WgmmaForm::kWarpgroup;
+constexpr int kMmas = 32, kOthers = 128, kChains = 8;  // in one round: wgmmas, others of a thread
+constexpr double kStart = 1, kA = 0.5, kB = 0.125;     // for checking: sums exact in f16 too
+
+// x <- step(x) on {0}, with %p and %q. Values by `element`: floats -1 and 1/4, integers 3 and 5.
+struct Other {
+  const char *name, *ptx, *element, *opcode;
+  double (*step)(double x, double p, double q);
+};
+
+std::uint32_t word(double value) { return static_cast<std::uint32_t>(value); }
+
+// cvt packs x, taken for a float, above q.
+double packed_halves(double x, double, double q) {
+  const double value = std::bit_cast<float>(word(x)), low = std::bit_cast<float>(word(q));
+  return static_cast<double>((pack("f16", 32, value) & 0xffff0000u) |
+                             (pack("f16", 32, low) & 0xffffu));
+}
+
+const Other kList[] = {
+    {"mufu_ex2", "neg.f32 {0}, {0}; ex2.approx.ftz.f32 {0}, {0};", "f32", "MUFU.EX2",
+     [](double x, double, double) { return std::exp2(-x); }},
+    {"ffma", "fma.rn.f32 {0}, {0}, %p, %q;", "f32", "FFMA",
+     [](double x, double p, double q) { return x * p + q; }},
+    {"fadd", "add.rn.f32 {0}, {0}, %p;", "f32", "FADD",
+     [](double x, double p, double) { return x + p; }},
+    {"fmul", "mul.rn.f32 {0}, {0}, %p;", "f32", "FMUL",
+     [](double x, double p, double) { return x * p; }},
+    {"hfma2", "fma.rn.f16x2 {0}, {0}, %p, %q;", "f16", "HFMA2",
+     [](double x, double p, double q) { return x * p + q; }},
+    {"iadd3", "add.u32 {0}, {0}, %p; add.u32 {0}, {0}, %q;", "u32", "IADD3",
+     [](double x, double p, double q) { return double{1} * word(x + p + q); }},
+    {"lop3", "lop3.b32 {0}, {0}, %p, %q, 0x6a;", "u32", "LOP3",
+     [](double x, double p, double q) { return double{1} * (word(q) ^ (word(x) & word(p))); }},
+    {"f2fp", "cvt.rn.f16x2.f32 {0}, {0}, %q;", "u32", "F2FP", packed_halves},
+    {"shfl", "shfl.sync.down.b32 {0}, {0}, 1, 31, 0xffffffff;", "u32", "SHFL",
+     [](double x, double, double) { return x; }},
+};
+
+struct Kernel {
+  WgmmaForm form;
+  const Other* other;  // none: wgmma alone
+
+  std::string entry() const { return other ? other->name : "mma"; }
+  std::string ptx() const;
+  KernelUse use() const;
+};
+
+std::string registers(const char* prefix, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i ? ", " : "", prefix, i);
+  return text;
+}
+
+// In: the tile; the words that accumulators and x start as, p and q. Out: [register][thread],
+// accumulators of the first warpgroup, x of the second.
+std::string Kernel::ptx() const {
+  const int tile = form.tile_bytes();
+  PtxKernel kernel{.target = Target::sm_90a, .entry = entry(), .threads = kThreads};
+  kernel.declarations = fmt::format(
+      "  .shared .align 1024 .b8 tile[{}];\n  .reg .b32 %d<{}>, %x<{}>, %p, %q;\n"
+      "  .reg .pred %add, %second;\n  .reg .b32 %at, %tile, %group;\n"
+      "  .reg .b64 %from, %a<4>, %b<4>;\n",
+      tile, form.registers(), kChains);
+  kernel.setup =
+      "  mov.u32 %tile, tile;\n" + load_tile(tile, kThreads) +
+      "  shr.u32 %group, %thread, 7;\n"
+      "  shfl.sync.idx.b32 %group, %group, 0, 31, 0xffffffff;\n"  // known to be the warp's
+      "  setp.ne.u32 %second, %group, 0;\n"
+      "  mad.wide.u32 %out, %thread, 4, %out;\n"
+      "  setp.ne.u32 %add, 1, 0;\n"
+      "  shr.u32 %at, %tile, 4;\n  cvt.u64.u32 %from, %at;\n";
+  for (int step = 0; step < 4; ++step) {
+    const std::uint64_t a =
+        ptx::advance(ptx::encode_k_major_128b(0), static_cast<unsigned>(step) * 32);
+    kernel.setup += fmt::format("  add.u64 %a{0}, %from, {1};\n  add.u64 %b{0}, %from, {2};\n",
+                                step, a, ptx::advance(a, WgmmaForm::kRows * WgmmaForm::kRowBytes));
+  }
+  for (int r = 0; r < form.registers(); ++r)
+    kernel.setup += fmt::format("  ld.global.b32 %d{}, [%in+{}];\n", r, tile);
+  for (int c = 0; c < kChains; ++c)
+    kernel.setup += fmt::format("  ld.global.b32 %x{}, [%in+{}];\n", c, tile + 4);
+  kernel.setup += fmt::format("  ld.global.b32 %p, [%in+{}];\n  ld.global.b32 %q, [%in+{}];\n",
+                              tile + 8, tile + 12);
+  kernel.loop = "  @%second bra second;\n  wgmma.fence.sync.aligned;\n";
+  for (int i = 0; i < kMmas; ++i)
+    kernel.loop += form.ptx(registers("%d", form.registers()), fmt::format("%a{}", i % 4),
+                            fmt::format("%b{}", i % 4), "");
+  kernel.loop +=
+      "  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 1;\n"
+      "  bra joined;\nsecond:\n";
+  for (int i = 0; other && i < kOthers; ++i)
+    kernel.loop += "  " + replace_all(other->ptx, "{0}", fmt::format("%x{}", i % kChains)) + "\n";
+  kernel.loop += "joined:\n";
+  kernel.finish = "  @%second bra others;\n  wgmma.wait_group.sync.aligned 0;\n";
+  for (int r = 0; r < form.registers(); ++r)
+    kernel.finish += fmt::format("  @%first st.global.b32 [%out+{}], %d{};\n", r * kThreads * 4, r);
+  kernel.finish += "  bra stored;\nothers:\n";
+  for (int c = 0; c < kChains; ++c)
+    kernel.finish += fmt::format("  @%first st.global.b32 [%out+{}], %x{};\n", c * kThreads * 4, c);
+  kernel.finish += "stored:\n";
+  return ptx_text(kernel);
+}
+
+KernelUse Kernel::use() const {
+  KernelUse use{.kernel = entry(),
+                .sass = {{form.opcode(), kMmas, kMmas}, {"WARPGROUP.DEPBAR", 1, 1}},
+                .ptx = ptx()};
+  if (other) use.sass.push_back({other->opcode, kOthers, kOthers + 1});  // one counts rounds
+  return use;
+}
+
+WgmmaForm form_of(const Case& c) { return WgmmaForm::of(c); }
+
+std::vector<KernelUse> kernels(const Case& c, Target) {
+  std::vector<KernelUse> uses = {Kernel{form_of(c), nullptr}.use()};
+  for (const Other& other : kList) uses.push_back(Kernel{form_of(c), &other}.use());
+  return uses;
+}
+
+// Loads the kernel, checks it on operands that are all alike, gives it random ones.
+std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
+  constexpr int kRounds = 2;
+  const WgmmaForm& form = kernel.form;
+  const auto tile_words = static_cast<std::size_t>(form.tile_bytes() / 4);
+  const GeneratedKernel loaded(s, kernel.entry(), kThreads, (tile_words + 4) * 4,
+                               static_cast<std::size_t>(form.registers() * kThreads) * 4);
+  const std::string element = kernel.other ? kernel.other->element : "f32";
+  const bool integer = element == "u32";
+  const double p = integer ? 3 : -1, q = integer ? 5 : 0.25;
+  const auto bits = [](const std::string& type, double value) {
+    return static_cast<std::uint32_t>(pack(type, 32, value));
+  };
+  std::vector<std::uint32_t> in(tile_words);
+  for (std::size_t i = 0; i < tile_words; ++i)
+    in[i] = bits(form.a, i < WgmmaForm::kRows * WgmmaForm::kRowBytes / 4 ? kA : kB);
+  in.push_back(bits(form.accumulator, kStart));
+  for (const double value : {kStart, p, q}) in.push_back(bits(element, value));
+  loaded.set_inputs(in);
+
+  const double sum = kStart + kRounds * kMmas * form.k() * kA * kB;
+  double x = kStart;
+  for (int i = 0; kernel.other && i < kRounds * kOthers / kChains; ++i)
+    x = kernel.other->step(x, p, q);
+  const auto out = loaded.outputs_after<std::uint32_t>(kRounds);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const bool second = i % kThreads >= WgmmaForm::kWarpgroup;
+    if (second && i >= std::size_t{kChains} * kThreads) continue;  // stays unwritten
+    const double found = unpack(second ? element : form.accumulator, out[i]);
+    const double expected = second ? x : sum;
+    s.require(
+        std::abs(found - expected) <= 1e-5 * std::abs(expected),
+        fmt::format("{}: {} ended as {}, not {}", kernel.entry(),
+                    second ? "another instruction's chain" : "an accumulator", found, expected));
+  }
+  const WgmmaOperands random = uniform_operands(form, s.seed());
+  std::vector<std::uint32_t> timed = random.words(form);
+  timed.insert(timed.end(), in.end() - 4, in.end());
+  loaded.set_inputs(timed);
+  return loaded.on_every_sm();
+}
+
+void run(State& s) {
+  const WgmmaForm form = form_of(s.which());
+  const double alone = median(s.cycles({.flop = form.flop() * kMmas}, prepare(s, {form, nullptr})));
+  std::vector<double> lost = s.cycles({}, prepare(s, {form, &kList[0]}));
+  for (double& cycles : lost) cycles = (cycles - alone) / kOthers;
+  s.add_metric("tensor_cycles_per_ex2", "cycle", Better::lower, lost);
+  s.lead_with("tensor_cycles_per_ex2");
+  Series series{
+      .name = "tensor_cycles_per_instruction", .unit = "cycle", .axes = {{"instruction", {}}}};
+  for (const Other& other : kList) {
+    series.axes[0].points.emplace_back(other.name);
+    series.values.push_back((s.cycles_once(prepare(s, {form, &other})) - alone) / kOthers);
+  }
+  s.add_series(std::move(series));
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const WgmmaForm& form :
+       {WgmmaForm{"bf16", "bf16", "f32", 128}, WgmmaForm{"f16", "f16", "f16", 128},
+        WgmmaForm{"tf32", "tf32", "f32", 128}, WgmmaForm{"e4m3", "e4m3", "f32", 128}}) {
+    Params params = form.params();
+    params["state"] = "burst";
+    all.push_back({.name = fmt::format("wgmma_{}_{}", form.a, form.accumulator),
+                   .params = params,
+                   .suite = Suite::full});
+  }
+  return all;
+}
+
+const Registration registration{{
+    .name = "special_function/interference",
+    .question = "How many cycles of the tensor cores does an instruction of another warp cost, "
+                "though it is not for them?",
+    .cases = cases(),
+    .targets = {Target::sm_90a},
+    .kernels = kernels,
+    .run = run,
+}};
+
+}  // namespace
+}  // namespace assay
