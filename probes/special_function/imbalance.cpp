@@ -135,17 +135,18 @@ std::vector<Case> cases() {
     const bool wgmma = std::string_view(type.family) == "wgmma";
     // Where mma.sync of 8-bit floats is native.
     const bool fp8 = !wgmma && type.a[0] == 'e';
-    all.push_back({.name = fmt::format("{}_{}", type.family, type.a),
-                   .params = {{"family", type.family},
-                              {"a", type.a},
-                              {"b", type.a},
-                              {"accumulate", type.accumulator},
-                              {"k", std::int64_t{type.k}},
-                              {"state", "burst"}},
-                   .targets = wgmma ? std::vector{Target::sm_90a}
-                              : fp8 ? std::vector{Target::sm_89, Target::sm_120a}
-                                    : std::vector<Target>{},
-                   .suite = std::string_view(type.a) == "bf16" ? Suite::quick : Suite::full});
+    all.push_back(
+        {.name = fmt::format("{}_{}", type.family, type.a),
+         .params = {{"family", type.family},
+                    {"a", type.a},
+                    {"b", type.a},
+                    {"accumulate", type.accumulator},
+                    {"k", std::int64_t{type.k}},
+                    {"state", "burst"}},
+         .targets = wgmma ? std::vector{Target::sm_90a}
+                    : fp8 ? std::vector{Target::sm_89, Target::sm_120a}
+                          : std::vector<Target>{},
+         .suite = wgmma && std::string_view(type.a) == "bf16" ? Suite::quick : Suite::full});
   }
   return all;
 }

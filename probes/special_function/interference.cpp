@@ -35,11 +35,11 @@ struct Other {
 
 std::uint32_t word(double value) { return static_cast<std::uint32_t>(value); }
 
-// cvt packs x, taken for a float, above q.
+// cvt packs x above q, and what comes of that is x again, as a float.
 double packed_halves(double x, double, double q) {
-  const double value = std::bit_cast<float>(word(x)), low = std::bit_cast<float>(word(q));
-  return static_cast<double>((pack("f16", 32, value) & 0xffff0000u) |
-                             (pack("f16", 32, low) & 0xffffu));
+  const auto upper = static_cast<std::uint32_t>(pack("f16", 32, x)) & 0xffff0000u;
+  const auto lower = static_cast<std::uint32_t>(pack("f16", 32, q)) & 0xffffu;
+  return std::bit_cast<float>(upper | lower);
 }
 
 const Other kList[] = {
@@ -57,7 +57,7 @@ const Other kList[] = {
      [](double x, double p, double q) { return double{1} * word(x + p + q); }},
     {"lop3", "lop3.b32 {0}, {0}, %p, %q, 0x6a;", "u32", "LOP3",
      [](double x, double p, double q) { return double{1} * (word(q) ^ (word(x) & word(p))); }},
-    {"f2fp", "cvt.rn.f16x2.f32 {0}, {0}, %q;", "u32", "F2FP", packed_halves},
+    {"f2fp", "cvt.rn.f16x2.f32 {0}, {0}, %q;", "f32", "F2FP", packed_halves},
     {"shfl", "shfl.sync.down.b32 {0}, {0}, 1, 31, 0xffffffff;", "u32", "SHFL",
      [](double x, double, double) { return x; }},
 };
@@ -104,7 +104,11 @@ std::string Kernel::ptx() const {
   for (int r = 0; r < form.registers(); ++r)
     kernel.setup += fmt::format("  ld.global.b32 %d{}, [%in+{}];\n", r, tile);
   for (int c = 0; c < kChains; ++c)
-    kernel.setup += fmt::format("  ld.global.b32 %x{}, [%in+{}];\n", c, tile + 4);
+    // For all ptxas knows, x differs between threads: else it shuffles once.
+    kernel.setup += fmt::format(
+        "  ld.global.b32 %x{0}, [%in+{1}];\n  and.b32 %at, %thread, %zero;\n"
+        "  xor.b32 %x{0}, %x{0}, %at;\n",
+        c, tile + 4);
   kernel.setup += fmt::format("  ld.global.b32 %p, [%in+{}];\n  ld.global.b32 %q, [%in+{}];\n",
                               tile + 8, tile + 12);
   kernel.loop = "  @%second bra second;\n  wgmma.fence.sync.aligned;\n";

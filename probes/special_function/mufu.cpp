@@ -56,7 +56,7 @@ InstructionRow row_of(InstructionRow row, const std::string& function) {
   row.params["results_per_instruction"] = std::int64_t{results};
   row.limit = [function](Target target) { return limits::special_function(target, function); };
   row.unroll = 32;
-  if (row.name != "f32") row.suite = Suite::full;
+  if (function != "ex2" || row.name != "f32") row.suite = Suite::full;
   return row;
 }
 
@@ -168,32 +168,37 @@ std::vector<InstructionRow> cos_rows() {
 }
 
 std::vector<InstructionRow> tanh_rows() {
-  // Near 0 a step changes x by x^3 / 3, and every rounding stays: tolerances grow accordingly.
+  // Near 0 a step changes x by x^3 / 3, and every error of up to 2^-11 stays: after 256 steps it
+  // may be a tenth. bf16 would round the change away, so its chain is tanh(b - x / 2), which goes
+  // to 0.5.
   return {{.name = "f32",
            .ptx = "neg.f32 <d>, <d>; tanh.approx.f32 <d>, <d>;",
            .chain = kFloat,
            .step = tanh_minus,
-           .tolerance = 0.05,
+           .tolerance = 0.1,
            .sass = mufu("TANH")},
           {.name = "f16",
            .ptx = "{ .reg .b16 %h0, %h1; mov.b32 {%h0, %h1}, <d>; neg.f16 %h0, %h0; "
                   "tanh.approx.f16 %h0, %h0; mov.b32 <d>, {%h0, %h1}; }",
            .chain = kHalf2,
            .step = tanh_minus,
-           .tolerance = 0.1,
+           .tolerance = 0.2,
            .sass = mufu("TANH.F16")},
           {.name = "f16x2",
            .ptx = "neg.f16x2 <d>, <d>; tanh.approx.f16x2 <d>, <d>;",
            .chain = kHalf2,
            .step = tanh_minus,
-           .tolerance = 0.1,
+           .tolerance = 0.2,
            .sass = mufu("TANH.F16", 2)},
           {.name = "bf16x2",
-           .ptx = "neg.bf16x2 <d>, <d>; tanh.approx.bf16x2 <d>, <d>;",
+           .ptx = "fma.rn.bf16x2 <d>, <d>, <a>, <b>; tanh.approx.bf16x2 <d>, <d>;",
            .chain = kBfloat2,
-           .step = tanh_minus,
-           .tolerance = 0.35,
-           .sass = mufu("TANH.BF16", 2),
+           .inputs = {{"a", "b32", "bf16"}, {"b", "b32", "bf16"}},
+           .step = [](double d, double a, double b, int) { return std::tanh(d * a + b); },
+           .a = -0.5,
+           .b = 0.75,
+           .tolerance = 2e-2,
+           .sass = mufu("TANH.BF16", 2, {{"HFMA2", 1, 1}}),
            .targets = targets_from(Target::sm_90a)}};
 }
 

@@ -24,7 +24,6 @@ namespace {
 constexpr int kExps[] = {16, 32, 48, 64, 80, 96, 128};
 
 constexpr Type kTypes[] = {{Family::wgmma, "bf16"},
-                           {Family::wgmma, "f16"},
                            {Family::wgmma, "e4m3"},
                            {Family::mma_sync, "bf16"},
                            {Family::mma_sync, "e4m3"}};
@@ -123,7 +122,7 @@ std::vector<Case> cases() {
       const bool wgmma = type.family == Family::wgmma;
       const bool e4m3 = std::string_view(type.element) == "e4m3";
       const bool headline = std::string_view(type.element) == "bf16" &&
-                            schedule.name == std::string_view(wgmma ? "ping_pong" : "two_warps");
+                            schedule.name == std::string_view("ping_pong");
       all.push_back(
           {.name = fmt::format("{}_{}/{}", name_of(type.family), type.element, schedule.name),
            .params = {{"family", name_of(type.family)},
