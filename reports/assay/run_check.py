@@ -23,7 +23,6 @@ class RunFileError(Exception):
     """One line: file, field, what is wrong, how to mend it."""
 
 
-
 def _step(path: str, key: str | int) -> str:
     return f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}" if path else str(key)
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 import report_runs
 
-from assay.report import model, page, svg
+from assay.report import model, site, svg
 from assay.report.__main__ import main
 from assay.run_file import Measurement, Metric, Run, save
 
@@ -92,7 +92,7 @@ def full(tmp_path_factory):
     )
     runs = [run, report_runs.measured(2, "NVIDIA H100 80GB HBM3"), report_runs.offline()]
     folder = tmp_path_factory.mktemp("report")
-    page.write(model.build(runs, published_beside(run)), folder)
+    site.write(model.build(runs, published_beside(run)), folder)
     return folder
 
 
@@ -174,6 +174,9 @@ def test_every_expected_figure_is_there(document):
             "peak0",
             "peak1",
             "imbalance",
+            "imbalance-map",
+            "n-sweep0",
+            "n-sweep1",
             "ladder",
             "bandwidths",
             "collective-all_reduce",
@@ -226,7 +229,7 @@ def test_markdown_has_the_same_rows(full):
 def test_three_hundred_measurements_stay_small_and_quick(tmp_path):
     runs = [report_runs.large(300)]
     start = time.process_time()
-    path = page.write(model.build(runs), tmp_path)
+    path = site.write(model.build(runs), tmp_path)
     assert time.process_time() - start < 6
     assert path.stat().st_size < 3e6
     assert Document(path.read_text()).problems == []
@@ -242,7 +245,7 @@ def test_three_hundred_measurements_stay_small_and_quick(tmp_path):
     ids=["offline", "empty", "failed"],
 )
 def test_little_data_makes_a_page_that_says_so(run, tmp_path):
-    html = page.write(model.build([run]), tmp_path).read_text()
+    html = site.write(model.build([run]), tmp_path).read_text()
     document = Document(html)
     assert document.problems == [] and "<svg" not in html
     assert " ".join(document.words).count("not measured in this run") >= 30

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ..run_file import Run, RunFileError, load
-from . import model, page
+from . import isa, model, site
 
 DESCRIPTION = """\
 Turns what `assay run` measured into one page that can be opened, printed, mailed or published as it is: no network,
@@ -56,12 +56,18 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="DIR",
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
+    parser.add_argument(
+        "--isa",
+        metavar="FILE",
+        help="what `assay isa --json` printed; isa.html beside it (`assay isa --html`) is linked",
+    )
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     try:
         published = load_published(None if options.published == "none" else folder)
-        book = model.build([load(run) for run in options.runs], published)
-        path = page.write(book, Path(options.out))
+        matrix = isa.load(Path(options.isa)) if options.isa else None
+        book = model.build([load(run) for run in options.runs], published, matrix)
+        path = site.write(book, Path(options.out))
     except (RunFileError, OSError) as error:
         print(f"assay report: {error}", file=sys.stderr)
         return 2

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..run_file import Baseline, Measurement
+from . import tensor_cores
 from .model import Book, Column, Number, Published, Row
 
 # Bytes per element of an operand, scales of block-scaled types included where they matter (1/32 or 1/16 byte more).
@@ -37,24 +38,18 @@ FFMA = r"(sass|special_function)/ffma/.*"
 SAME_ROOF = {
     "f16": "bf16",
     "e5m2": "e4m3",
-    "e4m3_e5m2": "e4m3",
     "e4m3_block128": "e4m3",
     "mxf8": "e4m3",
     "u8": "s8",
 }
-# Probes of an instruction family as it is meant to be used; others ask about data or about configurations.
-MMA_FAMILIES = ("mma_sync", "wgmma", "tcgen05")
 
 
 def mma_type(name: str) -> str | None:
-    """The operand type in "tensor_core/wgmma/bf16/..."."""
-    parts = name.split("/")
-    return parts[2] if len(parts) > 2 and parts[0] == "tensor_core" and parts[1] in MMA_FAMILIES else None
-
-
-def plain(row: Row) -> bool:
-    """A dense case on the suite's own random data: no sparsity, no special operands."""
-    return not re.search(r"sparse|zeros|constant", row.name)
+    """The operand type in "tensor_core/wgmma/bf16/..." of a dense case on the suite's own random data, of which both
+    operands are numbers of one type; None for all other names."""
+    mma = tensor_cores.parse(name)
+    usual = mma and not mma.source.startswith("sparse") and mma.kind != "b1" and not re.search("[0-9]_[a-z]", mma.kind)
+    return mma.kind if usual else None
 
 
 def best_mma(book: Book, metric: str, column: int) -> dict[str, tuple[Row, Number]]:
@@ -62,7 +57,7 @@ def best_mma(book: Book, metric: str, column: int) -> dict[str, tuple[Row, Numbe
     best: dict[str, tuple[Row, Number]] = {}
     for row in book.find(r"tensor_core/.*", metric):
         kind, number = mma_type(row.name), row.numbers[column]
-        if kind and number and plain(row) and (kind not in best or number.value > best[kind][1].value):
+        if kind and number and (kind not in best or number.value > best[kind][1].value):
             best[kind] = (row, number)
     return best
 
@@ -197,6 +192,9 @@ class Imbalance:
         return self.flop_per_exp2 / 4
 
 
+ATTENTION_TYPES = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "mxf8", "mxf6", "mxf4", "nvf4")
+
+
 def imbalances(book: Book) -> list[Imbalance]:
     """Per column and MMA type that attention could use, fastest first, measured per clock on one SM; then published."""
     found = []
@@ -207,7 +205,7 @@ def imbalances(book: Book) -> list[Imbalance]:
         best = best_mma(book, "flop_per_clock_per_sm", column.index)
         mine: list[Imbalance] = []
         for kind, (row, number) in sorted(best.items(), key=lambda item: -item[1][1].value):
-            if kind in ("b1", "f64"):
+            if kind not in ATTENTION_TYPES or "emulated" in number.flags:
                 continue
             ratio = number.value / exp2.numbers[column.index].value
             if mine and mine[-1].flop_per_exp2 < 1.02 * ratio:  # one line for types of one rate

@@ -17,6 +17,7 @@ from functools import cached_property
 
 from ..run_file import Measurement, Metric, Run
 from . import text
+from .isa import Isa
 from .join import joined
 
 SUSTAINED = "/sustained"
@@ -165,6 +166,7 @@ class Book:
     counts: list[Counter]  # by status, per column
     unmeasured: list[tuple[Column, Measurement]]  # failed and skipped
     not_run: dict[str, dict[str, Measurement]]  # name -> target -> what the offline check found
+    isa: Isa | None = None  # which instruction exists on which target, if that was asked
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], Row]:
@@ -291,7 +293,7 @@ def _rows(columns: list[Column], measured: list[dict[str, Measurement]]) -> list
     return sorted(rows.values(), key=lambda r: (r.family, order.get(r.name, 0), not r.primary))
 
 
-def build(runs: list[Run], published: Iterable[Run] = ()) -> Book:
+def build(runs: list[Run], published: Iterable[Run] = (), isa: Isa | None = None) -> Book:
     """Shapes runs into a book. A run that only checked disassembly gets no column, just its place in the matrix."""
     runs = joined(runs)
     by_run = []
@@ -324,6 +326,7 @@ def build(runs: list[Run], published: Iterable[Run] = ()) -> Book:
         counts,
         [(c, m) for c, (_, ms) in zip(columns, measuring) for m in ms.values() if not m.ok],
         not_run,
+        isa,
     )
     _attach_published(book)
     return book

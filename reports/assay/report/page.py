@@ -7,15 +7,16 @@ import json
 import statistics
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..run_file import Measurement, to_document
-from . import answers, figures, peaks, svg, text
+from . import figures, functions, instructions, numerics, peaks, pipes, svg, tensor_cores, text
 from .model import Book, Column, Row, base_architecture
 
 TEMPLATES = Path(__file__).parent / "templates"
+MAIN = "index.html"
+MANY = 60  # cases of a family: more get a page of their own, with their details
 
 # What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
 FACTS = {
@@ -42,6 +43,8 @@ class Section:
     intro: str
     groups: list[tuple[str, list[tuple[str, list[Row]]]]]  # (heading or "", (case, its metrics))
     figures: list[svg.Figure]
+    page: str  # that holds its table and the details of its cases
+    cases: int
 
     @property
     def limited(self) -> bool:
@@ -156,14 +159,24 @@ def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
 def sections(book: Book) -> list[Section]:
     """The families with their tables and figures."""
     found = []
+    columns = book.columns[:4]
     drawn = {
-        "special_function": [peaks.imbalance(book)],
+        "tensor_core": [f(book, c) for c in columns for f in (tensor_cores.n_sweep, tensor_cores.power_by_data)],
+        "special_function": [
+            peaks.imbalance(book),
+            functions.imbalance_map(book),
+            *(f(book, c) for c in columns for f in (functions.overlap_efficiency, functions.exp2_mix)),
+        ],
+        "sass": [figure for c in columns if (figure := pipes.picture(book, c))],
+        "numerics": [numerics.error_growth(book, c) for c in columns],
         "memory": [figures.latency_ladder(book), figures.bandwidths(book)],
         "collective": figures.collectives(book),
-        "kernels": [figures.paired(book, column) for column in book.columns[:4]],
+        "kernels": [figures.paired(book, column) for column in columns],
     }
     for key, title, intro, rows in book.families():
-        found.append(Section(key, title, intro, grouped(rows), [f for f in drawn.get(key, []) if f]))
+        cases = len({row.name for row in rows})
+        page = f"{text.slug(key)}.html" if cases > MANY else MAIN
+        found.append(Section(key, title, intro, grouped(rows), [f for f in drawn.get(key, []) if f], page, cases))
     return found
 
 
@@ -222,68 +235,29 @@ def matrix(book: Book) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def embedded(book: Book) -> str:
-    """The runs as JSON for the page to carry, without raw samples and disassembly text; safe inside <script>."""
+    """The runs as JSON for the page to carry, without samples, series and disassembly text; safe inside <script>."""
     documents = []
     for column in book.columns:
         document = to_document(column.run)
         for m in document["measurements"]:
             m.pop("samples", None)
+            m.pop("series", None)
             (m.get("sass") or {}).pop("text", None)
         documents.append(document)
     return json.dumps(documents, separators=(",", ":")).replace("<", "\\u003c")
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Any:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=jinja2.select_autoescape(["html.j2"]),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.globals.update(
-        number=text.number,
-        plus_minus=text.plus_minus,
-        percent=text.percent,
-        unit=text.unit,
-        deviation=text.deviation,
-        quantity=text.quantity,
-        slug=text.slug,
-        words=text.words,
-        speedup=answers.speedup,
-    )
-    return environment
-
-
-def context(book: Book) -> dict[str, Any]:
-    """What both templates print."""
-    facts = fact_rows(book.columns)
-    names = Counter((c.run.gpu or {}).get("name") or "host" for c in book.columns)
+def parts(book: Book) -> dict[str, Any]:
+    """What the sections of single families show beside their tables."""
+    columns = book.columns
     return {
-        "book": book,
-        "columns": book.columns,
-        "sections": sections(book),
-        "overview": overview(book),
-        "answers": answers.answers(book),
-        "matrix": matrix(book),
-        "elsewhere": elsewhere(book),
-        "known": [fact for fact in facts if fact[0] in FACTS.values() and fact[0] != "GPU"],
-        "other": [fact for fact in facts if fact[0] not in FACTS.values()],
-        "conditions": [conditions(book, c) for c in book.columns],
-        "details": [detail(book, c, m) for c, m in book.measurements],
-        "title": " · ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items()) or "no GPU",
+        "tensor_lines": tensor_cores.lines(book),
+        "reaching_peak": [(c, found) for c in columns if (found := tensor_cores.reaching_peak(book, c))],
+        "pipe_maps": [found for c in columns if (found := pipes.pipe_map(book, c))],
+        "cards": [(c, found) for c in columns if (found := numerics.cards(book, c))],
+        "permutations": [(c, found) for c in columns if (found := numerics.permutations(book, c))],
+        "fragments": [(c, found) for c in columns if (found := numerics.fragments(book, c))],
+        "functions": functions.functions(book),
+        "mixes": [(c, found) for c in columns if (found := functions.mixes(book, c))],
+        "instructions": instructions.instructions(book),
     }
-
-
-def write(book: Book, folder: Path) -> Path:
-    """Writes index.html and report.md into the folder, made if need be. Returns the path of the page."""
-    folder.mkdir(parents=True, exist_ok=True)
-    values = context(book)
-    page = folder / "index.html"
-    page.write_text(_environment().get_template("page.html.j2").render(**values, data=embedded(book)), encoding="utf-8")
-    markdown = _environment().get_template("report.md.j2").render(**values)
-    (folder / "report.md").write_text(markdown, encoding="utf-8")
-    return page

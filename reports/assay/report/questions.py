@@ -16,6 +16,7 @@ class Pick:
     pattern: str
     metric: str | None = None
     limit: int = 4
+    label: str | None = None  # where the name of the case does not say what the figure is
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ PARTS: dict[str, tuple[Question, ...]] = {
             "Latency of one MMA; how large an N, how many warps to reach the peak?",
             (
                 Pick(r"tensor_core/wgmma/bf16/m64n(256|64|8)/ss", "latency_cycles", 3),
-                Pick(r"tensor_core/wgmma/bf16/m64n256/ss", "completion_cycles", 1),
-                Pick(r"tensor_core/wgmma_in_flight/(bf16|e4m3)/ss", "flop_per_clock_per_sm", 2),
-                Pick(r"tensor_core/mma_sync/(bf16|f16)/\w+", "latency_cycles", 2),
+                Pick(r"tensor_core/wgmma/bf16/m64n256/ss", "completion_cycles", 1, "one alone, until it is waited for"),
+                Pick(r"tensor_core/mma_sync/(bf16|f16)/m16n8k16", "latency_cycles", 2),
                 Pick(r"tensor_core/tcgen05/(bf16|f16)/.*", "latency_cycles", 2),
             ),
+            "to_peak",
         ),
         Question(
             3,
@@ -49,49 +50,53 @@ PARTS: dict[str, tuple[Question, ...]] = {
                 Pick(r"(special_function|sass)/ffma/.*", None, 1),
                 Pick(r"tensor_core/mma_sync/e4m3/.*", "flop_per_clock_per_sm", 2),
             ),
+            "fp32",
         ),
         Question(
             4,
             "Numerics: accumulator width, rounding, subnormals",
-            (Pick(r"numerics/(?!.*(layout|permutation)).*", None, 6),),
+            (Pick(r"numerics/(?!fragment|.*(layout|permutation)).*", None, 6),),
+            "rounding",
         ),
         Question(
             5,
             "How much do TFLOP/s depend on the data?",
-            (
-                Pick(r"tensor_core/power/bf16/\w+", "tflops", 6),
-                Pick(r"tensor_core/power/(e4m3|s8)/(zeros|normal)", "tflops", 4),
-            ),
+            (Pick(r"tensor_core/.*/(zeros|constant|uniform_bits)", "tflops", 6),),
+            "power",
         ),
-        Question(6, "FP8 operand layouts, and what the permutation costs", (Pick(r".*(layout|permut)\w*.*", None, 4),)),
+        Question(
+            6,
+            "FP8 operand layouts, and what the permutation costs",
+            (Pick(r".*(layout|permut)\w*.*", None, 4),),
+            "layouts",
+        ),
     ),
     "Special functions against matrix math": (
         Question(7, "At which head dimension does exp2 become the bottleneck of attention?", special="imbalance"),
         Question(
-            8, "How far do MMA and exp2 overlap inside one SM?", (Pick(r"special_function/.*overlap.*", None, 5),)
+            8,
+            "How far do MMA and exp2 overlap inside one SM?",
+            (Pick(r"special_function/.*overlap.*", None, 5),),
+            "overlap",
         ),
         Question(
             9,
             "When does a polynomial exp2, or a 2-wide one, beat MUFU.EX2?",
-            (
-                Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 3),
-                Pick(r"special_function/.*poly.*", "ops_per_clock_per_sm", 4),
-            ),
+            (Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 4),),
+            "exp2",
         ),
     ),
     "SASS pipelines": (
         Question(
             10,
             "Latency and issue rate of the common instructions; shared pipes",
-            (
-                Pick(r"sass/(ffma|dfma|hfma2|imad|iadd3|lop3|shfl|popc)/.*", "latency_cycles", 6),
-                Pick(r"sass/.*(pair|coissue).*", None, 2),
-            ),
+            (Pick(r"sass/(ffma|dfma|hfma2|imad|iadd3|lop3|shfl|popc)/\w+", "latency_cycles", 6),),
+            "pipelines",
         ),
         Question(
             11,
             "What bounds the hot loop of a kernel, and does the time agree?",
-            (Pick(r"(sass|kernels)/.*(predict|two_stage|hot_loop).*", None, 4),),
+            (Pick(r"(sass|kernels|special_function)/.*(predict|two_stage|hot_loop|softmax_pipeline).*", None, 4),),
         ),
         Question(12, "Did the compiler emit what was asked for?", special="disassembly"),
     ),

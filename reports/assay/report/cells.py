@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Grids of coloured cells as SVG: sweeps, maps of pairs, register fragments. Colours are the page's own."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import text
+from .svg import Figure
+
+
+def tiny(grid: Any, rows: Sequence[Any], columns: Sequence[Any], words: str) -> str:
+    """A map of a few cells to stand in a table, darker where the value is larger; each cell says its value."""
+    top = max((v for line in grid for v in line if v == v), default=0) or 1
+    cells = []
+    for y, line in enumerate(grid):
+        for x, value in enumerate(line):
+            if value == value:
+                said = html.escape(f"{words.format(row=rows[y], column=columns[x])}: {text.number(value)}")
+                cells.append(
+                    f'<rect x="{8 * x}" y="{6 * y}" width="8" height="6" fill-opacity="{max(0.04, value / top):.2f}">'
+                    f"<title>{said}</title></rect>"
+                )
+    width, height = 8 * len(columns), 6 * len(rows)
+    return (
+        f'<svg class="tiny" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
+        f"{''.join(cells)}</svg>"
+    )
+
+
+def grid(
+    key: str,
+    title: str,
+    description: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cell: Callable[[int, int], tuple[str, str, float, str] | None],
+    note: str = "",
+    *,
+    size: tuple[int, int] = (30, 20),
+    left: int = 130,
+    slanted: bool = True,
+    breaks: Sequence[int] = (),
+) -> Figure:
+    """A grid of labelled cells. `cell` gives (label, colour class, strength 0..1, what a pointer over it says) or None
+    for an empty place. Column names are slanted where they are long; lines are drawn before the rows in `breaks`."""
+    wide, high = size
+    top = 8 + (max((len(c) for c in columns), default=0) * 4 if slanted else 12)
+    width, height = left + wide * len(columns) + (30 if slanted else 4), top + high * len(rows) + 4
+    parts = []
+    for x, name in enumerate(columns):
+        at = left + wide * x + wide / 2
+        turn = f' transform="rotate(-45 {at:g} {top - 5})" text-anchor="start"' if slanted else ' text-anchor="middle"'
+        parts.append(f'<text class="label" x="{at:g}" y="{top - 5}"{turn}>{html.escape(name)}</text>')
+    for y, name in enumerate(rows):
+        at = top + high * y + high / 2 + 3
+        parts.append(f'<text class="label" x="{left - 5}" y="{at:g}" text-anchor="end">{html.escape(name)}</text>')
+        for x in range(len(columns)):
+            if found := cell(y, x):
+                label, color, strength, words = found
+                at_x, at_y = left + wide * x, top + high * y
+                dark = " strong" if strength > 0.62 else ""
+                parts.append(
+                    f'<g><title>{html.escape(words)}</title><rect class="{color}" x="{at_x}" y="{at_y}" width="{wide}" '
+                    f'height="{high}" fill-opacity="{max(0.03, min(1, strength)):.2f}"/>'
+                )
+                if label:
+                    parts.append(
+                        f'<text class="in{dark}" x="{at_x + wide / 2:g}" y="{at_y + high / 2 + 3:g}" '
+                        f'text-anchor="middle">{html.escape(label)}</text>'
+                    )
+                parts.append("</g>")
+    for y in breaks:
+        x, across = left, top + high * y
+        parts.append(f'<path class="break" d="M{x} {across}H{left + wide * len(columns)}"/>')
+        if len(rows) == len(columns):
+            parts.append(f'<path class="break" d="M{left + wide * y} {top}V{top + high * len(rows)}"/>')
+    svg = (
+        f'<svg class="cells" viewBox="0 0 {width} {height}" style="max-width:{width * 1.25:.0f}px" role="img" '
+        f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{html.escape(title)}</title>'
+        f'<desc id="{key}-desc">{html.escape(description)}</desc>{"".join(parts)}</svg>'
+    )
+    return Figure(key, title, description, svg, note)

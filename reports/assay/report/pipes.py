@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which instructions share a pipe: from how long pairs of them take, beside what the hardware counted.
+
+Copies of two instructions in turn (`sass/pipes/...`) take, per pair and scheduler, T_ab cycles; alone they take T_a and
+T_b. On two pipes nothing is lost: T_ab = max(T_a, T_b, 2), for a pair needs two issue slots. On one pipe they queue:
+T_ab = T_a + T_b. The interference is where T_ab lies between the two: 0 apart, 1 on one pipe.
+
+Where both bounds nearly meet the index says nothing, and it says little where one instruction is much faster than the
+other: any stall, of register ports for one, is as long as the fast one. So the clustering weighs an index with the
+distance between the bounds, as a share of T_a + T_b, which is 1/2 for two equals. Stalls lengthen pairs and never
+shorten them: one pair that overlaps says that two instructions are not on one pipe, whatever others say. Hence complete
+linkage, in which a cluster is as good as the worst of its pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..run_file import Measurement
+from . import cells, text
+from .instructions import pipes as counted_pipes
+from .model import Book, Column
+from .svg import Figure
+
+PREFIX = "sass/pipes/"
+ISSUE_SLOTS = 2  # that a pair needs
+LEAST_DISTANCE = 0.9  # cycles between the bounds; less than an issue slot is not told from a stall
+SHARED = 0.5  # weighted interference of every pair from which on a cluster is one pipe
+QUEUED = 0.9  # interference of a pair that hardly overlaps
+HALF = 0.25  # of an instruction's executions: from here on a counted pipe is one of its pipes
+
+
+@dataclass
+class Pipe:
+    """A cluster of instructions, by index into `PipeMap.names`, and what the counters call it."""
+
+    members: list[int]
+    label: str = ""
+
+
+@dataclass
+class PipeMap:
+    column: Column
+    names: list[str]
+    opcodes: list[str]
+    alone: np.ndarray  # cycles per instruction and scheduler
+    pair: np.ndarray  # cycles per pair; NaN where not measured
+    index: np.ndarray  # interference; NaN where undefined
+    counted: list[list[tuple[str, float]]]  # per instruction: its pipes by the counters
+    pipes: list[Pipe] = field(default_factory=list)  # in the order of the picture
+    disagreements: list[str] = field(default_factory=list)
+    across: list[str] = field(default_factory=list)  # pairs on different pipes that queue all the same
+
+    @property
+    def compared(self) -> int:
+        return sum(1 for pipes in self.counted if pipes)
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of counted instructions whose cluster is a pipe that the counters name for them."""
+        return 1 - len(self.disagreements) / self.compared if self.compared else None
+
+
+def interference(alone_a: float, alone_b: float, pair: float) -> float:
+    """0 where the two overlap fully, 1 where they queue; NaN where these do not differ."""
+    apart = max(alone_a, alone_b, ISSUE_SLOTS)
+    queued = alone_a + alone_b
+    return (pair - apart) / (queued - apart) if queued - apart >= LEAST_DISTANCE else math.nan
+
+
+def _weight(alone_a: float, alone_b: float) -> float:
+    """How much an index says: the distance of the bounds as a share of two equals' distance."""
+    return max(0.0, 1 - max(alone_a, alone_b, ISSUE_SLOTS) / (alone_a + alone_b)) / 0.5
+
+
+def pipe_map(book: Book, column: Column) -> PipeMap | None:
+    """The pairs of one run, clustered; None with fewer than three instructions."""
+    found: dict[str, Measurement] = {}
+    for c, m in book.measurements:
+        if c is column and m.name.startswith(PREFIX) and "cycles_per_instruction" in m.metrics:
+            found[m.name.removeprefix(PREFIX)] = m
+    if len(found) < 3:
+        return None
+    # As measured: an instruction is paired with those after it, so that the first has the most partners.
+    names = sorted(found, key=lambda n: -len(s.values) if (s := found[n].series_named("pair_cycles")) else 0)
+    place = {name: i for i, name in enumerate(names)}
+    alone = np.array([found[n].metrics["cycles_per_instruction"].value for n in names])
+    pair = np.full((len(names), len(names)), np.nan)
+    for name, m in found.items():
+        series = m.series_named("pair_cycles")
+        for partner, cycles in series.curve if series else []:
+            if partner in place:
+                pair[place[name], place[partner]] = pair[place[partner], place[name]] = cycles
+    index = np.array([[interference(a, b, pair[i, j]) for j, b in enumerate(alone)] for i, a in enumerate(alone)])
+    result = PipeMap(
+        column,
+        names,
+        [str(found[n].params.get("opcode", n)) for n in names],
+        alone,
+        pair,
+        index,
+        [[p for p in counted_pipes(found[n]) if p[1] >= HALF] for n in names],
+    )
+    _cluster(result)
+    _compare(result)
+    return result
+
+
+def _cluster(result: PipeMap) -> None:
+    """Complete linkage over 1 - weighted interference, cut at SHARED."""
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    weight = np.array([[_weight(a, b) for b in result.alone] for a in result.alone])
+    shared = np.clip(np.nan_to_num(result.index, nan=0.0), 0, 1) * weight
+    # Of a pair that says nothing itself, others speak: it is as far apart as its profiles of interference are.
+    for i, j in zip(*np.where(np.isnan(result.index))):
+        others = [k for k in range(len(result.names)) if k not in (i, j)]
+        apart = np.abs(shared[i, others] - shared[j, others])
+        shared[i, j] = shared[j, i] = 1 - min(1.0, 2 * float(np.mean(apart)))
+    distance = 1 - shared
+    np.fill_diagonal(distance, 0)
+    tree = linkage(squareform(distance, checks=False), "complete", optimal_ordering=True)
+    labels = fcluster(tree, 1 - SHARED, "distance")
+    by_label: dict[int, list[int]] = {}
+    for leaf in leaves_list(tree):
+        by_label.setdefault(labels[leaf], []).append(int(leaf))
+    result.pipes = [Pipe(members) for members in by_label.values()]
+
+
+def _compare(result: PipeMap) -> None:
+    """Names the clusters after the counters, and says in words which instruction does not fit."""
+    taken: dict[str, Pipe] = {}
+    for pipe in sorted(result.pipes, key=lambda p: -len(p.members)):
+        votes = Counter(result.counted[i][0][0] for i in pipe.members if result.counted[i])
+        if votes:
+            pipe.label = votes.most_common(1)[0][0]
+            if pipe.label in taken:
+                pipe.label += "′"  # the counters see one pipe where pairs show two
+            taken[pipe.label] = pipe
+    for pipe in result.pipes:
+        for i in pipe.members:
+            counted = result.counted[i]
+            if counted and pipe.label not in [name for name, _ in counted]:
+                result.disagreements.append(_in_words(result, pipe, i))
+    at = {i: pipe for pipe in result.pipes for i in pipe.members}
+    for i, j in zip(*np.where(np.triu(result.index, 1) >= QUEUED)):
+        if at[i] is not at[j] and _weight(result.alone[i], result.alone[j]) >= SHARED:
+            result.across.append(
+                f"{result.opcodes[i]} ({at[i].label}) and {result.opcodes[j]} ({at[j].label}): "
+                f"{result.pair[i, j]:.1f} cycles, {result.alone[i]:.1f} and {result.alone[j]:.1f} alone"
+            )
+
+
+def _in_words(result: PipeMap, pipe: Pipe, i: int) -> str:
+    counted = " and ".join(f"{share:.0%} on {name}" if share < 0.9 else name for name, share in result.counted[i])
+    others = [j for j in pipe.members if j != i and not math.isnan(result.index[i, j])]
+    said = [result.index[i, j] * _weight(result.alone[i], result.alone[j]) for j in others]
+    nearest = others[int(np.argmax(said))] if others else None
+    own = f"{result.opcodes[i]} is counted on {counted}"
+    if nearest is None:
+        return f"{own}, but shares a pipe with none of the others in pairs"
+    return (
+        f"{own}, but beside {result.opcodes[nearest]} a pair takes {result.pair[i, nearest]:.1f} cycles, where "
+        f"{max(result.alone[i], result.alone[nearest], ISSUE_SLOTS):.1f} would be two pipes and "
+        f"{result.alone[i] + result.alone[nearest]:.1f} one"
+    )
+
+
+def picture(book: Book, column: Column) -> Figure | None:
+    """The pairs as a map: instructions in the order of the clusters, lines between pipes."""
+    found = pipe_map(book, column)
+    if found is None:
+        return None
+    order = [i for pipe in found.pipes for i in pipe.members]
+    label_of = {i: pipe.label for pipe in found.pipes for i in pipe.members}
+    names = [found.opcodes[i] for i in order]
+    breaks, row = [], 0
+    for pipe in found.pipes[:-1]:
+        row += len(pipe.members)
+        breaks.append(row)
+
+    def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
+        i, j = order[y], order[x]
+        if i == j:
+            return text.number(round(found.alone[i], 1)), "own", 1, f"{names[y]} alone: {found.alone[i]:.2f} cycles"
+        value, pair = found.index[i, j], found.pair[i, j]
+        if math.isnan(pair):
+            return None
+        words = (
+            f"{names[y]} and {names[x]}: {pair:.2f} cycles a pair, {found.alone[i]:.2f} and {found.alone[j]:.2f} alone"
+        )
+        if math.isnan(value):
+            return "", "none", 1, f"{words}; one pipe or two would take as long"
+        return f"{max(0, value):.1f}".replace("0.", "."), "s1", value, f"{words}; interference {value:.2f}"
+
+    rows = [f"{label_of[i]} · {name}" if label_of[i] else name for i, name in zip(order, names)]
+    clusters = "; ".join(
+        f"{pipe.label or 'no counter'}: {', '.join(found.opcodes[i] for i in pipe.members)}" for pipe in found.pipes
+    )
+    return cells.grid(
+        f"pipes{column.index}",
+        f"Which instructions share a pipe, {column.label}",
+        f"Pipes found from pairs: {clusters}.",
+        rows,
+        names,
+        cell,
+        "Interference of pairs: 0 where both go on at full rate, 1 where they queue; the diagonal is cycles per "
+        "instruction and scheduler, alone. Lines part the pipes that pairs show; names are the counters'.",
+        size=(24, 17),
+        left=24 + 5 * max(len(r) for r in rows),
+        breaks=breaks,
+    )

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipes from pairs, the table of instructions, matrix math, numerics: what is derived, and that nothing is made up."""
+
+import json
+import math
+
+import machine_runs
+import pytest
+from report_runs import Maker, offline
+
+from assay.report import answers, functions, instructions, isa, model, numerics, pipes, tensor_cores
+from assay.report.pipes import interference
+from assay.run_file import Run, RunFileError
+
+
+def book(run, *more):
+    return model.build([run, *more])
+
+
+@pytest.fixture(scope="module")
+def machine():
+    return book(machine_runs.machine())
+
+
+def said(found, number):
+    """The answer to one question as lines of text."""
+    answer = next(a for _, part in answers.answers(found) for a in part if a.question.number == number)
+    return [f"{f.label}: {', '.join(t for t, _ in parts)}" for f in answer.findings for _, parts in f.lines]
+
+
+# --- pipes -----------------------------------------------------------------------------------------------------------
+
+
+def test_interference_runs_from_apart_to_queued():
+    assert interference(2, 2, 2) == 0 and interference(2, 2, 4) == 1 and interference(2, 2, 3) == 0.5
+    assert interference(8, 1, 8) == 0 and interference(8, 1, 9) == 1
+    assert interference(8, 8, 17) > 1  # stalls beyond queueing are kept
+
+
+def test_two_that_issue_limits_say_nothing():
+    assert math.isnan(interference(1, 1, 2)) and math.isnan(interference(1.1, 1.4, 2.1))
+
+
+def test_pairs_show_the_pipes(machine):
+    found = pipes.pipe_map(machine, machine.columns[0])
+    clusters = {p.label: {found.names[i] for i in p.members} for p in found.pipes}
+    assert clusters == {
+        "fma": {"fadd/f32", "imad/s32", "hfma2/f16x2"},
+        "alu": {"iadd3/s32", "lop3/b32"},
+        "xu": {"popc/b32", "ex2/f32"},
+    }
+    assert (found.agreement, found.compared, found.disagreements, found.across) == (1.0, 7, [], [])
+
+
+def test_an_instruction_of_two_pipes_agrees_with_either():
+    make = Maker(1)
+    machine_runs.pipes(make)
+    found = book(make.run)
+    hfma2 = next(m for _, m in found.measurements if "hfma2" in m.name)
+    assert [name for name, _ in instructions.pipes(hfma2)] == ["fma", "tensor"]
+    assert [round(share, 2) for _, share in instructions.pipes(hfma2)] == [0.5, 0.5]
+
+
+def test_a_disagreement_is_said_in_words():
+    make = Maker(1)
+    machine_runs.pipes(make, lie="imad/s32")
+    found = book(make.run)
+    result = pipes.pipe_map(found, found.columns[0])
+    assert result.agreement == pytest.approx(6 / 7)
+    (line,) = result.disagreements
+    assert line.startswith(
+        "IMAD is counted on tensor, but beside HFMA2 a pair takes 4.0 cycles, where 2.0 would be two"
+    )
+
+
+def test_pairs_without_counters_have_no_agreement_and_two_instructions_no_map():
+    make = Maker(1)
+    machine_runs.pipes(make)
+    for m in make.run.measurements:
+        m.counters = {}
+    found = book(make.run)
+    result = pipes.pipe_map(found, found.columns[0])
+    assert result.agreement is None and len(result.pipes) == 3
+    found = book(Run(make.run.environment, make.run.measurements[:2]))
+    assert pipes.pipe_map(found, found.columns[0]) is None and pipes.picture(found, found.columns[0]) is None
+
+
+# --- instructions ----------------------------------------------------------------------------------------------------
+
+
+def test_the_table_holds_instructions_and_nothing_else(machine):
+    rows = {row.name: row for row in instructions.instructions(machine)}
+    assert "sass/shf/b32" in rows and "tensor_core/wgmma/tf32/m64n256/ss" in rows
+    assert not [name for name in rows if "pipes" in name or "overlap" in name or "power" in name or "accuracy" in name]
+    shf, bfe = rows["sass/shf/b32"], rows["sass/bfe/u32"]
+    assert (shf.opcodes, shf.shapes, shf.pipes) == ([("SHF", 32)], ["8 × 4"], [("alu", 1.0)])
+    assert shf.sweep.grid.shape == (2, 2) and shf.interval[0].value == pytest.approx(2, rel=0.01)
+    assert bfe.emulated and bfe.opcodes == [("LOP3.LUT", 16), ("SHF.R", 8)] and not shf.emulated
+
+
+def test_what_was_only_built_stands_beside_what_was_measured():
+    make = Maker(1)
+    make.add("tensor_core/mma_sync/bf16/m16n8k16", flop_per_clock_per_sm=2730, latency_cycles=24)
+    rows = {row.name: row for row in instructions.instructions(book(make.run, offline()))}
+    bf16, tf32 = (rows[f"tensor_core/mma_sync/{kind}/m16n8k16"] for kind in ("bf16", "tf32"))
+    assert bf16.first_rate and bf16.targets["sm_120a"][0] == "✓"
+    assert tf32.first_rate is None and tf32.targets["sm_120a"][0] == "✗" and "not run" in tf32.targets["sm_89"][1]
+
+
+# --- tensor cores ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("tensor_core/wgmma/bf16/m64n256/ss", ("wgmma", "bf16", "", "dense")),
+        ("tensor_core/wgmma/e4m3/m64n8/sparse_rs/acc_f16", ("wgmma", "e4m3", "f16", "sparse_rs")),
+        ("tensor_core/mma_sync/f16/m16n8k16/sparse", ("mma_sync", "f16", "", "sparse")),
+        ("tensor_core/wgmma/bf16/m64n256/ss/zeros", None),
+        ("tensor_core/power/bf16/normal", None),
+        ("tensor_core/wgmma_in_flight/bf16/ss", None),
+    ],
+)
+def test_names_of_matrix_instructions(name, expected):
+    mma = tensor_cores.parse(name)
+    assert (mma and (mma.family, mma.kind, mma.accumulate, mma.source)) == expected
+
+
+def test_a_line_per_type_has_the_fastest_shape_of_each_source(machine):
+    lines = {(line.family, line.kind, line.accumulate): line for line in tensor_cores.lines(machine)}
+    bf16 = lines["wgmma", "bf16", ""]
+    assert {source: best.shape for source, best in bf16.best.items()}.keys() == {"rs", "sparse", "sparse_rs"}
+    assert bf16.best["rs"].number.value == pytest.approx(4096, rel=0.01)
+    assert lines["wgmma", "e4m3", "f16"].sums == "f16" and lines["mma_sync", "e4m3", ""].emulated
+
+
+def test_sweep_over_n_and_power_by_data(machine):
+    column = machine.columns[0]
+    curves = tensor_cores.sweeps(machine, column)
+    assert [(c.kind, c.source, [n for n, _ in c.points]) for c in curves][0] == ("bf16", "rs", [8, 64, 256])
+    drawn = tensor_cores.power(machine, column)
+    assert [(d.kind, d.data) for d in drawn][:2] == [("bf16", "zeros"), ("bf16", "normal")] and drawn[0].watts
+    assert tensor_cores.n_sweep(machine, column) and tensor_cores.power_by_data(machine, column)
+
+
+# --- numerics and functions ------------------------------------------------------------------------------------------
+
+
+def test_cards_say_what_sums_keep(machine):
+    cards = numerics.cards(machine, machine.columns[0])
+    assert [(c.name, c.accumulate) for c in cards][-1] == ("wgmma f16", "f16")
+    e4m3 = next(c for c in cards if c.name == "wgmma e4m3")
+    assert e4m3.headline == "keeps 13 fraction bits; 32 products at once; truncated"
+    assert ("NaN", "0x7fffffff") in e4m3.facts and e4m3.agreement == pytest.approx(1, rel=0.01)
+
+
+def test_instructions_with_one_register_map_share_a_picture(machine):
+    (fragment,) = numerics.fragments(machine, machine.columns[0])
+    assert [name for name, _ in fragment.sources] == ["mma.sync bf16 m16n8k8", "mma.sync f16 m16n8k8"]
+    assert fragment.matches is True and fragment.title == "A of mma.sync, 2 × 4"
+    assert "row 1, column 2: thread 1, register 1, element 0" in fragment.figure.svg
+    assert "row 1, column 3" not in fragment.figure.svg  # nothing holds it
+
+
+def test_mixes_and_overlaps(machine):
+    column = machine.columns[0]
+    three, five = functions.mixes(machine, column)
+    assert (three.best, three.degree) == ((0.5, 25.0), 3) and three.max_ulp == pytest.approx(33.3, rel=0.01)
+    assert five.best == (0.5, 23.0)
+    points = {o.schedule: o.points for o in functions.overlaps(machine, column)}
+    assert points["ping_pong"] == [(0.5, 0.9), (1.0, 0.95)]  # a place without a value is left out
+    for draw in (functions.exp2_mix, functions.overlap_efficiency, numerics.error_growth):
+        assert draw(machine, column).svg
+    assert "balances at d" in functions.imbalance_map(machine).description
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_questions_get_their_sentences(machine):
+    assert "peak of wgmma/bf16/ss: N = 128, 2 warpgroups, 1 accumulator, one group in flight" in said(machine, 2)
+    tf32, fp8 = said(machine, 3)
+    assert "8.05" in tf32 and "× FFMA's 254" in tf32 and "emulated by" in fp8
+    assert said(machine, 4)[0] == "wgmma e4m3: keeps 13 fraction bits; 32 products at once; truncated"
+    assert any("zeros" in line and "random bits" in line and "W" in line for line in said(machine, 5))
+    assert said(machine, 6)[0] == "register maps: 2 of 2 as the PTX ISA has them"
+    assert any(
+        line.startswith("permutation, shuffles") and "cycles per 64 × 128 tile" in line for line in said(machine, 6)
+    )
+    assert [line.split(":")[0] for line in said(machine, 8)] == ["wgmma_bf16 one_warpgroup", "wgmma_bf16 ping_pong"]
+    assert "polynomial of degree 3: 25 results/clk/SM with 50.0" in "\n".join(said(machine, 9))
+    assert "3 pipes, as counters have it for 100.0" in "\n".join(said(machine, 10))
+
+
+def test_the_matrix_of_the_assembler_answers_where_instructions_exist(tmp_path):
+    (tmp_path / "isa.json").write_text(json.dumps(machine_runs.ISA))
+    found = isa.load(tmp_path / "isa.json")
+    assert found.page is None and found.counts("wgmma", "sm_120a")["rejected"] == 1
+    asked = model.build([machine_runs.machine()], isa=found)
+    assert said(asked, 32)[:2] == [
+        "sm_90a: 1 of 2 forms native, 1 emulated",
+        "sm_120a: 1 of 2 forms native, 0 emulated",
+    ]
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        ("{", "not valid JSON"),
+        ("[]", "schema: None is not 'assay.isa/1'"),
+        ('{"schema": "assay.isa/1", "forms": [{}]}', "forms: damaged"),
+    ],
+)
+def test_a_matrix_that_is_none_is_refused_in_one_line(tmp_path, content, problem):
+    path = tmp_path / "isa.json"
+    path.write_text(content)
+    with pytest.raises(RunFileError, match=f"{path}: {problem}") as error:
+        isa.load(path)
+    assert "\n" not in str(error.value)
+    with pytest.raises(RunFileError, match="cannot be read"):
+        isa.load(tmp_path / "none.json")

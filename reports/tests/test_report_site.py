@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages beside the main one: what goes where, that links between them hold, and what a phone or a reader meets."""
+
+import json
+import re
+import time
+
+import machine_runs
+import pytest
+import report_runs
+from test_report_page import Document
+
+from assay.report import isa, model, page, site
+
+PAGES = {"index.html", "instructions.html", "fragments.html", "sass.html"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Pages of a machine with more SASS cases than the main page takes, and of what was built for other targets."""
+    out = tmp_path_factory.mktemp("site")
+    run = machine_runs.machine()
+    make = report_runs.Maker(9)
+    for i in range(page.MANY):
+        make.add(f"sass/op{i}/b32", limit=64, opcode=f"OP{i}", ops_per_clock_per_sm=63.5, latency_cycles=4.0 + i)
+    run.measurements += make.run.measurements
+    (out / "isa.json").write_text(json.dumps(machine_runs.ISA))
+    (out / "isa.html").write_text("<title>every form</title>")
+    site.write(model.build([run, report_runs.offline()], isa=isa.load(out / "isa.json")), out / "report")
+    return out / "report"
+
+
+@pytest.fixture(scope="module")
+def documents(folder):
+    return {name: Document((folder / name).read_text()) for name in PAGES}
+
+
+def test_each_page_is_there_and_well_formed(folder, documents):
+    assert {p.name for p in folder.iterdir()} == PAGES | {"report.md", "isa.html"}
+    for name, document in documents.items():
+        assert document.problems == [] and not document.open, name
+        assert len(document.ids) == len(set(document.ids)), name
+        assert len(document.all("table")) == len(document.all("caption")), name
+        assert document.all("main") and len(document.all("h1")) == 1 and document.all("html")[0][0]["lang"] == "en"
+
+
+def test_every_link_leads_somewhere_on_the_right_page(documents):
+    ids = {name: set(document.ids) for name, document in documents.items()}
+    crossing = 0
+    for name, document in documents.items():
+        for attributes, _ in document.all("a"):
+            where, _, place = attributes["href"].partition("#")
+            if where.startswith("http") or where == "isa.html":
+                continue
+            crossing += bool(where)
+            assert (where or name) in ids, (name, attributes)
+            assert not place or place in ids[where or name], (name, attributes)
+    assert crossing > 100
+
+
+def test_no_page_needs_a_network(folder):
+    for name in PAGES:
+        html = (folder / name).read_text()
+        assert not re.search(r"""<link|src=|@import|fetch\(|url\(\s*['"]?https?:""", html), name
+
+
+def test_a_large_family_has_its_own_page_and_details(documents, folder):
+    anchor = "m0-sass-op3-b32"
+    assert anchor in documents["sass.html"].ids and anchor not in documents["index.html"].ids
+    assert "m0-special_function-ex2-f32" in documents["index.html"].ids
+    main = (folder / "index.html").read_text()
+    assert 'href="sass.html"' in main and "op3/b32" not in re.sub(r"<script.*?</script>", "", main, flags=re.DOTALL)
+
+
+def test_the_table_of_instructions_says_all_of_it(documents, folder):
+    html = (folder / "instructions.html").read_text()
+    said = " ".join(documents["instructions.html"].words)
+    rows = [a for a, _ in documents["instructions.html"].all("tr") if "data-state" in a]
+    assert len(rows) > page.MANY and {"measured", "built", "measured emulated"} <= {a["data-state"] for a in rows}
+    for part in ("LOP3.LUT", "8 × 4", "emulated", "sm_120a", "tensor", "built for this target"):
+        assert part in said, part
+    assert 'data-values="8 16 - 32"' in html and "2 chains, 8 warps: 32" in html
+    assert html.index("<table") < html.index("<script>")  # whole without a script
+
+
+def test_fragments_and_the_map_of_pipes_are_pictures(documents):
+    drawn = {a["aria-labelledby"].split()[0] for a, _ in documents["index.html"].all("svg") if "aria-labelledby" in a}
+    expected = {"pipes0", "n-sweep0", "power0", "error-growth0", "overlap0", "exp2-mix0", "imbalance-map", "imbalance"}
+    assert {f"{key}-title" for key in expected} <= drawn
+    assert len(documents["fragments.html"].all("figure")) == 1
+    assert "as the PTX ISA has it" in " ".join(documents["fragments.html"].words)
+
+
+def test_the_assemblers_matrix_is_summed_up_and_linked(folder):
+    main = (folder / "index.html").read_text()
+    assert 'href="isa.html"' in main and "ptxas 13.0" in main
+    assert (folder / "isa.html").read_text() == "<title>every form</title>"
+
+
+def test_without_pairs_the_page_says_what_to_run(tmp_path):
+    html = site.write(model.build([report_runs.measured()]), tmp_path).read_text()
+    assert "No map of pipes" in html and "--counters" in html
+
+
+def test_fifteen_hundred_measurements_are_quick(tmp_path):
+    run = machine_runs.machine()
+    make = report_runs.Maker(3)
+    machine_runs.instructions(make)
+    pattern = make.run.measurements[0]
+    for i in range(1500 - len(run.measurements)):
+        run.measurements.append(type(pattern)(**{**vars(pattern), "name": f"sass/op{i // 4}/case{i % 4}"}))
+    start = time.process_time()
+    main = site.write(model.build([run]), tmp_path)
+    assert time.process_time() - start < 10
+    assert main.stat().st_size < 4e6
