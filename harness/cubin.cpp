@@ -16,9 +16,11 @@
 #include <fstream>
 #include <iterator>
 
+#include "harness/archive.hpp"
 #include "harness/dynamic_library.hpp"
 #include "harness/elf.hpp"
 #include "harness/error.hpp"
+#include "harness/fatbin.hpp"
 #include "harness/process.hpp"
 
 namespace assay {
@@ -27,8 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint16_t kMachineCuda = 190;           // EM_CUDA
 constexpr std::uint8_t kCudaEntry = 0x10;             // STO_CUDA_ENTRY in st_other: a __global__
-constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;    // first word of a fat binary container
-constexpr std::uint16_t kFatbinElf = 2;               // kind of an entry that is a cubin
 constexpr std::uint8_t kArchitectureSpecific = 0x09;  // attribute of .nv.compat: 1 for "a" targets
 
 // A file mapped into memory: a 20 MB executable is searched without reading all of it.
@@ -60,63 +60,7 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-// The layout of fat binaries is not documented by NVIDIA. What is used here was checked against
-// files built by nvcc 13.0: a container is {magic u32, version u16, header size u16, size of all
-// entries u64}, an entry {kind u16, version u16, header size u32, payload size u64, ...} followed
-// by its payload. Containers of several objects lie one after another, 8-byte aligned.
-struct ContainerHeader {
-  std::uint32_t magic;
-  std::uint16_t version, header_size;
-  std::uint64_t size;
-};
-struct EntryHeader {
-  std::uint16_t kind, version;
-  std::uint32_t header_size;
-  std::uint64_t payload_size;
-};
-
-template <class Record>
-std::optional<Record> peek(std::span<const char> bytes, std::size_t offset) {
-  Record record;
-  if (offset > bytes.size() || bytes.size() - offset < sizeof record) return std::nullopt;
-  std::memcpy(&record, bytes.data() + offset, sizeof record);
-  return record;
-}
-
-[[noreturn]] void damaged_fatbin() {
-  throw Error(ExitCode::usage, "damaged fat binary: an entry reaches past its end");
-}
-
-// Appends the cubins of every container; false if one of them is compressed.
-bool append_fatbin(std::span<const char> bytes, std::vector<DeviceCode>& codes) {
-  for (std::size_t at = 0; const auto container = peek<ContainerHeader>(bytes, at);) {
-    if (container->magic != kFatbinMagic) {
-      at += 8;  // padding between containers
-      continue;
-    }
-    const std::size_t begin = at + container->header_size;
-    if (begin > bytes.size() || container->size > bytes.size() - begin ||
-        container->header_size < sizeof(ContainerHeader))
-      damaged_fatbin();
-    const auto entries = bytes.subspan(begin, container->size);
-    for (std::size_t entry_at = 0; const auto entry = peek<EntryHeader>(entries, entry_at);) {
-      const std::size_t left = entries.size() - entry_at;
-      if (entry->header_size < sizeof(EntryHeader) || entry->header_size > left ||
-          entry->payload_size > left - entry->header_size)
-        damaged_fatbin();
-      const auto payload = entries.subspan(entry_at + entry->header_size, entry->payload_size);
-      if (entry->kind == kFatbinElf) {
-        if (!ElfImage::is_elf(payload)) return false;
-        codes.push_back(device_code({payload.begin(), payload.end()}));
-      }
-      entry_at += entry->header_size + entry->payload_size;
-    }
-    at = (begin + container->size + 7) / 8 * 8;
-  }
-  return true;
-}
-
-std::vector<DeviceCode> extract_by_cuobjdump(const fs::path& file) {
+void visit_by_cuobjdump(const fs::path& file, const DeviceCodeVisitor& visit) {
   std::string folder = (fs::temp_directory_path() / "assay-XXXXXX").string();
   if (!mkdtemp(folder.data()))
     throw Error(ExitCode::io, "cannot make a folder in " + fs::temp_directory_path().string() +
@@ -134,12 +78,26 @@ std::vector<DeviceCode> extract_by_cuobjdump(const fs::path& file) {
   if (output.status != 0)
     throw Error(ExitCode::usage, "cuobjdump cannot read " + file.string() + ": " +
                                      output.errors.substr(0, output.errors.find('\n')));
-  std::vector<DeviceCode> codes;
   for (const fs::directory_entry& found : fs::directory_iterator(folder)) {
     std::ifstream stream(found.path(), std::ios::binary);
-    codes.push_back(device_code({std::istreambuf_iterator<char>(stream), {}}));
+    visit(device_code({std::istreambuf_iterator<char>(stream), {}}));
   }
-  return codes;
+}
+
+// The fat binaries and cubins in a file, at any depth.
+using BytesVisitor = std::function<void(std::span<const char>)>;
+void visit_containers(std::span<const char> bytes, const BytesVisitor& visit) {
+  if (is_archive(bytes)) {
+    for (const std::span<const char> member : archive_members(bytes))
+      if (!is_archive(member)) visit_containers(member, visit);
+  } else if (is_fatbin(bytes)) {
+    visit(bytes);
+  } else if (ElfImage::is_elf(bytes)) {
+    const ElfImage image(bytes);
+    if (image.machine() == kMachineCuda) return visit(bytes);
+    for (const ElfSection& section : image.sections())
+      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin") visit(section.bytes);
+  }
 }
 
 // The qualified name alone, without return type, parameters, blanks, unnamed namespaces and the
@@ -244,30 +202,36 @@ DeviceCode device_code(std::vector<char> elf) {
   return code;
 }
 
-std::vector<DeviceCode> extract(const fs::path& file) try {
+void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit) try {
   const MappedFile mapped(file);
-  std::vector<DeviceCode> codes;
-  bool complete = true;
-  if (const auto magic = peek<std::uint32_t>(mapped.bytes(), 0); magic == kFatbinMagic) {
-    complete = append_fatbin(mapped.bytes(), codes);
-  } else if (ElfImage::is_elf(mapped.bytes())) {
-    const ElfImage image(mapped.bytes());
-    if (image.machine() == kMachineCuda)
-      return {device_code({mapped.bytes().begin(), mapped.bytes().end()})};
-    for (const ElfSection& section : image.sections())
-      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin")
-        complete = append_fatbin(section.bytes, codes) && complete;
-  }
-  if (!complete) codes = extract_by_cuobjdump(file);
-  if (codes.empty())
+  bool any = false;
+  const auto count = [&](DeviceCode code) {
+    any = true;
+    visit(std::move(code));
+  };
+  bool readable = true;
+  visit_containers(mapped.bytes(), [&](auto bytes) { readable = readable && can_unpack(bytes); });
+  if (readable)
+    visit_containers(mapped.bytes(), [&](std::span<const char> bytes) {
+      if (ElfImage::is_elf(bytes)) return count(device_code({bytes.begin(), bytes.end()}));
+      for_each_cubin(bytes, [&](std::vector<char> elf) { count(device_code(std::move(elf))); });
+    });
+  else
+    visit_by_cuobjdump(file, count);
+  if (!any)
     throw Error(ExitCode::usage,
-                "no device code in it; give a cubin, a fat binary, or an object, "
+                "no device code in it; give a cubin, a fat binary, or an object, archive, "
                 "executable or library built by nvcc");
-  return codes;
 } catch (const Error& error) {
   const std::string what = error.what();
   if (what.find(file.string()) != what.npos) throw;
   throw Error(error.code(), file.string() + ": " + what);
+}
+
+std::vector<DeviceCode> extract(const fs::path& file) {
+  std::vector<DeviceCode> codes;
+  visit_device_code(file, [&](DeviceCode code) { codes.push_back(std::move(code)); });
+  return codes;
 }
 
 std::optional<KernelSymbol> find_kernel(std::span<const DeviceCode> codes, Target target,

@@ -2,6 +2,7 @@
 // The device code inside a file, and the kernels inside the device code.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,9 +22,14 @@ struct DeviceCode {
   std::vector<std::string> kernels;  // symbols of the entry functions, mangled
 };
 
-// Every device image in a cubin, a fat binary, or a host object, executable or shared library.
-// Compressed fat binaries need cuobjdump. Throws Error(usage) if the file cannot be read, is
-// damaged or holds no device code; never crashes on strange bytes.
+// Visits every device image in a cubin, a fat binary, or a host object, archive, executable or
+// shared library, one at a time: cuBLASLt unpacks to gigabytes. Needs libzstd or cuobjdump where
+// code is compressed with Zstandard. Throws Error(usage) if the file cannot be read, is damaged or
+// holds no device code; never crashes on strange bytes.
+using DeviceCodeVisitor = std::function<void(DeviceCode)>;
+void visit_device_code(const std::filesystem::path& file, const DeviceCodeVisitor& visit);
+
+// All of them.
 std::vector<DeviceCode> extract(const std::filesystem::path& file);
 
 // One image that is already in memory. Throws Error(usage) if it is no device ELF.

@@ -36,6 +36,7 @@ constexpr Row kRows[] = {
     {"nvJitLink", "ASSAY_NVJITLINK_LIBRARY", {"libnvJitLink.so.13"}},
     {"cuBLASLt", "ASSAY_CUBLASLT_LIBRARY", {"libcublasLt.so.13", "libcublasLt.so.12"}},
     {"cuDNN", "ASSAY_CUDNN_LIBRARY", {"libcudnn.so.9"}},
+    {"Zstandard", "ASSAY_ZSTD_LIBRARY", {"libzstd.so.1"}},
 };
 
 std::string environment(const char* name) {

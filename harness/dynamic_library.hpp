@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's libraries and tools, found at run time: one binary starts on machines that lack any of
-// them.
+// NVIDIA's libraries and tools (and libzstd, which packs device code), found at run time: one
+// binary starts on machines that lack any of them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +16,8 @@ enum class Library : std::uint8_t {
   nccl,
   nvjitlink,
   cublaslt,
-  cudnn
+  cudnn,
+  zstd
 };
 
 // A library opened by dlopen (RTLD_NOW | RTLD_LOCAL). A cheap handle to copy. Libraries are never
