@@ -16,17 +16,6 @@ struct Graph {
   std::size_t root() const { return successors.size() - 1; }
 };
 
-bool is_conditional(const Instruction& instruction) {
-  if (!instruction.predicate.empty() && instruction.predicate != "@PT") return true;
-  // "BRA.U UP0, 0x120" and "BRA.DIV UR4, 0x120" keep their condition among the operands.
-  return instruction.operands.find(',') != std::string::npos;
-}
-
-bool is_indirect(const Instruction& instruction) {
-  return instruction.is("BRX") || instruction.is("BRXU") || instruction.is("JMX") ||
-         instruction.is("JMXU");
-}
-
 Graph build_graph(const Function& function) {
   const std::vector<Instruction>& code = function.code;
   const std::size_t count = code.size();
@@ -40,13 +29,7 @@ Graph build_graph(const Function& function) {
   };
   const auto index_of = [](std::uint32_t address) { return std::size_t{address} / 16; };
 
-  // BSYNC B0 continues where BSSY B0 said.
-  std::map<std::string, std::vector<std::size_t>> joins;
-  for (const Instruction& instruction : code)
-    if (instruction.is("BSSY") && instruction.target)
-      joins[instruction.operands.substr(0, instruction.operands.find(','))].push_back(
-          index_of(*instruction.target));
-
+  const Joins joins(code);
   connect(graph.root(), 0);
   for (const auto& [address, name] : function.routines) connect(graph.root(), index_of(address));
   for (std::size_t i = 0; i < count; ++i) {
@@ -60,7 +43,8 @@ Graph build_graph(const Function& function) {
       } else if (instruction.is("EXIT") || instruction.is("RET") || is_indirect(instruction)) {
         falls_through = is_conditional(instruction);
       } else if (instruction.is("BSYNC")) {
-        for (const std::size_t join : joins[instruction.operands]) connect(i, join);
+        for (const std::size_t join : joins.of(code, i)) connect(i, join);
+        falls_through = is_conditional(instruction);
       }
     }
     if (falls_through) connect(i, i + 1);
@@ -138,6 +122,30 @@ struct Dominators {
 };
 
 }  // namespace
+
+Joins::Joins(const std::vector<Instruction>& code) {
+  for (const Instruction& instruction : code)
+    if (instruction.is("BSSY") && instruction.target)
+      by_register_[instruction.operands.substr(0, instruction.operands.find(','))].push_back(
+          std::size_t{*instruction.target} / 16);
+}
+
+std::vector<std::size_t> Joins::of(const std::vector<Instruction>& code, std::size_t i) const {
+  const auto found = by_register_.find(code[i].operands);
+  if (found == by_register_.end() || std::ranges::find(found->second, i + 1) != found->second.end())
+    return {i + 1};
+  return found->second;
+}
+
+bool is_conditional(const Instruction& branch) {
+  if (!branch.predicate.empty() && branch.predicate != "@PT") return true;
+  // "BRA.U UP0, 0x120" and "BRA.DIV UR4, 0x120" keep their condition among the operands.
+  return branch.operands.find(',') != std::string::npos;
+}
+
+bool is_indirect(const Instruction& branch) {
+  return branch.is("BRX") || branch.is("BRXU") || branch.is("JMX") || branch.is("JMXU");
+}
 
 std::vector<Loop> find_loops(const Function& function) {
   if (function.code.empty()) return {};

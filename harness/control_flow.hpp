@@ -2,6 +2,8 @@
 // The loops of a disassembled function.
 #pragma once
 #include <cstddef>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "harness/disassembly.hpp"
@@ -18,5 +20,22 @@ struct Loop {
 // cannot be reached, so it is none. Backward branches that return from out-of-line code (BRA.DIV
 // fallbacks) are none either: their target does not dominate them.
 std::vector<Loop> find_loops(const Function& function);
+
+// Where BSYNC continues: behind the BSSY of the same barrier register.
+class Joins {
+ public:
+  explicit Joins(const std::vector<Instruction>& code);
+  // Indices for the BSYNC at index i. Registers are used again and again; ptxas puts most BSYNC
+  // right before where its BSSY points to, and for those there is no doubt.
+  std::vector<std::size_t> of(const std::vector<Instruction>& code, std::size_t i) const;
+
+ private:
+  std::map<std::string, std::vector<std::size_t>> by_register_;
+};
+
+// Whether a branch (or EXIT, RET) may also be passed by.
+bool is_conditional(const Instruction& branch);
+// Leads to where only a table in memory says.
+bool is_indirect(const Instruction& branch);
 
 }  // namespace assay
