@@ -22,8 +22,10 @@ namespace {
 
 constexpr std::size_t kInstructionBytes = 16;  // since sm_70
 constexpr std::size_t kProcessBytes = std::size_t{32768} * kInstructionBytes;
-constexpr std::uint8_t kAttributeRegisters = 0x2f;  // EIATTR_REGCOUNT
-constexpr std::uint8_t kAttributeFrame = 0x11;      // EIATTR_FRAME_SIZE
+constexpr std::uint8_t kAttributeRegisters = 0x2f;   // EIATTR_REGCOUNT
+constexpr std::uint8_t kAttributeFrame = 0x11;       // EIATTR_FRAME_SIZE
+constexpr std::uint8_t kAttributeMaxThreads = 0x05;  // EIATTR_MAX_THREADS: x, y, z
+constexpr std::uint8_t kAttributeThreads = 0x10;     // EIATTR_REQNTID: x, y, z
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -52,28 +54,45 @@ struct Job {
   std::map<std::uint32_t, std::string> relocated;  // address of an instruction to its symbol
 };
 
-// Per-function records of .nv.info: {format u8 = 4, attribute u8, size u16 = 8, symbol u32,
-// value u32} among others of the same frame (as `cuobjdump -elf` prints them).
-void read_attributes(const ElfImage& image, Function& function) {
-  const ElfSection* info = image.section(".nv.info");
+// Calls visit(attribute, words) for each record of a .nv.info section that has a payload of words:
+// {format u8 = 4, attribute u8, size u16, words} among others of {format, attribute, value u16} (as
+// `cuobjdump -elf` prints them).
+template <class Visit>
+void for_each_attribute(const ElfSection* info, const Visit& visit) {
   if (!info) return;
-  const auto word = [&](std::size_t at) {
-    std::uint32_t value;
-    std::memcpy(&value, info->bytes.data() + at, sizeof value);
-    return value;
-  };
+  std::vector<std::uint32_t> words;
   for (std::size_t at = 0; at + 4 <= info->bytes.size();) {
-    const std::uint32_t head = word(at);
-    const std::uint8_t format = head & 0xff, attribute = head >> 8 & 0xff;
-    const std::size_t size = format == 4 ? head >> 16 : 0;
+    std::uint32_t head;
+    std::memcpy(&head, info->bytes.data() + at, sizeof head);
+    const std::size_t size = (head & 0xff) == 4 ? head >> 16 : 0;
     if (size > info->bytes.size() - at - 4) return;
-    if (size == 8 && word(at + 4) < image.symbols().size() &&
-        image.symbols()[word(at + 4)].name == function.name) {
-      if (attribute == kAttributeRegisters) function.registers = word(at + 8);
-      if (attribute == kAttributeFrame) function.stack_bytes = word(at + 8);
-    }
+    words.resize(size / 4);
+    if (!words.empty()) std::memcpy(words.data(), info->bytes.data() + at + 4, words.size() * 4);
+    visit(head >> 8 & 0xff, words);
     at += 4 + size;
   }
+}
+
+using Words = std::vector<std::uint32_t>;
+
+void read_attributes(const ElfImage& image, Function& function) {
+  // Records of all functions: {symbol, value}.
+  for_each_attribute(image.section(".nv.info"), [&](std::uint32_t attribute, const Words& words) {
+    if (words.size() != 2 || words[0] >= image.symbols().size() ||
+        image.symbols()[words[0]].name != function.name)
+      return;
+    if (attribute == kAttributeRegisters) function.registers = words[1];
+    if (attribute == kAttributeFrame) function.stack_bytes = words[1];
+  });
+  for_each_attribute(image.section(".nv.info." + function.name), [&](std::uint32_t attribute,
+                                                                     const Words& words) {
+    if (words.size() != 3 || (attribute != kAttributeMaxThreads && attribute != kAttributeThreads))
+      return;
+    constexpr std::uint32_t kMost = 1024;  // threads of a CTA
+    std::uint32_t threads = 1;
+    for (const std::uint32_t extent : words) threads *= std::min(extent, kMost);
+    function.max_threads = std::min(threads, kMost);
+  });
 }
 
 Job prepare(const FunctionRef& ref, const std::string& cubin_sha256) {

@@ -41,6 +41,7 @@ struct Function {
   std::map<std::uint32_t, std::string> routines;  // start address to symbol
   std::uint32_t registers = 0;                    // per thread
   std::uint32_t stack_bytes = 0;                  // per thread, of local memory, spills included
+  std::uint32_t max_threads = 0;  // of a CTA, by its launch bounds (.maxntid, .reqntid); 0: none
 };
 
 struct FunctionRef {

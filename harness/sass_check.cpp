@@ -16,13 +16,6 @@ bool counts(const Instruction& instruction) {
   return !instruction.never_executes() && !instruction.is("NOP");
 }
 
-OpcodeCount count_some(const Function& function, const std::vector<std::size_t>& indices) {
-  OpcodeCount census;
-  for (const std::size_t i : indices)
-    if (counts(function.code[i])) ++census[function.code[i].opcode];
-  return census;
-}
-
 int matches(const OpcodeCount& census, const std::string& opcode) {
   int count = 0;
   for (const auto& [found, n] : census)
@@ -116,7 +109,8 @@ void examine(const Function& function, const SassRequest& request, SassFindings&
   findings.local_memory = local > 0;
   findings.calls = calls_in(function, everything);
   if (loop) {
-    findings.loop = count_some(function, loop->body);
+    findings.loop_header = loop->header;
+    findings.loop = count_opcodes(function, loop->body);
     for (const std::size_t i : loop->body) {
       char address[16];
       std::snprintf(address, sizeof address, "%04x  ", function.code[i].address);
@@ -159,6 +153,13 @@ OpcodeCount count_opcodes(const Function& function) {
   return census;
 }
 
+OpcodeCount count_opcodes(const Function& function, const std::vector<std::size_t>& indices) {
+  OpcodeCount census;
+  for (const std::size_t i : indices)
+    if (counts(function.code[i])) ++census[function.code[i].opcode];
+  return census;
+}
+
 std::vector<SassFindings> check_sass(std::span<const SassRequest> requests) {
   const auto together = try_together(requests);
   std::vector<SassFindings> all(requests.size());
@@ -168,6 +169,7 @@ std::vector<SassFindings> check_sass(std::span<const SassRequest> requests) {
     try {
       const auto function =
           together.empty() ? disassemble(requests[i].elf, requests[i].symbol) : together[i];
+      all[i].function = function;
       examine(*function, requests[i], all[i]);
     } catch (const Error& error) {
       all[i].problems.emplace_back(error.what());

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,12 +36,16 @@ struct SassFindings {
   std::vector<std::string> calls;     // routines called anywhere, each once
   std::vector<std::string> problems;  // one readable line each; empty: as the author says
   std::string loop_text;              // the measured loop, one instruction a line
+  std::shared_ptr<const Function> function = {};  // none if it could not be disassembled
+  std::optional<std::size_t> loop_header = {};    // of the measured loop: index into function->code
 
   bool verified() const { return problems.empty(); }
 };
 
 // Instructions by opcode, without NOPs and without fillers that never execute.
 OpcodeCount count_opcodes(const Function& function);
+// The same of some of them, by index.
+OpcodeCount count_opcodes(const Function& function, const std::vector<std::size_t>& indices);
 
 // Checks kernels, disassembling them together: many in one call cost little more than one (see
 // disassemble()). The measured loop is the one that most instructions named by rules with

@@ -59,6 +59,7 @@ void add(const Job& job, const SassFindings& findings) {
                                  .verified = findings.verified(),
                                  .emulated = job.use.emulated,
                                  .text = findings.loop_text});
+  job.result->code.push_back({findings.function, findings.loop_header});
   for (const std::string& problem : findings.problems)
     job.result->problems.push_back(fmt::format("{}: {}", job.use.kernel, problem));
 }

@@ -4,18 +4,28 @@
 // Needs no GPU, so the same check runs for every target where the suite is built and, on the very
 // same cubins, before anything is measured.
 #pragma once
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/disassembly.hpp"
 #include "harness/measurement.hpp"
 #include "harness/selection.hpp"
 
 namespace assay {
 
+// A kernel's machine code, for a closer look.
+struct KernelCode {
+  std::shared_ptr<const Function> function;  // none if it could not be disassembled
+  std::optional<std::size_t> loop;           // header of the measured loop
+};
+
 struct Verification {
   std::string name;  // the case's
   Target target;
   std::vector<SassRecord> kernels = {};    // as KernelUse lists them
+  std::vector<KernelCode> code = {};       // of the same kernels
   std::vector<std::string> problems = {};  // empty: all is as expected
 };
 

@@ -6,14 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
-#include <set>
 
 #include "harness/commands/commands.hpp"
-#include "harness/cubin.hpp"
+#include "harness/commands/sass_show.hpp"
 #include "harness/environment.hpp"
 #include "harness/error.hpp"
 #include "harness/journal.hpp"
-#include "harness/sass_check.hpp"
 #include "harness/verification.hpp"
 
 namespace assay::commands {
@@ -22,50 +20,10 @@ namespace {
 struct Options {
   std::string what;
   std::vector<std::string> targets;
-  bool check = false, quiet = false;
+  bool check = false;
   std::filesystem::path out;
+  SassView view;
 };
-
-std::string census(const OpcodeCount& counts) {
-  std::vector<std::pair<int, std::string>> ordered;
-  for (const auto& [opcode, count] : counts) ordered.emplace_back(-count, opcode);
-  std::ranges::sort(ordered);
-  std::string text;
-  for (const auto& [count, opcode] : ordered) text += fmt::format("  {:>6} {}\n", -count, opcode);
-  return text;
-}
-
-// Any file with device code: each kernel's hot loop.
-ExitCode show_file(const std::filesystem::path& file, const std::string& kernel) {
-  const std::vector<DeviceCode> codes = extract(file);
-  std::vector<SassRequest> requests;
-  std::vector<std::string> architectures;
-  std::set<std::string> names;
-  for (const DeviceCode& code : codes) {
-    for (const std::string& symbol : code.kernels) {
-      names.insert(demangled(symbol));
-      if (!kernel.empty() && !is_kernel(symbol, kernel)) continue;
-      architectures.push_back(code.arch);
-      requests.push_back({.elf = code.elf,
-                          .symbol = symbol,
-                          .target = std::nullopt,
-                          .use = {.kernel = symbol, .local_memory = true}});
-    }
-  }
-  if (requests.empty())
-    throw Error(ExitCode::usage, fmt::format("{} has no kernel '{}': it holds {}", file.string(),
-                                             kernel, fmt::join(names, ", ")));
-  const std::vector<SassFindings> findings = check_sass(requests);
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    const SassFindings& found = findings[i];
-    fmt::print("{} for {}: {} registers, {} bytes of stack\n{}{}\n", demangled(requests[i].symbol),
-               architectures[i], found.registers, found.stack_bytes,
-               found.loop.empty() ? "no loop; the whole kernel:\n" + census(found.whole)
-                                  : "measured loop:\n" + census(found.loop),
-               found.loop_text);
-  }
-  return ExitCode::ok;
-}
 
 std::vector<std::pair<Selected, Target>> pairs(const Options& options) {
   std::vector<Target> targets;
@@ -130,29 +88,21 @@ ExitCode check_all(const Options& options) {
   return wrong ? ExitCode::failed : ExitCode::ok;
 }
 
-ExitCode show_cases(const Options& options) {
-  const auto wanted = pairs(options);
-  for (const Verification& v : verify_all(wanted)) {
-    fmt::print("{} for {}\n", v.name, name(v.target));
-    for (const SassRecord& kernel : v.kernels)
-      fmt::print("kernel {}{}\n{}{}\n", kernel.kernel, kernel.emulated ? " (emulated)" : "",
-                 census(kernel.loop), kernel.text);
-    for (const std::string& problem : v.problems) fmt::print("  NOT AS EXPECTED: {}\n", problem);
-  }
-  return ExitCode::ok;
-}
-
 ExitCode sass(const Options& options) {
   if (options.check) return check_all(options);
   if (options.what.empty())
     throw Error(ExitCode::usage,
                 "say what to look at: a file, FILE:KERNEL or a case's name (see "
                 "`assay sass --help`)");
-  if (std::filesystem::exists(options.what)) return show_file(options.what, "");
-  const auto colon = options.what.rfind(':');
-  if (colon != std::string::npos && std::filesystem::exists(options.what.substr(0, colon)))
-    return show_file(options.what.substr(0, colon), options.what.substr(colon + 1));
-  return show_cases(options);
+  if (std::filesystem::exists(options.what))
+    return show_file(options.what, "", options.targets, options.view);
+  // A kernel's name may hold colons too: "libmine.so:mine::gemm<128>".
+  for (auto colon = options.what.find(':'); colon != std::string::npos;
+       colon = options.what.find(':', colon + 1))
+    if (std::filesystem::exists(options.what.substr(0, colon)))
+      return show_file(options.what.substr(0, colon), options.what.substr(colon + 1),
+                       options.targets, options.view);
+  return show_cases(pairs(options), options.view);
 }
 
 }  // namespace
@@ -169,6 +119,18 @@ void add_sass(CLI::App& app, int& exit_code) {
   command->add_option("--target", options->targets, "Only these, such as sm_90a (default: all)");
   command->add_option("--out", options->out,
                       "With --check: folder for a run.json of what was verified, for the report");
+  command->add_option("--table", options->view.table,
+                      "run.json to take the cost of instructions from (default: the newest "
+                      "committed result for the architecture)");
+  command
+      ->add_option("--warps", options->view.warps,
+                   "Warps of an SM that run the loop (default: those of one CTA, by the "
+                   "kernel's launch bounds)")
+      ->check(CLI::Range(1, 64));
+  command->add_option("--measured", options->view.measured,
+                      "run.json with what to compare the prediction with (default: as --table)");
+  command->add_flag("--all", options->view.all, "Every kernel and every loop, however many");
+  command->add_flag("--brief", options->view.brief, "Without the listing");
   command->footer(
       "Needs no GPU.\n\n"
       "Examples:\n"

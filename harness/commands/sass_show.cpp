@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/commands/sass_show.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/cubin.hpp"
+#include "harness/sass/analysis.hpp"
+#include "harness/sass/measured_loops.hpp"
+#include "harness/sass/report_text.hpp"
+#include "harness/verification.hpp"
+
+namespace assay::commands {
+namespace {
+
+constexpr std::size_t kMostKernels = 20;  // shown without being asked for by name
+
+// One table for each architecture, and the file of measured loops, read when first needed.
+class Sources {
+ public:
+  explicit Sources(const SassView& view) : view_(view) {}
+
+  const CostTable& table(const std::string& arch) {
+    const auto found = tables_.find(arch);
+    if (found != tables_.end()) return found->second;
+    return tables_
+        .emplace(arch, view_.table.empty() ? CostTable::newest(arch) : CostTable::read(view_.table))
+        .first->second;
+  }
+
+  // nullptr if there is none.
+  const MeasuredLoops* measured(const std::string& arch) {
+    const std::filesystem::path file = view_.measured.empty() ? table(arch).file() : view_.measured;
+    if (file.empty()) return nullptr;
+    auto found = measured_.find(file);
+    if (found == measured_.end()) found = measured_.emplace(file, MeasuredLoops(file)).first;
+    return &found->second;
+  }
+
+ private:
+  const SassView& view_;
+  std::map<std::string, CostTable> tables_;
+  std::map<std::filesystem::path, MeasuredLoops> measured_;
+};
+
+KernelAnalysis analysis_of(const std::shared_ptr<const Function>& function, const SassView& view,
+                           Sources& sources, std::optional<std::size_t> loop,
+                           const std::string& case_name) {
+  AnalysisOptions options{.warps = view.warps, .loop = loop};
+  if (view.all) options.hot = function->code.size();
+  KernelAnalysis kernel = analyse(function, sources.table(function->arch), options);
+  if (const MeasuredLoops* measured = sources.measured(function->arch))
+    for (LoopAnalysis& hot : kernel.hot) hot.measured = measured->find(*function, hot, case_name);
+  return kernel;
+}
+
+// What a file holds, without the code of kernels nobody asked for.
+struct Found {
+  std::map<std::string, std::set<std::string>> names;  // demangled to architectures
+  std::vector<std::pair<std::vector<char>, std::vector<std::string>>> images;  // ELF and symbols
+  std::size_t kernels = 0;                                                     // in images
+};
+
+Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
+                   const std::vector<std::string>& architectures, bool all) {
+  Found found;
+  visit_device_code(file, [&](DeviceCode code) {
+    if (!architectures.empty() &&
+        std::ranges::find(architectures, code.arch) == architectures.end())
+      return;
+    std::vector<std::string> wanted;
+    for (const std::string& symbol : code.kernels) {
+      if (!kernel.empty() && is_kernel(symbol, kernel)) wanted.push_back(symbol);
+      if (kernel.empty()) wanted.push_back(symbol);
+      found.names[demangled(symbol)].insert(code.arch);
+    }
+    if (wanted.empty()) return;
+    found.kernels += wanted.size();
+    if (found.kernels > kMostKernels && !all)
+      found.images.clear();  // only to be listed
+    else
+      found.images.emplace_back(std::move(code.elf), std::move(wanted));
+  });
+  return found;
+}
+
+void list_kernels(const Found& found, const std::filesystem::path& file,
+                  const std::string& kernel) {
+  std::size_t listed = 0;
+  for (const auto& [name, architectures] : found.names) {
+    if (!kernel.empty() && !is_kernel(name, kernel)) continue;
+    fmt::print("{:<16} {}\n", fmt::join(architectures, " "), name);
+    ++listed;
+  }
+  fmt::print(stderr,
+             "assay: {} kernels; `assay sass {}:KERNEL` shows one, --all every one of them\n",
+             listed, file.string());
+}
+
+}  // namespace
+
+ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
+                   const std::vector<std::string>& architectures, const SassView& view) {
+  const Found found = find_kernels(file, kernel, architectures, view.all);
+  if (found.kernels == 0) {
+    std::vector<std::string> names;
+    for (const auto& [name, where] : found.names) names.push_back(name);
+    throw Error(
+        ExitCode::usage,
+        fmt::format(
+            "{} has no kernel{}{}{}; `assay sass {}` lists all {}", file.string(),
+            kernel.empty() ? "" : " '" + kernel + "'",
+            architectures.empty() ? "" : fmt::format(" for {}", fmt::join(architectures, " ")),
+            names.empty() ? "" : fmt::format(", but {}", fmt::join(nearest(kernel, names), ", ")),
+            file.string(), found.names.size()));
+  }
+  if (found.images.empty()) {
+    list_kernels(found, file, kernel);
+    return ExitCode::ok;
+  }
+  std::vector<FunctionRef> refs;
+  for (const auto& [elf, symbols] : found.images)
+    for (const std::string& symbol : symbols) refs.push_back({elf, symbol});
+  Sources sources(view);
+  for (const auto& function : disassemble(refs))
+    fmt::print("{}\n", report_text(analysis_of(function, view, sources, std::nullopt, ""),
+                                   sources.table(function->arch), !view.brief));
+  return ExitCode::ok;
+}
+
+ExitCode show_cases(const std::vector<std::pair<Selected, Target>>& wanted, const SassView& view) {
+  Sources sources(view);
+  ExitCode code = ExitCode::ok;
+  for (const Verification& v : verify_all(wanted)) {
+    fmt::print("{} for {}\n", v.name, name(v.target));
+    for (const KernelCode& kernel : v.code)
+      if (kernel.function)
+        fmt::print("{}\n",
+                   report_text(analysis_of(kernel.function, view, sources, kernel.loop, v.name),
+                               sources.table(kernel.function->arch), !view.brief));
+    for (const std::string& problem : v.problems) fmt::print("  NOT AS EXPECTED: {}\n", problem);
+  }
+  return code;
+}
+
+}  // namespace assay::commands

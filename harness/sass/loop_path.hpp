@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of a kernel as they run: how they nest, and what one iteration issues.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/control_flow.hpp"
+#include "harness/sass/warp_roles.hpp"
+
+namespace assay {
+
+// What warps of one role do in a loop.
+struct LoopPart {
+  WarpSet who;
+  // One likely iteration in order of issue, as indices into Function::code. A conditional branch is
+  // passed by as long as that stays in the loop: ptxas places the unlikely part out of line.
+  // Predicated instructions count as executed; a loop inside is gone through once.
+  std::vector<std::size_t> path;
+};
+
+struct LoopPath {
+  Loop loop;
+  int depth = 1;                // 2: inside one other loop
+  bool innermost = true;        // but for loops that wait
+  bool spins = false;           // does nothing but wait: an mbarrier's try_wait, a flag in memory
+  std::vector<LoopPart> parts;  // warps that can reach different instructions take different paths
+  std::size_t off_path = 0;     // instructions of the body that are on none
+};
+
+// In the order of find_loops(); `reach` as reaching_warps() gives it.
+std::vector<LoopPath> loop_paths(const Function& function, const std::vector<WarpSet>& reach);
+
+// "0670..0990": addresses of the first and the last instruction on the paths.
+std::string address_range(const Function& function, const LoopPath& loop);
+
+}  // namespace assay

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/sass/measured_loops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/cubin.hpp"
+#include "harness/json_io.hpp"
+#include "harness/sass_check.hpp"
+#include "harness/statistics.hpp"
+
+namespace assay {
+
+struct MeasuredLoops::Impl {
+  Json measurements;
+};
+
+MeasuredLoops::MeasuredLoops(const std::filesystem::path& run) {
+  Json json = read_json(run);
+  require_schema(json, run);
+  impl_ = std::make_unique<const Impl>(Impl{std::move(json.at("measurements"))});
+}
+MeasuredLoops::~MeasuredLoops() = default;
+MeasuredLoops::MeasuredLoops(MeasuredLoops&&) noexcept = default;
+
+namespace {
+
+double value_of(const Json& m, const char* metric) {
+  return m["metrics"].contains(metric) ? m["metrics"][metric].value("value", 0.0) : 0.0;
+}
+
+std::optional<MeasuredLoop> cycles_of(const Json& m, const LoopAnalysis& loop,
+                                      bool latency_kernel) {
+  const std::string name = m.value("name", "");
+  if (latency_kernel) {
+    OpcodeCount census;
+    for (const OpcodeLoad& load : loop.parts.front().opcodes) census[load.opcode] = load.count;
+    int copies = 0;
+    for (const auto& [opcode, count] : repeated_instruction(census)) copies += count;
+    const double latency = value_of(m, "latency_cycles");
+    if (latency <= 0 || copies == 0) return std::nullopt;
+    return MeasuredLoop{latency * copies, name,
+                        fmt::format("{} times its latency of {:.2f} cycles", copies, latency)};
+  }
+  if (m.contains("samples") && m["samples"].contains("cycles")) {
+    const auto samples = m["samples"]["cycles"].get<std::vector<double>>();
+    if (!samples.empty()) return MeasuredLoop{median(samples), name, "cycles were counted"};
+  }
+  double flop = 0;
+  for (const PartAnalysis& part : loop.parts)
+    for (const OpcodeLoad& load : part.opcodes) {
+      const Instruction instruction{.opcode = load.opcode};
+      if (const auto shape = matrix_shape(load.opcode); shape && is_matrix(instruction))
+        flop += shape->flop() * load.count * part.warps / (is_warpgroup_mma(instruction) ? 4 : 1);
+    }
+  const double rate = value_of(m, "flop_per_clock_per_sm");
+  if (flop <= 0 || rate <= 0) return std::nullopt;
+  return MeasuredLoop{flop / rate, name,
+                      fmt::format("{:.0f} FLOP of an iteration at {:.1f} FLOP per clock and SM, "
+                                  "over the whole kernel",
+                                  flop, rate)};
+}
+
+}  // namespace
+
+std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function, const LoopAnalysis& loop,
+                                                const std::string& name) const {
+  const OpcodeCount census = count_opcodes(function, loop.shape.loop.body);
+  std::optional<MeasuredLoop> fastest;
+  for (const Json& m : impl_->measurements) {
+    if (m.value("status", "") != "ok" || !m.contains("metrics") || !m.contains("sass") ||
+        !m["sass"].is_object() || (!name.empty() && m.value("name", "") != name))
+      continue;
+    const Json& sass = m["sass"];
+    if (sass.value("target", "") != function.arch || !sass.contains("loop")) continue;
+    // Beside the kernel of its throughput, an instruction has one of its latency, which is not the
+    // one recorded.
+    const bool latency_kernel =
+        !name.empty() && function.name == "latency" && sass.value("kernel", "") == "throughput";
+    if (!latency_kernel && (!is_kernel(function.name, sass.value("kernel", "")) ||
+                            sass["loop"].get<OpcodeCount>() != census))
+      continue;
+    const auto found = cycles_of(m, loop, latency_kernel);
+    if (found && (!fastest || found->cycles < fastest->cycles)) fastest = found;
+  }
+  return fastest;
+}
+
+}  // namespace assay

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// An analysis for people to read.
+#pragma once
+#include <string>
+
+#include "harness/sass/analysis.hpp"
+
+namespace assay {
+
+std::string report_text(const KernelAnalysis& kernel, const CostTable& table, bool listing);
+
+}  // namespace assay
