@@ -48,13 +48,26 @@ class Sources {
 };
 
 KernelAnalysis analysis_of(const std::shared_ptr<const Function>& function, const SassView& view,
-                           Sources& sources, std::optional<std::size_t> loop,
-                           const std::string& case_name) {
-  AnalysisOptions options{.warps = view.warps, .loop = loop};
+                           Sources& sources) {
+  AnalysisOptions options{.warps = view.warps};
   if (view.all) options.hot = function->code.size();
   KernelAnalysis kernel = analyse(function, sources.table(function->arch), options);
   if (const MeasuredLoops* measured = sources.measured(function->arch))
-    for (LoopAnalysis& hot : kernel.hot) hot.measured = measured->find(*function, hot, case_name);
+    for (LoopAnalysis& hot : kernel.hot) hot.measured = measured->find(*function, hot);
+  return kernel;
+}
+
+// Of the kernels of a case: the loop that it measures.
+KernelAnalysis analysis_of(const KernelCode& code, const Selected& selected, bool first_kernel,
+                           const SassView& view, Sources& sources) {
+  const Function& function = *code.function;
+  AnalysisOptions options{.warps = view.warps, .loop = code.loop};
+  if (options.warps == 0 && selected.which->params.contains("threads"))
+    options.warps = static_cast<int>((selected.which->i64("threads") + 31) / 32);
+  KernelAnalysis kernel = analyse(code.function, sources.table(function.arch), options);
+  if (const MeasuredLoops* measured = sources.measured(function.arch))
+    for (LoopAnalysis& hot : kernel.hot)
+      hot.measured = measured->find(function, hot, selected.name, first_kernel);
   return kernel;
 }
 
@@ -127,24 +140,25 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
     for (const std::string& symbol : symbols) refs.push_back({elf, symbol});
   Sources sources(view);
   for (const auto& function : disassemble(refs))
-    fmt::print("{}\n", report_text(analysis_of(function, view, sources, std::nullopt, ""),
+    fmt::print("{}\n", report_text(analysis_of(function, view, sources),
                                    sources.table(function->arch), !view.brief));
   return ExitCode::ok;
 }
 
 ExitCode show_cases(const std::vector<std::pair<Selected, Target>>& wanted, const SassView& view) {
   Sources sources(view);
-  ExitCode code = ExitCode::ok;
-  for (const Verification& v : verify_all(wanted)) {
+  const std::vector<Verification> verified = verify_all(wanted);
+  for (std::size_t i = 0; i < verified.size(); ++i) {
+    const Verification& v = verified[i];
     fmt::print("{} for {}\n", v.name, name(v.target));
-    for (const KernelCode& kernel : v.code)
-      if (kernel.function)
-        fmt::print("{}\n",
-                   report_text(analysis_of(kernel.function, view, sources, kernel.loop, v.name),
-                               sources.table(kernel.function->arch), !view.brief));
+    for (const KernelCode& code : v.code)
+      if (code.function)
+        fmt::print("{}\n", report_text(analysis_of(code, wanted[i].first, &code == &v.code.front(),
+                                                   view, sources),
+                                       sources.table(code.function->arch), !view.brief));
     for (const std::string& problem : v.problems) fmt::print("  NOT AS EXPECTED: {}\n", problem);
   }
-  return code;
+  return ExitCode::ok;
 }
 
 }  // namespace assay::commands

@@ -52,7 +52,7 @@ class CostTableReader {
         m.contains("params") && m["params"].is_object() && m["params"].value("source", "") == "rs";
     for (const auto& [opcode, count] : is_read ? loads(census) : repeated_instruction(census)) {
       CostTable::Row& row = table_.rows_[opcode + (from_registers ? " rs" : "")];
-      const std::optional<double> cycles = instruction_row ? arithmetic(m["metrics"], opcode)
+      const std::optional<double> cycles = instruction_row ? arithmetic(m, opcode)
                                            : in_sm         ? bandwidth(m["metrics"], opcode)
                                                            : std::nullopt;
       keep_least(row.cycles, row.cycles_source, cycles, name);
@@ -60,10 +60,40 @@ class CostTableReader {
     }
   }
 
+  // sass/pipes/<row>: an instruction alone in a loop, so that nothing else is in the way, and which
+  // pipe it was found on: by the report's clusters, or by the hardware's counters.
   void read_pipe(const Json& m) {
     const Json params = m.value("params", Json::object());
-    const std::string opcode = params.value("opcode", ""), pipe = params.value("pipe", "");
-    if (!opcode.empty() && is_pipe(pipe)) table_.pipes_[opcode] = &pipe_called(pipe);
+    const std::string opcode = params.value("opcode", "");
+    if (opcode.empty()) return;
+    CostTable::Row& row = table_.rows_[opcode];
+    const auto cycles = metric(m["metrics"], "cycles_per_instruction");
+    const double shared = documented_pipe(opcode).shared ? 4 : 1;
+    keep_least(row.cycles, row.cycles_source, cycles ? std::optional(*cycles / shared) : cycles,
+               m.value("name", ""));
+    std::string pipe = params.value("pipe", "");
+    if (pipe.empty() && m.contains("counters")) pipe = busiest(m["counters"]);
+    if (is_pipe(pipe)) table_.pipes_[opcode] = &pipe_called(pipe);
+  }
+
+  // "fmaheavy" of sm__inst_executed_pipe_fmaheavy.sum, "tensor" of ..._pipe_tensor_op_hmma.sum: the
+  // pipe with the most instructions.
+  static std::string busiest(const Json& counters) {
+    constexpr std::string_view kMark = "inst_executed_pipe_";
+    std::string best;
+    double most = 0;
+    for (const auto& [counter, value] : counters.items()) {
+      const std::size_t at = counter.find(kMark);
+      if (at == std::string::npos || !value.is_number() || value.get<double>() < most) continue;
+      const std::string rest = counter.substr(at + kMark.size());
+      const std::string pipe = rest.substr(0, rest.find_first_of("._"));
+      if (!is_pipe(pipe)) continue;
+      // A half counts as much as the whole when all is on it, and says more.
+      if (value.get<double>() == most && !best.empty() && pipe_called(pipe).whole.empty()) continue;
+      most = value.get<double>();
+      best = pipe;
+    }
+    return best;
   }
 
   static std::map<std::string, int> loads(std::map<std::string, int> census) {
@@ -79,12 +109,16 @@ class CostTableReader {
     return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
   }
 
-  // ops counts instructions per thread, flop those of the matrix product that the opcode names; a
-  // warpgroup's instruction occupies the tensor cores of all four schedulers.
-  static std::optional<double> arithmetic(const Json& metrics, const std::string& opcode) {
+  // ops counts results per thread, of which only instructions on pairs ("MUFU.EX2.F16x2") have more
+  // than one; flop those of the matrix product that the opcode names. A warpgroup's instruction
+  // occupies the tensor cores of all four schedulers.
+  static std::optional<double> arithmetic(const Json& m, const std::string& opcode) {
+    const Json& metrics = m["metrics"];
+    const bool is_pair = opcode.find("x2") != std::string::npos && m.contains("params");
+    const double results = is_pair ? m["params"].value("results_per_instruction", 1.0) : 1.0;
     const bool shared = documented_pipe(opcode).shared;
     if (const auto ops = metric(metrics, "ops_per_clock_per_sm"))
-      return 32 * (shared ? 1 : 4) / *ops;
+      return 32 * results * (shared ? 1 : 4) / *ops;
     const auto flop = metric(metrics, "flop_per_clock_per_sm");
     const auto shape = matrix_shape(opcode);
     if (!flop || !shape) return std::nullopt;

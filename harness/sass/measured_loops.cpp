@@ -30,19 +30,19 @@ double value_of(const Json& m, const char* metric) {
   return m["metrics"].contains(metric) ? m["metrics"][metric].value("value", 0.0) : 0.0;
 }
 
-std::optional<MeasuredLoop> cycles_of(const Json& m, const LoopAnalysis& loop,
-                                      bool latency_kernel) {
+std::optional<MeasuredLoop> latency_of(const Json& m, const LoopAnalysis& loop) {
+  OpcodeCount census;
+  for (const OpcodeLoad& load : loop.parts.front().opcodes) census[load.opcode] = load.count;
+  int copies = 0;
+  for (const auto& [opcode, count] : repeated_instruction(census)) copies += count;
+  const double latency = value_of(m, "latency_cycles");
+  if (latency <= 0 || copies == 0) return std::nullopt;
+  return MeasuredLoop{latency * copies, m.value("name", ""),
+                      fmt::format("{} times its latency of {:.2f} cycles", copies, latency)};
+}
+
+std::optional<MeasuredLoop> cycles_of(const Json& m, const LoopAnalysis& loop) {
   const std::string name = m.value("name", "");
-  if (latency_kernel) {
-    OpcodeCount census;
-    for (const OpcodeLoad& load : loop.parts.front().opcodes) census[load.opcode] = load.count;
-    int copies = 0;
-    for (const auto& [opcode, count] : repeated_instruction(census)) copies += count;
-    const double latency = value_of(m, "latency_cycles");
-    if (latency <= 0 || copies == 0) return std::nullopt;
-    return MeasuredLoop{latency * copies, name,
-                        fmt::format("{} times its latency of {:.2f} cycles", copies, latency)};
-  }
   if (m.contains("samples") && m["samples"].contains("cycles")) {
     const auto samples = m["samples"]["cycles"].get<std::vector<double>>();
     if (!samples.empty()) return MeasuredLoop{median(samples), name, "cycles were counted"};
@@ -62,29 +62,40 @@ std::optional<MeasuredLoop> cycles_of(const Json& m, const LoopAnalysis& loop,
                                   flop, rate)};
 }
 
+bool is_of(const Json& m, const Function& function) {
+  return m.value("status", "") == "ok" && m.contains("metrics") && m.contains("sass") &&
+         m["sass"].is_object() && m["sass"].value("target", "") == function.arch &&
+         m["sass"].contains("loop");
+}
+
+bool holds(const Json& m, const Function& function, const LoopAnalysis& loop) {
+  return m["sass"]["loop"].get<OpcodeCount>() == count_opcodes(function, loop.shape.loop.body);
+}
+
 }  // namespace
 
-std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function, const LoopAnalysis& loop,
-                                                const std::string& name) const {
-  const OpcodeCount census = count_opcodes(function, loop.shape.loop.body);
+std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function,
+                                                const LoopAnalysis& loop) const {
   std::optional<MeasuredLoop> fastest;
   for (const Json& m : impl_->measurements) {
-    if (m.value("status", "") != "ok" || !m.contains("metrics") || !m.contains("sass") ||
-        !m["sass"].is_object() || (!name.empty() && m.value("name", "") != name))
+    if (!is_of(m, function) || !is_kernel(function.name, m["sass"].value("kernel", "")) ||
+        !holds(m, function, loop))
       continue;
-    const Json& sass = m["sass"];
-    if (sass.value("target", "") != function.arch || !sass.contains("loop")) continue;
-    // Beside the kernel of its throughput, an instruction has one of its latency, which is not the
-    // one recorded.
-    const bool latency_kernel =
-        !name.empty() && function.name == "latency" && sass.value("kernel", "") == "throughput";
-    if (!latency_kernel && (!is_kernel(function.name, sass.value("kernel", "")) ||
-                            sass["loop"].get<OpcodeCount>() != census))
-      continue;
-    const auto found = cycles_of(m, loop, latency_kernel);
+    const auto found = cycles_of(m, loop);
     if (found && (!fastest || found->cycles < fastest->cycles)) fastest = found;
   }
   return fastest;
+}
+
+std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function, const LoopAnalysis& loop,
+                                                const std::string& case_name,
+                                                bool first_kernel) const {
+  for (const Json& m : impl_->measurements) {
+    if (m.value("name", "") != case_name || !is_of(m, function)) continue;
+    if (!first_kernel && function.name == "latency") return latency_of(m, loop);
+    if (first_kernel && holds(m, function, loop)) return cycles_of(m, loop);
+  }
+  return std::nullopt;
 }
 
 }  // namespace assay

@@ -17,15 +17,17 @@ class MeasuredLoops {
   ~MeasuredLoops();
   MeasuredLoops(MeasuredLoops&&) noexcept;
 
-  // What was measured on this very loop: a measurement whose kernel has this name, whose target
-  // this architecture, and whose loop held the same opcodes in the same number. The fastest, if
-  // there are several; the one called `name`, if that is not empty.
-  //
-  // Cycles of an iteration are the samples themselves, if the case counted cycles; else they
-  // follow from FLOP per clock and SM, and the matrix instructions in the loop; for the latency
-  // kernel of an instruction, from its latency.
+  // What was measured on this very loop: a measurement for this architecture, of a kernel of this
+  // name, whose loop held the same opcodes in the same number; the fastest, if there are several.
+  // Cycles of an iteration are the samples themselves, if the case counted cycles; else they follow
+  // from FLOP per clock and SM, and the matrix instructions in the loop.
+  std::optional<MeasuredLoop> find(const Function& function, const LoopAnalysis& loop) const;
+
+  // The same where the case behind a kernel is known, whatever the kernel was called then: its
+  // first kernel is what a case measures. For the kernel "latency" of an instruction's row, the
+  // instruction's latency times their number.
   std::optional<MeasuredLoop> find(const Function& function, const LoopAnalysis& loop,
-                                   const std::string& name = {}) const;
+                                   const std::string& case_name, bool first_kernel) const;
 
  private:
   struct Impl;
