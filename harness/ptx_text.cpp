@@ -69,15 +69,18 @@ std::string load_tile(int bytes, int threads) {
       "  {{\n"
       "  .reg .pred %more;\n  .reg .b32 %word, %value, %at;\n  .reg .b64 %from;\n"
       "  mov.u32 %word, %thread;\n"
+      "  setp.ge.u32 %more, %word, {1};\n"
+      "  @%more bra filled;\n"
       "fill:\n"
       "  mad.wide.u32 %from, %word, 4, %in;\n"
       "  ld.global.b32 %value, [%from];\n"
       "  shl.b32 %at, %word, 2;\n"
       "  add.u32 %at, %at, %tile;\n"
       "  st.shared.b32 [%at], %value;\n"
-      "  add.u32 %word, %word, {};\n"
-      "  setp.lt.u32 %more, %word, {};\n"
+      "  add.u32 %word, %word, {0};\n"
+      "  setp.lt.u32 %more, %word, {1};\n"
       "  @%more bra fill;\n"
+      "filled:\n"
       "  fence.proxy.async.shared::cta;\n"  // written by stores, read by the tensor cores
       "  }}\n",
       threads, bytes / 4);

@@ -178,7 +178,7 @@ std::function<void(const Launch&)> prepare(State& s, const FormInfo& form, Kerne
   auto* result = s.allocate<float>(count);
   const auto a = static_cast<float>(form.a);
   auto* record = s.allocate<StopwatchRecord>(1);
-  check(cudaMemset(result, 0xff, count * sizeof(float)));
+  check(cudaMemsetAsync(result, 0xff, count * sizeof(float), s.stream()));
   kernel<<<1, threads, 0, s.stream()>>>(kCheckedIterations, kStart, a, result, record);
   check(cudaGetLastError());
   const std::vector<float> found = download(result, count, s.stream());
