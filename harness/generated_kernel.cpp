@@ -7,10 +7,11 @@ namespace assay {
 
 GeneratedKernel::GeneratedKernel(State& s, const std::string& entry, int threads,
                                  std::size_t in_bytes, std::size_t out_bytes,
-                                 std::size_t shared_bytes)
+                                 std::size_t shared_bytes, int cluster)
     : s_(s),
       kernel_(s.generated_kernel(entry)),
       threads_(threads),
+      cluster_(cluster),
       in_bytes_(in_bytes),
       out_bytes_(out_bytes),
       shared_bytes_(shared_bytes),
@@ -44,17 +45,16 @@ void GeneratedKernel::launch(int ctas, int threads, const Launch& launch) const 
 }
 
 void GeneratedKernel::run_once(std::int64_t iterations, void* outputs) const {
-  Buffer records(sizeof(StopwatchRecord));
+  Buffer records(static_cast<std::size_t>(cluster_) * sizeof(StopwatchRecord));
   check(cudaMemsetAsync(out_, 0xff, out_bytes_, s_.stream()));
-  launch(1, threads_, {s_.stream(), iterations, records.as<StopwatchRecord>()});
+  launch(cluster_, threads_, {s_.stream(), iterations, records.as<StopwatchRecord>()});
   check(cudaStreamSynchronize(s_.stream()));
   check(cudaMemcpy(outputs, out_, out_bytes_, cudaMemcpyDeviceToHost));
 }
 
 std::function<void(const Launch&)> GeneratedKernel::on_every_sm(int threads) const {
-  return [self = *this, threads, ctas = s_.device().sm_count](const Launch& l) {
-    self.launch(ctas, threads, l);
-  };
+  return [self = *this, threads, ctas = s_.device().sm_count / cluster_ * cluster_](
+             const Launch& l) { self.launch(ctas, threads, l); };
 }
 
 }  // namespace assay

@@ -14,15 +14,15 @@ namespace assay {
 class GeneratedKernel {
  public:
   // Loads the case's kernel `entry`; `in_bytes` and `out_bytes` are for all its CTAs together,
-  // `shared_bytes` of dynamic shared memory are each CTA's.
+  // `shared_bytes` of dynamic shared memory are each CTA's, `cluster` is PtxKernel's.
   GeneratedKernel(State& s, const std::string& entry, int threads, std::size_t in_bytes,
-                  std::size_t out_bytes, std::size_t shared_bytes = 0);
+                  std::size_t out_bytes, std::size_t shared_bytes = 0, int cluster = 1);
 
   template <class T>
   void set_inputs(const std::vector<T>& values) const {
     upload(values.data(), values.size() * sizeof(T));
   }
-  // One CTA, `iterations` rounds, on poisoned outputs; returns them.
+  // One CTA (one cluster), `iterations` rounds, on poisoned outputs; returns them.
   template <class T>
   std::vector<T> outputs_after(std::int64_t iterations) const {
     std::vector<T> values(out_bytes_ / sizeof(T));
@@ -40,7 +40,7 @@ class GeneratedKernel {
 
   State& s_;
   const void* kernel_;
-  int threads_;
+  int threads_, cluster_;
   std::size_t in_bytes_, out_bytes_, shared_bytes_;
   void *in_, *out_;
 };

@@ -15,10 +15,12 @@ std::string ptx_text(const PtxKernel& kernel) {
   std::string text = fmt::format(
       ".version 9.0\n.target {}\n.address_size 64\n\n{}"
       ".visible .entry {}(.param .u64 p_records, .param .u64 p_in, .param .u64 p_out,\n"
-      "    .param .u32 p_iterations, .param .u32 p_zero)\n.maxntid {}\n{{\n",
+      "    .param .u32 p_iterations, .param .u32 p_zero)\n.maxntid {}\n",
       name(kernel.target), kernel.globals, kernel.entry, kernel.threads);
+  if (kernel.cluster > 1)
+    text += fmt::format(".explicitcluster\n.reqnctapercluster {}, 1, 1\n", kernel.cluster);
   text +=
-      "  .reg .pred %loop, %first, %lead, %warp_lead, %other_warp;\n"
+      "{\n  .reg .pred %loop, %first, %lead, %warp_lead, %other_warp;\n"
       "  .reg .b32 %iterations, %zero, %one, %thread, %lane, %cta, %sm, %tmem;\n"
       "  .reg .b64 %records, %in, %out, %start, %stop, %start_ns, %stop_ns;\n";
   text += kernel.declarations;
@@ -86,27 +88,29 @@ std::string load_tile(int bytes, int threads) {
       threads, bytes / 4);
 }
 
-std::string allocate_tensor_memory(const std::string& slot) {
+std::string allocate_tensor_memory(const std::string& slot, int cta_group) {
   return fmt::format(
       "  setp.ge.u32 %other_warp, %thread, 32;\n"
       "  @%other_warp bra allocated;\n"
-      "  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [{0}], 512;\n"
-      "  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
+      "  tcgen05.alloc.cta_group::{1}.sync.aligned.shared::cta.b32 [{0}], 512;\n"
+      "  tcgen05.relinquish_alloc_permit.cta_group::{1}.sync.aligned;\n"
       "allocated:\n"
       "  tcgen05.fence::before_thread_sync;\n"
       "  bar.sync 0;\n"
       "  tcgen05.fence::after_thread_sync;\n"
       "  ld.shared.b32 %tmem, [{0}];\n",
-      slot);
+      slot, cta_group);
 }
 
-std::string release_tensor_memory() {
-  return "  tcgen05.fence::before_thread_sync;\n"
-         "  bar.sync 0;\n"
-         "  tcgen05.fence::after_thread_sync;\n"
-         "  @%other_warp bra released;\n"
-         "  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tmem, 512;\n"
-         "released:\n";
+std::string release_tensor_memory(int cta_group) {
+  return fmt::format(
+      "  tcgen05.fence::before_thread_sync;\n"
+      "  bar.sync 0;\n"
+      "  tcgen05.fence::after_thread_sync;\n"
+      "  @%other_warp bra released;\n"
+      "  tcgen05.dealloc.cta_group::{}.sync.aligned.b32 %tmem, 512;\n"
+      "released:\n",
+      cta_group);
 }
 
 }  // namespace assay

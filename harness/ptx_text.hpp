@@ -21,6 +21,7 @@ struct PtxKernel {
   std::string loop = {};          // executed `iterations` times
   std::string finish = {};        // after the clock has stopped
   std::string globals = {};       // at module scope: dynamic shared memory
+  int cluster = 1;                // CTAs of a cluster
 };
 std::string ptx_text(const PtxKernel& kernel);
 
@@ -30,9 +31,10 @@ std::string ptx_text(const PtxKernel& kernel);
 // threads, and lets the tensor cores see them; a barrier must follow.
 std::string load_tile(int bytes, int threads);
 // Warp 0 allocates all 512 columns of tensor memory, to be released in the end; after a barrier
-// %tmem (b32) is their address. `slot` is a register with the shared address of a word for it.
-std::string allocate_tensor_memory(const std::string& slot);
-std::string release_tensor_memory();
+// %tmem (b32) is their address. `slot` is a register with the shared address of a word for it. With
+// two CTAs of a cluster (cta_group::2) both must do so, and neither may leave before the other.
+std::string allocate_tensor_memory(const std::string& slot, int cta_group = 1);
+std::string release_tensor_memory(int cta_group = 1);
 
 // Every occurrence of `from` replaced.
 std::string replace_all(std::string text, const std::string& from, const std::string& to);

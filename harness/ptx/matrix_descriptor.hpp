@@ -4,8 +4,8 @@
 //   bits  0-13  start address >> 4
 //   bits 16-29  leading-dimension byte offset >> 4
 //   bits 32-45  stride-dimension byte offset >> 4
-//   bits 49-51  base offset: (start >> 7) & 7 of a swizzled matrix that does not start on its
-//               swizzle period; 0 for the aligned buffers used here
+//   bits 49-51  base offset: base_offset() of a swizzled matrix that does not start on its swizzle
+//               period
 //   bits 62-63  swizzle: 0 none, 1 128-byte, 2 64-byte, 3 32-byte
 //
 // PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Shared Memory Layout: Matrix Descriptor
@@ -33,7 +33,14 @@ struct MatrixDescriptor {
   std::uint32_t leading_byte_offset;  // multiple of 16
   std::uint32_t stride_byte_offset;   // multiple of 16
   Swizzle swizzle = Swizzle::bytes128;
+  std::uint32_t base_offset = 0;
 };
+
+// Of a matrix whose swizzle pattern starts at this address; 0 on the pattern's period, which is
+// 1024 bytes for the 128-byte swizzle, 512 for the 64-byte and 256 for the 32-byte one.
+__host__ __device__ constexpr std::uint32_t base_offset(std::uint32_t pattern_start) {
+  return pattern_start >> 7 & 7;
+}
 
 // 14 bits of a byte quantity in units of 16 bytes: addresses up to 256 KiB.
 __host__ __device__ constexpr std::uint64_t encode_16_byte_units(std::uint32_t bytes) {
@@ -46,7 +53,8 @@ __host__ __device__ constexpr std::uint64_t encode(const MatrixDescriptor& d) {
                              : d.swizzle == Swizzle::bytes32 ? 3
                                                              : 0;
   return encode_16_byte_units(d.start_address) | encode_16_byte_units(d.leading_byte_offset) << 16 |
-         encode_16_byte_units(d.stride_byte_offset) << 32 | mode << 62;
+         encode_16_byte_units(d.stride_byte_offset) << 32 | std::uint64_t{d.base_offset & 7} << 49 |
+         mode << 62;
 }
 
 // Descriptor of a K-major operand whose rows of 128 bytes (64 16-bit elements) follow each other

@@ -32,6 +32,15 @@ TEST(MatrixDescriptor, NamesTheSwizzlesInTheirOwnOrder) {
   EXPECT_EQ(mode(Swizzle::bytes32), 3u);
 }
 
+TEST(MatrixDescriptor, SaysWhereThePatternOfASwizzleStarts) {
+  EXPECT_EQ(base_offset(0x8000), 0u);
+  EXPECT_EQ(base_offset(0x8000 + 3 * 128), 3u);
+  EXPECT_EQ(base_offset(0x8000 + 1024), 0u);
+  const std::uint64_t d = encode({0, 0, 0, Swizzle::none, 5});
+  EXPECT_EQ(bits(d, 49, 51), 5u);
+  EXPECT_EQ(d, std::uint64_t{5} << 49);
+}
+
 TEST(MatrixDescriptor, HoldsEverySharedMemoryAddress) {
   constexpr std::uint32_t kLast = 227 * 1024 - 16;
   EXPECT_EQ(bits(encode({kLast, 0, 0, Swizzle::none}), 0, 13), kLast / 16);
