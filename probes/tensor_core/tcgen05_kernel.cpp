@@ -153,8 +153,7 @@ std::string Text::setup() const {
       "  add.u32 %scales_a, %tmem, {};\n"
       "  add.u32 %scales_b, %tmem, {};\n"
       "  add.u32 %metadata, %tmem, {};\n"
-      // Not a constant, which each MMA would move to a register of its own.
-      "  or.b32 %what, %zero, {};\n"
+      "  mov.u32 %what, {};\n"
       "  mov.u32 %parity, 0;\n"
       "  setp.ne.u32 %add, 1, 0;\n",
       f_.ctas, kScalesOfA, kScalesOfB, kMetadata, f_.descriptor());
