@@ -12,4 +12,11 @@ __device__ inline float ex2_approx_ftz(float x) {
   return y;
 }
 
+// 2^x of two f16. Two MUFU.EX2.F16, or one on sm_103a.
+__device__ inline std::uint32_t ex2_approx_f16x2(std::uint32_t x) {
+  std::uint32_t y;
+  asm("ex2.approx.f16x2 %0, %1;" : "=r"(y) : "r"(x));
+  return y;
+}
+
 }  // namespace assay::ptx
