@@ -87,7 +87,7 @@ def numerics(make: Maker) -> None:
         m = make.add(f"numerics/accumulate/{family}/{kind}", model_agreement=1.0)
         m.metrics["accumulator_fraction_bits"] = make.metric("accumulator_fraction_bits", bits, width=0)
         m.metrics["products_per_sum"] = make.metric("products_per_sum", 32, width=0)
-        m.params = {"finding": f"keeps {bits} bits and truncates", "alignment": "truncated", "nan": "0x7fffffff"}
+        m.params = {"finding": f"keeps {bits} bits and truncates", "addends": "truncated", "nan": "0x7fffffff"}
     ks = [32, 256, 2048]
     for kind, scale in (("e4m3", 1e-3), ("f16", 1e-6)):
         m = make.add(f"numerics/error_growth/wgmma/{kind}", promotion_gain=12.0)

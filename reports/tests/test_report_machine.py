@@ -150,7 +150,7 @@ def test_cards_say_what_sums_keep(machine):
     cards = numerics.cards(machine, machine.columns[0])
     assert [(c.name, c.accumulate) for c in cards][-1] == ("wgmma f16", "f16")
     e4m3 = next(c for c in cards if c.name == "wgmma e4m3")
-    assert e4m3.headline == "keeps 13 fraction bits; 32 products at once; truncated"
+    assert e4m3.headline == "keeps 13 fraction bits, truncated; 32 products at once"
     assert ("NaN", "0x7fffffff") in e4m3.facts and e4m3.agreement == pytest.approx(1, rel=0.01)
 
 
@@ -181,13 +181,13 @@ def test_the_questions_get_their_sentences(machine):
     assert "peak of wgmma/bf16/ss: N = 128, 2 warpgroups, 1 accumulator, one group in flight" in said(machine, 2)
     tf32, fp8 = said(machine, 3)
     assert "8.05" in tf32 and "× FFMA's 254" in tf32 and "emulated by" in fp8
-    assert said(machine, 4)[0] == "wgmma e4m3: keeps 13 fraction bits; 32 products at once; truncated"
+    assert said(machine, 4)[0] == "wgmma e4m3: keeps 13 fraction bits, truncated; 32 products at once"
     assert any("zeros" in line and "random bits" in line and "W" in line for line in said(machine, 5))
     assert said(machine, 6)[0] == "register maps: 2 of 2 as the PTX ISA has them"
     assert any(
         line.startswith("permutation, shuffles") and "cycles per 64 × 128 tile" in line for line in said(machine, 6)
     )
-    assert [line.split(":")[0] for line in said(machine, 8)] == ["wgmma_bf16 one_warpgroup", "wgmma_bf16 ping_pong"]
+    assert [line.split(":")[0] for line in said(machine, 8)] == ["wgmma bf16 one warpgroup", "wgmma bf16 ping pong"]
     assert "polynomial of degree 3: 25 results/clk/SM with 50.0" in "\n".join(said(machine, 9))
     assert "3 pipes, as counters have it for 100.0" in "\n".join(said(machine, 10))
 

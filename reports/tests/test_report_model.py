@@ -6,7 +6,7 @@ import math
 import pytest
 import report_runs
 
-from assay.report import answers, derive, model, text
+from assay.report import answers, derive, findings, model, text
 from assay.report.page import grouped
 from assay.run_file import Estimate, Measurement, Metric, Run
 
@@ -243,7 +243,7 @@ def test_all_35_questions_are_asked_in_order_and_answered_or_not():
 
 def test_every_answer_carries_its_uncertainty():
     book = model.build([run_of(case("memory/dram/latency", 640.0))])
-    found = answers.of_row(book, book.row("memory/dram/latency", "latency_cycles"))
+    found = findings.of_row(book, book.row("memory/dram/latency", "latency_cycles"))
     assert found.lines == [("", [("640 ±0 cycles", "m0-memory-dram-latency")])]
 
 

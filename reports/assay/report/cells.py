@@ -61,7 +61,7 @@ def grid(
             if found := cell(y, x):
                 label, color, strength, words = found
                 at_x, at_y = left + wide * x, top + high * y
-                dark = " strong" if strength > 0.62 else ""
+                dark = " strong" if strength > 0.62 and color.startswith("s") else ""
                 parts.append(
                     f'<g><title>{html.escape(words)}</title><rect class="{color}" x="{at_x}" y="{at_y}" width="{wide}" '
                     f'height="{high}" fill-opacity="{max(0.03, min(1, strength)):.2f}"/>'

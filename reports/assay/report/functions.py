@@ -192,21 +192,62 @@ def _steps(low: float, high: float, count: int = 48) -> list[float]:
 
 # --- imbalance map ---------------------------------------------------------------------------------------------------
 
+IMBALANCE = "special_function/imbalance/"
 DIMENSIONS = (32, 64, 96, 128, 192, 256, 512)
+TILE = 128  # keys
+
+
+@dataclass
+class Balance:
+    """How long exp2 takes beside attention's two products, by head dimension, for one type of MMA."""
+
+    label: str
+    head_dimension: float  # below which exp2 takes longer
+    ratios: dict[int, float]  # head dimension -> time of exp2 / time of MMA
+    anchor: str = ""
+
+
+def balances(book: Book) -> list[Balance]:
+    """As measured with MMAs of the tile's width, with MUFU alone and with the best polynomial mix; where that was not
+    measured, from the rates of each (`derive.imbalances`); then what is published."""
+    found = []
+    for column, m in book.measurements:
+        if not m.name.startswith(IMBALANCE) or "emulated" in m.flags:
+            continue
+        name = m.name.removeprefix(IMBALANCE)
+        family = "mma_sync" if name.startswith("mma_sync_") else name.partition("_")[0]
+        tag = f"{column.tag} " if column.tag else ""
+        label = f"{tag}{family.replace('_', '.')} {name.removeprefix(family + '_')}"
+        for suffix, how in (("", ""), ("_mixed", " with polynomials")):
+            series, balance = m.series_named(f"exp_to_mma_time{suffix}"), m.value(f"balance_head_dim{suffix}")
+            if balance is None or series is None or [a.name for a in series.axes] != ["tile_of_keys", "head_dim"]:
+                continue
+            keys = [int(k) for k in series.axes[0].points]
+            line = series.grid[keys.index(TILE) if TILE in keys else -1]
+            ratios = {int(d): float(v) for d, v in zip(series.axes[1].points, line) if not math.isnan(v)}
+            found.append(Balance(label + how, balance, ratios, column.anchor(m.name)))
+    derived = derive.imbalances(book)
+    for line in derived if not found else [line for line in derived if line.published]:
+        ratios = {d: line.flop_per_exp2 / (4 * d) for d in DIMENSIONS}
+        found.append(Balance(line.label, line.head_dimension, ratios, line.anchor))
+    return found
 
 
 def imbalance_map(book: Book) -> Figure | None:
-    """exp2 time over MMA time, per MMA type and head dimension; darker where exp2 is the longer one."""
-    lines = derive.imbalances(book)
+    """exp2 time over MMA time, per MMA type and head dimension."""
+    lines = balances(book)
     if not lines:
         return None
+    dimensions = sorted({d for line in lines for d in line.ratios})
 
-    def cell(y: int, x: int) -> tuple[str, str, float, str]:
-        line, d = lines[y], DIMENSIONS[x]
-        ratio = line.flop_per_exp2 / (4 * d)
+    def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
+        line, d = lines[y], dimensions[x]
+        if d not in line.ratios:
+            return None
+        ratio = line.ratios[d]
         words = f"{line.label}, head dimension {d}: exp2 takes {ratio:.2f} times as long as the MMAs"
-        # Two colours meet at 1: exp2 longer, MMA longer.
-        strength = min(1.0, 0.1 + 0.4 * abs(math.log2(ratio)))
+        # Two colours meet at 1.
+        strength = min(1.0, 0.1 + 0.4 * abs(math.log2(ratio))) if ratio > 0 else 1.0
         return text.number(round(ratio, 2)), "s2" if ratio > 1 else "s1", strength, words
 
     rows = [f"{line.label}: balance at d = {line.head_dimension:.0f}" for line in lines]
@@ -216,10 +257,10 @@ def imbalance_map(book: Book) -> Figure | None:
         "Time of exp2 over time of MMA in attention",
         f"{said}.",
         rows,
-        [f"d = {d}" for d in DIMENSIONS],
+        [f"d = {d}" for d in dimensions],
         cell,
-        "Above 1 (second colour) exp2 is what attention waits for.",
-        size=(52, 24),
-        left=max(160, 5 * max(len(r) for r in rows)),
+        "By head dimension d. Above 1 (second colour) attention waits for exp2.",
+        size=(44, 22),
+        left=20 + round(4.6 * max(len(r) for r in rows)),
         slanted=False,
     )

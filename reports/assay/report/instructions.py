@@ -13,7 +13,7 @@ RATES = ("flop_per_clock_per_sm", "ops_per_clock_per_sm")
 
 # Cases of these families that combine instructions, or ask something else of them.
 OTHERS = re.compile(
-    r"(sass/(pipes|operands)|special_function/(overlap\w*|exp2_\w+|imbalance|interference)|tensor_core/(power|wgmma_in_flight))/"
+    r"(sass/(pipes|operands)|special_function/(overlap\w*|exp2_\w+|imbalance|interference)|tensor_core/(power|wgmma_in_flight|fp32_matmul))/"
 )
 FAMILIES = re.compile(r"(sass|special_function|tensor_core|tmem)/")
 

@@ -48,6 +48,7 @@ class Card:
     headline: str
     finding: str
     agreement: float | None  # share of random dot products that the model predicts bit for bit
+    bits: float | None  # of the fraction of each addend
     facts: list[tuple[str, str]]
     anchor: str
 
@@ -62,7 +63,7 @@ def _title(path: str) -> tuple[str, str]:
 
 
 def cards(book: Book, column: Column) -> list[Card]:
-    """One per type and family whose sums were examined, in the order of the run."""
+    """One per type and family whose sums were examined; FP8, which keeps least, first, f16 sums last."""
     found = []
     for c, m in book.measurements:
         if c is column and m.name.startswith(ACCUMULATE):
@@ -75,27 +76,26 @@ def cards(book: Book, column: Column) -> list[Card]:
                     headline(m),
                     str(m.params.get("finding", "")),
                     m.value("model_agreement"),
+                    m.value("accumulator_fraction_bits"),
                     facts,
                     c.anchor(m.name),
                 )
             )
-    return found
+    return sorted(found, key=lambda card: (card.accumulate == "f16", not re.search("e[45]m", card.name)))
 
 
 def headline(m: Measurement) -> str:
-    """ "keeps 13 fraction bits, 32 products at once; truncates"; "" where nothing was found."""
-    parts = []
-    if (bits := m.value("accumulator_fraction_bits")) is not None:
-        parts.append(f"keeps {bits:g} fraction bits")
+    """ "keeps 13 fraction bits, truncated; 32 products at once"; where no bits were found, the finding itself."""
+    bits = m.value("accumulator_fraction_bits")
+    if bits is None:
+        return str(m.params.get("finding", ""))
+    said = f"keeps {bits:g} fraction bits"
+    if how := m.params.get("addends") or m.params.get("results"):
+        said += f", {how}"
     if (at_once := m.value("products_per_sum")) is not None and at_once > 1:
         sums = m.value("sums") or 1
-        parts.append(f"{at_once:g} products at once" + (f", {sums:g} sums in turn" if sums > 1 else ""))
-    if not parts and m.value("products_exact"):
-        parts.append("exact")
-    alignment = str(m.params.get("alignment") or m.params.get("addends") or m.params.get("results") or "")
-    if alignment and len(alignment) < 60:
-        parts.append(alignment)
-    return "; ".join(parts)
+        said += f"; {at_once:g} products at once" + (f", {sums:g} times" if sums > 1 else "")
+    return said
 
 
 # --- error growth ----------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ PARTS: dict[str, tuple[Question, ...]] = {
         Question(
             11,
             "What bounds the hot loop of a kernel, and does the time agree?",
-            (Pick(r"(sass|kernels|special_function)/.*(predict|two_stage|hot_loop|softmax_pipeline).*", None, 4),),
+            special="hot_loop",
         ),
         Question(12, "Did the compiler emit what was asked for?", special="disassembly"),
     ),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from . import answers, cells, page, tensor_cores, text
+from . import answers, cells, findings, page, tensor_cores, text
 from .model import Book
 from .page import MAIN, TEMPLATES
 
@@ -55,7 +55,7 @@ def _environment() -> Any:
         quantity=text.quantity,
         slug=text.slug,
         words=text.words,
-        speedup=answers.speedup,
+        speedup=findings.speedup,
         tiny=cells.tiny,
         SOURCES=tensor_cores.SOURCES,
         MMA_FAMILIES=tensor_cores.FAMILIES,

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 
 from ..run_file import Measurement
 from . import text
 from .model import SUSTAINED, Book, Column, Number, Row
-from .svg import GRID, INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
+from .svg import GRID, INK, MUTED, PAPER, SERIES, Figure, axes, finish
 
 MMA = re.compile(r"tensor_core/(mma_sync|wgmma|tcgen05)/([^/]+)/([^/]+)(?:/(.+))?")
 FAMILIES = {"wgmma": "wgmma", "tcgen05": "tcgen05", "mma_sync": "mma.sync"}
@@ -56,6 +55,11 @@ class Line:
     sustained: Number | None = None
     energy: Number | None = None  # pJ per FLOP, under lasting load
 
+    @property
+    def usual(self) -> Best:
+        """The dense case, or the first there is."""
+        return self.best.get("dense") or next(iter(self.best.values()))
+
 
 def parse(name: str) -> Mma | None:
     """The parts of the name of a dense or sparse MMA on ordinary data; None for other names."""
@@ -86,25 +90,24 @@ def lines(book: Book) -> list[Line]:
             line = found.setdefault(key, Line(column, mma.family, mma.kind, mma.accumulate))
             m = book.measurement(column, row.name)
             line.sums = str(m.params.get("accumulate", line.accumulate)) if m else line.accumulate
-            line.emulated |= "emulated" in number.flags
             best = line.best.get(mma.source)
             if best is None or number.value > 1.001 * best.number.value:
                 line.best[mma.source] = Best(row, number, mma.shape)
     for line in found.values():
+        line.emulated = "emulated" in line.usual.number.flags
         _per_second(book, line)
     order = list(FAMILIES)
 
     def rank(line: Line) -> tuple:
-        dense = line.best.get("dense") or next(iter(line.best.values()))
-        return order.index(line.family), line.kind == "b1", -dense.number.value, line.kind, line.accumulate
+        rate = line.usual.number.value / (1 if "dense" in line.best else 2)
+        return order.index(line.family), line.emulated, line.kind == "b1", -round(rate, -2), line.kind, line.accumulate
 
-    by_kind = sorted(found.values(), key=rank)
-    return sorted(by_kind, key=lambda line: order.index(line.family))
+    return sorted(found.values(), key=rank)
 
 
 def _per_second(book: Book, line: Line) -> None:
     """Adds throughput and energy: of the dense case if there is one."""
-    best = line.best.get("dense") or next(iter(line.best.values()))
+    best = line.usual
     i = line.column.index
     if row := book.row(best.row.name, "tflops"):
         line.tflops = row.numbers[i]
@@ -163,28 +166,16 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
         ax.set_yscale("log", base=2)
         sizes = sorted({n for c in curves for n, _ in c.points})
         ax.plot(sizes, [n / 2 for n in sizes], color=MUTED, lw=0.9, ls=(0, (1, 2)))
-        ends, drawn = [], {}
+        drawn = {}
         for curve in curves:
             color = SERIES[list(SWEPT).index(curve.source)]
-            ax.plot(*zip(*curve.points), marker="o", ms=4, color=color, mec=PAPER, mew=0.6)
-            ends.append((*curve.points[0], color, SWEPT[curve.source]))
+            label = SWEPT[curve.source]
+            ax.plot(*zip(*curve.points), marker="o", ms=4, color=color, mec=PAPER, mew=0.6, label=label)
             if curve.published:
                 drawn[curve.title] = None
                 ax.plot(*zip(*curve.published), "D", ms=6.5, mfc="none", mec=color, mew=0.9)
-        for start in {n for n, *_ in ends}:
-            here = [end for end in ends if end[0] == start]
-            for (_, _, color, label), y in zip(here, spread([math.log2(end[1]) for end in here], 0.34)):
-                ax.annotate(
-                    label,
-                    (start, 2**y),
-                    xytext=(-7, 3 if start > sizes[0] else 0),
-                    textcoords="offset points",
-                    va="center",
-                    ha="right",
-                    color=color,
-                    fontsize=9,
-                )
-        ax.set(xlabel="N of m64nN", ylabel="cycles per wgmma", xlim=(sizes[0] / 2.2, sizes[-1] * 1.15))
+        ax.set(xlabel="N of m64nN", ylabel="cycles per wgmma", xlim=(sizes[0] / 1.15, sizes[-1] * 1.15))
+        ax.legend(loc="upper left", fontsize=8.5, labelcolor=INK)
         ax.set_xticks([n for n in (8, 16, 32, 64, 128, 256) if sizes[0] <= n <= sizes[-1]])
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(lambda v, _: f"{v:g}")
