@@ -139,7 +139,7 @@ void run(State& s) {
       s.cycles({.flop = flop, .limit = form.limit(s.target())}, prepare(s, both));
   for (double& cycles : interval) cycles /= both.mmas();
   s.add_metric("issue_interval_cycles", "cycle", Better::lower, interval);
-  s.cycles({.steps = Kernel::kAlone}, prepare(s, {form, true}));
+  s.cycles({.steps = Tcgen05Batches::kAlone}, prepare(s, {form, true}));
 }
 
 bool is_one_of(const char* name, std::initializer_list<std::string_view> choices) {

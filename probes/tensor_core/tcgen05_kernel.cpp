@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/ptx_text.hpp"
+#include "harness/tcgen05_batches.hpp"
 
 namespace assay::tcgen05 {
 namespace {
@@ -19,11 +20,14 @@ constexpr int kA = 256, kScalesOfA = 288, kScalesOfB = 304, kMetadata = 320, kCh
 
 class Text {
  public:
-  explicit Text(const Kernel& kernel) : k_(kernel), f_(kernel.form) {}
+  explicit Text(const Kernel& kernel)
+      : k_(kernel), f_(kernel.form), batches_{kernel.latency, kernel.form.ctas, [this](int i) {
+                                                return mma(i);
+                                              }} {}
 
   std::string declarations() const;
   std::string setup() const;
-  std::string loop() const;
+  std::string loop() const { return batches_.loop(); }
   std::string finish() const;
 
  private:
@@ -36,12 +40,11 @@ class Text {
   std::string cluster_barrier() const;
   std::string descriptors() const;
   std::string tensor_memory() const;
-  std::string issue(int first, int count, int barrier) const;
   std::string mma(int step) const;
-  std::string commit(int barrier) const;
 
   const Kernel& k_;
   const Form& f_;
+  Tcgen05Batches batches_;
 };
 
 std::string repeated(const std::string& reg, int count) {
@@ -57,14 +60,14 @@ std::string registers() {
 }
 
 std::string Text::declarations() const {
-  return fmt::format(
-      "  .reg .pred %done, %add, %idle, %elected, %peer, %kept;\n"
-      "  .reg .b16 %both;\n"
-      "  .reg .b32 %r<{}>, %at, %tile, %lanes, %warp, %rank, %bar0, %bar1, %slot, %parity,\n"
-      "      %before, %accumulator, %scale, %scales_a, %scales_b, %metadata, %what;\n"
-      "  .reg .b64 %from, %row, %b<{}>;\n"
-      "  .reg .{} %a<{}>;\n",
-      kChunk, b_steps(), f_.a_in_tensor_memory ? "b32" : "b64", a_steps());
+  return batches_.declarations() +
+         fmt::format(
+             "  .reg .pred %add, %idle, %peer, %kept, %more;\n"
+             "  .reg .b32 %r<{}>, %at, %tile, %lanes, %warp, %rank, %slot, %column, %what,\n"
+             "      %accumulator, %scale, %scales_a, %scales_b, %metadata;\n"
+             "  .reg .b64 %from, %row, %b<{}>;\n"
+             "  .reg .{} %a<{}>;\n",
+             kChunk, b_steps(), f_.a_in_tensor_memory ? "b32" : "b64", a_steps());
 }
 
 // Of the CTAs of a cluster, around what one does to the other.
@@ -127,15 +130,9 @@ std::string Text::descriptors() const {
 }
 
 std::string Text::setup() const {
-  std::string text = fmt::format(
-      "  mov.u32 %tile, tile;\n"
-      "  add.u32 %bar0, %tile, {0};\n"
-      "  add.u32 %bar1, %tile, {0} + 8;\n"
-      "  add.u32 %slot, %tile, {0} + 16;\n"
-      "  @%lead mbarrier.init.shared::cta.b64 [%bar0], 1;\n"
-      "  @%lead mbarrier.init.shared::cta.b64 [%bar1], 1;\n"
-      "  fence.mbarrier_init.release.cluster;\n",
-      in_shared());
+  std::string text =
+      "  mov.u32 %tile, tile;\n" + batches_.setup("%tile", in_shared()) +
+      fmt::format("  add.u32 %slot, %tile, {};\n", in_shared() + Tcgen05Batches::kBarrierBytes);
   if (f_.a_in_tensor_memory) {
     text += fmt::format("  mov.u64 %row, %in;\n  add.u64 %in, %in, {};\n", k_.a_bytes());
     text += load_tile(in_shared(), Kernel::kThreads) + "  mov.u64 %in, %row;\n";
@@ -146,15 +143,13 @@ std::string Text::setup() const {
   if (f_.ctas == 2)
     text +=
         "  mov.u32 %rank, %cluster_ctarank;\n"
-        "  setp.ne.u32 %peer, %rank, 0;\n"
-        "  mov.u16 %both, 3;\n";
+        "  setp.ne.u32 %peer, %rank, 0;\n";
   text += fmt::format(
       "  setp.lt.u32 %kept, %cta, {};\n"
       "  add.u32 %scales_a, %tmem, {};\n"
       "  add.u32 %scales_b, %tmem, {};\n"
       "  add.u32 %metadata, %tmem, {};\n"
       "  mov.u32 %what, {};\n"
-      "  mov.u32 %parity, 0;\n"
       "  setp.ne.u32 %add, 1, 0;\n",
       f_.ctas, kScalesOfA, kScalesOfB, kMetadata, f_.descriptor());
   return text + descriptors() + cluster_barrier();
@@ -173,53 +168,8 @@ std::string Text::mma(int step) const {
          "\n";
 }
 
-// Of two CTAs, both learn of it.
-std::string Text::commit(int barrier) const {
-  return fmt::format(
-      "  @%elected tcgen05.commit.cta_group::{}.mbarrier::arrive::one.shared::cluster{}.b64 "
-      "[%bar{}]{};\n",
-      f_.ctas, f_.ctas == 2 ? ".multicast::cluster" : "", barrier, f_.ctas == 2 ? ", %both" : "");
-}
-
-// `count` MMAs, the first with the operands of that step, and their commit.
-std::string Text::issue(int first, int count, int barrier) const {
-  const std::string label = fmt::format("follow{}_{}", first, barrier);
-  std::string text = f_.ctas == 2 ? "  @%peer bra " + label + ";\n" : "";
-  for (int i = 0; i < count; ++i) text += mma(k_.latency ? 0 : first + i);
-  return text + commit(barrier) + (f_.ctas == 2 ? label + ":\n" : "");
-}
-
-// For the phase of this parity to end.
-std::string wait(const std::string& label, int barrier, const std::string& parity) {
-  return fmt::format(
-      "{0}:\n"
-      "  mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar{1}], {2};\n"
-      "  @!%done bra {0};\n",
-      label, barrier, parity);
-}
-
-std::string Text::loop() const {
-  // ptxas sees that the elected lane of one warp issues, and needs no loop over lanes.
-  std::string text = "  @%idle bra issued;\n  elect.sync _|%elected, 0xffffffff;\n";
-  if (k_.latency) {
-    for (int i = 0; i < Kernel::kAlone; ++i)
-      text += issue(i, 1, 0) + wait(fmt::format("wait{}", i), 0, "%parity") +
-              "  xor.b32 %parity, %parity, 1;\n";
-    return text + "issued:\n";
-  }
-  // The wait for barrier 1 is for the round before: in the first one for the phase before all.
-  text += issue(0, Kernel::kBatch, 0) + "  xor.b32 %before, %parity, 1;\n" +
-          wait("wait1", 1, "%before");
-  text += issue(Kernel::kBatch, Kernel::kBatch, 1) + wait("wait0", 0, "%parity") +
-          "  xor.b32 %parity, %parity, 1;\n";
-  return text + "issued:\n";
-}
-
 std::string Text::finish() const {
-  std::string text;
-  if (!k_.latency)
-    text += "  xor.b32 %before, %parity, 1;\n  @%idle bra drained;\n" +
-            wait("drain", 1, "%before") + "drained:\n";
+  std::string text = batches_.drain();
   text += "  bar.sync 0;\n" + cluster_barrier() +
           fmt::format(
               "  tcgen05.fence::after_thread_sync;\n"
@@ -238,9 +188,9 @@ std::string Text::finish() const {
   text += fmt::format(
       "  add.u64 %out, %out, {};\n"
       "  add.u32 %at, %at, {};\n"
-      "  sub.u32 %before, %at, %lanes;\n"
-      "  setp.lt.u32 %done, %before, {};\n"
-      "  @%done bra read;\n",
+      "  sub.u32 %column, %at, %lanes;\n"
+      "  setp.lt.u32 %more, %column, {};\n"
+      "  @%more bra read;\n",
       stored * Kernel::kLanes * 4, stored, f_.columns());
   return text + cluster_barrier() + release_tensor_memory(f_.ctas) + cluster_barrier();
 }

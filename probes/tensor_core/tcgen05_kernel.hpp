@@ -5,12 +5,12 @@
 // Rows of A and B are 128 bytes, 128-byte swizzled, K-major, as TMA would leave them; MMAs walk
 // along a row and start again. A in tensor memory has a lane for each row, whose 32 columns hold
 // what the 128 bytes of shared memory would. All MMAs add to the same accumulators, in order, as a
-// kernel's do along K. One thread issues (of two CTAs, of the first): a batch of MMAs and a commit,
-// then the wait for the batch before, so that the tensor core always has one in hand.
+// kernel's do along K. harness/tcgen05_batches.hpp says how they are issued.
 #pragma once
 #include <cstddef>
 #include <string>
 
+#include "harness/tcgen05_batches.hpp"
 #include "probes/tensor_core/tcgen05_form.hpp"
 
 namespace assay::tcgen05 {
@@ -18,13 +18,12 @@ namespace assay::tcgen05 {
 struct Kernel {
   static constexpr int kThreads = 128;  // each warp reads its 32 lanes of the accumulators
   static constexpr int kRowBytes = 128, kLanes = 128;
-  static constexpr int kBatch = 16, kAlone = 8;  // MMAs: of one commit; of a round of the latency's
 
   Form form;
   bool latency;
 
   const char* entry() const { return latency ? "latency" : "throughput"; }
-  int mmas() const { return latency ? kAlone : 2 * kBatch; }  // in one round of the loop
+  int mmas() const { return Tcgen05Batches{latency}.operations(); }  // in one round of the loop
 
   // Bytes of the tiles. In `in` that of A comes first, with a row for each lane if it goes to
   // tensor memory; then B's; then the words that all accumulators start as, that all scales are and
