@@ -88,29 +88,31 @@ std::string load_tile(int bytes, int threads) {
       threads, bytes / 4);
 }
 
-std::string allocate_tensor_memory(const std::string& slot, int cta_group) {
+std::string allocate_tensor_memory(const std::string& slot, const TensorMemory& memory) {
+  const std::string permit = fmt::format(
+      "  tcgen05.relinquish_alloc_permit.cta_group::{}.sync.aligned;\n", memory.cta_group);
   return fmt::format(
       "  setp.ge.u32 %other_warp, %thread, 32;\n"
       "  @%other_warp bra allocated;\n"
-      "  tcgen05.alloc.cta_group::{1}.sync.aligned.shared::cta.b32 [{0}], 512;\n"
-      "  tcgen05.relinquish_alloc_permit.cta_group::{1}.sync.aligned;\n"
+      "  tcgen05.alloc.cta_group::{1}.sync.aligned.shared::cta.b32 [{0}], {2};\n"
+      "{3}"
       "allocated:\n"
       "  tcgen05.fence::before_thread_sync;\n"
       "  bar.sync 0;\n"
       "  tcgen05.fence::after_thread_sync;\n"
       "  ld.shared.b32 %tmem, [{0}];\n",
-      slot, cta_group);
+      slot, memory.cta_group, memory.columns, memory.allocates_more ? "" : permit);
 }
 
-std::string release_tensor_memory(int cta_group) {
+std::string release_tensor_memory(const TensorMemory& memory) {
   return fmt::format(
       "  tcgen05.fence::before_thread_sync;\n"
       "  bar.sync 0;\n"
       "  tcgen05.fence::after_thread_sync;\n"
       "  @%other_warp bra released;\n"
-      "  tcgen05.dealloc.cta_group::{}.sync.aligned.b32 %tmem, 512;\n"
+      "  tcgen05.dealloc.cta_group::{}.sync.aligned.b32 %tmem, {};\n"
       "released:\n",
-      cta_group);
+      memory.cta_group, memory.columns);
 }
 
 }  // namespace assay

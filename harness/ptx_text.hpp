@@ -30,11 +30,16 @@ std::string ptx_text(const PtxKernel& kernel);
 // Copies the first `bytes` (a multiple of 4) of %in to shared memory at register %tile, by all
 // threads, and lets the tensor cores see them; a barrier must follow.
 std::string load_tile(int bytes, int threads);
-// Warp 0 allocates all 512 columns of tensor memory, to be released in the end; after a barrier
-// %tmem (b32) is their address. `slot` is a register with the shared address of a word for it. With
-// two CTAs of a cluster (cta_group::2) both must do so, and neither may leave before the other.
-std::string allocate_tensor_memory(const std::string& slot, int cta_group = 1);
-std::string release_tensor_memory(int cta_group = 1);
+// Warp 0 allocates columns of tensor memory, to be released in the end; after a barrier %tmem (b32)
+// is their address. `slot` is a register with the shared address of a word for it. With two CTAs of
+// a cluster (cta_group::2) both must do so, and neither may leave before the other.
+struct TensorMemory {
+  int columns = 512;
+  int cta_group = 1;
+  bool allocates_more = false;  // later, in the kernel's own text
+};
+std::string allocate_tensor_memory(const std::string& slot, const TensorMemory& memory = {});
+std::string release_tensor_memory(const TensorMemory& memory = {});
 
 // Every occurrence of `from` replaced.
 std::string replace_all(std::string text, const std::string& from, const std::string& to);

@@ -139,7 +139,7 @@ std::string Text::setup() const {
   } else {
     text += load_tile(in_shared(), Kernel::kThreads);
   }
-  text += allocate_tensor_memory("%slot", f_.ctas) + tensor_memory();
+  text += allocate_tensor_memory("%slot", {.cta_group = f_.ctas}) + tensor_memory();
   if (f_.ctas == 2)
     text +=
         "  mov.u32 %rank, %cluster_ctarank;\n"
@@ -192,7 +192,8 @@ std::string Text::finish() const {
       "  setp.lt.u32 %more, %column, {};\n"
       "  @%more bra read;\n",
       stored * Kernel::kLanes * 4, stored, f_.columns());
-  return text + cluster_barrier() + release_tensor_memory(f_.ctas) + cluster_barrier();
+  return text + cluster_barrier() + release_tensor_memory({.cta_group = f_.ctas}) +
+         cluster_barrier();
 }
 
 }  // namespace

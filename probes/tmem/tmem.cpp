@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor memory to registers and back: tcgen05.ld and tcgen05.st by shape.
+// Tensor memory to registers and back: tcgen05.ld, tcgen05.ld.red and tcgen05.st by shape.
 //
 // Tensor memory has 128 lanes of 512 columns of 32 bits. Warp w of a CTA reaches the 32 lanes
 // 32 (w mod 4) and up. A shape says how many lanes (32 or 16) and how many bits of each one
@@ -22,19 +22,29 @@ constexpr int kInFlight = 96;               // registers that a loop may have un
 constexpr int kColumns = 512, kHalf = 256;  // warps 0-3 work in the lower half, 4-7 in the upper
 
 struct Access {
-  bool store, latency;
+  std::string operation;  // "ld", "ld_red" or "st"
+  bool latency;
   std::string shape;  // "16x64b"
   int times;          // the N of .xN
 
   int lanes() const { return shape == "32x32b" ? 32 : 16; }
+  // Of 16x32bx2 two halves lie side by side: for threads 0-15, and for the others.
+  bool halves() const { return shape == "16x32bx2"; }
   int columns() const {
-    return times * (shape == "16x256b" ? 8 : shape == "16x128b" ? 4 : shape == "16x64b" ? 2 : 1);
+    return times * (halves() ? 2 : 1) *
+           (shape == "16x256b"   ? 8
+            : shape == "16x128b" ? 4
+            : shape == "16x64b"  ? 2
+                                 : 1);
   }
   int registers() const { return lanes() * columns() / 32; }
   int warps() const { return latency ? 1 : 8; }
   // Different instructions in one iteration, each on columns and registers of its own.
   int group() const { return latency ? 1 : std::clamp(kInFlight / registers(), 1, 8); }
-  std::string mnemonic() const { return store ? "st" : "ld"; }
+  // A load may also bring the greatest of a thread's registers, of which there must be two.
+  bool store() const { return operation == "st"; }
+  bool reduces() const { return operation == "ld_red"; }
+  std::string mnemonic() const { return reduces() ? "ld.red" : operation; }
 };
 
 std::string registers_of(const Access& a, int member) {
@@ -45,24 +55,30 @@ std::string registers_of(const Access& a, int member) {
 }
 
 std::string instruction(const Access& a, int member, const std::string& base) {
-  const std::string at = fmt::format("[{}+{}]", base, member * a.columns());
-  const std::string registers = "{" + registers_of(a, member) + "}";
-  return fmt::format("  tcgen05.{}.sync.aligned.{}.x{}.b32 {}, {};\n", a.mnemonic(), a.shape,
-                     a.times, a.store ? at : registers, a.store ? registers : at);
+  std::string at = fmt::format("[{}+{}]", base, member * a.columns());
+  if (a.halves()) at += fmt::format(", {}", a.times);
+  std::string registers = "{" + registers_of(a, member) + "}";
+  if (a.reduces()) registers += fmt::format(", %greatest{}", member);
+  return fmt::format("  tcgen05.{}.sync.aligned.{}.x{}{} {}, {};\n", a.mnemonic(), a.shape, a.times,
+                     a.reduces() ? ".max.u32" : ".b32", a.store() ? at : registers,
+                     a.store() ? registers : at);
 }
 
+// What the loop waits for: of a reduction its result, which is the last one too.
 std::string last_register(const Access& a, int member) {
+  if (a.reduces()) return fmt::format("%greatest{}", member);
   return fmt::format("%r{}", (member + 1) * a.registers() - 1);
 }
 
 // One iteration of the measured loop.
 std::string body(const Access& a) {
-  const std::string wait = fmt::format("  tcgen05.wait::{}.sync.aligned;\n", a.mnemonic());
+  const std::string wait =
+      fmt::format("  tcgen05.wait::{}.sync.aligned;\n", a.store() ? "st" : "ld");
   std::string text;
   if (a.latency) {
     for (int step = 0; step < kSteps; ++step) {
       text += instruction(a, 0, "%at") + wait;
-      if (!a.store)  // the next address is ready when this value is
+      if (!a.store())  // the next address is ready when this value is
         text += fmt::format(
             "  and.b32 %t, {0}, %zero;\n  or.b32 %at, %base, %t;\n"
             "  add.u32 %seen, %seen, {0};\n",
@@ -72,7 +88,7 @@ std::string body(const Access& a) {
   }
   for (int member = 0; member < a.group(); ++member) text += instruction(a, member, "%base");
   text += wait;
-  if (a.store) return text;
+  if (a.store()) return text;
   text += "  @%never bra keep;\n";
   for (int member = 0; member < a.group(); ++member)
     text += fmt::format("  add.u32 %seen, %seen, {};\n", last_register(a, member));
@@ -83,7 +99,7 @@ std::string body(const Access& a) {
 // register of every load, without which the assembler would let loads share registers, and so wait
 // for one another.
 std::string keep(const Access& a) {
-  if (a.store || a.latency) return "";
+  if (a.store() || a.latency) return "";
   std::string text = "  bra kept;\nkeep:\n";
   for (int i = 0; i < a.group() * a.registers(); ++i)
     text += fmt::format("  add.u32 %sum, %sum, %r{};\n", i);
@@ -95,7 +111,7 @@ std::string keep(const Access& a) {
 // own.
 std::string prepare(const Access& a) {
   std::string text;
-  if (a.store) {
+  if (a.store()) {
     for (int i = 0; i < a.group() * a.registers(); ++i)
       text += fmt::format("  mad.lo.u32 %r{}, %thread, {}, {};\n", i, kRegisters, i + 1);
     return text;
@@ -123,13 +139,14 @@ std::string prepare(const Access& a) {
 // After the loop of stores: the same shape loads back what was stored, into %sum with weights, so
 // that a swap shows.
 std::string read_back(const Access& a) {
-  if (!a.store) return "";
+  if (!a.store()) return "";
   std::string text;
   for (int member = 0; member < a.group(); ++member) {
     text += fmt::format(
-        "  tcgen05.ld.sync.aligned.{}.x{}.b32 {{{}}}, [%base+{}];\n"
+        "  tcgen05.ld.sync.aligned.{}.x{}.b32 {{{}}}, [%base+{}]{};\n"
         "  tcgen05.wait::ld.sync.aligned;\n",
-        a.shape, a.times, registers_of(a, 0), member * a.columns());
+        a.shape, a.times, registers_of(a, 0), member * a.columns(),
+        a.halves() ? fmt::format(", {}", a.times) : "");
     for (int i = 0; i < a.registers(); ++i)
       text +=
           fmt::format("  mad.lo.u32 %sum, %r{}, {}, %sum;\n", i, member * a.registers() + i + 1);
@@ -145,7 +162,7 @@ std::string ptx(const Access& a, Target target) {
       "  .shared .align 4 .b32 address;\n"
       "  .reg .pred %p, %never;\n"
       "  .reg .b32 %slot, %warp, %row, %half, %base, %at, %t, %count, %sum, %last, %seen, "
-      "%r<{}>;\n",
+      "%r<{}>, %greatest<8>;\n",
       kRegisters);
   // This warp's corner: lane 32 (w mod 4) in bits 16 and up, column 256 (w / 4) below.
   kernel.setup = "  mov.u32 %slot, address;\n" + allocate_tensor_memory("%slot") +
@@ -174,35 +191,41 @@ std::string ptx(const Access& a, Target target) {
 }
 
 Access access_of(const Case& c) {
-  return {c.text("operation") == "st", c.text("figure") == "latency", c.text("shape"),
+  return {c.text("operation"), c.text("figure") == "latency", c.text("shape"),
           static_cast<int>(c.i64("times"))};
 }
 
-std::vector<Case> cases(const char* operation) {
+std::vector<Case> cases(const std::string& operation) {
   std::vector<Case> all;
-  const auto add = [&](const char* shape, std::initializer_list<int> repeats) {
+  const auto add = [&](const std::string& shape, std::initializer_list<int> repeats) {
     for (const int times : repeats)
-      for (const bool latency : {false, true})
+      for (const bool latency : {false, true}) {
+        const bool quick = operation != "ld_red" && shape != "16x32bx2";
         all.push_back({.name = fmt::format("{}_x{}{}", shape, times, latency ? "/latency" : ""),
                        .params = {{"operation", operation},
                                   {"shape", shape},
                                   {"times", times},
                                   {"figure", latency ? "latency" : "bandwidth"}},
-                       .suite = times == (latency ? 1 : 32) ? Suite::quick : Suite::full});
+                       .suite = quick && times == (latency ? 1 : 32) ? Suite::quick : Suite::full});
+      }
   };
-  add("32x32b", {1, 8, 32, 128});
+  if (operation == "ld_red") {
+    add("32x32b", {2, 8, 32, 128});
+    return all;
+  }
+  add("32x32b", {1, 2, 4, 8, 16, 32, 64, 128});
   add("16x64b", {1, 8, 32, 128});
   add("16x128b", {1, 8, 32, 64});
   add("16x256b", {1, 8, 32});
+  add("16x32bx2", {1, 8, 32, 128});
   return all;
 }
 
 std::vector<KernelUse> kernels(const Case& c, Target target) {
   const Access a = access_of(c);
-  const int count = a.latency ? kSteps : a.group();
-  return {{.kernel = "tmem",
-           .sass = {{a.store ? "STTM" : "LDTM", count, count}},
-           .ptx = ptx(a, target)}};
+  const int count = (a.latency ? kSteps : a.group()) * (a.halves() ? 2 : 1);
+  const char* opcode = a.store() ? "STTM" : a.reduces() ? "LDTM.STAT" : "LDTM";
+  return {{.kernel = "tmem", .sass = {{opcode, count, count}}, .ptx = ptx(a, target)}};
 }
 
 // What a warp's trial load must add up to: every cell of its corner once.
@@ -239,16 +262,19 @@ void check_values(State& s, const Access& a, const GeneratedKernel& loaded) {
   for (std::size_t warp = 0; warp < threads / 32; ++warp) {
     std::uint32_t sum = 0;
     for (std::size_t t = warp * 32; t < warp * 32 + 32; ++t) {
-      if (a.store) {
+      if (a.store()) {
         s.require(out[t] == stored(a, static_cast<std::uint32_t>(t)),
                   "what was stored does not load back");
         continue;
       }
       sum += out[t];
+      if (a.reduces())
+        s.require(out[threads + t] == ((t % 128) << 16 | (warp / 4 * kHalf + a.columns() - 1)),
+                  "a reduction's result is not its greatest cell");
       s.require(out[2 * threads + t] == kRounds * seen_in_loop(a, out[threads + t]),
                 "the loop loaded something else than the trial did");
     }
-    if (!a.store)
+    if (!a.store())
       s.require(sum == cells(a, static_cast<int>(warp)), "a load brought the wrong cells");
   }
 }
@@ -262,17 +288,22 @@ void run(State& s) {
   s.cycles(a.latency ? Work{.steps = kSteps} : Work{.bytes = bytes}, loaded.on_every_sm());
 }
 
-Probe probe(const char* operation, const char* question) {
-  return {.name = std::string("tmem/") + operation,
+Probe probe(const std::string& operation, const char* question, std::vector<Target> targets) {
+  return {.name = "tmem/" + operation,
           .question = question,
           .cases = cases(operation),
-          .targets = {Target::sm_100a, Target::sm_103a},
+          .targets = std::move(targets),
           .kernels = kernels,
           .run = run};
 }
 
-const Registration ld{
-    probe("ld", "How fast, and how soon, do registers get what tensor memory holds?")};
-const Registration st{probe("st", "How fast do registers reach tensor memory?")};
+const Registration ld{probe("ld",
+                            "How fast, and how soon, do registers get what tensor memory holds?",
+                            {Target::sm_100a, Target::sm_103a})};
+const Registration st{
+    probe("st", "How fast do registers reach tensor memory?", {Target::sm_100a, Target::sm_103a})};
+const Registration ld_red{probe("ld_red",
+                                "What does it cost to get the greatest of what is loaded as well?",
+                                {Target::sm_103a})};
 
 }  // namespace
