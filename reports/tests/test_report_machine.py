@@ -104,6 +104,7 @@ def test_what_was_only_built_stands_beside_what_was_measured():
     rows = {row.name: row for row in instructions.instructions(book(make.run, offline()))}
     bf16, tf32 = (rows[f"tensor_core/mma_sync/{kind}/m16n8k16"] for kind in ("bf16", "tf32"))
     assert bf16.first_rate and bf16.targets["sm_120a"][0] == "✓"
+    assert bf16.targets["sm_90a"] == ("●", "measured")
     assert tf32.first_rate is None and tf32.targets["sm_120a"][0] == "✗" and "not run" in tf32.targets["sm_89"][1]
 
 

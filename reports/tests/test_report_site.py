@@ -77,7 +77,7 @@ def test_the_table_of_instructions_says_all_of_it(documents, folder):
     said = " ".join(documents["instructions.html"].words)
     rows = [a for a, _ in documents["instructions.html"].all("tr") if "data-state" in a]
     assert len(rows) > page.MANY and {"measured", "built", "measured emulated"} <= {a["data-state"] for a in rows}
-    for part in ("LOP3.LUT", "8 × 4", "emulated", "sm_120a", "tensor", "built for this target"):
+    for part in ("LOP3.LUT", "8 × 4", "emulated", "sm_120a", "tensor", "not run, but built"):
         assert part in said, part
     assert 'data-values="8 16 - 32"' in html and "2 chains, 8 warps: 32" in html
     assert html.index("<table") < html.index("<script>")  # whole without a script
@@ -95,6 +95,20 @@ def test_the_assemblers_matrix_is_summed_up_and_linked(folder):
     main = (folder / "index.html").read_text()
     assert 'href="isa.html"' in main and "ptxas 13.0" in main
     assert (folder / "isa.html").read_text() == "<title>every form</title>"
+
+
+def test_many_cases_that_were_only_built_have_a_page(tmp_path):
+    make = report_runs.Maker(2)
+    for i in range(page.MANY + 1):
+        make.without(f"sass/op{i}/b32", "not_run", "no GPU here", "sm_100a", verified=i > 1)
+    main = site.write(model.build([make.run]), tmp_path).read_text()
+    built = Document((tmp_path / "built.html").read_text())
+    assert (
+        "op7/b32" not in " ".join(Document(main).words)
+        and 'href="built.html"' in main
+        and "2 of them are not what was asked for" in main
+    )
+    assert built.problems == [] and "sass/op7/b32" in " ".join(built.words)
 
 
 def test_without_pairs_the_page_says_what_to_run(tmp_path):

@@ -11,8 +11,9 @@ from ..run_file import Run, RunFileError, load
 from . import isa, model, site
 
 DESCRIPTION = """\
-Turns what `assay run` measured into one page that can be opened, printed, mailed or published as it is: no network,
-no script needed. Beside it goes report.md, the same tables as Markdown.
+Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
+needed. index.html has the answers; beside it stand the tables that would drown them, and report.md, all of it as
+Markdown.
 """
 
 EPILOG = """\
@@ -21,6 +22,7 @@ examples:
   assay report a/run.json b/run.json         two GPUs, or two runs of one, side by side
   assay report out/ check/ --out public      adds the targets that were only built and disassembled
   assay report out/ --published none         without the published figures beside ours
+  assay report out/ --isa isa.json           adds which instruction exists on which target
 
 Give runs in the order in which their columns should stand. A journal of a killed run (journal.jsonl) works too.
 Exit status: 0 the page was written, 2 it was not.

@@ -226,9 +226,11 @@ def balances(book: Book) -> list[Balance]:
             line = series.grid[keys.index(TILE) if TILE in keys else -1]
             ratios = {int(d): float(v) for d, v in zip(series.axes[1].points, line) if not math.isnan(v)}
             found.append(Balance(label + how, balance, ratios, column.anchor(m.name)))
-    derived = derive.imbalances(book)
-    for line in derived if not found else [line for line in derived if line.published]:
-        ratios = {d: line.flop_per_exp2 / (4 * d) for d in DIMENSIONS}
+    dimensions = sorted({d for line in found for d in line.ratios}) or DIMENSIONS
+    for line in derive.imbalances(book):
+        if found and not line.published:
+            continue
+        ratios = {d: line.flop_per_exp2 / (4 * d) for d in dimensions}
         found.append(Balance(line.label, line.head_dimension, ratios, line.anchor))
     return found
 

@@ -37,7 +37,7 @@ class Instruction:
     pipes: list[tuple[str, float]] = field(default_factory=list)  # share of the instructions, largest first
     emulated: bool = False
     sweep: Series | None = None
-    targets: dict[str, tuple[str, str]] = field(default_factory=dict)  # (mark, word) where built and not run
+    targets: dict[str, tuple[str, str]] = field(default_factory=dict)  # (mark, words): measured, or built and not run
 
     @property
     def family(self) -> str:
@@ -122,7 +122,7 @@ def instructions(book: Book) -> list[Instruction]:
             row.latency, row.rate, row.interval = ([None] * len(book.columns) for _ in range(3))
             row.shapes = [""] * len(book.columns)
             found.append(row)
-        row.targets = {target: mark(m) for target, m in by_target.items()}
+        row.targets = {target: mark(m) for target, m in by_target.items()} | row.targets
     return found
 
 
@@ -144,4 +144,5 @@ def _measured(book: Book, name: str, ms: list[Measurement | None]) -> Instructio
         next((p for m in here if (p := pipes(m))), []),
         any((m.sass or {}).get("emulated") or "emulated" in m.flags for m in here),
         next((s for m in here if (s := sweep(m))), None),
+        {m.sass["target"]: ("●", "measured") for m in here if m.sass and "target" in m.sass},
     )

@@ -117,6 +117,7 @@ def error_growth(book: Book, column: Column, data: str = "positive") -> Figure |
                 curves.append((name + (f", {accumulate} sums" if accumulate else ""), variant, points))
     curves = [curve for curve in curves if curve[1] != "float32"] + [c for c in curves if c[1] == "float32"][:1]
     names = list(dict.fromkeys(name for name, variant, _ in curves if variant != "float32"))
+    names.sort(key=lambda name: (not name.startswith("wgmma"), not re.search("e[45]m", name)))  # FP8 keeps least
     # Types that behave alike would hide each other: of those the first is drawn.
     shown = names[:1] if len(names) == 1 else _distinct(names, curves)
     if not shown:

@@ -15,6 +15,7 @@ from .page import MAIN, TEMPLATES
 
 INSTRUCTIONS = "instructions.html"
 FRAGMENTS = "fragments.html"
+BUILT = "built.html"
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def context(book: Book) -> dict[str, Any]:
         "overview": page.overview(book),
         "answers": answers.answers(book),
         "matrix": page.matrix(book),
+        "built_page": BUILT if len(book.not_run) > page.MANY else MAIN,
         "elsewhere": page.elsewhere(book),
         "known": [fact for fact in facts if fact[0] in page.FACTS.values() and fact[0] != "GPU"],
         "other": [fact for fact in facts if fact[0] not in page.FACTS.values()],
@@ -114,6 +116,8 @@ def write(book: Book, folder: Path) -> Path:
         )
     if values["fragments"]:
         pages[FRAGMENTS] = ("fragments.html.j2", {})
+    if values["built_page"] != MAIN:
+        pages[values["built_page"]] = ("built.html.j2", {})
     for name, (template, more) in pages.items():
         link = Links(name, homes)
         html = _environment().get_template(template).render(**values, **more, here=name, link=link)
