@@ -76,6 +76,11 @@ def tensor_cores(make: Maker) -> None:
         flop_per_clock_per_sm=4090,
         params={"smallest_n": 128, "smallest_chains": 1, "smallest_pending": 1, "smallest_warpgroups": 2},
     )
+    rates = [2000.0, 4090, None, 4091, 4092, None, None, None]
+    m.series = [
+        series("flop_per_clock_per_sm", rates, "FLOP/clk/SM", n=[256], chains=[1, 2], pending=[0, 1], warpgroups=[1, 2])
+    ]
+    make.add("tensor_core/fp32_matmul/tf32x3", tflops=160.0, max_error=1e-6)
     for kind in ("bf16", "e4m3"):
         for data, share in (("zeros", 1.0), ("normal", 0.8), ("random_bits", 0.75)):
             m = make.add(f"tensor_core/power/{kind}/{data}", tflops=900 * share, power_w=690.0, clock=1980 * share)
@@ -88,6 +93,8 @@ def numerics(make: Maker) -> None:
         m.metrics["accumulator_fraction_bits"] = make.metric("accumulator_fraction_bits", bits, width=0)
         m.metrics["products_per_sum"] = make.metric("products_per_sum", 32, width=0)
         m.params = {"finding": f"keeps {bits} bits and truncates", "addends": "truncated", "nan": "0x7fffffff"}
+    m = make.add("numerics/multiply_add/fma_f32", fused_agreement=1.0)
+    m.params = {"finding": "fused, rounded once"}
     ks = [32, 256, 2048]
     for kind, scale in (("e4m3", 1e-3), ("f16", 1e-6)):
         m = make.add(f"numerics/error_growth/wgmma/{kind}", promotion_gain=12.0)

@@ -144,6 +144,12 @@ def test_sweep_over_n_and_power_by_data(machine):
     assert tensor_cores.n_sweep(machine, column) and tensor_cores.power_by_data(machine, column)
 
 
+def test_what_must_be_in_flight_is_a_map_without_what_does_not_fit(machine):
+    svg = tensor_cores.in_flight(machine, machine.columns[0]).svg
+    assert svg.count("<rect") == 4 and "N = 256, 1 accumulator, waits for all, 1 warpgroup: 2" in svg
+    assert tensor_cores.in_flight(machine, machine.columns[0], "e4m3/rs") is None
+
+
 # --- numerics and functions ------------------------------------------------------------------------------------------
 
 
@@ -180,9 +186,11 @@ def test_mixes_and_overlaps(machine):
 
 def test_the_questions_get_their_sentences(machine):
     assert "peak of wgmma/bf16/ss: N = 128, 2 warpgroups, 1 accumulator, one group in flight" in said(machine, 2)
-    tf32, fp8 = said(machine, 3)
+    tf32, product, fp8 = said(machine, 3)
+    assert "tf32x3" in product and "at most 1.0e-06 off" in product
     assert "8.05" in tf32 and "× FFMA's 254" in tf32 and "emulated by" in fp8
     assert said(machine, 4)[0] == "wgmma e4m3: keeps 13 fraction bits, truncated; 32 products at once"
+    assert "fma f32: fused, rounded once" in said(machine, 4)
     assert any("zeros" in line and "random bits" in line and "W" in line for line in said(machine, 5))
     assert said(machine, 6)[0] == "register maps: 2 of 2 as the PTX ISA has them"
     assert any(

@@ -85,7 +85,17 @@ def test_the_table_of_instructions_says_all_of_it(documents, folder):
 
 def test_fragments_and_the_map_of_pipes_are_pictures(documents):
     drawn = {a["aria-labelledby"].split()[0] for a, _ in documents["index.html"].all("svg") if "aria-labelledby" in a}
-    expected = {"pipes0", "n-sweep0", "power0", "error-growth0", "overlap0", "exp2-mix0", "imbalance-map", "imbalance"}
+    expected = {
+        "pipes0",
+        "n-sweep0",
+        "in-flight0",
+        "power0",
+        "error-growth0",
+        "overlap0",
+        "exp2-mix0",
+        "imbalance-map",
+        "imbalance",
+    }
     assert {f"{key}-title" for key in expected} <= drawn
     assert len(documents["fragments.html"].all("figure")) == 1
     assert "as the PTX ISA has it" in " ".join(documents["fragments.html"].words)

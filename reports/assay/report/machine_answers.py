@@ -82,8 +82,19 @@ def fp32(book: Book, question: Question) -> Answer:
         said = f"{text.number(best[1].value / plain.value)} × FFMA's {text.number(plain.value, plain.half_width)}"
         return [(stated(best[1], best[0].unit), best[1].anchor), (said, plain.anchor)]
 
+    def error(column: Column, name: str) -> list[Part]:
+        m = book.measurement(column, name)
+        return (
+            [(f"at most {m.value('max_error'):.1e} off", column.anchor(name))] if m and "max_error" in m.metrics else []
+        )
+
     products = [
-        of_row(book, row, f"a product of f32 matrices by {text.case_words(row.name).removeprefix('fp32_matmul ')}")
+        of_row(
+            book,
+            row,
+            f"a product of f32 matrices by {row.name.split('/')[-1]}",
+            lambda column, name=row.name: error(column, name),
+        )
         for row in book.find(r"tensor_core/fp32_matmul/.*", "tflops")
     ]
 
@@ -122,6 +133,13 @@ def rounding(book: Book, question: Question) -> Answer:
             return [(f"{text.number(n.value)} × less error in long sums", n.anchor)] if n else []
 
         answer.findings += lines(book, f"promoting sums of {text.case_words(row.name).split(' ', 1)[1]}", gain)
+    fused = dict.fromkeys(name for c in book.columns for name, _, _ in numerics.multiply_adds(book, c))
+    for name in [name for name in fused if name.endswith("f32")][:3]:
+
+        def found(column: Column, name: str = name) -> list[Part]:
+            return [(said, at) for other, said, at in numerics.multiply_adds(book, column) if other == name]
+
+        answer.findings += lines(book, name, found)
     return answer if answer.findings else picked(book, question)
 
 

@@ -16,6 +16,7 @@ from .svg import MUTED, PAPER, SERIES, Figure, axes, finish, spread
 ACCUMULATE = "numerics/accumulate/"
 FRAGMENT = "numerics/fragment/"
 GROWTH = "numerics/error_growth/"
+MULTIPLY_ADD = "numerics/multiply_add/"
 PERMUTATION = "numerics/fp8_permutation/"
 FAMILIES = {"mma_sync": "mma.sync", "wgmma": "wgmma", "tcgen05": "tcgen05"}
 
@@ -96,6 +97,15 @@ def headline(m: Measurement) -> str:
         sums = m.value("sums") or 1
         said += f"; {at_once:g} products at once" + (f", {sums:g} times" if sums > 1 else "")
     return said
+
+
+def multiply_adds(book: Book, column: Column) -> list[tuple[str, str, str]]:
+    """(instruction of the CUDA cores, what was found, anchor): whether its multiply-add is fused."""
+    return [
+        (text.words(m.name.removeprefix(MULTIPLY_ADD)), str(m.params["finding"]), c.anchor(m.name))
+        for c, m in book.measurements
+        if c is column and m.name.startswith(MULTIPLY_ADD) and "finding" in m.params
+    ]
 
 
 # --- error growth ----------------------------------------------------------------------------------------------------

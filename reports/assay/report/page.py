@@ -161,11 +161,14 @@ def sections(book: Book) -> list[Section]:
     found = []
     columns = book.columns[:4]
     drawn = {
-        "tensor_core": [f(book, c) for c in columns for f in (tensor_cores.n_sweep, tensor_cores.power_by_data)],
+        "tensor_core": [
+            *(f(book, c) for c in columns for f in (tensor_cores.n_sweep, tensor_cores.power_by_data)),
+            *(tensor_cores.in_flight(book, c) for c in columns),
+        ],
         "special_function": [
             peaks.imbalance(book),
-            functions.imbalance_map(book),
             *(f(book, c) for c in columns for f in (functions.overlap_efficiency, functions.exp2_mix)),
+            functions.imbalance_map(book),
         ],
         "sass": [figure for c in columns if (figure := pipes.picture(book, c))],
         "numerics": [numerics.error_growth(book, c) for c in columns],
@@ -255,6 +258,7 @@ def parts(book: Book) -> dict[str, Any]:
         "reaching_peak": [(c, found) for c in columns if (found := tensor_cores.reaching_peak(book, c))],
         "pipe_maps": [found for c in columns if (found := pipes.pipe_map(book, c))],
         "cards": [(c, found) for c in columns if (found := numerics.cards(book, c))],
+        "multiply_adds": [(c, found) for c in columns if (found := numerics.multiply_adds(book, c))],
         "permutations": [(c, found) for c in columns if (found := numerics.permutations(book, c))],
         "fragments": [(c, found) for c in columns if (found := numerics.fragments(book, c))],
         "functions": functions.functions(book),

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..run_file import Measurement
-from . import text
+from . import cells, text
 from .model import SUSTAINED, Book, Column, Number, Row
 from .svg import GRID, INK, MUTED, PAPER, SERIES, Figure, axes, finish
 
@@ -18,6 +22,7 @@ SPECIAL_DATA = {"zeros", "ones", "constant", "uniform_bits", "random_bits"}
 # Where A comes from and whether half of it is left out: the columns of the table.
 SOURCES = {"dense": "dense", "rs": "A in registers", "sparse": "sparse", "sparse_rs": "sparse, A in registers"}
 POWER = "tensor_core/power/"
+REACHES = 0.99  # of the best rate
 
 
 @dataclass(frozen=True)
@@ -211,6 +216,46 @@ def reaching_peak(book: Book, column: Column) -> list[tuple[str, str, str]]:
             said = f"{_count(p['warps'], 'warp')}, {_count(p['chains'], 'accumulator')} each"
             found.append((m.name.removeprefix("tensor_core/"), said, c.anchor(m.name)))
     return found
+
+
+def in_flight(book: Book, column: Column, case: str = "bf16/ss") -> Figure | None:
+    """The share of the best rate by N, accumulators and waiting (down) and warpgroups (across)."""
+    m = book.measurement(column, f"tensor_core/wgmma_in_flight/{case}")
+    series = m.series_named("flop_per_clock_per_sm") if m else None
+    if series is None or [a.name for a in series.axes] != ["n", "chains", "pending", "warpgroups"]:
+        return None
+    grid, (sizes, chains, pending, groups) = series.grid, (a.points for a in series.axes)
+    if np.isnan(grid).all():
+        return None
+    best = np.nanmax(grid)
+    places = list(itertools.product(range(len(sizes)), range(len(chains)), range(len(pending))))
+    rows = [
+        f"N = {sizes[n]}, {_count(chains[c], 'accumulator')}, {'waits for all' if pending[p] == 0 else 'one in flight'}"
+        for n, c, p in places
+    ]
+
+    def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
+        rate = grid[(*places[y], x)]
+        if math.isnan(rate):
+            return None
+        share = rate / best
+        words = f"{rows[y]}, {_count(groups[x], 'warpgroup')}: {text.number(rate)} {series.unit}"
+        # Most places are near the peak: the colour begins at half of it.
+        return text.percent(share), "s1" if share >= REACHES else "s2", max(0.05, 2 * share - 1), words
+
+    return cells.grid(
+        f"in-flight{column.index}",
+        f"What wgmma {case.replace('/', ' ').upper()} needs for its peak, {column.label}",
+        f"Best {text.number(best)} {series.unit}; the smallest configurations that reach it are listed in the table.",
+        rows,
+        [_count(g, "warpgroup") for g in groups],
+        cell,
+        "Share of the best rate. First colour: 99 % of it or more. Empty: more registers than there are.",
+        size=(74, 16),
+        left=210,
+        slanted=False,
+        breaks=[y for y in range(1, len(places)) if places[y][0] != places[y - 1][0]],
+    )
 
 
 def _count(n: object, word: str) -> str:
