@@ -205,6 +205,7 @@ class Balance:
     head_dimension: float  # below which exp2 takes longer
     ratios: dict[int, float]  # head dimension -> time of exp2 / time of MMA
     anchor: str = ""
+    mixed: bool = False  # with polynomials beside MUFU, of the case before
 
 
 def balances(book: Book) -> list[Balance]:
@@ -225,7 +226,7 @@ def balances(book: Book) -> list[Balance]:
             keys = [int(k) for k in series.axes[0].points]
             line = series.grid[keys.index(TILE) if TILE in keys else -1]
             ratios = {int(d): float(v) for d, v in zip(series.axes[1].points, line) if not math.isnan(v)}
-            found.append(Balance(label + how, balance, ratios, column.anchor(m.name)))
+            found.append(Balance(label + how, balance, ratios, column.anchor(m.name), bool(suffix)))
     dimensions = sorted({d for line in found for d in line.ratios}) or DIMENSIONS
     for line in derive.imbalances(book):
         if found and not line.published:

@@ -44,12 +44,16 @@ def mma_rates(book: Book, question: Question) -> Answer:
 
 def imbalance(book: Book, question: Question) -> Answer:
     """The head dimension of each type of MMA, and the ratio at the dimensions that models have."""
-    findings = []
+    answer = Answer(question)
     for line in functions.balances(book):
-        at = [f"{line.ratios[d]:.2f} × at {d}" for d in (64, 128) if d in line.ratios]
-        said = f"below d = {line.head_dimension:.1f}; exp2 takes {', '.join(at)}"
-        findings.append(one_line(line.label, said if at else said.partition(";")[0], line.anchor))
-    return Answer(question, findings)
+        if line.mixed and answer.findings:
+            parts = answer.findings[-1].lines[-1][1]
+            parts.append((f"with polynomials below {line.head_dimension:.1f}", line.anchor))
+            continue
+        at = [f"{line.ratios[d]:.2f} × as long at {d}" for d in (64, 128) if d in line.ratios]
+        said = "; ".join([f"below d = {line.head_dimension:.1f}", *([f"exp2 takes {', '.join(at)}"] if at else [])])
+        answer.findings.append(one_line(line.label, said, line.anchor))
+    return answer
 
 
 def to_peak(book: Book, question: Question) -> Answer:
@@ -209,7 +213,12 @@ def overlap(book: Book, question: Question) -> Answer:
     if not findings:
         return picked(book, question)
     for row in book.find(r"special_function/interference/wgmma_(bf16|e4m3)_f32", "tensor_cycles_per_ex2"):
-        findings.append(of_row(book, row, f"a MUFU.EX2 takes from {row.name.split('/')[-1].replace('_', ' ')}"))
+
+        def taken(column: Column, row: Row = row) -> list[Part]:
+            n = row.numbers[column.index]
+            return [(f"{text.number(abs(round(n.value, 2)))} cycles of the tensor cores", n.anchor)] if n else []
+
+        findings += lines(book, f"one MUFU.EX2 beside {text.words(row.name.split('/')[-1])} takes", taken)
     return Answer(question, findings)
 
 
