@@ -5,30 +5,21 @@
 // compute the same thing.
 #include "probes/tensor_core/mma_sync.hpp"
 
-#include "harness/instruction_registry.hpp"
-
 namespace {
 
 using namespace assay;
 
-const mma_sync::Table& table() {
-  static const mma_sync::Table all = [] {
-    mma_sync::Table t;
-    mma_sync::add_dense(t);
-    mma_sync::add_sparse(t);
-    mma_sync::add_scaled(t);
-    return t;
-  }();
-  return all;
-}
-
-const Registration registration{instruction_probe(
-    {.name = "tensor_core/mma_sync",
-     .question = "What does warp-level mma.sync deliver per data type, and after how many cycles "
-                 "is its result there?",
-     .run = {}},
-    table().timed)};
-
-const InstructionForms listed{"tensor_core/mma_sync", table().listed};
+const Registration registration{[] {
+  std::vector<InstructionRow> rows;
+  mma_sync::add_dense(rows);
+  mma_sync::add_sparse(rows);
+  mma_sync::add_scaled(rows);
+  return instruction_probe(
+      {.name = "tensor_core/mma_sync",
+       .question = "What does warp-level mma.sync deliver per data type, and after how many cycles "
+                   "is its result there?",
+       .run = {}},
+      rows);
+}()};
 
 }  // namespace

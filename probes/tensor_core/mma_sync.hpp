@@ -18,7 +18,6 @@ struct Form {
   std::string operation = {};  // of b1: "and" or "xor"
   bool sparse = false;         // A with two of four elements zero (tf32: one of two; 4 bits: four
                                // of eight, in pairs); k counts them
-  bool ordered = true;         // their metadata are in the order that newer chips want
   bool saturate = false;
   std::string type = {};  // in names, where the elements do not say it: "mxf8", "nvf4"
 };
@@ -33,13 +32,10 @@ std::string name_of(const Form& form);
 // The row: values it computes, the opcodes it becomes on each target, and where it exists.
 InstructionRow row_of(const Form& form);
 
-// Forms with rows to be timed, and those that are only in the instruction x target matrix because
-// they differ from a timed one in signedness, saturation or the order of metadata alone.
-struct Table {
-  std::vector<InstructionRow> timed, listed;
-};
-void add_dense(Table& table);
-void add_sparse(Table& table);
-void add_scaled(Table& table);
+// Where an emulation would be no other than that of a larger shape, rows exist where they are
+// native.
+void add_dense(std::vector<InstructionRow>& rows);
+void add_sparse(std::vector<InstructionRow>& rows);
+void add_scaled(std::vector<InstructionRow>& rows);
 
 }  // namespace assay::mma_sync

@@ -44,7 +44,7 @@ Operand operand(const char* name, const std::string& element, int elements) {
 }
 
 std::string ptx_of(const Form& form) {
-  std::string text = form.sparse ? form.ordered ? "mma.sp::ordered_metadata" : "mma.sp" : "mma";
+  std::string text = form.sparse ? "mma.sp::ordered_metadata" : "mma";
   text += ".sync.aligned." + shape_of(form) + ".row.col";
   if (!form.kind.empty()) text += ".kind::" + form.kind;
   if (!form.scale.empty()) text += fmt::format(".block_scale.scale_vec::{}X", form.scales);
@@ -94,8 +94,6 @@ bool is_emulated(const Form& form, Target target) {
   if (is_4_bit(form)) return hopper_or_newer;
   if (form.a == "b1") return form.operation == "xor" ? hopper_or_newer : target > Target::sm_90a;
   if (is_fp8(form.a) && is_fp8(form.b)) return hopper_or_newer && target != Target::sm_120a;
-  if (form.sparse && !form.ordered)
-    return target > Target::sm_90a && is_one_of(form.a, {"f16", "s8", "u8"});
   return false;
 }
 
@@ -165,7 +163,7 @@ std::string name_of(const Form& form) {
     name += "/kind_" + form.kind;
   if (form.saturate) name += "/satfinite";
   if (form.accumulator == "f16") name += "/acc_f16";
-  if (form.sparse) name += form.ordered ? "/sparse" : "/sparse_unordered";
+  if (form.sparse) name += "/sparse";
   return name;
 }
 

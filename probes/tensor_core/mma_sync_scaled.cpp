@@ -7,29 +7,29 @@
 namespace assay::mma_sync {
 namespace {
 
-void add(Table& table, Form form, int chains, Suite suite = Suite::full) {
-  table.timed.push_back(row_of(form));
-  table.timed.back().chains = chains;
-  table.timed.back().suite = suite;
+void add(std::vector<InstructionRow>& rows, Form form, int chains, Suite suite = Suite::full) {
+  rows.push_back(row_of(form));
+  rows.back().chains = chains;
+  rows.back().suite = suite;
   form.sparse = true;
   form.k *= 2;
-  table.timed.push_back(row_of(form));
-  table.timed.back().chains = chains;
+  rows.push_back(row_of(form));
+  rows.back().chains = chains;
 }
 
-void add_fp4(Table& table, const char* type, const char* kind, const char* scale, int scales,
-             Suite suite) {
+void add_fp4(std::vector<InstructionRow>& rows, const char* type, const char* kind,
+             const char* scale, int scales, Suite suite) {
   Form form{"e2m1", "e2m1", "f32", 64};
   form.type = type;
   form.kind = kind;
   form.scale = scale;
   form.scales = scales;
-  add(table, form, 4, suite);
+  add(rows, form, 4, suite);
 }
 
 }  // namespace
 
-void add_scaled(Table& table) {
+void add_scaled(std::vector<InstructionRow>& rows) {
   for (const std::string a : kNarrowFloats)
     for (const std::string b : kNarrowFloats) {
       Form form{a, b, "f32", 32};
@@ -38,11 +38,11 @@ void add_scaled(Table& table) {
       form.scale = "ue8m0";
       form.scales = 1;
       const bool quick = form.type == "mxf8";
-      add(table, form, a == b ? 4 : 1, quick ? Suite::quick : Suite::full);
+      add(rows, form, a == b ? 4 : 1, quick ? Suite::quick : Suite::full);
     }
-  add_fp4(table, "mxf4", "mxf4", "ue8m0", 2, Suite::quick);
-  add_fp4(table, "mxf4", "mxf4nvf4", "ue8m0", 2, Suite::full);
-  add_fp4(table, "nvf4", "mxf4nvf4", "ue4m3", 4, Suite::quick);
+  add_fp4(rows, "mxf4", "mxf4", "ue8m0", 2, Suite::quick);
+  add_fp4(rows, "mxf4", "mxf4nvf4", "ue8m0", 2, Suite::full);
+  add_fp4(rows, "nvf4", "mxf4nvf4", "ue4m3", 4, Suite::quick);
 }
 
 }  // namespace assay::mma_sync

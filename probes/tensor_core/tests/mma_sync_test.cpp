@@ -3,22 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
-
-#include "harness/assembler.hpp"
-#include "harness/sass_check.hpp"
-
 namespace assay::mma_sync {
 namespace {
-
-Table everything() {
-  Table all;
-  add_dense(all);
-  add_sparse(all);
-  add_scaled(all);
-  return all;
-}
 
 TEST(MmaSyncForm, NamesSayWhatReadersFilterBy) {
   EXPECT_EQ(name_of({"bf16", "bf16", "f32", 16}), "bf16/m16n8k16");
@@ -70,33 +56,28 @@ TEST(MmaSyncForm, BitsAreCountedWhereTheOperationSays) {
   EXPECT_EQ(row_of(form).step(5, 1, 1, 0), 5);
 }
 
-TEST(MmaSyncTable, NamesAreUnique) {
-  const Table all = everything();
-  std::set<std::string> names;
-  for (const auto* rows : {&all.timed, &all.listed})
-    for (const InstructionRow& row : *rows) EXPECT_TRUE(names.insert(row.name).second) << row.name;
+TEST(MmaSyncForm, ExistsWhereTheAssemblerTakesIt) {
+  const auto targets = [](const Form& form) { return row_of(form).targets; };
+  const std::vector<Target> blackwell = {Target::sm_100a, Target::sm_103a, Target::sm_120a};
+  EXPECT_EQ(targets({"bf16", "bf16", "f32", 16}), all_gpu_targets());
+  EXPECT_EQ(targets({"f64", "f64", "f64", 8}), targets_from(Target::sm_90a));
+  EXPECT_EQ(targets({.a = "e4m3", .b = "e4m3", .accumulator = "f32", .k = 32, .kind = "f8f6f4"}),
+            blackwell);
+  EXPECT_EQ(targets({.a = "e4m3", .b = "e2m1", .accumulator = "f32", .k = 32, .kind = "f8f6f4"}),
+            std::vector{Target::sm_120a});
 }
 
-// The timed ones are checked by `assay sass --check`.
-TEST(MmaSyncTable, ListedFormsBecomeWhatTheySay) {
-  const Table all = everything();
-  for (const Target target : kGpuTargets) {
-    std::vector<Assembled> cubins;
-    std::vector<SassRequest> requests;
-    cubins.reserve(all.listed.size());
-    for (const InstructionRow& row : all.listed) {
-      if (std::ranges::find(row.targets, target) == row.targets.end()) continue;
-      const KernelShape shape{1, 1, 2, row.emulated(target)};
-      const KernelUse use = row_kernel(row, shape, "k", target);
-      cubins.push_back(assemble(use.ptx, target));
-      requests.push_back({cubins.back().cubin, "k", target, use});
-    }
-    const std::vector<SassFindings> findings = check_sass(requests);
-    for (std::size_t i = 0; i < findings.size(); ++i)
-      EXPECT_TRUE(findings[i].verified())
-          << name(target) << ": " << findings[i].problems.front() << "\n"
-          << requests[i].use.ptx;
-  }
+TEST(MmaSyncForm, SaysWhatBecomesOfItElsewhere) {
+  const InstructionRow fp8 = row_of({"e4m3", "e4m3", "f32", 32});
+  EXPECT_FALSE(fp8.emulated(Target::sm_89));
+  EXPECT_TRUE(fp8.emulated(Target::sm_90a));
+  EXPECT_EQ(fp8.sass(Target::sm_90a)[0].opcode, "HMMA.16816.F32");
+  EXPECT_EQ(fp8.sass(Target::sm_90a)[0].at_least, 2);
+  EXPECT_EQ(fp8.sass(Target::sm_120a)[0].opcode, "QMMA.16832.F32.E4M3.E4M3");
+  const InstructionRow f64 = row_of({"f64", "f64", "f64", 16});
+  EXPECT_EQ(f64.sass(Target::sm_90a)[0].opcode, "DMMA.16x8x16");
+  EXPECT_EQ(f64.sass(Target::sm_103a)[0].opcode, "DMMA.8x8x4");
+  EXPECT_EQ(f64.sass(Target::sm_103a)[0].at_least, 8);
 }
 
 }  // namespace
