@@ -7,6 +7,7 @@ import json
 import statistics
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,11 @@ class Section:
     page: str  # that holds its table and the details of its cases
     cases: int
 
-    @property
+    @cached_property
     def limited(self) -> bool:
         return any(row.limit for _, cases in self.groups for _, rows in cases for row in rows)
 
-    @property
+    @cached_property
     def published(self) -> bool:
         return any(row.beside for _, cases in self.groups for _, rows in cases for row in rows)
 
