@@ -130,6 +130,10 @@ void add_sass(CLI::App& app, int& exit_code) {
   command->add_option("--measured", options->view.measured,
                       "run.json with what to compare the prediction with (default: as --table)");
   command->add_flag("--all", options->view.all, "Every kernel and every loop, however many");
+  command->add_flag("--json", options->view.json, "As JSON, for programs (assay.sass/1)");
+  command->add_option(
+      "--svg", options->view.svg,
+      "Also a picture of the first loop: its instructions along the cycles, by pipe");
   command->add_flag("--brief", options->view.brief, "Without the listing");
   command->footer(
       "Needs no GPU.\n\n"

@@ -9,9 +9,12 @@
 #include <set>
 
 #include "harness/cubin.hpp"
+#include "harness/json_io.hpp"
 #include "harness/sass/analysis.hpp"
 #include "harness/sass/measured_loops.hpp"
+#include "harness/sass/report_json.hpp"
 #include "harness/sass/report_text.hpp"
+#include "harness/sass/timeline.hpp"
 #include "harness/verification.hpp"
 
 namespace assay::commands {
@@ -70,6 +73,36 @@ KernelAnalysis analysis_of(const KernelCode& code, const Selected& selected, boo
       hot.measured = measured->find(function, hot, selected.name, first_kernel);
   return kernel;
 }
+
+// Text as it comes, JSON at the end, and the picture of the first loop there is.
+class Output {
+ public:
+  explicit Output(const SassView& view) : view_(view) {}
+
+  void add(const KernelAnalysis& kernel, const CostTable& table) {
+    if (view_.json)
+      objects_.push_back(report_json(kernel, table));
+    else
+      fmt::print("{}\n", report_text(kernel, table, !view_.brief));
+    if (!view_.svg.empty() && !drawn_ && !kernel.hot.empty()) {
+      write_atomically(view_.svg, timeline_svg(kernel, kernel.hot.front()));
+      drawn_ = true;
+    }
+  }
+
+  // Throws Error(usage) if there was no loop to draw.
+  void finish() const {
+    if (view_.json) fmt::print("{}", document_json(objects_));
+    if (view_.svg.empty()) return;
+    if (!drawn_) throw Error(ExitCode::usage, "no loop to draw: choose a kernel that has one");
+    fmt::print(stderr, "assay: {}\n", view_.svg.string());
+  }
+
+ private:
+  const SassView& view_;
+  std::vector<std::string> objects_;
+  bool drawn_ = false;
+};
 
 // What a file holds, without the code of kernels nobody asked for.
 struct Found {
@@ -139,25 +172,28 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
   for (const auto& [elf, symbols] : found.images)
     for (const std::string& symbol : symbols) refs.push_back({elf, symbol});
   Sources sources(view);
+  Output output(view);
   for (const auto& function : disassemble(refs))
-    fmt::print("{}\n", report_text(analysis_of(function, view, sources),
-                                   sources.table(function->arch), !view.brief));
+    output.add(analysis_of(function, view, sources), sources.table(function->arch));
+  output.finish();
   return ExitCode::ok;
 }
 
 ExitCode show_cases(const std::vector<std::pair<Selected, Target>>& wanted, const SassView& view) {
   Sources sources(view);
+  Output output(view);
   const std::vector<Verification> verified = verify_all(wanted);
   for (std::size_t i = 0; i < verified.size(); ++i) {
     const Verification& v = verified[i];
-    fmt::print("{} for {}\n", v.name, name(v.target));
+    if (!view.json) fmt::print("{} for {}\n", v.name, name(v.target));
     for (const KernelCode& code : v.code)
       if (code.function)
-        fmt::print("{}\n", report_text(analysis_of(code, wanted[i].first, &code == &v.code.front(),
-                                                   view, sources),
-                                       sources.table(code.function->arch), !view.brief));
-    for (const std::string& problem : v.problems) fmt::print("  NOT AS EXPECTED: {}\n", problem);
+        output.add(analysis_of(code, wanted[i].first, &code == &v.code.front(), view, sources),
+                   sources.table(code.function->arch));
+    for (const std::string& problem : v.problems)
+      fmt::print(view.json ? stderr : stdout, "  NOT AS EXPECTED: {}\n", problem);
   }
+  output.finish();
   return ExitCode::ok;
 }
 

@@ -53,7 +53,8 @@ std::uint32_t added_offset(const Function& function, std::size_t i, const std::s
     std::string_view rest = earlier.operands;
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(", "), rest.size());
-      if (const auto number = hex(rest.substr(0, end))) return *number;
+      const auto number = hex(rest.substr(0, end));
+      if (number && *number % 8 == 0) return *number;  // mbarriers are 8 bytes
       rest.remove_prefix(std::min(end + 2, rest.size()));
     }
   }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Analyses for programs to read.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/sass/analysis.hpp"
+
+namespace assay {
+
+// One kernel's object; all numbers of cycles are as in analysis.hpp.
+std::string report_json(const KernelAnalysis& kernel, const CostTable& table);
+
+// The document `assay.sass/1` of such objects.
+std::string document_json(const std::vector<std::string>& kernels);
+
+}  // namespace assay
