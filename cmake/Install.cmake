@@ -21,6 +21,10 @@ install(TARGETS assay_harness assay_commands assay_fmt assay_json assay_cli11 as
   EXPORT assayTargets)
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${package_dir})
 
+# What instructions cost, for `assay sass`: the newest measured result of every architecture.
+install(DIRECTORY results DESTINATION ${CMAKE_INSTALL_DATADIR}/assay
+  FILES_MATCHING PATTERN "run.json" PATTERN published EXCLUDE)
+
 # Headers keep their place below the root, so that #include "harness/probe.hpp" holds there too.
 install(DIRECTORY harness DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/assay-root
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN tests EXCLUDE)

@@ -172,6 +172,8 @@ void disassemble_together(std::span<Job* const> jobs) {
   if (listing.size() != bytes.size() / kInstructionBytes)
     refuse("it lists " + std::to_string(listing.size()) + " of " +
            std::to_string(bytes.size() / kInstructionBytes) + " instructions");
+  for (std::size_t i = 0; i < listing.size(); ++i)
+    if (listing[i].address != i * kInstructionBytes) refuse("its addresses are out of order");
   std::uint32_t base = 0;
   for (Job* job : jobs) {
     take(*job,

@@ -108,39 +108,58 @@ ExitCode sass(const Options& options) {
 }  // namespace
 
 void add_sass(CLI::App& app, int& exit_code) {
-  auto* command =
-      app.add_subcommand("sass", "The machine code of kernels: hot loop, opcodes, expectations");
+  auto* command = app.add_subcommand(
+      "sass", "The machine code of kernels: what bounds their loops, and what probes expect");
   auto options = std::make_shared<Options>();
+  SassView& view = options->view;
   command->add_option("WHAT", options->what,
-                      "A cubin, object, executable or library (FILE or FILE:KERNEL), or the name "
-                      "of cases as `assay list` shows them (a regular expression)");
+                      "A cubin, object, archive, executable or library (FILE or FILE:KERNEL), or "
+                      "the name of cases as `assay list` shows them (a regular expression)");
+  command->add_option("--target", options->targets, "Only these, such as sm_90a (default: all)");
+  command->add_option("--table", view.table,
+                      "run.json to take the cost of instructions from (default: the result that "
+                      "knows most of the architecture, of those that come with assay)");
+  command
+      ->add_option("--warps", view.warps,
+                   "Warps of an SM that run the loop (default: those of one CTA that reach it, "
+                   "by the kernel's launch bounds)")
+      ->check(CLI::Range(1, 64));
+  command->add_option("--measured", view.measured,
+                      "run.json with times to compare the prediction with (default: as --table)");
+  command->add_flag("--all", view.all, "Every kernel and every loop, however many");
+  command->add_flag("--brief", view.brief, "Without the listing");
+  command->add_flag("--json", view.json, "As JSON, for programs (assay.sass/1)");
+  command->add_option("--svg", view.svg,
+                      "Also a picture of the first loop: its instructions along time, by pipe");
   command->add_flag("--check", options->check,
                     "Check every case against what its probe expects, for every target");
-  command->add_option("--target", options->targets, "Only these, such as sm_90a (default: all)");
   command->add_option("--out", options->out,
                       "With --check: folder for a run.json of what was verified, for the report");
-  command->add_option("--table", options->view.table,
-                      "run.json to take the cost of instructions from (default: the newest "
-                      "committed result for the architecture)");
-  command
-      ->add_option("--warps", options->view.warps,
-                   "Warps of an SM that run the loop (default: those of one CTA, by the "
-                   "kernel's launch bounds)")
-      ->check(CLI::Range(1, 64));
-  command->add_option("--measured", options->view.measured,
-                      "run.json with what to compare the prediction with (default: as --table)");
-  command->add_flag("--all", options->view.all, "Every kernel and every loop, however many");
-  command->add_flag("--json", options->view.json, "As JSON, for programs (assay.sass/1)");
-  command->add_option(
-      "--svg", options->view.svg,
-      "Also a picture of the first loop: its instructions along the cycles, by pipe");
-  command->add_flag("--brief", options->view.brief, "Without the listing");
   command->footer(
       "Needs no GPU.\n\n"
       "Examples:\n"
       "  assay sass '^memory/hbm/copy' --target sm_90a   the loop behind a figure\n"
-      "  assay sass build/libassay_kernels.so:gemm       a kernel in any file\n"
+      "  assay sass build/libassay_kernels.so:gemm_bf16_nt_sm90 --svg gemm.svg\n"
+      "  assay sass libmine.a                            any project's: its kernels, or a list\n"
       "  assay sass --check                              all cases, all targets\n\n"
+      "What it shows of a kernel:\n"
+      "  loops       with the warps of a CTA that reach them: the roles of a specialized kernel\n"
+      "  handshakes  which warps wait for a barrier and which signal it\n"
+      "and of its hottest loops:\n"
+      "  pipes       cycles that each is busy in an iteration, for one warp and for all of them.\n"
+      "              The busiest bounds the loop. `issue`: one instruction a cycle and scheduler.\n"
+      "  costs       where those cycles are from: measured; like the same instruction with other\n"
+      "              modifiers; like others of its pipe; documented; or nothing but an issue slot\n"
+      "  stages      MMAs, copies and barriers in order: issued, waited for, and what lies "
+      "between\n"
+      "  listing     issue  when one warp alone would issue it\n"
+      "              B-1---4  waits for scoreboards 1 and 4    R2  frees 2 when operands are read\n"
+      "              W0  frees 0 when the result is there      Y   another warp may go first\n"
+      "              S05  the next may issue 5 cycles later\n"
+      "  predicted   the longer of the busiest pipe and one warp alone: cycles in which every "
+      "warp\n"
+      "              does an iteration. Data of other warps and of memory beyond L1 is taken as\n"
+      "              there, so the loop takes at least as long.\n\n"
       "Exit status: 0 as expected, 1 some machine code is not, 2 bad arguments or no such kernel.");
   command->callback([options, &exit_code] { exit_code = static_cast<int>(sass(*options)); });
 }

@@ -106,6 +106,7 @@ class Output {
 
 // What a file holds, without the code of kernels nobody asked for.
 struct Found {
+  std::set<std::string> architectures;                 // of all there is
   std::map<std::string, std::set<std::string>> names;  // demangled to architectures
   std::vector<std::pair<std::vector<char>, std::vector<std::string>>> images;  // ELF and symbols
   std::size_t kernels = 0;                                                     // in images
@@ -115,6 +116,7 @@ Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
                    const std::vector<std::string>& architectures, bool all) {
   Found found;
   visit_device_code(file, [&](DeviceCode code) {
+    found.architectures.insert(code.arch);
     if (!architectures.empty() &&
         std::ranges::find(architectures, code.arch) == architectures.end())
       return;
@@ -132,6 +134,29 @@ Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
       found.images.emplace_back(std::move(code.elf), std::move(wanted));
   });
   return found;
+}
+
+[[noreturn]] void refuse(const Found& found, const std::filesystem::path& file,
+                         const std::string& kernel, const std::vector<std::string>& architectures) {
+  const bool any_wanted =
+      architectures.empty() || std::ranges::any_of(architectures, [&](const std::string& arch) {
+        return found.architectures.contains(arch);
+      });
+  if (!any_wanted)
+    throw Error(ExitCode::usage,
+                fmt::format("{} holds no code for {}; choose --target from {}", file.string(),
+                            fmt::join(architectures, " "), fmt::join(found.architectures, " ")));
+  if (found.names.empty())
+    throw Error(
+        ExitCode::usage,
+        fmt::format("{} holds device code for {}, but no kernel: its symbols were stripped, "
+                    "or it has device functions alone; build it again and keep symbols",
+                    file.string(), fmt::join(found.architectures, " ")));
+  std::vector<std::string> names;
+  for (const auto& [name, where] : found.names) names.push_back(name);
+  throw Error(ExitCode::usage,
+              fmt::format("{} has no kernel '{}', but {}; `assay sass {}` lists all", file.string(),
+                          kernel, fmt::join(nearest(kernel, names), ", "), file.string()));
 }
 
 void list_kernels(const Found& found, const std::filesystem::path& file,
@@ -152,18 +177,7 @@ void list_kernels(const Found& found, const std::filesystem::path& file,
 ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
                    const std::vector<std::string>& architectures, const SassView& view) {
   const Found found = find_kernels(file, kernel, architectures, view.all);
-  if (found.kernels == 0) {
-    std::vector<std::string> names;
-    for (const auto& [name, where] : found.names) names.push_back(name);
-    throw Error(
-        ExitCode::usage,
-        fmt::format(
-            "{} has no kernel{}{}{}; `assay sass {}` lists all {}", file.string(),
-            kernel.empty() ? "" : " '" + kernel + "'",
-            architectures.empty() ? "" : fmt::format(" for {}", fmt::join(architectures, " ")),
-            names.empty() ? "" : fmt::format(", but {}", fmt::join(nearest(kernel, names), ", ")),
-            file.string(), found.names.size()));
-  }
+  if (found.kernels == 0) refuse(found, file, kernel, architectures);
   if (found.images.empty()) {
     list_kernels(found, file, kernel);
     return ExitCode::ok;
