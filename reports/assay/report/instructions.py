@@ -11,11 +11,9 @@ from .model import Book, Number
 
 RATES = ("flop_per_clock_per_sm", "ops_per_clock_per_sm")
 
-# Cases of these families that combine instructions, or ask something else of them.
-OTHERS = re.compile(
-    r"(sass/(pipes|operands)|special_function/(overlap\w*|exp2_\w+|imbalance|interference)|tensor_core/(power|wgmma_in_flight|fp32_matmul))/"
-)
-FAMILIES = re.compile(r"(sass|special_function|tensor_core|tmem)/")
+FAMILIES = re.compile(r"(sass|special_function|tmem|tensor_core/(mma_sync|wgmma|tcgen05))/")
+# Cases of these that combine instructions, or ask something else of them.
+OTHERS = re.compile(r"(sass/(pipes|operands)|special_function/(overlap\w*|exp2_\w+|imbalance|interference))/")
 
 # What a loop needs to be one: these do not belong to the instruction that is measured.
 LOOP_CONTROL = re.compile(r"(BRA|ISETP|UISETP|UIADD3|WARPSYNC|NOP)\b")

@@ -82,7 +82,10 @@ PARTS: dict[str, tuple[Question, ...]] = {
         Question(
             9,
             "When does a polynomial exp2, or a 2-wide one, beat MUFU.EX2?",
-            (Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 4),),
+            (
+                Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 4),
+                Pick(r"special_function/exp2_f16x2/.*", "ops_per_clock_per_sm", 3),
+            ),
             "exp2",
         ),
     ),
