@@ -4,12 +4,17 @@
 // One warpgroup keeps them busy with wgmma, the next group of which is always started before the
 // one before is waited for; on each scheduler one warp beside it executes some other instruction,
 // far too few to take as long. If neither got in the other's way, the round would take what the
-// wgmmas do. What it takes longer, per instruction, is what overlap can never hide: with MUFU.EX2
-// every 8 cycles of a scheduler, c cycles lost to each leave max(MMA, SFU) / both at 8 / (8 + c) at
-// balance. wgmma reads and writes its accumulators in the register file, half as many registers
-// when they are f16: if ports of the register file are the reason, those lose less.
+// wgmmas do. What it takes longer, per instruction, is what overlap can never hide: efficiency_cap
+// is what it leaves of max(MMA, SFU) / both at balance, if beside each MUFU.EX2, of which a
+// scheduler starts one every 8 cycles, there are the FFMA, or the FFMA and FADD of softmax.
+//
+// wgmma reads and writes its accumulators in the register file, half as many registers when they
+// are f16: if ports of the register file are the reason, those lose less. B, and A if it is not in
+// registers, it reads in shared memory, of whose time n = 128 takes three quarters: LDS, STS and
+// SHFL have the rest.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -25,6 +30,8 @@ namespace {
 
 constexpr int kThreads = 2 * WgmmaForm::kWarpgroup;
 constexpr int kMmas = 32, kOthers = 128, kChains = 8;  // in one round: wgmmas, others of a thread
+constexpr int kMoreOthers[] = {256, 512, 1024};        // for the cost against their density
+constexpr int kExCycles = 8;                           // of a scheduler for one MUFU.EX2
 constexpr double kStart = 1, kA = 0.5, kB = 0.125;     // for checking: sums exact in f16 too
 
 // x <- step(x) on {0}, with %p and %q. Values by `element`: floats -1 and 1/4, integers 3 and 5.
@@ -33,13 +40,25 @@ struct Other {
   double (*step)(double x, double p, double q);
 };
 
-std::uint32_t word(double value) { return static_cast<std::uint32_t>(value); }
+std::uint32_t word(double value) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(value));
+}
 
 // cvt packs x above q, and what comes of that is x again, as a float.
 double packed_halves(double x, double, double q) {
   const auto upper = static_cast<std::uint32_t>(pack("f16", 32, x)) & 0xffff0000u;
   const auto lower = static_cast<std::uint32_t>(pack("f16", 32, q)) & 0xffffu;
   return std::bit_cast<float>(upper | lower);
+}
+
+// x's upper half is taken for an f16.
+double upper_half(double x, double, double) {
+  return unpack("f16", std::bit_cast<std::uint32_t>(static_cast<float>(x)) >> 16);
+}
+
+// x's bits are taken for an integer, and those of the float that it becomes for the next.
+double as_integer(double x, double, double) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(word(x))));
 }
 
 const Other kList[] = {
@@ -51,25 +70,51 @@ const Other kList[] = {
      [](double x, double p, double) { return x + p; }},
     {"fmul", "mul.rn.f32 {0}, {0}, %p;", "f32", "FMUL",
      [](double x, double p, double) { return x * p; }},
+    {"fmnmx", "neg.f32 {0}, {0}; max.f32 {0}, {0}, %p;", "f32", "FMNMX",
+     [](double x, double p, double) { return std::max(-x, p); }},
+    {"hadd2_f32", "{ .reg .b16 %l, %h; mov.b32 {%l, %h}, {0}; cvt.f32.f16 {0}, %h; }", "f32",
+     "HADD2.F32", upper_half},
     {"hfma2", "fma.rn.f16x2 {0}, {0}, %p, %q;", "f16", "HFMA2",
      [](double x, double p, double q) { return x * p + q; }},
     {"iadd3", "add.u32 {0}, {0}, %p; add.u32 {0}, {0}, %q;", "u32", "IADD3",
      [](double x, double p, double q) { return double{1} * word(x + p + q); }},
+    {"imad", "mad.lo.u32 {0}, {0}, %p, %q;", "u32", "IMAD",
+     [](double x, double p, double q) { return double{1} * word(x * p + q); }},
     {"lop3", "lop3.b32 {0}, {0}, %p, %q, 0x6a;", "u32", "LOP3",
      [](double x, double p, double q) { return double{1} * (word(q) ^ (word(x) & word(p))); }},
     {"f2fp", "cvt.rn.f16x2.f32 {0}, {0}, %q;", "f32", "F2FP", packed_halves},
+    {"i2fp", "cvt.rn.f32.s32 {0}, {0};", "u32", "I2FP.F32.S32", as_integer},
+    // A load that nothing uses ptxas drops, even if volatile; additions are free, see IADD3.
+    {"lds", "{ .reg .b32 %t; ld.volatile.shared.b32 %t, [%mine]; add.u32 {0}, {0}, %t; }", "u32",
+     "LDS", [](double x, double, double q) { return double{1} * word(x + q); }},
+    {"sts", "st.volatile.shared.b32 [%mine], {0};", "f32", "STS",
+     [](double x, double, double) { return x; }},
     {"shfl", "shfl.sync.down.b32 {0}, {0}, 1, 31, 0xffffffff;", "u32", "SHFL",
      [](double x, double, double) { return x; }},
 };
 
+const Other& other(std::string_view name) { return *std::ranges::find(kList, name, &Other::name); }
+
 struct Kernel {
   WgmmaForm form;
-  const Other* other;  // none: wgmma alone
+  const Other* other;    // none: wgmma alone
+  int others = kOthers;  // of a thread in one round
 
-  std::string entry() const { return other ? other->name : "mma"; }
+  std::string entry() const;
   std::string ptx() const;
   KernelUse use() const;
 };
+
+std::string Kernel::entry() const {
+  if (!other) return "mma";
+  return others == kOthers ? other->name : fmt::format("{}_{}", other->name, others);
+}
+
+// As many MUFU.EX2 as a scheduler starts while the wgmmas run: their round has 64 cycles each.
+Kernel balanced(const WgmmaForm& form) {
+  constexpr int kMmaCycles = 64;
+  return {form, &other("mufu_ex2"), kMmas * kMmaCycles / kExCycles};
+}
 
 std::string registers(const char* prefix, int count) {
   std::string text;
@@ -83,10 +128,11 @@ std::string Kernel::ptx() const {
   const int tile = form.tile_bytes();
   PtxKernel kernel{.target = Target::sm_90a, .entry = entry(), .threads = kThreads};
   kernel.declarations = fmt::format(
-      "  .shared .align 1024 .b8 tile[{}];\n  .reg .b32 %d<{}>, %x<{}>, %p, %q;\n"
-      "  .reg .pred %add, %second;\n  .reg .b32 %at, %tile, %group;\n"
+      "  .shared .align 1024 .b8 tile[{}];\n  .shared .align 4 .b8 scratch[{}];\n"
+      "  .reg .b32 %d<{}>, %x<{}>, %p, %q;\n"
+      "  .reg .pred %add, %second;\n  .reg .b32 %at, %tile, %group, %mine;\n"
       "  .reg .b64 %from, %a<4>, %b<4>;\n",
-      tile, form.registers(), kChains);
+      tile, kThreads * 4, form.registers(), kChains);
   kernel.setup =
       "  mov.u32 %tile, tile;\n" + load_tile(tile, kThreads) +
       "  shr.u32 %group, %thread, 7;\n"
@@ -111,6 +157,9 @@ std::string Kernel::ptx() const {
         c, tile + 4);
   kernel.setup += fmt::format("  ld.global.b32 %p, [%in+{}];\n  ld.global.b32 %q, [%in+{}];\n",
                               tile + 8, tile + 12);
+  kernel.setup +=
+      "  mov.u32 %mine, scratch;\n  mad.lo.u32 %mine, %thread, 4, %mine;\n"
+      "  st.shared.b32 [%mine], %q;\n";
   kernel.loop = "  @%second bra second;\n  wgmma.fence.sync.aligned;\n";
   for (int i = 0; i < kMmas; ++i)
     kernel.loop += form.ptx(registers("%d", form.registers()), fmt::format("%a{}", i % 4),
@@ -118,7 +167,7 @@ std::string Kernel::ptx() const {
   kernel.loop +=
       "  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 1;\n"
       "  bra joined;\nsecond:\n";
-  for (int i = 0; other && i < kOthers; ++i)
+  for (int i = 0; other && i < others; ++i)
     kernel.loop += "  " + replace_all(other->ptx, "{0}", fmt::format("%x{}", i % kChains)) + "\n";
   kernel.loop += "joined:\n";
   kernel.finish = "  @%second bra others;\n  wgmma.wait_group.sync.aligned 0;\n";
@@ -135,7 +184,7 @@ KernelUse Kernel::use() const {
   KernelUse use{.kernel = entry(),
                 .sass = {{form.opcode(), kMmas, kMmas}, {"WARPGROUP.DEPBAR", 1, 1}},
                 .ptx = ptx()};
-  if (other) use.sass.push_back({other->opcode, kOthers, kOthers + 1});  // one counts rounds
+  if (other) use.sass.push_back({other->opcode, others, others + 1});  // one counts rounds
   return use;
 }
 
@@ -144,6 +193,9 @@ WgmmaForm form_of(const Case& c) { return WgmmaForm::of(c); }
 std::vector<KernelUse> kernels(const Case& c, Target) {
   std::vector<KernelUse> uses = {Kernel{form_of(c), nullptr}.use()};
   for (const Other& other : kList) uses.push_back(Kernel{form_of(c), &other}.use());
+  for (const int others : kMoreOthers)
+    uses.push_back(Kernel{form_of(c), &other("ffma"), others}.use());
+  uses.push_back(balanced(form_of(c)).use());
   return uses;
 }
 
@@ -169,7 +221,7 @@ std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
 
   const double sum = kStart + kRounds * kMmas * form.k() * kA * kB;
   double x = kStart;
-  for (int i = 0; kernel.other && i < kRounds * kOthers / kChains; ++i)
+  for (int i = 0; kernel.other && i < kRounds * kernel.others / kChains; ++i)
     x = kernel.other->step(x, p, q);
   const auto out = loaded.outputs_after<std::uint32_t>(kRounds);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -192,17 +244,47 @@ std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
 void run(State& s) {
   const WgmmaForm form = form_of(s.which());
   const double alone = median(s.cycles({.flop = form.flop() * kMmas}, prepare(s, {form, nullptr})));
-  std::vector<double> lost = s.cycles({}, prepare(s, {form, &kList[0]}));
+  std::vector<double> lost = s.cycles({}, prepare(s, {form, &other("mufu_ex2")}));
   for (double& cycles : lost) cycles = (cycles - alone) / kOthers;
   s.add_metric("tensor_cycles_per_ex2", "cycle", Better::lower, lost);
   s.lead_with("tensor_cycles_per_ex2");
-  Series series{
-      .name = "tensor_cycles_per_instruction", .unit = "cycle", .axes = {{"instruction", {}}}};
+  // MUFU at its full rate, beside the tensor cores at theirs.
+  const Kernel full = balanced(form);
+  std::vector<double> efficiency =
+      s.cycles({.ops = double{1} * WgmmaForm::kWarpgroup * full.others}, prepare(s, full));
+  for (double& cycles : efficiency) cycles = alone / cycles;
+  s.add_metric("efficiency_beside_full_rate_ex2", "", Better::higher, efficiency);
+
+  Axis instructions{"instruction", {}};
+  std::vector<double> costs;
   for (const Other& other : kList) {
-    series.axes[0].points.emplace_back(other.name);
-    series.values.push_back((s.cycles_once(prepare(s, {form, &other})) - alone) / kOthers);
+    instructions.points.emplace_back(other.name);
+    costs.push_back((s.cycles_once(prepare(s, {form, &other})) - alone) / kOthers);
   }
-  s.add_series(std::move(series));
+  const auto cost = [&](const char* name) {
+    return costs[static_cast<std::size_t>(&other(name) - kList)];
+  };
+  s.add_series({"tensor_cycles_per_instruction", "cycle", {instructions}, costs});
+  s.set_param("share_of_issue_slots", fmt::format("{:.4f}", kOthers / alone));
+
+  // An f16 becomes an f32 first, and is packed again at last.
+  const double halves = form.accumulator == "f16" ? cost("hadd2_f32") + cost("f2fp") / 2 : 0;
+  const double bare = cost("mufu_ex2") + halves, scaled = bare + cost("ffma");
+  const auto add_cap = [&](const char* of, double cycles) {
+    s.add_exact(fmt::format("efficiency_cap_{}", of), "", Better::higher,
+                kExCycles / (kExCycles + cycles));
+  };
+  add_cap("ex2", bare);
+  add_cap("ffma_ex2", scaled);
+  add_cap("ffma_ex2_fadd", scaled + cost("fadd"));
+
+  Axis density{"ffma_per_mma", {std::int64_t{kOthers / kMmas}}};
+  std::vector<double> dense = {cost("ffma")};
+  for (const int others : kMoreOthers) {
+    density.points.emplace_back(std::int64_t{others / kMmas});
+    dense.push_back((s.cycles_once(prepare(s, {form, &other("ffma"), others})) - alone) / others);
+  }
+  s.add_series({"tensor_cycles_per_ffma", "cycle", {density}, dense});
 }
 
 std::vector<Case> cases() {

@@ -7,6 +7,10 @@
 // (t_mma + t_exp - t_both) / min(t_mma, t_exp), the share of the shorter one that hides. The
 // figures of a case are those where both take as long as near as can be; the series are the curves
 // over how many 2^x a thread computes a step.
+//
+// What else softmax does to an element decides how near it can come, as FFMA and FADD take the
+// tensor cores' time even in other warps (special_function/interference, which says what that
+// leaves: efficiency_cap): the last part of a case's name says what is done to each element.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +29,7 @@ constexpr int kExps[] = {16, 32, 48, 64, 80, 96, 128};
 
 constexpr Type kTypes[] = {{Family::wgmma, "bf16"},
                            {Family::wgmma, "e4m3"},
+                           {Family::wgmma, "f16", "f16"},
                            {Family::mma_sync, "bf16"},
                            {Family::mma_sync, "e4m3"}};
 
@@ -47,12 +52,27 @@ std::span<const Schedule> schedules_of(Family family) {
   return kMmaSyncSchedules;
 }
 
+std::string name_of(const Type& type) {
+  const bool half = std::string_view(type.accumulator) == "f16";
+  return fmt::format("{}_{}{}", name_of(type.family), type.element, half ? "_acc_f16" : "");
+}
+
+// All of the most usual type, of others the least and the most work on an element. With f16
+// accumulators the most shows what it costs that they are f32; of two buffers of them ptxas 13.0
+// unpacks more at once than it has registers for.
+bool is_measured(const Type& type, const Schedule& schedule, const Softmax& softmax) {
+  if (type.family == Family::wgmma && std::string_view(type.element) == "bf16") return true;
+  if (std::string_view(type.accumulator) == "f16") return softmax.sum && schedule.buffers == 1;
+  return softmax.scale == softmax.sum;
+}
+
 Kernel kernel_of(const Case& c, bool mma, int exps) {
   for (const Type& type : kTypes)
     for (const Schedule& schedule : schedules_of(type.family))
-      if (c.text("family") == name_of(type.family) && c.text("a") == type.element &&
-          c.text("schedule") == schedule.name)
-        return {type, schedule, mma, exps};
+      for (const Softmax& softmax : kSoftmaxes)
+        if (c.text("family") == name_of(type.family) && c.text("a") == type.element &&
+            c.text("schedule") == schedule.name && c.text("per_element") == softmax.name)
+          return {type, schedule, softmax, mma, exps};
   throw std::logic_error("a case of an unknown schedule");
 }
 
@@ -115,35 +135,39 @@ void run(State& s) {
   s.add_series({"cycles_per_step", "cycle", {axis}, times});
 }
 
+Case case_of(const Type& type, const Schedule& schedule, const Softmax& softmax) {
+  const bool wgmma = type.family == Family::wgmma;
+  const std::string_view element = type.element;
+  const bool headline = element == "bf16" && schedule.name == std::string_view("ping_pong") &&
+                        softmax.scale == softmax.sum;
+  return {.name = fmt::format("{}/{}/{}", name_of(type), schedule.name, softmax.name),
+          .params = {{"family", name_of(type.family)},
+                     {"a", type.element},
+                     {"b", type.element},
+                     {"accumulate", type.accumulator},
+                     {"schedule", schedule.name},
+                     {"per_element", softmax.name},
+                     {"state", "burst"}},
+          // Where an mma.sync of e4m3 is native.
+          .targets = wgmma               ? std::vector{Target::sm_90a}
+                     : element == "e4m3" ? std::vector{Target::sm_89, Target::sm_120a}
+                                         : std::vector<Target>{},
+          .suite = headline ? Suite::quick : Suite::full};
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Type& type : kTypes)
-    for (const Schedule& schedule : schedules_of(type.family)) {
-      const bool wgmma = type.family == Family::wgmma;
-      const bool e4m3 = std::string_view(type.element) == "e4m3";
-      const bool headline = std::string_view(type.element) == "bf16" &&
-                            schedule.name == std::string_view("ping_pong");
-      all.push_back(
-          {.name = fmt::format("{}_{}/{}", name_of(type.family), type.element, schedule.name),
-           .params = {{"family", name_of(type.family)},
-                      {"a", type.element},
-                      {"b", type.element},
-                      {"accumulate", "f32"},
-                      {"schedule", schedule.name},
-                      {"state", "burst"}},
-           // Where an mma.sync of e4m3 is native.
-           .targets = wgmma  ? std::vector{Target::sm_90a}
-                      : e4m3 ? std::vector{Target::sm_89, Target::sm_120a}
-                             : std::vector<Target>{},
-           .suite = headline ? Suite::quick : Suite::full});
-    }
+    for (const Schedule& schedule : schedules_of(type.family))
+      for (const Softmax& softmax : kSoftmaxes)
+        if (is_measured(type, schedule, softmax)) all.push_back(case_of(type, schedule, softmax));
   return all;
 }
 
 const Registration registration{{
     .name = "special_function/overlap",
     .question = "How near does a loop of matrix math and 2^x come to the longer of the two, by "
-                "schedule?",
+                "schedule and by what else is done to an element?",
     .cases = cases(),
     .kernels = kernels,
     .run = run,

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <random>
 
 #include "harness/element.hpp"
@@ -28,6 +30,8 @@ int tile_bytes(const Kernel& kernel) { return (kM + kernel.type.n()) * kRowBytes
 // MMAs of mma.sync side by side in S, m16n8.
 int tiles(const Kernel& kernel) { return kernel.type.n() / 8; }
 
+bool is_half(const Type& type) { return std::string_view(type.accumulator) == "f16"; }
+
 // How often 2^x is taken of an element in a step.
 int passes_over(const Kernel& kernel, int element) {
   const int elements = kernel.type.elements();
@@ -39,16 +43,17 @@ std::string registers(const char* prefix, int first, int count) {
   for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i ? ", " : "", prefix, first + i);
   return text;
 }
-std::string elements(const Kernel& kernel, int buffer, int first, int count) {
-  return registers("%d", buffer * kernel.type.elements() + first, count);
+// Of S.
+std::string registers(const Kernel& kernel, int buffer, int first, int count) {
+  return registers("%d", buffer * kernel.type.registers() + first, count);
 }
 
 WgmmaForm wgmma_of(const Type& type) {
-  return {.a = type.element, .b = type.element, .accumulator = "f32", .n = type.n()};
+  return {.a = type.element, .b = type.element, .accumulator = type.accumulator, .n = type.n()};
 }
 InstructionRow mma_sync_of(const Type& type) {
   return mma_sync::row_of(
-      {.a = type.element, .b = type.element, .accumulator = "f32", .k = type.k()});
+      {.a = type.element, .b = type.element, .accumulator = type.accumulator, .k = type.k()});
 }
 
 // One step's MMAs, one instruction an entry. They add to what 2^x left in S, or ptxas would put it
@@ -58,7 +63,7 @@ std::vector<std::string> mmas(const Kernel& kernel, int buffer) {
   const Type& type = kernel.type;
   for (int step = 0; step < kDepth; ++step) {
     if (type.family == Family::wgmma) {
-      list.push_back(wgmma_of(type).ptx(elements(kernel, buffer, 0, type.elements()),
+      list.push_back(wgmma_of(type).ptx(registers(kernel, buffer, 0, type.registers()),
                                         fmt::format("%a{}", step % 4),
                                         fmt::format("%b{}", step % 4), ""));
       continue;
@@ -66,7 +71,7 @@ std::vector<std::string> mmas(const Kernel& kernel, int buffer) {
     for (int tile = 0; tile < tiles(kernel); ++tile) {
       // A of its own for each buffer, or their MMAs would be the same.
       std::string text = "  " + mma_sync_of(type).ptx + "\n";
-      text = replace_all(text, "<d>", elements(kernel, buffer, 4 * tile, 4));
+      text = replace_all(text, "<d>", registers(kernel, buffer, 4 * tile, 4));
       text = replace_all(text, "<a>", registers("%a", buffer * kRegistersA, kRegistersA));
       list.push_back(replace_all(text, "<b>", registers("%b", tile * kRegistersB, kRegistersB)));
     }
@@ -74,19 +79,36 @@ std::vector<std::string> mmas(const Kernel& kernel, int buffer) {
   return list;
 }
 
-// One step's work on the elements, one 2^x an entry. Those that have a second turn take it before
-// the next few have their first, or ptxas keeps more values at hand than there are registers.
+// The work on one element in `x`, which adds to the sum of that number.
+std::string work(const Softmax& softmax, const std::string& x, int sum) {
+  return replace_all(
+      fmt::format("  {};\n  ex2.approx.ftz.f32 <x>, <x>;\n{}",
+                  softmax.scale ? "fma.rn.ftz.f32 <x>, <x>, %scale, %offset" : "neg.f32 <x>, <x>",
+                  softmax.sum ? fmt::format("  add.rn.ftz.f32 %sum{0}, %sum{0}, <x>;\n", sum)
+                              : std::string()),
+      "<x>", x);
+}
+
+// One step's work on the elements, one register an entry. Those that have a second turn take it
+// before the next few have their first, or ptxas keeps more values at hand than there are
+// registers.
 std::vector<std::string> exps(const Kernel& kernel, int buffer) {
   constexpr int kBlock = 16;
+  const int step = is_half(kernel.type) ? 2 : 1;
   std::vector<std::string> list;
   for (int first = 0; first < kernel.type.elements(); first += kBlock)
     for (int pass = 0; pass < passes_over(kernel, first); ++pass)
-      for (int j = first; j < first + kBlock; ++j)
-        if (pass < passes_over(kernel, j))
-          list.push_back(fmt::format(
-              "  fma.rn.ftz.f32 {0}, {0}, %scale, %offset;\n"
-              "  ex2.approx.ftz.f32 {0}, {0};\n  add.rn.ftz.f32 %sum{1}, %sum{1}, {0};\n",
-              elements(kernel, buffer, j, 1), j % kSums));
+      for (int j = first; j < first + kBlock; j += step) {
+        if (pass >= passes_over(kernel, j)) continue;
+        const std::string s = registers(kernel, buffer, j / step, 1);
+        list.push_back(step == 1
+                           ? work(kernel.softmax, s, j % kSums)
+                           : fmt::format("  mov.b32 {{%h0, %h1}}, {0};\n  cvt.f32.f16 %x0, %h0;\n"
+                                         "  cvt.f32.f16 %x1, %h1;\n{1}{2}"
+                                         "  cvt.rn.f16x2.f32 {0}, %x1, %x0;\n",
+                                         s, work(kernel.softmax, "%x0", j % kSums),
+                                         work(kernel.softmax, "%x1", (j + 1) % kSums)));
+      }
   return list;
 }
 
@@ -167,7 +189,7 @@ int operand_words(const Kernel& kernel) {
              : (kernel.buffers() * kRegistersA + tiles(kernel) * kRegistersB) * 32;
 }
 // Of S in a thread, all buffers.
-int state_registers(const Kernel& kernel) { return kernel.buffers() * kernel.type.elements(); }
+int state_registers(const Kernel& kernel) { return kernel.buffers() * kernel.type.registers(); }
 int out_registers(const Kernel& kernel) { return state_registers(kernel) + kSums; }
 
 std::string setup(const Kernel& kernel) {
@@ -195,7 +217,7 @@ std::string setup(const Kernel& kernel) {
   }
   const int words = operand_words(kernel) * 4;
   for (int i = 0; i < state_registers(kernel); ++i)
-    text += fmt::format("  ld.global.f32 %d{}, [%in+{}];\n", i, words);
+    text += fmt::format("  ld.global.b32 %d{}, [%in+{}];\n", i, words);
   for (int i = 0; i < kSums; ++i)
     text += fmt::format("  ld.global.f32 %sum{}, [%in+{}];\n", i, words + 4);
   text += fmt::format("  ld.global.f32 %scale, [%in+{}];\n  ld.global.f32 %offset, [%in+{}];\n",
@@ -224,7 +246,7 @@ std::string finish(const Kernel& kernel) {
   text += "  @!%first bra stored;\n  mad.wide.u32 %out, %thread, 4, %out;\n";
   const int state = state_registers(kernel);
   for (int r = 0; r < out_registers(kernel); ++r)
-    text += fmt::format("  st.global.f32 [%out+{}], %{}{};\n", r * kernel.threads() * 4,
+    text += fmt::format("  st.global.b32 [%out+{}], %{}{};\n", r * kernel.threads() * 4,
                         r < state ? "d" : "sum", r < state ? r : r - state);
   return text + "stored:\n";
 }
@@ -236,7 +258,8 @@ std::string ptx(const Kernel& kernel, Target target) {
        .entry = kernel.entry(),
        .threads = kernel.threads(),
        .declarations =
-           fmt::format("  .reg .f32 %d<{}>, %sum<{}>, %scale, %offset;\n"
+           fmt::format("  .reg .b32 %d<{}>;\n  .reg .f32 %sum<{}>, %scale, %offset, %x<2>;\n"
+                       "  .reg .b16 %h<2>;\n"
                        "  .reg .pred %add, %last;\n"
                        "  .reg .b32 %at, %tile, %mine, %next;\n  .reg .b64 %from;\n",
                        state_registers(kernel), kSums) +
@@ -250,6 +273,8 @@ std::string ptx(const Kernel& kernel, Target target) {
 }
 
 }  // namespace
+
+int Type::registers() const { return elements() * element_bits(accumulator) / 32; }
 
 int Type::k() const { return 32 * 8 / element_bits(element); }  // 32 bytes of either family's
 
@@ -269,9 +294,14 @@ KernelUse Kernel::use(Target target) const {
   KernelUse use{.kernel = entry(),
                 .sass = {{opcode, count, count},
                          {"MUFU.EX2", exp, exp},
-                         {"FFMA", exp, exp},
-                         {"FADD", exp, exp}},
+                         {"FFMA", softmax.scale ? exp : 0, softmax.scale ? exp : 0},
+                         {"FADD", softmax.sum ? exp : 0, softmax.sum ? exp : 0},
+                         {"FMUL", 0, 0}},
                 .ptx = ptx(*this, target)};
+  if (is_half(type)) {
+    use.sass.push_back({"HADD2.F32", exp, exp});
+    use.sass.push_back({"F2FP", exp / 2, exp / 2});
+  }
   // A wait for each step: if ptxas found the MMAs unsafe to overlap, it would have put in more.
   const int waits = buffers() == 2 ? steps() + 1 : steps();
   if (wgmma && mma) use.sass.push_back({"WARPGROUP.DEPBAR", waits, waits});
@@ -295,11 +325,24 @@ Expected expected_after(const Kernel& kernel, int rounds, double product) {
     multiply(filled, moves && step % kernel.steps() == last ? kDepth - 1 : kDepth);
     for (int j = 0; j < elements; ++j)
       for (int pass = 0; pass < passes_over(kernel, j); ++pass) {
-        element(ready, j) = std::exp2(kScale * element(ready, j) + kOffset);
-        now.sum += element(ready, j);
+        const double s = element(ready, j);
+        element(ready, j) = std::exp2(kernel.softmax.scale ? kScale * s + kOffset : -s);
+        if (kernel.softmax.sum) now.sum += element(ready, j);
       }
   }
   return now;
+}
+
+double tolerance(const Kernel& kernel, double product) {
+  constexpr double kApproximate = 1e-4;  // many ex2.approx, each 2^-22 off
+  // Of a sum of 8-bit floats wgmma keeps 13 bits behind the point of its greatest term, and cuts
+  // (numerics/accumulate); an f16 keeps 10.
+  const int bits = is_half(kernel.type) ? 10 : element_bits(kernel.type.element) == 8 ? 13 : 23;
+  // Each of a step's MMAs may lose so much of s, of which 2^x makes scale ln 2 s times as much.
+  const double greatest = kStart + kDepth * product;
+  const double scale = kernel.softmax.scale ? -kScale : 1;
+  const double grows = std::max(1.0, scale * std::numbers::ln2 * greatest);
+  return std::max(kApproximate, kDepth * std::ldexp(grows, -bits));
 }
 
 std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
@@ -317,21 +360,27 @@ std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
                                static_cast<std::size_t>(out_registers(kernel)) * threads * 4);
   std::vector<std::uint32_t> in(words);
   for (std::size_t i = 0; i < words; ++i) in[i] = word(type.element, i < words_a ? kA : kB);
-  for (const double value : {kStart, 0.0, kScale, kOffset}) in.push_back(word("f32", value));
+  in.push_back(word(type.accumulator, kStart));
+  for (const double value : {0.0, kScale, kOffset}) in.push_back(word("f32", value));
   loaded.set_inputs(in);
 
-  const Expected expected = expected_after(kernel, kRounds, type.k() * kA * kB);
+  const double product = type.k() * kA * kB, within = tolerance(kernel, product);
+  const Expected expected = expected_after(kernel, kRounds, product);
   const auto out = loaded.outputs_after<std::uint32_t>(kRounds);
   const auto require = [&](double found, double wanted, const char* what) {
-    s.require(std::abs(found - wanted) <= 1e-4 * std::abs(wanted),
-              fmt::format("{}: {} ended as {}, not {}", kernel.entry(), what, found, wanted));
+    s.require(std::abs(found - wanted) <= within * std::abs(wanted),
+              fmt::format("{}: {} ended as {}, not {} within {:.2g} of it", kernel.entry(), what,
+                          found, wanted, within));
   };
+  const std::size_t packed = is_half(type) ? 2 : 1;
+  const auto state = static_cast<std::size_t>(state_registers(kernel));
   for (std::size_t thread = 0; thread < threads; ++thread) {
     for (std::size_t j = 0; j < expected.elements.size(); ++j)
-      require(unpack("f32", out[j * threads + thread]), expected.elements[j], "an element of S");
+      require(unpack(type.accumulator, out[j / packed * threads + thread] >> (j % packed * 16)),
+              expected.elements[j], "an element of S");
     double sum = 0;
     for (std::size_t i = 0; i < kSums; ++i)
-      sum += unpack("f32", out[(expected.elements.size() + i) * threads + thread]);
+      sum += unpack("f32", out[(state + i) * threads + thread]);
     require(sum, expected.sum, "the sum of a thread");
   }
   std::mt19937_64 random(s.seed());

@@ -3,9 +3,8 @@
 //
 // A group is 128 threads: a warpgroup of wgmma, or for mma.sync one warp on each of an SM's four
 // schedulers. In a step each group computes a tile S of accumulators, 64 x 128 or 64 x 64, from
-// operands that stay where they are, eight MMAs deep in K, and then
-//   s <- 2^(scale s + offset), sum += s
-// on elements of S: FFMA, MUFU.EX2 and FADD, what softmax does to a score.
+// operands that stay where they are, eight MMAs deep in K, and then works on elements of S as
+// softmax does on scores, with more or less of it left to the tensor cores (see Softmax).
 #pragma once
 #include <string>
 #include <vector>
@@ -21,10 +20,12 @@ enum class Family : std::uint8_t { wgmma, mma_sync };
 
 struct Type {
   Family family;
-  const char* element;  // of A and B; the accumulators are f32
+  const char* element;              // of A and B
+  const char* accumulator = "f32";  // or "f16", two in a register, by wgmma
 
   int n() const { return family == Family::wgmma ? 128 : 64; }  // of S
   int elements() const { return kM * n() / kGroupThreads; }     // of S in a thread
+  int registers() const;                                        // that hold them
   int k() const;                                                // of one MMA
 };
 
@@ -35,9 +36,21 @@ struct Schedule {
   bool ping_pong;  // groups start their MMAs in turn, ordered by named barriers
 };
 
+// What a thread does to an element of S. Without `scale` it is s <- 2^-s, a lone MUFU.EX2 (which
+// negates its operand for free): the factor can be multiplied into Q, and minus the maximum of a
+// row be what the accumulators start as. With it, s <- 2^(scale s + offset), is an FFMA more. With
+// `sum` another FADD, sum += s, which a column of ones in V would spare.
+struct Softmax {
+  const char* name;
+  bool scale, sum;
+};
+inline constexpr Softmax kSoftmaxes[] = {
+    {"ex2", false, false}, {"ffma_ex2", true, false}, {"ffma_ex2_fadd", true, true}};
+
 struct Kernel {
   Type type;
   Schedule schedule;
+  Softmax softmax;
   bool mma;
   int exps;  // of one thread in one step: every element in turn, some twice if there are more
 
@@ -63,5 +76,8 @@ struct Expected {
   double sum;
 };
 Expected expected_after(const Kernel& kernel, int rounds, double product);
+
+// How far, relatively, what the GPU computes may be off that: it keeps fewer bits of a sum.
+double tolerance(const Kernel& kernel, double product);
 
 }  // namespace assay::overlap

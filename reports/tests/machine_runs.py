@@ -124,12 +124,15 @@ def functions(make: Maker) -> None:
         ]
         make.add(f"special_function/exp2_accuracy/degree{degree}", max_ulp=100.0 / degree, bf16_misrounded_share=0.01)
     for schedule, efficiency in (("one_warpgroup", 0.7), ("ping_pong", 0.95)):
-        m = make.add(f"special_function/overlap/wgmma_bf16/{schedule}", overlap_efficiency=efficiency, overlap=0.8)
+        m = make.add(
+            f"special_function/overlap/wgmma_bf16/{schedule}/ffma_ex2_fadd", overlap_efficiency=efficiency, overlap=0.8
+        )
         steps = [8, 16, 32]
         m.series = [
             series("exp_to_mma_time", [0.5, 1.0, 2.0], exps=steps),
             series("overlap_efficiency", [0.9, efficiency, None], exps=steps),
         ]
+    make.add("special_function/interference/wgmma_bf16_f32", tensor_cycles_per_ex2=0.01, efficiency_cap_ffma_ex2_fadd=0.97)
 
 
 def machine(seed: int = 5) -> Run:

@@ -212,7 +212,9 @@ def test_the_questions_get_their_sentences(machine):
     assert any(
         line.startswith("permutation, shuffles") and "cycles per 64 × 128 tile" in line for line in said(machine, 6)
     )
-    assert [line.split(":")[0] for line in said(machine, 8)] == ["wgmma bf16 one warpgroup", "wgmma bf16 ping pong"]
+    best, cost = said(machine, 8)
+    assert best.startswith("wgmma bf16 ping pong ffma ex2 fadd: 94.9") and "; interference leaves 97" in best
+    assert cost.startswith("a MUFU.EX2 takes from wgmma bf16 f32")
     assert "polynomial of degree 3: 25 results/clk/SM with 50.0" in "\n".join(said(machine, 9))
     assert "3 pipes, as counters have it for 100.0" in "\n".join(said(machine, 10))
 

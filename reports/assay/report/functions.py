@@ -15,7 +15,7 @@ FUNCTION = re.compile(r"special_function/(?!ffma|overlap|exp2_|imbalance|interfe
 IN_C = "CUDA C"  # the format of what a function of the language compiles to
 MIX = "special_function/exp2_polynomial_mix/"
 ACCURACY = "special_function/exp2_accuracy/"
-OVERLAP = re.compile(r"special_function/overlap/(mma_sync|wgmma)_(\w+?)/(\w+)")
+OVERLAP = re.compile(r"special_function/overlap/(mma_sync|wgmma)_(\w+?)/(\w+)/(\w+)")
 
 
 @dataclass
@@ -124,6 +124,7 @@ class Overlap:
     family: str
     kind: str
     schedule: str
+    per_element: str  # what is done to each element: "ex2", "ffma_ex2", "ffma_ex2_fadd"
     points: list[tuple[float, float]]  # (exp2 time / MMA time, longer time / time of both)
     efficiency: Number | None = None
     overlap: Number | None = None
@@ -147,15 +148,16 @@ def overlaps(book: Book, column: Column) -> list[Overlap]:
 
 
 def overlap_efficiency(book: Book, column: Column) -> Figure | None:
-    """Efficiency against ratio, a line per schedule: of the family and type with most schedules."""
+    """Efficiency against ratio, a line per schedule: of the family, type and work with most schedules."""
     every = [o for o in overlaps(book, column) if len(o.points) > 1]
     if not every:
         return None
-    groups: dict[tuple[str, str], list[Overlap]] = {}
+    groups: dict[tuple[str, str, str], list[Overlap]] = {}
     for one in every:
-        groups.setdefault((one.family, one.kind), []).append(one)
-    (family, kind), curves = max(
-        groups.items(), key=lambda item: (len(item[1]), item[0][0] == "wgmma", item[0][1] == "bf16")
+        groups.setdefault((one.family, one.kind, one.per_element), []).append(one)
+    usual = ("wgmma", "bf16", "ffma_ex2_fadd")
+    (family, kind, work), curves = max(
+        groups.items(), key=lambda item: (len(item[1]), *(a == b for a, b in zip(item[0], usual)))
     )
     with axes(3.2) as (canvas, ax):
         ax.set_xscale("log", base=2)
@@ -180,7 +182,7 @@ def overlap_efficiency(book: Book, column: Column) -> Figure | None:
         return finish(
             canvas,
             f"overlap{column.index}",
-            f"Overlap of exp2 with {family.replace('_', '.')} {kind}, {column.label}",
+            f"Overlap of {work.upper().replace('_', ' + ')} with {family.replace('_', '.')} {kind}, {column.label}",
             f"Efficiency, the longer of the two over the time of both: {said}.",
             "The longer of the two alone, over both together: 1 where the shorter one is free. Dashed: one after the other.",
         )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from . import derive, functions, instructions, numerics, pipes, tensor_cores, text
 from .findings import Answer, Finding, Part, lines, of_row, one_line, picked, stated
@@ -192,15 +192,23 @@ def layouts(book: Book, question: Question) -> Answer:
     return Answer(question, findings) if findings else picked(book, question)
 
 
-def _efficiencies(book: Book, pattern: str) -> list[Finding]:
-    """Of each schedule the share of the time that the longer of MMA and exp2 would take alone."""
-    findings = []
-    for row in book.find(pattern, "overlap_efficiency"):
+def _efficiencies(book: Book, rows: Iterable[Row]) -> list[Finding]:
+    """Of each schedule the share of the time that the longer of MMA and exp2 would take alone.
 
-        def share(column: Column, row: Row = row) -> list[Part]:
+    Beside it what interference leaves of that, if it was measured: an FFMA of another warp takes tensor cores' time too.
+    """
+    findings = []
+    for row in rows:
+        kind, _, work = row.name.split("/")[2:]
+        accumulated = kind.replace("_acc_", "_") if "_acc_" in kind else f"{kind}_f32"
+        cap = book.row(f"special_function/interference/{accumulated}", f"efficiency_cap_{work}")
+
+        def share(column: Column, row: Row = row, cap: Row | None = cap) -> list[Part]:
             n, ratio = row.numbers[column.index], book.row(row.name, "exp_to_mma_time")
             beside = ratio.numbers[column.index] if ratio else None
             how = f", exp2 {beside.value:.2f} × the MMA" if beside else ""
+            most = cap.numbers[column.index] if cap else None
+            how += f"; interference leaves {text.percent(most.value)}" if most else ""
             return [(f"{text.percent(n.value)} of the longer one's bound{how}", n.anchor)] if n else []
 
         findings += lines(book, text.words(text.case_words(row.name).removeprefix("overlap ")), share)
@@ -208,8 +216,13 @@ def _efficiencies(book: Book, pattern: str) -> list[Finding]:
 
 
 def overlap(book: Book, question: Question) -> Answer:
-    """Per schedule the efficiency where exp2 and MMA take as long, and what exp2 costs the tensor cores beside it."""
-    findings = _efficiencies(book, r"special_function/overlap/(wgmma|mma_sync)_bf16/.*")
+    """The best schedule of each type and work on an element, and what an exp2 costs the tensor cores beside it."""
+    best: dict[tuple[str, str], Row] = {}
+    for row in book.find(functions.OVERLAP.pattern, "overlap_efficiency"):
+        kind, _, work = row.name.split("/")[2:]
+        if row.first and ((kind, work) not in best or row.first.value > best[kind, work].first.value):
+            best[kind, work] = row
+    findings = _efficiencies(book, best.values())
     if not findings:
         return picked(book, question)
     for row in book.find(r"special_function/interference/wgmma_(bf16|e4m3)_f32", "tensor_cycles_per_ex2"):
@@ -224,7 +237,8 @@ def overlap(book: Book, question: Question) -> Answer:
 
 def hot_loop(book: Book, question: Question) -> Answer:
     """Of two-stage pipelines the share of their bound; the rest is a question for `assay sass`."""
-    findings = _efficiencies(book, r"special_function/overlap/wgmma_(bf16|e4m3)/two_stage.*")
+    pattern = r"special_function/overlap/wgmma_(bf16|e4m3)/two_stage\w*/ffma_ex2_fadd"
+    findings = _efficiencies(book, book.find(pattern, "overlap_efficiency"))
     return Answer(question, findings, remark="assay sass WHAT: opcodes, pipes and bound of the loops of any kernel")
 
 
