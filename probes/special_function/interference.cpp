@@ -4,9 +4,12 @@
 // One warpgroup keeps them busy with wgmma, the next group of which is always started before the
 // one before is waited for; on each scheduler one warp beside it executes some other instruction,
 // far too few to take as long. If neither got in the other's way, the round would take what the
-// wgmmas do. What it takes longer, per instruction, is what overlap can never hide: efficiency_cap
-// is what it leaves of max(MMA, SFU) / both at balance, if beside each MUFU.EX2, of which a
-// scheduler starts one every 8 cycles, there are the FFMA, or the FFMA and FADD of softmax.
+// wgmmas do. What it takes longer, per instruction, is what overlap can never hide.
+//
+// MUFU.EX2 costs nothing as long as there are few, but at its full rate, one every 8 cycles of a
+// scheduler, it has not all of it beside wgmma: efficiency_cap is what is left of max(MMA, SFU) /
+// both at balance, of a bare MUFU.EX2 and with the FFMA, or the FFMA and FADD of softmax, though
+// none of them has anything to do with the MMAs. No schedule of a real loop does better.
 //
 // wgmma reads and writes its accumulators in the register file, half as many registers when they
 // are f16: if ports of the register file are the reason, those lose less. B, and A if it is not in
@@ -31,8 +34,11 @@ namespace {
 constexpr int kThreads = 2 * WgmmaForm::kWarpgroup;
 constexpr int kMmas = 32, kOthers = 128, kChains = 8;  // in one round: wgmmas, others of a thread
 constexpr int kMoreOthers[] = {256, 512, 1024};        // for the cost against their density
-constexpr int kExCycles = 8;                           // of a scheduler for one MUFU.EX2
-constexpr double kStart = 1, kA = 0.5, kB = 0.125;     // for checking: sums exact in f16 too
+// Of elements with one MUFU.EX2 each, of which a scheduler starts one every 8 cycles, as many as
+// fill the round of wgmmas, 64 cycles each; and fewer.
+constexpr int kMmaCycles = 64, kExCycles = 8, kBalanced = kMmas * kMmaCycles / kExCycles;
+constexpr int kFewer[] = {64, 128, 160, 192, 208, 224, 240};
+constexpr double kStart = 1, kA = 0.5, kB = 0.125;  // for checking: sums exact in f16 too
 
 // x <- step(x) on {0}, with %p and %q. Values by `element`: floats -1 and 1/4, integers 3 and 5.
 struct Other {
@@ -95,6 +101,17 @@ const Other kList[] = {
 
 const Other& other(std::string_view name) { return *std::ranges::find(kList, name, &Other::name); }
 
+// What softmax does to an element, or could do without the multiply-adds: see overlap.cpp.
+const Other kElements[] = {
+    {"ex2", "neg.f32 {0}, {0}; ex2.approx.ftz.f32 {0}, {0};", "f32", "MUFU.EX2",
+     [](double x, double, double) { return std::exp2(-x); }},
+    {"ffma_ex2", "fma.rn.f32 {0}, {0}, %p, %q; ex2.approx.ftz.f32 {0}, {0};", "f32", "MUFU.EX2",
+     [](double x, double p, double q) { return std::exp2(x * p + q); }},
+    {"ffma_ex2_fadd",
+     "fma.rn.f32 {0}, {0}, %p, %q; ex2.approx.ftz.f32 {0}, {0}; add.rn.f32 {0}, {0}, %q;", "f32",
+     "MUFU.EX2", [](double x, double p, double q) { return std::exp2(x * p + q) + q; }},
+};
+
 struct Kernel {
   WgmmaForm form;
   const Other* other;    // none: wgmma alone
@@ -108,12 +125,6 @@ struct Kernel {
 std::string Kernel::entry() const {
   if (!other) return "mma";
   return others == kOthers ? other->name : fmt::format("{}_{}", other->name, others);
-}
-
-// As many MUFU.EX2 as a scheduler starts while the wgmmas run: their round has 64 cycles each.
-Kernel balanced(const WgmmaForm& form) {
-  constexpr int kMmaCycles = 64;
-  return {form, &other("mufu_ex2"), kMmas * kMmaCycles / kExCycles};
 }
 
 std::string registers(const char* prefix, int count) {
@@ -195,7 +206,10 @@ std::vector<KernelUse> kernels(const Case& c, Target) {
   for (const Other& other : kList) uses.push_back(Kernel{form_of(c), &other}.use());
   for (const int others : kMoreOthers)
     uses.push_back(Kernel{form_of(c), &other("ffma"), others}.use());
-  uses.push_back(balanced(form_of(c)).use());
+  for (const Other& element : kElements)
+    uses.push_back(Kernel{form_of(c), &element, kBalanced}.use());
+  for (const int elements : kFewer)
+    uses.push_back(Kernel{form_of(c), &kElements[0], elements}.use());
   return uses;
 }
 
@@ -248,12 +262,24 @@ void run(State& s) {
   for (double& cycles : lost) cycles = (cycles - alone) / kOthers;
   s.add_metric("tensor_cycles_per_ex2", "cycle", Better::lower, lost);
   s.lead_with("tensor_cycles_per_ex2");
-  // MUFU at its full rate, beside the tensor cores at theirs.
-  const Kernel full = balanced(form);
-  std::vector<double> efficiency =
-      s.cycles({.ops = double{1} * WgmmaForm::kWarpgroup * full.others}, prepare(s, full));
-  for (double& cycles : efficiency) cycles = alone / cycles;
-  s.add_metric("efficiency_beside_full_rate_ex2", "", Better::higher, efficiency);
+  for (const Other& element : kElements) {
+    std::vector<double> efficiency = s.cycles({}, prepare(s, {form, &element, kBalanced}));
+    // While the wgmmas run; what is left of the round then has the unit to itself.
+    if (&element == kElements) {
+      std::vector<double> beside = efficiency;
+      for (double& cycles : beside) cycles = 128.0 / kExCycles * (2 - cycles / alone);
+      s.add_metric("ex2_per_clock_per_sm_beside_wgmma", "op/clk/SM", Better::higher, beside);
+    }
+    for (double& cycles : efficiency) cycles = alone / cycles;
+    s.add_metric(fmt::format("efficiency_cap_{}", element.name), "", Better::higher, efficiency);
+  }
+  Axis share{"ex2_to_mma_time", {}};
+  std::vector<double> rounds;
+  for (const int elements : kFewer) {
+    share.points.emplace_back(fmt::format("{:.3f}", double{1} * elements / kBalanced));
+    rounds.push_back(s.cycles_once(prepare(s, {form, &kElements[0], elements})) / alone);
+  }
+  s.add_series({"round_to_mma_time", "", {share}, rounds});
 
   Axis instructions{"instruction", {}};
   std::vector<double> costs;
@@ -266,17 +292,6 @@ void run(State& s) {
   };
   s.add_series({"tensor_cycles_per_instruction", "cycle", {instructions}, costs});
   s.set_param("share_of_issue_slots", fmt::format("{:.4f}", kOthers / alone));
-
-  // An f16 becomes an f32 first, and is packed again at last.
-  const double halves = form.accumulator == "f16" ? cost("hadd2_f32") + cost("f2fp") / 2 : 0;
-  const double bare = cost("mufu_ex2") + halves, scaled = bare + cost("ffma");
-  const auto add_cap = [&](const char* of, double cycles) {
-    s.add_exact(fmt::format("efficiency_cap_{}", of), "", Better::higher,
-                kExCycles / (kExCycles + cycles));
-  };
-  add_cap("ex2", bare);
-  add_cap("ffma_ex2", scaled);
-  add_cap("ffma_ex2_fadd", scaled + cost("fadd"));
 
   Axis density{"ffma_per_mma", {std::int64_t{kOthers / kMmas}}};
   std::vector<double> dense = {cost("ffma")};
