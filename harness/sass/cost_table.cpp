@@ -97,10 +97,11 @@ std::map<std::string, int> repeated_instruction(const std::map<std::string, int>
   return found;
 }
 
-std::string CostTable::description() const {
+std::string CostTable::description(std::string_view arch) const {
   if (file_.empty())
     return fmt::format("no measured result for {}: documented and assumed rates alone", arch_);
-  return fmt::format("{} ({}, {})", file_.string(), gpu_.empty() ? "no GPU" : gpu_, arch_);
+  return fmt::format("{} ({}, {}{})", file_.string(), gpu_.empty() ? "no GPU" : gpu_, arch_,
+                     arch.starts_with(arch_) ? "" : ": of another architecture than the kernel");
 }
 
 const Pipe& CostTable::pipe_of(const std::string& opcode) const {

@@ -70,7 +70,7 @@ class CostTable {
 
   const std::filesystem::path& file() const { return file_; }  // empty: documented rates alone
   const std::string& arch() const { return arch_; }            // "sm_90"
-  std::string description() const;                             // for people
+  std::string description(std::string_view arch) const;        // for people, about such a kernel
 
  private:
   struct Row {

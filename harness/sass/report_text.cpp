@@ -220,7 +220,7 @@ std::string report_text(const KernelAnalysis& kernel, const CostTable& table, bo
       "  {} warps an SM: {}\n"
       "  costs from {}\n",
       demangled(function.name), function.arch, function.registers, function.stack_bytes,
-      function.code.size(), kernel.warps, kernel.warps_known, table.description());
+      function.code.size(), kernel.warps, kernel.warps_known, table.description(function.arch));
   if (kernel.loops.empty()) return text + "  no loop\n";
   text += loops(kernel) + handshake_lines(kernel);
   for (const LoopAnalysis& loop : kernel.hot) text += loop_text(kernel, loop, table, listing);
