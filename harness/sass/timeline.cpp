@@ -20,6 +20,7 @@ svg { font: 12px system-ui, sans-serif; background: #fff; --ink: #1a1a1a; --fain
 .c0 { fill: #0072b2; } .c1 { fill: #d55e00; } .c2 { fill: #009e73; } .c3 { fill: #cc79a7; }
 .c4 { fill: #e69f00; } .c5 { fill: #56b4e9; } .c6 { fill: #7a6a00; } .c7 { fill: #777; }
 text { fill: var(--ink); } .small { font-size: 10px; } .on { fill: #fff; font-size: 10px; pointer-events: none; }
+rect[class^=c] { stroke: var(--lane); stroke-width: .4; }
 .lane { fill: var(--lane); } .grid { stroke: var(--faint); } .before { opacity: .45; }
 .wait { fill: var(--wait); opacity: .3; } .arrow { fill: none; stroke: var(--wait); marker-end: url(#tip); }
 #tip path { fill: var(--wait); }
