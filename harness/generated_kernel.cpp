@@ -5,6 +5,20 @@
 
 namespace assay {
 
+void launch_generated(const void* kernel, int ctas, int threads, const Launch& launch,
+                      const void* in, void* out, std::size_t shared_bytes) {
+  StopwatchRecord* records = launch.records;
+  auto iterations = static_cast<std::uint32_t>(launch.iterations);
+  std::uint32_t zero = 0;
+  void* arguments[] = {&records, &in, &out, &iterations, &zero};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(ctas));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = launch.stream;
+  check(cudaLaunchKernelExC(&config, kernel, arguments));
+}
+
 GeneratedKernel::GeneratedKernel(State& s, const std::string& entry, int threads,
                                  std::size_t in_bytes, std::size_t out_bytes,
                                  std::size_t shared_bytes, int cluster)
@@ -30,18 +44,7 @@ void GeneratedKernel::upload(const void* values, std::size_t bytes) const {
 }
 
 void GeneratedKernel::launch(int ctas, int threads, const Launch& launch) const {
-  StopwatchRecord* records = launch.records;
-  const void* in = in_;
-  void* out = out_;
-  auto iterations = static_cast<std::uint32_t>(launch.iterations);
-  std::uint32_t zero = 0;
-  void* arguments[] = {&records, &in, &out, &iterations, &zero};
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>(ctas));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = shared_bytes_;
-  config.stream = launch.stream;
-  check(cudaLaunchKernelExC(&config, kernel_, arguments));
+  launch_generated(kernel_, ctas, threads, launch, in_, out_, shared_bytes_);
 }
 
 void GeneratedKernel::run_once(std::int64_t iterations, void* outputs) const {

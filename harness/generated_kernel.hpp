@@ -11,6 +11,10 @@
 
 namespace assay {
 
+// Launches such a kernel on buffers of the caller's.
+void launch_generated(const void* kernel, int ctas, int threads, const Launch& launch,
+                      const void* in, void* out, std::size_t shared_bytes = 0);
+
 class GeneratedKernel {
  public:
   // Loads the case's kernel `entry`; `in_bytes` and `out_bytes` are for all its CTAs together,

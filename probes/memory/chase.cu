@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device.hpp"
+#include "harness/ptx/load_store.cuh"
 #include "probes/memory/chase.hpp"
 
 namespace assay {
@@ -23,7 +24,30 @@ __global__ void tie_rings(Line* lines, std::uint32_t rings, int bits, Line** cur
   }
 }
 
+__global__ void tie(PlaceLayout layout) {
+  for (std::uint32_t step = blockIdx.x * blockDim.x + threadIdx.x; step < layout.count;
+       step += gridDim.x * blockDim.x)
+    *reinterpret_cast<Place*>(layout.base + layout.offset(shuffle_within(step, layout.count))) = {
+        layout.at_step(step + 1), {1, 1, 1}};
+}
+
+__global__ void visit(PlaceLayout layout) {
+#pragma unroll 4
+  for (std::uint32_t place = threadIdx.x; place < layout.count; place += blockDim.x)
+    ptx::load_pointer_l2(reinterpret_cast<char**>(layout.base + layout.offset(place)));
+}
+
 }  // namespace
+
+void visit_places(const PlaceLayout& layout, cudaStream_t stream) {
+  visit<<<1, 1024, 0, stream>>>(layout);
+  check(cudaGetLastError());
+}
+
+void tie_places(const PlaceLayout& layout, cudaStream_t stream) {
+  tie<<<1024, 256, 0, stream>>>(layout);
+  check(cudaGetLastError());
+}
 
 void measure_chase(State& s, int rings, int bits, ChaseKernel kernel) {
   const int ctas = s.device().sm_count;

@@ -26,4 +26,32 @@ using ChaseKernel = void (*)(std::int64_t iterations, Line** cursors, StopwatchR
 // checked after.
 void measure_chase(State& s, int rings, int bits, ChaseKernel kernel);
 
+// What a place of a chase over any stride holds: its successor's address, or how many bytes that
+// lies behind the first place, and a one in each further word, so that wide loads can be counted.
+struct alignas(32) Place {
+  std::uint64_t next, ones[3];
+};
+
+// `count` places, `stride` bytes apart (a multiple of 32). With `scatter`, each lies on a 128-byte
+// line of its own choice within its stride: one line of each page, no two on the same sets.
+struct PlaceLayout {
+  char* base;
+  std::uint32_t count;
+  std::uint64_t stride;
+  bool scatter = false;
+  bool by_offset = false;  // next is an offset instead of an address
+
+  __host__ __device__ std::uint64_t offset(std::uint32_t place) const {
+    const std::uint64_t lines = stride / sizeof(Line);
+    return place * stride + (scatter ? place * 2654435769u % lines * sizeof(Line) : 0);
+  }
+  __host__ __device__ std::uint64_t at_step(std::uint32_t step) const {
+    const std::uint64_t off = offset(shuffle_within(step % count, count));
+    return by_offset ? off : reinterpret_cast<std::uint64_t>(base) + off;
+  }
+};
+void tie_places(const PlaceLayout& layout, cudaStream_t stream);
+// Lets one SM read them all: what caches hold of them afterwards is what it would find there.
+void visit_places(const PlaceLayout& layout, cudaStream_t stream);
+
 }  // namespace assay

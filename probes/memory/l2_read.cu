@@ -14,6 +14,7 @@
 #include "harness/device.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "harness/state.hpp"
+#include "probes/memory/hbm.cuh"
 #include "probes/memory/vector_sum.hpp"
 
 namespace {
@@ -50,6 +51,46 @@ __global__ void __launch_bounds__(kThreads)
   }
   stopwatch.stop(records);
   sums[blockIdx.x * kThreads + threadIdx.x] = sum;
+}
+
+// Tiles dealt to whichever SM is free, as in probes/memory/hbm_read.cu, here of an array that stays
+// in L2: nobody waits for the SM that is farthest from its lines. CTA b reads tile b % tiles.
+constexpr int kDealtThreads = 256;
+constexpr std::size_t kDealtTile = kDealtThreads * kLoads;  // vectors
+constexpr unsigned kDealtRounds = 101;  // odd: words read that often do not cancel in a xor
+
+__global__ void __launch_bounds__(kDealtThreads)
+    read_l2_dealt(const uint4* data, unsigned tiles, std::uint32_t* sums) {
+  const uint4* source = data + blockIdx.x % tiles * kDealtTile + threadIdx.x;
+  uint4 v[kLoads];
+#pragma unroll
+  for (int i = 0; i < kLoads; ++i) v[i] = assay::ptx::load_v4_l2(source + i * kDealtThreads);
+  std::uint32_t bits = 0;
+#pragma unroll
+  for (const uint4& vector : v) bits ^= vector.x ^ vector.y ^ vector.z ^ vector.w;
+  bits = __reduce_xor_sync(~0u, bits);
+  const unsigned warp = (blockIdx.x * kDealtThreads + threadIdx.x) / 32;
+  if (threadIdx.x % 32 == 0) atomicXor(&sums[warp % assay::kHbmSums], bits);
+}
+
+void run_dealt(assay::State& s) {
+  const auto bytes = static_cast<std::uint64_t>(s.i64("footprint_mib")) << 20;
+  if (bytes > s.device().l2_bytes) s.skip("the array is larger than L2");
+  const auto tiles = static_cast<unsigned>(bytes / (kDealtTile * sizeof(uint4)));
+  auto* data = s.allocate<uint4>(bytes / sizeof(uint4));
+  auto* sums = s.allocate<std::uint32_t>(assay::kHbmSums);
+  s.fill_random_bits(data, bytes);
+  s.set_param("footprint_bytes", static_cast<std::int64_t>(bytes));
+  const auto launch = [&](cudaStream_t stream) {
+    read_l2_dealt<<<tiles * kDealtRounds, kDealtThreads, 0, stream>>>(data, tiles, sums);
+  };
+  assay::check(cudaMemsetAsync(sums, 0, assay::kHbmSums * sizeof(*sums), s.stream()));
+  launch(s.stream());
+  assay::check(cudaGetLastError());
+  s.require(assay::combined_bits(s, sums, assay::kHbmSums * sizeof(*sums)) ==
+                assay::combined_bits(s, data, bytes),
+            "what was read does not combine to the bits of the array");
+  s.time({.bytes = static_cast<double>(bytes) * kDealtRounds}, launch);
 }
 
 void run(assay::State& s) {
@@ -103,6 +144,22 @@ assay::Case array_of(std::string name, int mib, const char* lines) {
           .params = {{"footprint_mib", mib}, {"lines", lines}},
           .suite = name.empty() ? assay::Suite::quick : assay::Suite::full};
 }
+
+const assay::Registration dealt{{
+    .name = "memory/l2/read_dealt",
+    .question = "How fast do all SMs together read an array that fits in L2 when its tiles go to "
+                "whichever SM is free?",
+    .cases = {{.name = "20mib", .params = {{"footprint_mib", 20}}, .suite = assay::Suite::full},
+              {.name = "30mib", .params = {{"footprint_mib", 30}}, .suite = assay::Suite::full}},
+    .pace = assay::Pace::l2,
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return std::vector<assay::KernelUse>{
+              {.kernel = "read_l2_dealt",
+               .sass = {{"LDG.E.128.STRONG.GPU", kLoads, kLoads, assay::SassWhere::kernel}}}};
+        },
+    .run = run_dealt,
+}};
 
 const assay::Registration registration{{
     .name = "memory/l2/read",

@@ -22,6 +22,18 @@ __host__ __device__ constexpr std::uint32_t shuffle(std::uint32_t step, int bits
   return x ^ (x >> half);
 }
 
+// The same for any number of places (0 < count < 2^31): the bijection of the next power of two,
+// over and over until it falls among the first `count` (cycle walking: Black and Rogaway, "Ciphers
+// with Arbitrary Finite Domains", CT-RSA 2002). Fewer than two rounds on average.
+__host__ __device__ constexpr std::uint32_t shuffle_within(std::uint32_t step,
+                                                           std::uint32_t count) {
+  int bits = 1;
+  while ((std::uint32_t{1} << bits) < count) ++bits;
+  do step = shuffle(step, bits);
+  while (step >= count);
+  return step;
+}
+
 // Where the CTAs of one launch begin: CTA b at step offset + b * apart.
 struct Start {
   std::uint32_t offset, apart;

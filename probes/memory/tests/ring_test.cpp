@@ -20,6 +20,18 @@ TEST(Ring, VisitsEveryPlaceOnce) {
   }
 }
 
+TEST(Ring, OfAnyLengthVisitsEveryPlaceOnce) {
+  for (const std::uint32_t count : {1u, 2u, 3u, 48u, 100u, 1279u, 65537u}) {
+    std::vector<bool> visited(count);
+    for (std::uint32_t step = 0; step < count; ++step) {
+      const std::uint32_t place = shuffle_within(step, count);
+      ASSERT_LT(place, count);
+      ASSERT_FALSE(visited[place]) << "of " << count << ", step " << step;
+      visited[place] = true;
+    }
+  }
+}
+
 TEST(Ring, HasNoConstantStrideForAPrefetcher) {
   constexpr int kBits = 16;
   int repeats = 0;

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bandwidth of reading, writing and copying over the footprint, by access width: from L1 over L2 to
+// the memory behind it, all SMs at once, each on a part of its own, over and over.
+//
+// A thread has 32 to 64 bytes under way, an SM 32 to 64 KiB: what Little's law asks for at the
+// memory's loaded latency (probes/memory/hbm.cuh). Loads are ordinary ones that L1 may serve;
+// stores go through to L2.
+#include <algorithm>
+#include <string>
+
+#include "harness/device.hpp"
+#include "probes/memory/rate.hpp"
+
+namespace {
+
+constexpr int kThreads = 1024;
+constexpr std::uint64_t kGranule = 64 << 10;  // bytes: a multiple of every round of a CTA
+
+template <int kBytes>
+struct Words {
+  std::uint32_t word[kBytes / 4];
+};
+
+template <int kBytes>
+__device__ Words<kBytes> load(const char* address) {
+  Words<kBytes> v = {};
+  if constexpr (kBytes == 4) {
+    asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(address) : "memory");
+  } else if constexpr (kBytes == 8) {
+    asm volatile("ld.weak.global.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(v.word[0]), "=r"(v.word[1])
+                 : "l"(address)
+                 : "memory");
+  } else if constexpr (kBytes == 16) {
+    asm volatile("ld.weak.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+                 : "l"(address)
+                 : "memory");
+  } else {
+#if __CUDA_ARCH__ >= 1000
+    asm volatile("ld.weak.global.v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"
+                 : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3]),
+                   "=r"(v.word[4]), "=r"(v.word[5]), "=r"(v.word[6]), "=r"(v.word[7])
+                 : "l"(address)
+                 : "memory");
+#endif
+  }
+  return v;
+}
+
+template <int kBytes>
+__device__ void store(char* address, const Words<kBytes>& v) {
+  if constexpr (kBytes == 4) {
+    asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(address), "r"(v.word[0]) : "memory");
+  } else if constexpr (kBytes == 8) {
+    asm volatile("st.weak.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(v.word[0]),
+                 "r"(v.word[1])
+                 : "memory");
+  } else if constexpr (kBytes == 16) {
+    asm volatile("st.weak.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(v.word[0]),
+                 "r"(v.word[1]), "r"(v.word[2]), "r"(v.word[3])
+                 : "memory");
+  } else {
+#if __CUDA_ARCH__ >= 1000
+    asm volatile("st.weak.global.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(address),
+                 "r"(v.word[0]), "r"(v.word[1]), "r"(v.word[2]), "r"(v.word[3]), "r"(v.word[4]),
+                 "r"(v.word[5]), "r"(v.word[6]), "r"(v.word[7])
+                 : "memory");
+#endif
+  }
+}
+
+// CTA b has bytes b * part .. of both arrays; `part` is a multiple of kGranule.
+struct Parts {
+  const char* in;
+  char* out;
+  std::uint64_t part;
+  std::uint32_t* sums;  // one of each thread
+};
+
+template <int kBytes>
+constexpr int kUnroll = kBytes == 4    ? 8
+                        : kBytes == 32 ? 2
+                                       : 64 / kBytes;
+
+// Calls `body` with the offset of this thread's first access of each round of its CTA.
+template <int kBytes, class F>
+__device__ void each_round(std::int64_t passes, std::uint64_t part, const F& body) {
+  constexpr std::uint64_t kRound = std::uint64_t{kThreads} * kBytes * kUnroll<kBytes>;
+  const std::uint64_t first = blockIdx.x * part + threadIdx.x * kBytes;
+#pragma unroll 1
+  for (std::int64_t pass = 0; pass < passes; ++pass)
+#pragma unroll 1
+    for (std::uint64_t at = first; at < first + part; at += kRound) body(at);
+}
+
+template <int kBytes>
+__global__ void __launch_bounds__(kThreads)
+    read_parts(std::int64_t passes, Parts p, assay::StopwatchRecord* records) {
+  std::uint32_t sum = 0;
+  const assay::Stopwatch stopwatch;
+  each_round<kBytes>(passes, p.part, [&](std::uint64_t at) {
+    Words<kBytes> v[kUnroll<kBytes>];
+#pragma unroll
+    for (int i = 0; i < kUnroll<kBytes>; ++i)
+      v[i] = load<kBytes>(p.in + at + i * kThreads * kBytes);
+#pragma unroll
+    for (const auto& words : v)
+#pragma unroll
+      for (const std::uint32_t word : words.word) sum += word;
+  });
+  stopwatch.stop(records);
+  p.sums[blockIdx.x * kThreads + threadIdx.x] = sum;
+}
+
+// Every word is its own index, modulo 2^32.
+template <int kBytes>
+__global__ void __launch_bounds__(kThreads)
+    write_parts(std::int64_t passes, Parts p, assay::StopwatchRecord* records) {
+  const assay::Stopwatch stopwatch;
+  each_round<kBytes>(passes, p.part, [&](std::uint64_t at) {
+#pragma unroll
+    for (int i = 0; i < kUnroll<kBytes>; ++i) {
+      const std::uint64_t here = at + i * kThreads * kBytes;
+      Words<kBytes> v;
+#pragma unroll
+      for (int w = 0; w < kBytes / 4; ++w) v.word[w] = static_cast<std::uint32_t>(here / 4) + w;
+      store<kBytes>(p.out + here, v);
+    }
+  });
+  stopwatch.stop(records);
+}
+
+template <int kBytes>
+__global__ void __launch_bounds__(kThreads)
+    copy_parts(std::int64_t passes, Parts p, assay::StopwatchRecord* records) {
+  const assay::Stopwatch stopwatch;
+  each_round<kBytes>(passes, p.part, [&](std::uint64_t at) {
+    Words<kBytes> v[kUnroll<kBytes>];
+#pragma unroll
+    for (int i = 0; i < kUnroll<kBytes>; ++i)
+      v[i] = load<kBytes>(p.in + at + i * kThreads * kBytes);
+#pragma unroll
+    for (int i = 0; i < kUnroll<kBytes>; ++i)
+      store<kBytes>(p.out + at + i * kThreads * kBytes, v[i]);
+  });
+  stopwatch.stop(records);
+}
+
+// Adds to `wrong` what of the last launch is not as it must be; plain code, a word at a time.
+__global__ void check_sums(Parts p, int bytes, std::uint32_t passes, std::uint32_t* wrong) {
+  const auto* words = reinterpret_cast<const std::uint32_t*>(p.in + blockIdx.x * p.part);
+  const std::uint64_t apart = std::uint64_t{kThreads} * bytes / 4;
+  std::uint32_t once = 0;
+  for (std::uint64_t at = std::uint64_t{threadIdx.x} * bytes / 4; at < p.part / 4; at += apart)
+    for (int w = 0; w < bytes / 4; ++w) once += words[at + w];
+  if (p.sums[blockIdx.x * kThreads + threadIdx.x] != once * passes) atomicAdd(wrong, 1);
+}
+__global__ void check_words(Parts p, bool copied, std::uint32_t* wrong) {
+  const std::uint64_t first = blockIdx.x * p.part / 4;
+  for (std::uint64_t at = first + threadIdx.x; at < first + p.part / 4; at += kThreads) {
+    const auto found = reinterpret_cast<const std::uint32_t*>(p.out)[at];
+    const auto expected =
+        copied ? reinterpret_cast<const std::uint32_t*>(p.in)[at] : static_cast<std::uint32_t>(at);
+    if (found != expected) atomicAdd(wrong, 1);
+  }
+}
+
+using Kernel = void (*)(std::int64_t, Parts, assay::StopwatchRecord*);
+struct Variant {
+  const char* operation;
+  int bytes;
+  const char* name;
+  Kernel kernel;
+};
+constexpr Variant kVariants[] = {{"read", 16, "read_parts<16>", read_parts<16>},
+                                 {"read", 8, "read_parts<8>", read_parts<8>},
+                                 {"read", 4, "read_parts<4>", read_parts<4>},
+                                 {"read", 32, "read_parts<32>", read_parts<32>},
+                                 {"write", 16, "write_parts<16>", write_parts<16>},
+                                 {"write", 4, "write_parts<4>", write_parts<4>},
+                                 {"write", 32, "write_parts<32>", write_parts<32>},
+                                 {"copy", 16, "copy_parts<16>", copy_parts<16>},
+                                 {"copy", 4, "copy_parts<4>", copy_parts<4>},
+                                 {"copy", 32, "copy_parts<32>", copy_parts<32>}};
+
+const Variant& variant_of(const assay::Case& c) {
+  return *std::ranges::find_if(kVariants, [&](const Variant& v) {
+    return v.operation == c.text("operation") && v.bytes == c.i64("access_bytes");
+  });
+}
+
+// Bytes of one SM: fine steps where L1 and L2 are full, then powers of two.
+std::vector<std::uint64_t> parts_to(std::uint64_t most) {
+  std::vector<std::uint64_t> parts;
+  for (std::uint64_t granules = 1; granules <= 12 && granules * kGranule <= most; ++granules)
+    parts.push_back(granules * kGranule);
+  for (std::uint64_t part = 16 * kGranule; part <= most; part *= 2) parts.push_back(part);
+  return parts;
+}
+
+void run(assay::State& s) {
+  const Variant& v = variant_of(s.which());
+  const std::string operation = v.operation;
+  const bool reads = operation != "write", writes = operation != "read";
+  const auto ctas = static_cast<unsigned>(s.device().sm_count);
+  const std::uint64_t most =
+      std::min(s.device().memory_bytes / 16, std::uint64_t{4} << 30) / ctas / kGranule * kGranule;
+  const std::vector<std::uint64_t> parts = parts_to(std::max(most, kGranule));
+  const std::uint64_t array = parts.back() * ctas;
+  Parts p{.in = reads ? s.allocate<char>(array) : nullptr,
+          .out = writes ? s.allocate<char>(array) : nullptr,
+          .sums = s.allocate<std::uint32_t>(std::size_t{ctas} * kThreads)};
+  auto* wrong = s.allocate<std::uint32_t>(1);
+  if (reads) s.fill_random_bits(const_cast<char*>(p.in), array);
+
+  assay::Series gb_per_s{"bandwidth_gb_per_s", "GB/s", {{"footprint_bytes", {}}}, {}};
+  assay::Series per_clock{"bytes_per_clock_per_sm", "B/clk/SM", {{"footprint_bytes", {}}}, {}};
+  for (const std::uint64_t part : parts) {
+    p.part = part;
+    if (writes) assay::check(cudaMemsetAsync(p.out, 0xff, part * ctas, s.stream()));
+    std::int64_t passes = 0;
+    const assay::Rate rate = assay::rate_once(s, [&](const assay::Launch& l) {
+      v.kernel<<<ctas, kThreads, 0, l.stream>>>(l.iterations, p, l.records);
+      passes = l.iterations;
+    });
+    assay::check(cudaMemsetAsync(wrong, 0, sizeof(*wrong), s.stream()));
+    if (writes)
+      check_words<<<ctas, kThreads, 0, s.stream()>>>(p, reads, wrong);
+    else
+      check_sums<<<ctas, kThreads, 0, s.stream()>>>(p, v.bytes, static_cast<std::uint32_t>(passes),
+                                                    wrong);
+    assay::check(cudaGetLastError());
+    s.require(assay::download(wrong, 1, s.stream()).front() == 0,
+              "of " + std::to_string(part) + " bytes per SM, not all arrived as they should");
+
+    const double bytes = static_cast<double>(part) * (reads + writes);
+    for (assay::Series* series : {&gb_per_s, &per_clock})
+      series->axes[0].points.emplace_back(static_cast<std::int64_t>(part * ctas));
+    gb_per_s.values.push_back(bytes * ctas / rate.ns);
+    per_clock.values.push_back(bytes / rate.cycles);
+  }
+  // Well inside L2, the best; and the largest footprint.
+  double l2 = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i] * ctas * (reads + writes) >= s.device().l2_bytes / 3 &&
+        parts[i] * ctas * (reads + writes) <= s.device().l2_bytes * 2 / 3)
+      l2 = std::max(l2, gb_per_s.values[i]);
+  s.add_exact("memory_gb_per_s", "GB/s", assay::Better::higher, gb_per_s.values.back());
+  if (l2 > 0) s.add_exact("l2_gb_per_s", "GB/s", assay::Better::higher, l2);
+  s.add_exact("smallest_bytes_per_clock_per_sm", "B/clk/SM", assay::Better::higher,
+              per_clock.values.front());
+  s.add_series(std::move(gb_per_s));
+  s.add_series(std::move(per_clock));
+}
+
+std::vector<assay::Case> cases() {
+  std::vector<assay::Case> all;
+  for (const Variant& v : kVariants) {
+    all.push_back({.name = std::string(v.operation) + "/b" + std::to_string(v.bytes * 8),
+                   .params = {{"operation", v.operation}, {"access_bytes", v.bytes}},
+                   .suite = assay::Suite::full});
+    if (v.bytes == 32)
+      all.back().targets = {assay::Target::sm_100a, assay::Target::sm_103a, assay::Target::sm_120a};
+  }
+  return all;
+}
+
+const assay::Registration registration{{
+    .name = "memory/bandwidth_curve",
+    .question = "How does bandwidth fall with the footprint, from L1 to L2 to memory, by access "
+                "width, for reading, writing and copying?",
+    .cases = cases(),
+    .pace = assay::Pace::dram,
+    .kernels =
+        [](const assay::Case& c, assay::Target) {
+          const Variant& v = variant_of(c);
+          const int unroll = v.bytes == 4 ? 8 : v.bytes == 32 ? 2 : 64 / v.bytes;
+          const bool writes = c.text("operation") != "read", reads = c.text("operation") != "write";
+          return std::vector<assay::KernelUse>{
+              {.kernel = v.name,
+               .sass = {{"LDG", reads * unroll, reads * unroll},
+                        {"STG", writes * unroll, writes * unroll}}}};
+        },
+    .run = run,
+}};
+
+}  // namespace

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/memory/chase_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "harness/generated_kernel.hpp"
+#include "harness/ptx_text.hpp"
+#include "harness/statistics.hpp"
+
+namespace assay {
+namespace {
+
+constexpr int kWalks = 3, kIterations = 64, kSteps = kIterations * kChaseUnroll;
+constexpr const char* kEntry = "chase";
+
+// What a walk reads before the clock starts, and what it leaves.
+struct WalkStart {
+  std::uint64_t at, base, warm_steps;
+};
+struct WalkEnd {
+  std::uint64_t at, ones;
+};
+
+// One step: address register %a, offset base %base, count %ones.
+std::string step_text(const ChaseLoad& load) {
+  switch (load.bytes) {
+    case 4:
+      return fmt::format(
+          "  {} %offset, [%a];\n  cvt.u64.u32 %wide, %offset;\n  add.u64 %a, %base, %wide;\n",
+          load.load);
+    case 8:
+      return fmt::format("  {} %a, [%a];\n", load.load);
+    case 16:
+      return fmt::format("  {} {{%a, %q}}, [%a];\n  add.u64 %ones, %ones, %q;\n", load.load);
+    default:  // that the last word is wanted keeps the load as wide as it is
+      return fmt::format("  {} {{%a, %r, %s, %q}}, [%a];\n  add.u64 %ones, %ones, %q;\n",
+                         load.load);
+  }
+}
+
+}  // namespace
+
+KernelUse chase_use(const ChaseLoad& load, Target target) {
+  PtxKernel kernel{.target = target, .entry = kEntry, .threads = 32};
+  kernel.declarations =
+      "  .reg .b64 %a, %base, %warm, %wide, %ones, %q, %r, %s;\n  .reg .b32 %offset;\n"
+      "  .reg .pred %cold;\n";
+  kernel.setup =
+      "  ld.global.u64 %a, [%in];\n  ld.global.u64 %base, [%in+8];\n"
+      "  ld.global.u64 %warm, [%in+16];\n"
+      "  setp.eq.u64 %cold, %warm, 0;\n  @%cold bra walk;\nwarm:\n" +
+      step_text(load) +
+      "  sub.u64 %warm, %warm, 1;\n  setp.ne.u64 %cold, %warm, 0;\n  @%cold bra warm;\nwalk:\n"
+      "  mov.u64 %ones, 0;\n";
+  for (int i = 0; i < kChaseUnroll; ++i) kernel.loop += step_text(load);
+  kernel.finish = "  @%lead st.global.u64 [%out], %a;\n  @%lead st.global.u64 [%out+8], %ones;\n";
+  return {.kernel = kEntry,
+          .sass = {{load.sass, kChaseUnroll, kChaseUnroll}, {"LDG", kChaseUnroll, kChaseUnroll}},
+          .ptx = ptx_text(kernel)};
+}
+
+std::vector<double> chase_points(State& s, const ChaseLoad& load,
+                                 const std::vector<ChasePoint>& points) {
+  const void* kernel = s.generated_kernel(kEntry);
+  const std::size_t walks = points.size() * kWalks;
+  std::vector<WalkStart> starts;
+  std::vector<std::uint64_t> ends;
+  for (const ChasePoint& point : points)
+    for (int walk = 0; walk < kWalks; ++walk) {
+      const auto first = static_cast<std::uint32_t>(
+          (std::uint64_t{point.layout.count} * static_cast<unsigned>(walk)) / kWalks);
+      PlaceLayout by_address = point.layout;
+      by_address.by_offset = false;
+      starts.push_back({by_address.at_step(first),
+                        reinterpret_cast<std::uint64_t>(point.layout.base), point.warm_steps});
+      ends.push_back(by_address.at_step(first + point.warm_steps + kSteps));
+    }
+  auto* in = s.allocate<WalkStart>(walks);
+  auto* out = s.allocate<WalkEnd>(walks);
+  auto* records = s.allocate<StopwatchRecord>(walks);
+  check(cudaMemsetAsync(records, 0, walks * sizeof(*records), s.stream()));
+  check(
+      cudaMemcpyAsync(in, starts.data(), walks * sizeof(*in), cudaMemcpyHostToDevice, s.stream()));
+  std::size_t walk = 0;
+  for (const ChasePoint& point : points) {
+    PlaceLayout layout = point.layout;
+    layout.by_offset = load.bytes == 4;
+    tie_places(layout, s.stream());
+    if (point.visited) visit_places(layout, s.stream());
+    for (int i = 0; i < kWalks; ++i, ++walk)
+      launch_generated(kernel, 1, 32, {s.stream(), kIterations, records + walk}, in + walk,
+                       out + walk);
+  }
+  const auto stopped = download(records, walks, s.stream());
+  const auto found = download(out, walks, s.stream());
+  const std::uint64_t ones = load.bytes > 8 ? kSteps : 0;
+  std::vector<double> cycles;
+  for (std::size_t point = 0; point < points.size(); ++point) {
+    std::array<double, kWalks> of_walks = {};
+    for (std::size_t i = 0; i < kWalks; ++i) {
+      const std::size_t at = point * kWalks + i;
+      s.require(found[at].at == ends[at],
+                fmt::format("a chase over {} places ended at {:#x}, not at {:#x}",
+                            points[point].layout.count, found[at].at, ends[at]));
+      s.require(found[at].ones == ones, "a wide load did not bring all its words");
+      of_walks[i] = static_cast<double>(stopped[at].stop_clock - stopped[at].start_clock) / kSteps;
+    }
+    cycles.push_back(median({of_walks.begin(), of_walks.end()}));
+  }
+  return cycles;
+}
+
+std::vector<std::uint64_t> footprints(std::uint64_t low, std::uint64_t high, int per_octave) {
+  std::vector<std::uint64_t> all;
+  for (int i = 0;; ++i) {
+    const double wanted = static_cast<double>(low) * std::exp2(static_cast<double>(i) / per_octave);
+    const auto bytes = static_cast<std::uint64_t>(wanted / 128 + 0.5) * 128;
+    if (bytes > high) return all;
+    if (all.empty() || bytes > all.back()) all.push_back(bytes);
+  }
+}
+
+}  // namespace assay

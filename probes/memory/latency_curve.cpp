@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latency of a dependent load over the footprint it is drawn from, by cache operator and width.
+//
+// One warp of one SM chases in random order; all else is idle. Where the curve leaves a plateau the
+// level below is full: the largest footprint still on it is that level's capacity (to the step of
+// the curve, a quarter of an octave). memory/tlb chases over one line of each page, so that pages
+// alone are too many, not bytes: the curve shows how far each TLB reaches and what a miss costs.
+#include <algorithm>
+#include <optional>
+
+#include "harness/device.hpp"
+#include "probes/memory/chase_plan.hpp"
+#include "probes/memory/plateaus.hpp"
+
+namespace {
+
+using namespace assay;
+
+constexpr ChaseLoad kLoads[] = {
+    {"ca", "ld.global.ca.u64", 8, "LDG.E.64"},
+    {"cg", "ld.global.cg.u64", 8, "LDG.E.64.STRONG.GPU"},
+    {"volatile", "ld.volatile.global.u64", 8, "LDG.E.64.STRONG.SYS"},
+    {"nc", "ld.global.nc.u64", 8, "LDG.E.64.CONSTANT"},
+    {"b32", "ld.global.ca.u32", 4, "LDG.E"},
+    {"b128", "ld.global.ca.v2.u64", 16, "LDG.E.128"},
+    {"b256", "ld.global.v4.u64", 32, "LDG.E.ENL2.256"},
+};
+constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
+constexpr std::uint64_t kSectorStride = 32, kLineStride = sizeof(Line), kPageStride = 2 * kMiB;
+constexpr int kPerOctave = 4;
+// A footprint up to this many bytes may be in an L1: it is walked round before the clock starts.
+constexpr std::uint64_t kMayBeInL1 = kMiB;
+
+const ChaseLoad& load_of(const Case& c) {
+  return *std::ranges::find(kLoads, c.text("load"), &ChaseLoad::name);
+}
+
+std::vector<KernelUse> kernels(const Case& c, Target target) {
+  return {chase_use(load_of(c), target)};
+}
+
+Series curve(const std::vector<std::uint64_t>& bytes, std::vector<double> cycles) {
+  Series series{.name = "latency_cycles",
+                .unit = "cycle",
+                .axes = {{"footprint_bytes", {}}},
+                .values = std::move(cycles)};
+  for (const std::uint64_t point : bytes)
+    series.axes[0].points.emplace_back(static_cast<std::int64_t>(point));
+  return series;
+}
+
+void add(State& s, const std::string& level, const Plateau& plateau,
+         const std::vector<std::uint64_t>& bytes) {
+  s.add_exact(level + "_latency_cycles", "cycle", Better::lower, plateau.level);
+  if (plateau.last + 1 < bytes.size())
+    s.add_exact(level + "_capacity_bytes", "byte", Better::higher,
+                static_cast<double>(bytes[plateau.last]));
+}
+
+// Names plateaus by where they end: before anything an L1 holds, before L2 is full, or after.
+void name_levels(State& s, const std::vector<std::uint64_t>& bytes,
+                 const std::vector<double>& cycles) {
+  const double l2_bytes = static_cast<double>(s.device().l2_bytes);
+  int l1 = 0, l2 = 0;
+  std::optional<double> dram;
+  for (const Plateau& plateau : plateaus(cycles)) {
+    const auto first = static_cast<double>(bytes[plateau.first]);
+    const auto last = static_cast<double>(bytes[plateau.last]);
+    if (last < kMayBeInL1) {
+      if (l1++ == 0) add(s, "l1", plateau, bytes);
+    } else if (first < 0.8 * l2_bytes && last < 1.5 * l2_bytes) {
+      // The first is where all lines are had from the SM's own partition.
+      if (l2++ == 0)
+        add(s, "l2_near", plateau, bytes);
+      else if (l2 == 2)
+        add(s, "l2", plateau, bytes);
+    } else if (!dram) {
+      add(s, "dram", plateau, bytes);
+      dram = plateau.level;
+    }
+  }
+  if (!l1 && !l2 && !dram)
+    s.add_exact("least_latency_cycles", "cycle", Better::lower, std::ranges::min(cycles));
+}
+
+void run_curve(State& s) {
+  const ChaseLoad& load = load_of(s.which());
+  const auto stride = static_cast<std::uint64_t>(s.i64("stride"));
+  const std::uint64_t l2_bytes = s.device().l2_bytes;
+  // Memory: as far as TLBs may reach. Caches: what lies well behind them.
+  const std::uint64_t wanted = s.text("to") == "memory" ? 8 * kGiB : 8 * l2_bytes;
+  const std::vector<std::uint64_t> bytes =
+      footprints(1 << 10, std::min(wanted, s.device().memory_bytes / 4), kPerOctave);
+  auto* base = s.allocate<char>(bytes.back());
+  std::vector<ChasePoint> points;
+  for (const std::uint64_t footprint : bytes) {
+    const auto count = static_cast<std::uint32_t>(footprint / stride);
+    points.push_back({{base, count, stride},
+                      footprint <= kMayBeInL1 ? std::min(count, 8192u) : 0,
+                      footprint <= 4 * l2_bytes});
+  }
+  const std::vector<double> cycles = chase_points(s, load, points);
+  name_levels(s, bytes, cycles);
+  s.add_series(curve(bytes, cycles));
+}
+
+// One line of each page of 2 MiB, each on a line of its own of the page.
+void run_tlb(State& s) {
+  const std::uint64_t most = std::min<std::uint64_t>(64 * kGiB, s.device().memory_bytes / 2);
+  const std::vector<std::uint64_t> bytes = footprints(2 * kPageStride, most, kPerOctave);
+  auto* base = s.allocate<char>(most);
+  std::vector<std::uint64_t> reach;
+  std::vector<ChasePoint> points;
+  for (const std::uint64_t footprint : bytes) {
+    const auto count = static_cast<std::uint32_t>(footprint / kPageStride);
+    if (!reach.empty() && count * kPageStride == reach.back()) continue;
+    reach.push_back(count * kPageStride);
+    // Two rounds: the lines are then in L2, and TLBs hold what they can.
+    points.push_back({{base, count, kPageStride, true}, std::min(2 * count, 16384u), false});
+  }
+  const std::vector<double> cycles = chase_points(s, load_of(s.which()), points);
+  const std::vector<Plateau> levels = plateaus(cycles);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::string name = "tlb_level_" + std::to_string(i + 1);
+    s.add_exact(name + "_latency_cycles", "cycle", Better::lower, levels[i].level);
+    if (levels[i].last + 1 < reach.size())
+      s.add_exact(name + "_reach_bytes", "byte", Better::higher,
+                  static_cast<double>(reach[levels[i].last]));
+  }
+  const auto [least, greatest] = std::ranges::minmax(cycles);
+  s.add_exact("tlb_miss_cycles", "cycle", Better::lower, greatest - least);
+  if (levels.size() > 1 && levels.front().last + 1 < reach.size())
+    s.add_exact("tlb_reach_bytes", "byte", Better::higher,
+                static_cast<double>(reach[levels[levels.size() - 2].last]));
+  s.add_series(curve(reach, cycles));
+}
+
+std::vector<Case> curve_cases() {
+  std::vector<Case> cases;
+  for (const ChaseLoad& load : kLoads) {
+    const bool first = cases.empty();
+    cases.push_back({.name = load.name,
+                     .params = {{"load", load.name},
+                                {"load_bytes", load.bytes},
+                                {"stride", std::int64_t{kLineStride}},
+                                {"to", first ? "memory" : "cache"}},
+                     .suite = Suite::full});
+    if (load.bytes == 32)
+      cases.back().targets = {Target::sm_100a, Target::sm_103a, Target::sm_120a};
+  }
+  for (const std::uint64_t stride : {kSectorStride, 2 * kSectorStride, 2 * kLineStride})
+    cases.push_back({.name = "ca_stride" + std::to_string(stride),
+                     .params = {{"load", "ca"},
+                                {"load_bytes", 8},
+                                {"stride", static_cast<std::int64_t>(stride)},
+                                {"to", "cache"}},
+                     .suite = Suite::full});
+  return cases;
+}
+
+const Registration curves{{
+    .name = "memory/latency_curve",
+    .question = "How does the latency of a dependent load grow with the memory it is drawn from, "
+                "and how much does each level hold?",
+    .cases = curve_cases(),
+    .kernels = kernels,
+    .run = run_curve,
+}};
+
+const Registration tlb{{
+    .name = "memory/tlb",
+    .question = "How much memory do the TLBs reach, and what does a miss cost?",
+    .cases = {{.params = {{"load", "cg"}, {"load_bytes", 8}}, .suite = Suite::full}},
+    .kernels = kernels,
+    .run = run_tlb,
+}};
+
+}  // namespace
