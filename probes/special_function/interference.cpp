@@ -7,9 +7,10 @@
 // wgmmas do. What it takes longer, per instruction, is what overlap can never hide.
 //
 // MUFU.EX2 costs nothing as long as there are few, but at its full rate, one every 8 cycles of a
-// scheduler, it has not all of it beside wgmma: efficiency_cap is what is left of max(MMA, SFU) /
-// both at balance, of a bare MUFU.EX2 and with the FFMA, or the FFMA and FADD of softmax, though
-// none of them has anything to do with the MMAs. No schedule of a real loop does better.
+// scheduler, it has not all of it beside wgmma. independent_efficiency is the share that a round of
+// wgmmas has of the time when elements beside it, which have nothing to do with it, need their unit
+// just as long: a bare MUFU.EX2, or with the FFMA, or the FFMA and FADD of softmax. What a real
+// loop loses beyond that it loses by its schedule.
 //
 // wgmma reads and writes its accumulators in the register file, half as many registers when they
 // are f16: if ports of the register file are the reason, those lose less. B, and A if it is not in
@@ -271,7 +272,8 @@ void run(State& s) {
       s.add_metric("ex2_per_clock_per_sm_beside_wgmma", "op/clk/SM", Better::higher, beside);
     }
     for (double& cycles : efficiency) cycles = alone / cycles;
-    s.add_metric(fmt::format("efficiency_cap_{}", element.name), "", Better::higher, efficiency);
+    s.add_metric(fmt::format("independent_efficiency_{}", element.name), "", Better::higher,
+                 efficiency);
   }
   Axis share{"ex2_to_mma_time", {}};
   std::vector<double> rounds;

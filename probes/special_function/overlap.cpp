@@ -10,7 +10,8 @@
 //
 // What else softmax does to an element decides how near it can come, as FFMA and FADD take the
 // tensor cores' time even in other warps (special_function/interference, which says what that
-// leaves: efficiency_cap): the last part of a case's name says what is done to each element.
+// leaves: independent_efficiency): the last part of a case's name says what is done to each
+// element.
 #include <fmt/format.h>
 
 #include <algorithm>

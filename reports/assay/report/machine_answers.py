@@ -195,20 +195,20 @@ def layouts(book: Book, question: Question) -> Answer:
 def _efficiencies(book: Book, rows: Iterable[Row]) -> list[Finding]:
     """Of each schedule the share of the time that the longer of MMA and exp2 would take alone.
 
-    Beside it what interference leaves of that, if it was measured: an FFMA of another warp takes tensor cores' time too.
+    Beside it what is left if elements and MMAs have nothing to do with each other, but for the register file.
     """
     findings = []
     for row in rows:
         kind, _, work = row.name.split("/")[2:]
         accumulated = kind.replace("_acc_", "_") if "_acc_" in kind else f"{kind}_f32"
-        cap = book.row(f"special_function/interference/{accumulated}", f"efficiency_cap_{work}")
+        cap = book.row(f"special_function/interference/{accumulated}", f"independent_efficiency_{work}")
 
         def share(column: Column, row: Row = row, cap: Row | None = cap) -> list[Part]:
             n, ratio = row.numbers[column.index], book.row(row.name, "exp_to_mma_time")
             beside = ratio.numbers[column.index] if ratio else None
             how = f", exp2 {beside.value:.2f} × the MMA" if beside else ""
             most = cap.numbers[column.index] if cap else None
-            how += f"; interference leaves {text.percent(most.value)}" if most else ""
+            how += f"; {text.percent(most.value)} if nothing waited for anything" if most else ""
             return [(f"{text.percent(n.value)} of the longer one's bound{how}", n.anchor)] if n else []
 
         findings += lines(book, text.words(text.case_words(row.name).removeprefix("overlap ")), share)
