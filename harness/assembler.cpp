@@ -69,9 +69,9 @@ class Session {
   Session(const NvJitLink& api, const std::vector<const char*>& options) : api_(api) {
     if (const int status =
             api_.create(&handle_, static_cast<std::uint32_t>(options.size()), options.data()))
-      throw Error(ExitCode::unfit, "nvJitLink refuses " + std::string(options.front()) +
+      throw Error(ExitCode::unfit, api.identity + " refuses " + std::string(options.front()) +
                                        " (status " + std::to_string(status) +
-                                       "): it is older than this target; install a newer one");
+                                       "): it does not know this target; install a newer one");
   }
   ~Session() { api_.destroy(&handle_); }
   Session(const Session&) = delete;  // owns the handle
@@ -93,8 +93,8 @@ class Session {
   NvJitLink::Handle handle_ = nullptr;
 };
 
-Assembled assemble_now(const NvJitLink& api, std::string_view ptx, Target target) {
-  const std::string arch = "-arch=" + std::string(name(target));
+Assembled assemble_now(const NvJitLink& api, std::string_view ptx, std::string_view architecture) {
+  const std::string arch = "-arch=" + std::string(architecture);
   const Session session(api, {arch.c_str(), "-O3"});
   int status = api.add_data(session.get(), NvJitLink::kInputPtx, ptx.data(), ptx.size(), nullptr);
   if (status == 0) status = api.complete(session.get());
@@ -110,7 +110,7 @@ Assembled assemble_now(const NvJitLink& api, std::string_view ptx, Target target
   if (api.cubin_size(session.get(), &size) == 0) result.cubin.resize(size);
   if (result.cubin.empty() || api.cubin(session.get(), result.cubin.data()) != 0)
     throw Error(ExitCode::failed,
-                "nvJitLink assembled for " + std::string(name(target)) + " but returned no cubin");
+                "nvJitLink assembled for " + std::string(architecture) + " but returned no cubin");
   return result;
 }
 
@@ -156,27 +156,36 @@ void write_cache(const fs::path& file, const std::vector<char>& cubin) {
 
 }  // namespace
 
-Assembled try_assemble(std::string_view ptx, Target target) {
-  const NvJitLink& api = NvJitLink::instance();
-  const fs::path folder = cache_folder();
-  if (folder.empty()) return assemble_now(api, ptx, target);
+std::string assembler_identity() { return NvJitLink::instance().identity; }
 
-  const std::string key = api.identity + "\n-O3 " + std::string(name(target)) + "\n";
-  const fs::path file = folder / (sha256(key + std::string(ptx)) + ".cubin");
+fs::path cache_path(const std::string& file) {
+  const fs::path folder = cache_folder();
+  return folder.empty() ? folder : folder / file;
+}
+
+Assembled try_assemble_anew(std::string_view ptx, std::string_view architecture) {
+  return assemble_now(NvJitLink::instance(), ptx, architecture);
+}
+
+Assembled try_assemble(std::string_view ptx, std::string_view architecture) {
+  const NvJitLink& api = NvJitLink::instance();
+  const std::string key = api.identity + "\n-O3 " + std::string(architecture) + "\n";
+  const fs::path file = cache_path(sha256(key + std::string(ptx)) + ".cubin");
+  if (file.empty()) return assemble_now(api, ptx, architecture);
   if (std::optional<std::vector<char>> cubin = read_cache(file))
     return {.cubin = std::move(*cubin), .from_cache = true};
-  Assembled result = assemble_now(api, ptx, target);
+  Assembled result = assemble_now(api, ptx, architecture);
   if (!result.cubin.empty()) write_cache(file, result.cubin);
   return result;
 }
 
-Assembled assemble(std::string_view ptx, Target target) {
-  Assembled result = try_assemble(ptx, target);
+Assembled assemble(std::string_view ptx, std::string_view architecture) {
+  Assembled result = try_assemble(ptx, architecture);
   if (!result.cubin.empty()) return result;
   std::string words;
   for (const char c : result.log) words += c == '\n' ? std::string("; ") : std::string(1, c);
   throw Error(ExitCode::failed,
-              "the assembler rejects this PTX for " + std::string(name(target)) + ": " + words);
+              "the assembler rejects this PTX for " + std::string(architecture) + ": " + words);
 }
 
 std::vector<char> assemble(const KernelUse& use, Target target) {

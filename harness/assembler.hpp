@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX text to cubin, for any target, with or without a GPU.
 #pragma once
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,19 +18,36 @@ struct Assembled {
   bool from_cache = false;
 };
 
-// Assembles `ptx` with nvJitLink (-O3). The cubin that comes back is the one to disassemble and the
-// one to run. Results are kept on disk, named by the SHA-256 of everything they depend on, in
-// $ASSAY_CACHE_DIR, else $XDG_CACHE_HOME/assay, else ~/.cache/assay; a folder that cannot be
-// written only costs time. Thread-safe.
+// Assembles `ptx` with nvJitLink (-O3) for `architecture`, spelled as nvcc does: "sm_100f". The
+// cubin that comes back is the one to disassemble and the one to run. Results are kept on disk,
+// named by the SHA-256 of everything they depend on, in $ASSAY_CACHE_DIR, else
+// $XDG_CACHE_HOME/assay, else ~/.cache/assay; a folder that cannot be written only costs time.
+// Thread-safe.
 //
 // Throws Error(failed) with the assembler's words if it rejects the PTX, Error(unfit) without
-// nvJitLink.
-Assembled assemble(std::string_view ptx, Target target);
+// nvJitLink or if that does not know the architecture.
+Assembled assemble(std::string_view ptx, std::string_view architecture);
+inline Assembled assemble(std::string_view ptx, Target target) {
+  return assemble(ptx, name(target));
+}
 
 // The cubin of a generated kernel, edited as its author asks: the one to check and the one to run.
 std::vector<char> assemble(const KernelUse& use, Target target);
 
 // The same, but PTX that is rejected comes back as an empty cubin and a log.
-Assembled try_assemble(std::string_view ptx, Target target);
+Assembled try_assemble(std::string_view ptx, std::string_view architecture);
+inline Assembled try_assemble(std::string_view ptx, Target target) {
+  return try_assemble(ptx, name(target));
+}
+
+// The same, neither from disk nor kept there.
+Assembled try_assemble_anew(std::string_view ptx, std::string_view architecture);
+
+// What results depend on beside the PTX: the version of nvJitLink, patch level included. Throws
+// Error(unfit) without it.
+std::string assembler_identity();
+
+// A file of that name in the folder of kept results; empty if there is none.
+std::filesystem::path cache_path(const std::string& file);
 
 }  // namespace assay

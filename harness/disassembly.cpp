@@ -95,8 +95,7 @@ void read_attributes(const ElfImage& image, Function& function) {
   });
 }
 
-Job prepare(const FunctionRef& ref, const std::string& cubin_sha256) {
-  const ElfImage image(ref.elf);
+Job prepare(const ElfImage& image, const FunctionRef& ref, const std::string& cubin_sha256) {
   const ElfSection* text = image.section(".text." + ref.kernel);
   if (!text || text->bytes.empty() || text->bytes.size() % kInstructionBytes != 0)
     throw Error(ExitCode::usage, "no kernel '" + ref.kernel + "' in this device code");
@@ -155,25 +154,28 @@ void disassemble_together(std::span<Job* const> jobs) {
   const std::string& arch = jobs.front()->function.arch;
   const ToolOutput output =
       run_tool({find_tool("nvdisasm"), "--binary", "SM" + arch.substr(3), kToolInput}, bytes);
-  if (output.status != 0 && jobs.size() > 1) {  // find the one to blame
-    for (Job* job : jobs) disassemble_together(std::span(&job, 1));
-    return;
-  }
   const auto refuse = [&](const std::string& why) {
-    throw Error(ExitCode::failed, "nvdisasm cannot disassemble " + jobs.front()->function.name +
-                                      " for " + arch + ": " + why +
-                                      "; set ASSAY_NVDISASM to a newer one");
+    const std::string end = " for " + arch + ": " + why + "; set ASSAY_NVDISASM to a newer one";
+    for (Job* job : jobs) {
+      job->function.problem = "nvdisasm cannot disassemble " + job->function.name;
+      job->function.problem += end;
+    }
   };
   if (output.status != 0) {
     const std::string& words = output.errors.empty() ? output.text : output.errors;
-    refuse(words.substr(0, words.find('\n')));
+    if (jobs.size() == 1 || words.find("Illegal instruction") == words.npos)
+      return refuse(words.substr(0, words.find('\n')));
+    disassemble_together(jobs.first(jobs.size() / 2));  // find the one to blame
+    disassemble_together(jobs.subspan(jobs.size() / 2));
+    return;
   }
   std::vector<Instruction> listing = parse_listing(output.text);
   if (listing.size() != bytes.size() / kInstructionBytes)
-    refuse("it lists " + std::to_string(listing.size()) + " of " +
-           std::to_string(bytes.size() / kInstructionBytes) + " instructions");
+    return refuse("it lists " + std::to_string(listing.size()) + " of " +
+                  std::to_string(bytes.size() / kInstructionBytes) + " instructions");
   for (std::size_t i = 0; i < listing.size(); ++i)
-    if (listing[i].address != i * kInstructionBytes) refuse("its addresses are out of order");
+    if (listing[i].address != i * kInstructionBytes)
+      return refuse("its addresses are out of order");
   std::uint32_t base = 0;
   for (Job* job : jobs) {
     take(*job,
@@ -295,29 +297,50 @@ std::vector<Instruction> parse_listing(std::string_view listing) {
   return code;
 }
 
+std::vector<Function> disassemble_anew(std::span<const FunctionRef> functions) {
+  struct Image {
+    ElfImage elf;
+    std::string sha256;
+  };
+  std::map<const char*, Image> images;  // several kernels of one image
+  std::vector<Job> jobs;
+  for (const FunctionRef& ref : functions) {
+    auto image = images.find(ref.elf.data());
+    if (image == images.end())
+      image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf)}).first;
+    jobs.push_back(prepare(image->second.elf, ref, image->second.sha256));
+  }
+  disassemble_all(jobs);
+  std::vector<Function> found;
+  for (Job& job : jobs) found.push_back(std::move(job.function));
+  return found;
+}
+
 std::vector<std::shared_ptr<const Function>> disassemble(std::span<const FunctionRef> functions) {
   std::vector<std::string> keys;
-  std::vector<Job> jobs;
-  std::vector<std::string> job_keys;
-  std::map<const char*, std::string> hashes;  // several kernels of one image
+  std::vector<FunctionRef> missing;
+  std::vector<std::string> missing_keys;
+  std::map<const char*, std::string> hashes;
   for (const FunctionRef& ref : functions) {
     std::string& hash = hashes[ref.elf.data()];
     if (hash.empty()) hash = sha256(ref.elf);
     keys.push_back(hash + " " + ref.kernel);
-    if (std::ranges::find(job_keys, keys.back()) != job_keys.end()) continue;
+    if (std::ranges::find(missing_keys, keys.back()) != missing_keys.end()) continue;
     {
       const std::lock_guard lock(memo().mutex);
       if (memo().functions.contains(keys.back())) continue;
     }
-    jobs.push_back(prepare(ref, hash));
-    job_keys.push_back(keys.back());
+    missing.push_back(ref);
+    missing_keys.push_back(keys.back());
   }
-  disassemble_all(jobs);
+  std::vector<Function> fresh = disassemble_anew(missing);
+  for (const Function& function : fresh)
+    if (!function.problem.empty()) throw Error(ExitCode::failed, function.problem);
 
   const std::lock_guard lock(memo().mutex);
-  for (std::size_t i = 0; i < jobs.size(); ++i)
-    memo().functions.emplace(job_keys[i],
-                             std::make_shared<const Function>(std::move(jobs[i].function)));
+  for (std::size_t i = 0; i < fresh.size(); ++i)
+    memo().functions.emplace(missing_keys[i],
+                             std::make_shared<const Function>(std::move(fresh[i])));
   std::vector<std::shared_ptr<const Function>> found;
   for (const std::string& key : keys) found.push_back(memo().functions.at(key));
   return found;

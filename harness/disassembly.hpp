@@ -37,7 +37,8 @@ struct Function {
   std::string name;  // symbol
   std::string arch;  // "sm_90a"
   std::string cubin_sha256;
-  std::vector<Instruction> code;                  // by address; instruction i is at address 16 * i
+  std::string problem = {};       // why it could not be disassembled; then there is no code
+  std::vector<Instruction> code;  // by address; instruction i is at address 16 * i
   std::map<std::uint32_t, std::string> routines;  // start address to symbol
   std::uint32_t registers = 0;                    // per thread
   std::uint32_t stack_bytes = 0;                  // per thread, of local memory, spills included
@@ -57,6 +58,10 @@ struct FunctionRef {
 // nvdisasm, Error(failed) if nvdisasm does not know the architecture or an instruction.
 std::vector<std::shared_ptr<const Function>> disassemble(std::span<const FunctionRef> functions);
 std::shared_ptr<const Function> disassemble(std::span<const char> elf, const std::string& kernel);
+
+// The same, not remembered: for thousands of kernels that are looked at once. What nvdisasm cannot
+// read is told by Function::problem.
+std::vector<Function> disassemble_anew(std::span<const FunctionRef> functions);
 
 // nvdisasm's listing of raw instructions as Instructions, addresses counted from the listing's own.
 // Throws Error(failed) on a line that is no instruction.

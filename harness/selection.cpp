@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <regex>
 #include <utility>
 
 #include "harness/error.hpp"
@@ -60,21 +59,24 @@ std::vector<std::string> nearest(const std::string& text, const std::vector<std:
   return result;
 }
 
-std::vector<Selected> select(const std::string& filter, const std::string& suite) {
-  if (suite != "quick" && suite != "full" && suite != "host")
-    throw Error(ExitCode::usage,
-                fmt::format("unknown suite '{}': choose quick, full or host", suite));
-  const bool leave_out = filter.starts_with('-');
-  const std::string pattern = leave_out ? filter.substr(1) : filter;
-  std::regex expression;
+std::regex filter_expression(const std::string& filter) {
   try {
-    expression = std::regex(pattern, std::regex::extended | std::regex::nosubs);
+    return std::regex(filter, std::regex::extended | std::regex::nosubs);
   } catch (const std::regex_error&) {
     throw Error(ExitCode::usage,
                 fmt::format("filter '{}' is not a regular expression: put a backslash before "
                             "characters like ( [ * that are meant as they are",
                             filter));
   }
+}
+
+std::vector<Selected> select(const std::string& filter, const std::string& suite) {
+  if (suite != "quick" && suite != "full" && suite != "host")
+    throw Error(ExitCode::usage,
+                fmt::format("unknown suite '{}': choose quick, full or host", suite));
+  const bool leave_out = filter.starts_with('-');
+  const std::string pattern = leave_out ? filter.substr(1) : filter;
+  const std::regex expression = filter_expression(pattern);
   std::vector<Selected> chosen;
   std::vector<std::string> names;
   bool outside_suite = false;

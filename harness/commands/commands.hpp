@@ -11,6 +11,7 @@ namespace assay::commands {
 // Each adds a subcommand with its help to `app`; when it is the one chosen, its callback sets
 // exit_code (the values of assay::ExitCode) or throws assay::Error.
 void add_info(CLI::App& app, int& exit_code);
+void add_isa(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_sass(CLI::App& app, int& exit_code);

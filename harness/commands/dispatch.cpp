@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   int exit_code = 0;
   add_info(app, exit_code);
+  add_isa(app, exit_code);
   add_list(app, exit_code);
   add_run(app, exit_code);
   add_sass(app, exit_code);

@@ -19,7 +19,7 @@ TEST(InstructionRegistry, IsSortedAndHasNoNameTwice) {
   const auto& rows = instruction_rows();
   EXPECT_TRUE(std::ranges::is_sorted(rows, std::less{}, &RegisteredRow::name));
   const auto twice = std::ranges::adjacent_find(rows, {}, &RegisteredRow::name);
-  EXPECT_EQ(twice, rows.end()) << twice->name;
+  EXPECT_TRUE(twice == rows.end()) << twice->name;
 }
 
 }  // namespace

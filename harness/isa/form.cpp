@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/isa/form.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "harness/error.hpp"
+#include "harness/instruction_registry.hpp"
+#include "harness/isa/environment.hpp"
+#include "harness/isa/notation.hpp"
+#include "harness/ptx_text.hpp"
+#include "harness/selection.hpp"
+
+namespace assay::isa {
+namespace {
+
+// The environment's register class for a type of the tables: "s32" is "%r".
+std::string_view register_class(const std::string& type) {
+  if (type == "f32") return "%f";
+  if (type == "f64") return "%fd";
+  if (type == "pred") return "%p";
+  if (type.ends_with("128")) return "%q";
+  if (type.ends_with("64")) return "%rd";
+  return type.ends_with("16") ? "%h" : "%r";
+}
+
+// The row's operands as registers of the environment, numbered from 0 in each class; other names in
+// angle brackets are the environment's own.
+std::string plain_text(const InstructionRow& row) {
+  std::map<std::string_view, int> used;
+  std::string text = row.ptx;
+  const auto substitute = [&](const Operand& operand) {
+    const std::string_view kind = register_class(operand.reg);
+    std::string all;
+    for (int i = 0; i < operand.count; ++i) {
+      const std::string one = fmt::format("{}{}", kind, used[kind]++);
+      all += (i ? ", " : "") + one;
+      text = replace_all(text, fmt::format("<{}.{}>", operand.name, i), one);
+    }
+    text = replace_all(text, "<" + operand.name + ">", all);
+  };
+  if (!row.chain.name.empty()) substitute(row.chain);
+  for (const Operand& input : row.inputs) substitute(input);
+  static const std::regex own("<([a-z0-9]+)>");
+  return std::regex_replace(text, own, "%$1");
+}
+
+bool is_timed(const InstructionRow& row) { return row.step || row.step_bits || row.sass; }
+
+void require_unique_names(const std::vector<Form>& forms) {
+  std::set<std::string_view> names, twice;
+  for (const Form& form : forms)
+    if (!names.insert(form.name).second) twice.insert(form.name);
+  if (!twice.empty())
+    throw Error(ExitCode::usage, fmt::format("several forms are named '{}': tell them apart by a "
+                                             "note after '#' on their lines",
+                                             fmt::join(twice, "', '")));
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad() || (text.empty() && !file))
+    throw Error(ExitCode::usage, fmt::format("cannot read {}", path.string()));
+  return text;
+}
+
+}  // namespace
+
+bool is_module(const std::string& ptx) {
+  static const std::regex version(R"((^|\n)[ \t]*\.version\s)");
+  return std::regex_search(ptx, version);
+}
+
+std::vector<Form> all_forms() {
+  std::vector<Form> forms;
+  std::map<std::string, std::size_t> by_text;
+  for (const bool timed : {false, true})
+    for (const RegisteredRow& registered : instruction_rows()) {
+      if (is_timed(registered.row) != timed) continue;
+      std::string text = plain_text(registered.row);
+      const auto [known, is_new] = by_text.emplace(text, forms.size());
+      if (is_new)
+        forms.push_back({.name = registered.name, .group = registered.group, .ptx = text});
+      if (timed) forms[known->second].timed = registered.name;
+    }
+  require_unique_names(forms);
+  return forms;
+}
+
+std::vector<Form> select_forms(const std::string& filter) {
+  std::vector<Form> all = all_forms();
+  if (filter.empty()) return all;
+  const std::regex expression = filter_expression(filter);
+  std::vector<Form> chosen;
+  for (const Form& form : all)
+    if (form.name == filter || std::regex_search(form.name, expression) ||
+        std::regex_search(form.ptx, expression))
+      chosen.push_back(form);
+  if (!chosen.empty()) return chosen;
+  std::vector<std::string> names;
+  for (const Form& form : all) names.push_back(form.name);
+  throw Error(
+      ExitCode::usage,
+      fmt::format("no instruction matches '{}'; the nearest are {} (try your own with --ptx)",
+                  filter, fmt::join(nearest(filter, names), ", ")));
+}
+
+std::vector<Form> forms_from(const std::string& source) {
+  std::error_code ignored;
+  const bool is_file = std::filesystem::is_regular_file(source, ignored);
+  const std::string text = is_file ? contents(source) : source;
+  const std::string group = is_file ? std::filesystem::path(source).filename().string() : "ptx";
+  std::vector<Form> forms;
+  if (is_module(text)) {
+    forms.push_back({.name = group, .group = group, .ptx = text});
+    return forms;
+  }
+  std::map<std::string, int> used;
+  for (const InstructionRow& row : rows_of(text)) {
+    const std::string name = row.name.empty() ? row.ptx : row.name;
+    const int number = ++used[name];
+    forms.push_back({.name = number == 1 ? name : fmt::format("{} ({})", name, number),
+                     .group = group,
+                     .ptx = row.ptx});
+  }
+  if (forms.empty())
+    throw Error(ExitCode::usage, fmt::format("{} holds no PTX: give one instruction a line",
+                                             is_file ? source : "--ptx"));
+  return forms;
+}
+
+}  // namespace assay::isa

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/isa/matrix.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <regex>
+#include <thread>
+
+#include "harness/assembler.hpp"
+#include "harness/dynamic_library.hpp"
+#include "harness/error.hpp"
+#include "harness/isa/assembly.hpp"
+#include "harness/isa/evidence_store.hpp"
+#include "harness/isa/kernel_text.hpp"
+#include "harness/sha256.hpp"
+
+namespace assay::isa {
+namespace {
+
+// One process of the disassembler serves the forms of a task: fewer cost more for its start, more
+// leave a core idle in the end.
+constexpr std::size_t kFormsPerTask = 512;
+
+// Part of the name of the files of evidence: raised when support.cpp reads code differently.
+constexpr int kEvidenceVersion = 1;
+
+struct Task {
+  std::size_t target;
+  std::vector<std::size_t> forms;
+};
+
+// Changes with the disassembler: its patch level shows in the size of its file.
+std::string disassembler_identity() {
+  std::error_code ignored;
+  return fmt::format("nvdisasm {}", std::filesystem::file_size(find_tool("nvdisasm"), ignored));
+}
+
+// What is assembled for a form. The target is not in it: it names the file of evidence.
+std::string content_key(const Form& form) {
+  const Form* const pointer = &form;
+  const std::string text = is_module(form.ptx) ? form.ptx : module_text({&pointer, 1}, "").ptx;
+  return sha256(text).substr(0, 32);
+}
+
+class Judging {
+ public:
+  Judging(Matrix& matrix, const std::function<void(std::size_t, std::size_t)>& progress)
+      : matrix_(matrix), progress_(progress) {
+    const std::string disassembler = disassembler_identity();
+    for (const Form& form : matrix.forms) keys_.push_back(content_key(form));
+    for (const std::string& target : matrix.targets) {
+      const std::string identity =
+          fmt::format("{}\n{}\n{}\n{}", kEvidenceVersion, matrix.assembler, disassembler, target);
+      stores_.push_back(std::make_unique<EvidenceStore>(
+          cache_path(fmt::format("isa-{}-{}.jsonl", target, sha256(identity).substr(0, 16)))));
+    }
+  }
+
+  void run() {
+    look_up();
+    for (const Task& task : tasks_) matrix_.judged_now += task.forms.size();
+    if (tasks_.empty()) return;
+    progress_(0, matrix_.judged_now);
+    {
+      const std::size_t threads =
+          std::min<std::size_t>(tasks_.size(), std::max(1u, std::thread::hardware_concurrency()));
+      std::vector<std::jthread> helpers;
+      for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
+      work();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void look_up() {
+    for (std::size_t t = 0; t < matrix_.targets.size(); ++t) {
+      std::vector<std::size_t> missing;
+      for (std::size_t f = 0; f < matrix_.forms.size(); ++f) {
+        if (const Evidence* known = stores_[t]->find(keys_[f]))
+          matrix_.verdicts[f][t] = isa::judge(*known);
+        else
+          missing.push_back(f);
+      }
+      for (std::size_t begin = 0; begin < missing.size(); begin += kFormsPerTask) {
+        const std::size_t end = std::min(begin + kFormsPerTask, missing.size());
+        tasks_.push_back({t,
+                          {missing.begin() + static_cast<std::ptrdiff_t>(begin),
+                           missing.begin() + static_cast<std::ptrdiff_t>(end)}});
+      }
+    }
+  }
+
+  void work() {
+    try {
+      for (std::size_t i = next_++; i < tasks_.size() && !stopped_; i = next_++)
+        examine_task(tasks_[i]);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+
+  void examine_task(const Task& task) {
+    std::vector<const Form*> forms;
+    for (const std::size_t f : task.forms) forms.push_back(&matrix_.forms[f]);
+    const std::vector<Evidence> evidence = examine(forms, matrix_.targets[task.target]);
+    std::vector<std::pair<std::string, Evidence>> fresh;
+    for (std::size_t i = 0; i < evidence.size(); ++i) {
+      matrix_.verdicts[task.forms[i]][task.target] = isa::judge(evidence[i]);
+      fresh.emplace_back(keys_[task.forms[i]], evidence[i]);
+    }
+    stores_[task.target]->append(fresh);
+    const std::lock_guard lock(mutex_);
+    done_ += fresh.size();
+    progress_(done_, matrix_.judged_now);
+  }
+
+  Matrix& matrix_;
+  const std::function<void(std::size_t, std::size_t)>& progress_;
+  std::vector<std::string> keys_;                       // of forms
+  std::vector<std::unique_ptr<EvidenceStore>> stores_;  // of targets
+  std::vector<Task> tasks_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;  // of what follows
+  std::size_t done_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& default_targets() {
+  static const std::vector<std::string> targets = {"sm_89",   "sm_90",   "sm_90a",  "sm_100",
+                                                   "sm_100a", "sm_100f", "sm_103a", "sm_110a",
+                                                   "sm_120",  "sm_120a", "sm_120f", "sm_121a"};
+  return targets;
+}
+
+void require_target(const std::string& target) {
+  static const std::regex spelling("sm_[0-9]{2,3}[af]?");
+  if (!std::regex_match(target, spelling))
+    throw Error(ExitCode::usage, fmt::format("unknown target '{}': spell it like one of {}", target,
+                                             fmt::join(default_targets(), " ")));
+}
+
+Matrix judge_all(std::vector<Form> forms, std::vector<std::string> targets,
+                 const std::function<void(std::size_t, std::size_t)>& progress) {
+  for (const std::string& target : targets) require_target(target);
+  Matrix matrix{.forms = std::move(forms),
+                .targets = std::move(targets),
+                .verdicts = {},
+                .assembler = assembler_identity()};
+  matrix.verdicts.assign(matrix.forms.size(), std::vector<Verdict>(matrix.targets.size()));
+  Judging(matrix, progress).run();
+  return matrix;
+}
+
+}  // namespace assay::isa
