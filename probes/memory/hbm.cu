@@ -43,6 +43,11 @@ std::vector<Case> hbm_cases(std::span<const HbmVariant> variants) {
                      .params = {{"vectors", v.vectors}, {"streaming", v.streaming}},
                      .suite = best ? Suite::quick : Suite::full});
   }
+  // The best again under lasting load, for its power.
+  cases.push_back(cases.front());
+  cases.back().name = "sustained";
+  cases.back().params["state"] = "sustained";
+  cases.back().suite = Suite::full;
   return cases;
 }
 
