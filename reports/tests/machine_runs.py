@@ -132,7 +132,11 @@ def functions(make: Maker) -> None:
             series("exp_to_mma_time", [0.5, 1.0, 2.0], exps=steps),
             series("overlap_efficiency", [0.9, efficiency, None], exps=steps),
         ]
-    make.add("special_function/interference/wgmma_bf16_f32", tensor_cycles_per_ex2=0.01, independent_efficiency_ffma_ex2_fadd=0.97)
+    make.add(
+        "special_function/interference/wgmma_bf16_f32",
+        tensor_cycles_per_ex2=0.01,
+        independent_efficiency_ffma_ex2_fadd=0.97,
+    )
 
 
 def machine(seed: int = 5) -> Run:

@@ -239,7 +239,10 @@ def hot_loop(book: Book, question: Question) -> Answer:
     """Of two-stage pipelines the share of their bound; the rest is a question for `assay sass`."""
     pattern = r"special_function/overlap/wgmma_(bf16|e4m3)/two_stage\w*/ffma_ex2_fadd"
     findings = _efficiencies(book, book.find(pattern, "overlap_efficiency"))
-    return Answer(question, findings, remark="assay sass WHAT: opcodes, pipes and bound of the loops of any kernel")
+    command = "assay sass WHAT: opcodes by pipe, bound, schedule and stages of its loops"
+    if findings:
+        findings.append(one_line("any other kernel", command, ""))
+    return Answer(question, findings, remark=command)
 
 
 def exp2(book: Book, question: Question) -> Answer:
