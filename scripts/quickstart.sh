@@ -11,6 +11,7 @@ target, then
   with an NVIDIA GPU     runs the quick suite on it (about a minute) and reports it;
   without one            checks every probe's machine code for every target, measures this CPU, and
                          reports that with the results of GPUs that are committed here.
+Either way the report says which instruction exists on which target, as the assembler has it.
 Run it again whenever you like: only the measuring is done again. Results go to out/.
 EOF
   [[ $1 == -h || $1 == --help ]] && exit
@@ -39,6 +40,11 @@ else
     awk -F/ '{ purpose = $3; sub(/^[0-9-]*/, "", purpose) } !seen[$2, purpose]++')
   runs=("$now-host" out/offline "${committed[@]}")
 fi
-build/assay report "${runs[@]}" --out out/report
+say "asking the assembler which instruction exists on which target: a minute or two, the first time"
+isa=()
+if build/assay isa --json >out/isa.json && build/assay isa --html >out/isa.html; then
+  isa=(--isa out/isa.json)
+fi
+build/assay report "${runs[@]}" "${isa[@]}" --out out/report
 say "the report: $PWD/out/report/index.html"
 exit $status
