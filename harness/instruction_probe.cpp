@@ -22,41 +22,31 @@ constexpr int kCheckedIterations = 2;  // few enough for sums to be exact in eve
 constexpr int kLoopCopies = 128;       // of loops whose own overhead need not vanish
 constexpr double kReachesPeak = 0.99;  // of the best of a sweep
 
-std::uint64_t start_of(const InstructionRow& row, int chain) {
-  return pack(row.chain.element, register_bits(row.chain), row.d0 + chain);
-}
-
 // What `in` holds of a row, in the order instruction_ptx.cpp documents. With `random`, inputs are
 // drawn from it; without, all elements of an input are alike, for checking.
 void append_inputs(const InstructionRow& row, const KernelShape& shape, std::mt19937_64* random,
                    std::vector<std::uint64_t>& slots) {
   const int threads = shape.warps * 32;
-  for (int chain = 0; chain < shape.chains; ++chain)
+  for (int chain = 0; chain < shape.chains && !row.chain.uniform; ++chain)
     slots.insert(slots.end(), static_cast<std::size_t>(row.chain.count * threads),
-                 start_of(row, chain));
+                 chain_start(row, chain));
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
     const Operand& input = row.inputs[i];
-    const double alike = input.fixed.value_or(i == 0 ? row.a : row.b);
+    if (input.uniform) continue;
+    const std::uint64_t alike = input_bits(row, i);
     const double reach = is_integer(input.element) ? 127 : 1;
     std::uniform_real_distribution<double> spread(-reach, reach);
     for (int j = 0; j < input.count * threads; ++j)
       slots.push_back(random && !input.fixed ? pack(input.element, register_bits(input),
                                                     [&] { return spread(*random); })
-                                             : pack(input.element, register_bits(input), alike));
+                                             : alike);
   }
-}
-
-std::uint64_t bits_of_input(const InstructionRow& row, std::size_t i) {
-  if (i >= row.inputs.size()) return 0;
-  const Operand& input = row.inputs[i];
-  return pack(input.element, register_bits(input), input.fixed.value_or(i == 0 ? row.a : row.b));
 }
 
 // Register `i` of a chain after `steps` executions: what it holds, or the value of its elements.
 std::uint64_t expected_bits(const InstructionRow& row, int chain, int i, int steps) {
-  std::uint64_t d = start_of(row, chain);
-  for (int n = 0; n < steps; ++n)
-    d = row.step_bits(d, bits_of_input(row, 0), bits_of_input(row, 1), i);
+  std::uint64_t d = chain_start(row, chain);
+  for (int n = 0; n < steps; ++n) d = row.step_bits(d, input_bits(row, 0), input_bits(row, 1), i);
   return d;
 }
 double expected_value(const InstructionRow& row, int chain, int i, int steps) {
@@ -94,7 +84,7 @@ struct NamedShape {
 };
 
 // The kernels of a row: throughput first, whose loop the result file shows; then one for every
-// other number of chains of the sweep, that with one also the latency's. An emulated instruction
+// other number of chains of the sweep; the latency's last. An emulated instruction
 // takes many registers and instructions: fewer copies of it fit.
 std::vector<NamedShape> shapes_of(const InstructionRow& row, Target target) {
   const bool emulated = row.emulated && row.emulated(target);
@@ -104,7 +94,7 @@ std::vector<NamedShape> shapes_of(const InstructionRow& row, Target target) {
   for (int chains = most > 1 ? 1 : 2; chains < most; chains *= 2)
     shapes.push_back({fmt::format("chains{}", chains),
                       {row.warps, chains, (emulated ? 8 : kLoopCopies) / chains, emulated}});
-  shapes.push_back({kLatency, {1, 1, emulated ? 8 : kLoopCopies, emulated}});
+  if (!row.independent) shapes.push_back({kLatency, {1, 1, emulated ? 8 : kLoopCopies, emulated}});
   return shapes;
 }
 
@@ -155,15 +145,17 @@ void run_row(State& s, const InstructionRow& row) {
            throughput.on_every_sm());
   if (s.text("state") == "sustained") return;
 
-  const KernelShape& chain = shapes.back().shape;
-  s.cycles({.steps = static_cast<double>(chain.unroll)},
-           prepare_rows(s, {&row, 1}, chain, kLatency).on_every_sm());
+  if (!row.independent) {
+    const KernelShape& chain = shapes.back().shape;
+    s.cycles({.steps = static_cast<double>(chain.unroll) * row.in_a_row},
+             prepare_rows(s, {&row, 1}, chain, kLatency).on_every_sm());
+  }
   std::vector<double> interval = s.cycles({}, throughput.on_every_sm(32));
-  for (double& cycles : interval) cycles /= most.chains * most.unroll;
+  for (double& cycles : interval) cycles /= most.chains * most.unroll * row.in_a_row;
   s.add_metric("issue_interval_cycles", "cycle", Better::lower, interval);
 
   std::vector<GeneratedKernel> kernels = {throughput};
-  for (std::size_t i = 1; i + 1 < shapes.size(); ++i)
+  for (std::size_t i = 1; i < shapes.size() && shapes[i].entry != kLatency; ++i)
     kernels.push_back(prepare_rows(s, {&row, 1}, shapes[i].shape, shapes[i].entry));
   const Point enough = sweep(s, row, shapes, kernels);
   s.set_param("warps", std::int64_t{enough.warps});
@@ -179,7 +171,8 @@ KernelUse row_kernel(std::span<const InstructionRow> rows, const KernelShape& sh
                 .emulated = shape.entangle,
                 .local_memory = shape.entangle};  // the stack of a routine it calls
   const int copies = shape.chains * shape.unroll;
-  for (const InstructionRow& row : rows)
+  for (const InstructionRow& row : rows) {
+    use.emulated |= row.calls && row.calls(target);
     for (SassRule rule : row.sass(target)) {
       rule.at_least *= copies;
       if (rule.at_most != INT_MAX) rule.at_most *= copies;
@@ -191,6 +184,7 @@ KernelUse row_kernel(std::span<const InstructionRow> rows, const KernelShape& sh
       else
         same->at_least += rule.at_least;
     }
+  }
   return use;
 }
 

@@ -28,10 +28,13 @@ namespace assay {
 // <name.2> for the third.
 struct Operand {
   std::string name;
-  std::string reg;                   // PTX register type: "f32", "b32", "b64", "f64", "s32"
+  std::string reg;                   // PTX register type: "f32", "b32", "b64", "s32", "pred"
   std::string element;               // what is packed in one: harness/element.hpp
   int count = 1;                     // registers per thread
   std::optional<double> fixed = {};  // the value of every element, such as a scale of 1
+  // Made of a kernel parameter instead of loaded, so that the assembler sees that all threads have
+  // the same and can keep it in a uniform register.
+  bool uniform = false;
 };
 
 struct InstructionRow {
@@ -58,6 +61,13 @@ struct InstructionRow {
   // Opcodes of one execution on a target, and how many of each ("HMMA.16816.F32", 1).
   std::function<std::vector<SassRule>(Target)> sass = {};
   std::function<bool(Target)> emulated = {};  // unset: native everywhere
+  std::function<bool(Target)> calls = {};     // whether a way that is not taken may call routines
+
+  // Like instructions, each needing the one before, that one execution is; `ops` counts all of
+  // them, latency and issue interval are one's.
+  int in_a_row = 1;
+  // Executions need nothing of each other, as when reading a special register: no latency.
+  bool independent = false;
 
   // For throughput: enough for the peak on every target, and as far as the sweep goes. Registers of
   // all chains must fit in 2048 / warps of each thread.

@@ -2,11 +2,12 @@
 // Rows of an instruction table as PTX text.
 //
 // `in` holds 8-byte slots, [slot][thread], one slot per register: of each row first each chain's,
-// then the inputs'. `out` gets the chains' in the same order, from CTA 0.
+// then the inputs' but for uniform ones. `out` gets the chains' in the same order, from CTA 0.
 #include "harness/instruction_ptx.hpp"
 
 #include <fmt/format.h>
 
+#include "harness/element.hpp"
 #include "harness/error.hpp"
 #include "harness/ptx_text.hpp"
 
@@ -26,6 +27,16 @@ std::string bit_type(const Operand& operand) { return fmt::format("b{}", registe
 
 int register_bits(const Operand& operand) {
   return operand.reg.ends_with("64") ? 64 : operand.reg.ends_with("16") ? 16 : 32;
+}
+
+std::uint64_t chain_start(const InstructionRow& row, int chain) {
+  return pack(row.chain.element, register_bits(row.chain), row.d0 + chain);
+}
+
+std::uint64_t input_bits(const InstructionRow& row, std::size_t i) {
+  if (i >= row.inputs.size()) return 0;
+  const Operand& input = row.inputs[i];
+  return pack(input.element, register_bits(input), input.fixed.value_or(i == 0 ? row.a : row.b));
 }
 
 std::string tuple(const Operand& operand, int chain) {
@@ -69,20 +80,36 @@ class RowText {
     std::string text;
     const auto load = [&](const Operand& operand, int chain) {
       for (int i = 0; i < operand.count; ++i, ++slot)
-        text += fmt::format("  ld.global.{} {}, [%in+{}];\n", bit_type(operand),
-                            reg(operand, i, chain), slot * threads * 8);
+        text += is_predicate(operand)
+                    ? fmt::format("  ld.global.b32 %mix, [%in+{}];\n  setp.ne.b32 {}, %mix, 0;\n",
+                                  slot * threads * 8, reg(operand, i, chain))
+                    : fmt::format("  ld.global.{} {}, [%in+{}];\n", bit_type(operand),
+                                  reg(operand, i, chain), slot * threads * 8);
     };
-    for (int c = 0; c < shape_.chains; ++c) load(chain_, c);
-    for (const Operand& input : inputs_) load(input, -1);
+    for (int c = 0; c < shape_.chains; ++c)
+      if (chain_.uniform)
+        text += make_uniform(chain_, chain_start(row_, c), c);
+      else
+        load(chain_, c);
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].uniform)
+        text += make_uniform(inputs_[i], input_bits(row_, i), -1);
+      else
+        load(inputs_[i], -1);
     return text;
   }
 
   std::string stores(int& slot, int threads) const {
-    std::string text;
+    std::string text = chain_.uniform ? ask_for_uniform() : "";
     for (int c = 0; c < shape_.chains; ++c)
       for (int i = 0; i < chain_.count; ++i, ++slot)
-        text += fmt::format("  @%first st.global.{} [%out+{}], {};\n", bit_type(chain_),
-                            slot * threads * 8, reg(chain_, i, c));
+        text += is_predicate(chain_)
+                    ? fmt::format(
+                          "  selp.b32 %mix, 1, 0, {};\n  @%first st.global.b32 [%out+{}], "
+                          "%mix;\n",
+                          reg(chain_, i, c), slot * threads * 8)
+                    : fmt::format("  @%first st.global.{} [%out+{}], {};\n", bit_type(chain_),
+                                  slot * threads * 8, reg(chain_, i, c));
     return text;
   }
 
@@ -108,6 +135,30 @@ class RowText {
     ptx_ = replace_all(replace_all(ptx_, "<" + name + ">", "<" + operand.name + ">"),
                        "<" + name + ".", "<" + operand.name + ".");
     return operand;
+  }
+
+  static bool is_predicate(const Operand& operand) { return operand.reg == "pred"; }
+
+  // %zero comes from a kernel parameter: all threads have it, and the assembler knows no value.
+  static std::string make_uniform(const Operand& operand, std::uint64_t bits, int chain) {
+    std::string text;
+    for (int i = 0; i < operand.count; ++i)
+      text += register_bits(operand) == 64
+                  ? fmt::format("  mov.b64 {0}, {{%zero, %zero}};\n  xor.b64 {0}, {0}, {1:#x};\n",
+                                reg(operand, i, chain), bits)
+                  : fmt::format("  xor.b32 {}, %zero, {:#x};\n", reg(operand, i, chain), bits);
+    return text;
+  }
+
+  // An instruction that takes a uniform register, never executed: grids are one CTA high.
+  std::string ask_for_uniform() const {
+    std::string text =
+        "  {\n  .reg .pred %never;\n  .reg .b64 %base;\n  ld.param.u64 %base, [p_records];\n"
+        "  setp.eq.u32 %never, %one, 0;\n";
+    for (int c = 0; c < shape_.chains; ++c)
+      text += fmt::format("  @%never cp.async.bulk.prefetch.L2.global [%base], {};\n",
+                          reg(chain_, 0, c));
+    return text + "  }\n";
   }
 
   static Operand mixed(Operand input) {

@@ -7,8 +7,14 @@
 
 namespace assay {
 
-// Of one of its registers: 16, 32 or 64.
+// Of one of its registers: 16, 32 or 64. A predicate is loaded and stored as 32 bits, 0 or not.
 int register_bits(const Operand& operand);
+
+// What the registers of a chain start with.
+std::uint64_t chain_start(const InstructionRow& row, int chain);
+// What each register of the row's input `i` holds when all its elements are alike; 0 if there is
+// none.
+std::uint64_t input_bits(const InstructionRow& row, std::size_t i);
 
 // <name> and <name.i> in a row's text as registers of the operand, such as "%d3_0" for register 0
 // of <d> in chain 3; inputs have no chain (-1).

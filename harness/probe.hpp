@@ -47,7 +47,8 @@ struct Case {
 enum class SassWhere : std::uint8_t { loop, kernel };
 
 // Opcode `opcode` (a prefix that ends at a dot: "LDG.E" also means "LDG.E.128") must occur between
-// at_least and at_most times in the measured loop, or in the whole kernel.
+// at_least and at_most times in the measured loop, or in the whole kernel. Alternatives between
+// which the assembler chooses, "HADD2|HFMA2", are counted together.
 struct SassRule {
   std::string opcode;
   int at_least = 1;

@@ -16,10 +16,20 @@ bool counts(const Instruction& instruction) {
   return !instruction.never_executes() && !instruction.is("NOP");
 }
 
-int matches(const OpcodeCount& census, const std::string& opcode) {
+// Whether it is one of the alternatives of a rule, "HADD2|HFMA2".
+bool is_one_of(const Instruction& instruction, std::string_view opcodes) {
+  while (true) {
+    const std::size_t bar = opcodes.find('|');
+    if (instruction.is(opcodes.substr(0, bar))) return true;
+    if (bar == std::string_view::npos) return false;
+    opcodes.remove_prefix(bar + 1);
+  }
+}
+
+int matches(const OpcodeCount& census, const std::string& opcodes) {
   int count = 0;
   for (const auto& [found, n] : census)
-    if (Instruction{.opcode = found}.is(opcode)) count += n;
+    if (is_one_of({.opcode = found}, opcodes)) count += n;
   return count;
 }
 
@@ -35,7 +45,7 @@ const Loop* measured_loop(const Function& function, const std::vector<Loop>& loo
 
   const auto is_expected = [&](const Instruction& instruction) {
     return std::ranges::any_of(rules, [&](const SassRule& rule) {
-      return rule.at_least > 0 && instruction.is(rule.opcode);
+      return rule.at_least > 0 && is_one_of(instruction, rule.opcode);
     });
   };
   std::vector<std::pair<int, int>> score(loops.size());  // expected instructions, then any

@@ -81,6 +81,48 @@ TEST(InstructionPtx, EntangledInputsAreMadeAnewForEachCopy) {
   EXPECT_EQ(count(text, "fma.rn.f32 %d1_0, %d1_0, %t_a_0, %t_b_0;"), 2);
 }
 
+TEST(InstructionPtx, UniformOperandsAreMadeOfAParameterInsteadOfLoaded) {
+  InstructionRow row = fma_row();
+  row.inputs[0].uniform = true;
+  const std::string text = text_of(row, {.warps = 1, .chains = 1, .unroll = 1});
+  EXPECT_EQ(count(text, "xor.b32 %a_0, %zero, 0x3f000000;"), 1);  // the row's a, 0.5
+  EXPECT_EQ(count(text, "ld.global.b32"), 2);                     // the chain and b
+}
+
+TEST(InstructionPtx, PredicatesAreLoadedAndStoredAsWords) {
+  InstructionRow row = fma_row();
+  row.chain.reg = "pred";
+  row.chain.element = "u32";
+  row.ptx = "setp.lt.xor.f32 <d>, <a>, <b>, <d>;";
+  const std::string text = text_of(row, {.warps = 1, .chains = 1, .unroll = 1});
+  EXPECT_EQ(count(text, "setp.ne.b32 %d0_0, %mix, 0;"), 1);
+  EXPECT_EQ(count(text, "selp.b32 %mix, 1, 0, %d0_0;"), 1);
+}
+
+TEST(RowKernel, UniformChainsTakeTheUniformPath) {
+  InstructionRow row = fma_row();
+  row.ptx = "mad.lo.u32 <d>, <d>, <a>, <b>;";
+  for (Operand* operand : {&row.chain, &row.inputs[0], &row.inputs[1]}) {
+    operand->reg = "b32";
+    operand->element = "u32";
+    operand->uniform = true;
+  }
+  row.sass = [](Target) { return std::vector<SassRule>{{"UIMAD", 1, 1}}; };
+  for (const Target target : targets_from(Target::sm_90a)) {
+    const KernelUse use = row_kernel(row, {.warps = 4, .chains = 2, .unroll = 8}, "k", target);
+    const SassFindings findings = findings_of(use, target);
+    EXPECT_TRUE(findings.verified()) << name(target) << ": " << findings.problems.front();
+  }
+}
+
+TEST(InstructionProbe, IndependentRowsHaveNoLatency) {
+  InstructionRow row = fma_row();
+  row.independent = true;
+  const Probe probe = instruction_probe({.name = "q", .question = "?", .run = {}}, {row});
+  for (const KernelUse& use : probe.kernels(probe.cases[0], Target::sm_90a))
+    EXPECT_NE(use.kernel, "latency");
+}
+
 TEST(RowKernel, ScalesItsRulesByTheCopies) {
   const KernelUse use =
       row_kernel(fma_row(), {.warps = 1, .chains = 2, .unroll = 8}, "k", Target::sm_90a);

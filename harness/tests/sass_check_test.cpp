@@ -50,6 +50,16 @@ TEST_P(SassCheckTarget, KeptChainIsVerified) {
   EXPECT_FALSE(findings.local_memory);
 }
 
+TEST_P(SassCheckTarget, AlternativesAreCountedTogether) {
+  const auto with = [](const char* opcodes) {
+    return checked(samples::fma_chain(GetParam()), "fma_chain", GetParam(),
+                   {.kernel = "fma_chain", .sass = {{opcodes, 8, 8}}});
+  };
+  EXPECT_TRUE(with("HFMA2|FFMA").verified());
+  EXPECT_TRUE(with("FFMA|FADD|FMUL").verified());
+  EXPECT_FALSE(with("HFMA2|FADD").verified());
+}
+
 TEST_P(SassCheckTarget, HoistedWorkIsAMismatch) {
   const SassFindings findings = checked(samples::hoisted(GetParam()), "hoisted", GetParam(),
                                         {.kernel = "hoisted", .sass = {{"MUFU.SIN", 2}}});
