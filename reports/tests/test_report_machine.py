@@ -9,7 +9,7 @@ import machine_runs
 import pytest
 from report_runs import Maker, offline
 
-from assay.report import answers, functions, instructions, isa, model, numerics, pipes, tensor_cores
+from assay.report import answers, derive, functions, instructions, isa, model, numerics, pipes, tensor_cores
 from assay.report.pipes import interference
 from assay.run_file import Run, RunFileError
 
@@ -145,6 +145,21 @@ def test_sweep_over_n_and_power_by_data(machine):
     assert tensor_cores.n_sweep(machine, column) and tensor_cores.power_by_data(machine, column)
 
 
+def test_of_equal_shapes_the_one_with_a_sustained_rate_counts():
+    make = Maker(1)
+    for shape, rate in (("m64n64", 4096.5), ("m64n128", 4096), ("m64n256", 4096.2)):
+        make.add(f"tensor_core/wgmma/bf16/{shape}/ss", flop_per_clock_per_sm=rate, tflops=900)
+    make.add("tensor_core/wgmma/bf16/m64n128/ss/sustained", flop_per_clock_per_sm=4096, tflops=800)
+    for m in make.run.measurements:  # exactly so, without the maker's noise
+        m.metrics["flop_per_clock_per_sm"].value = {"m64n64": 4096.5, "m64n128": 4096}.get(m.name.split("/")[3], 4096.2)
+    make.add("tensor_core/mma_sync/s4/m16n8k64", flop_per_clock_per_sm=9000).flags.append("emulated")
+    found = book(make.run)
+    wgmma, _ = tensor_cores.lines(found)
+    assert wgmma.best["dense"].shape == "m64n128" and wgmma.sustained.value == pytest.approx(800, rel=0.01)
+    assert "sustained" in said(found, 1)[1]
+    assert derive.best_mma(found, "flop_per_clock_per_sm", 0).keys() == {"bf16"}
+
+
 def test_what_must_be_in_flight_is_a_map_without_what_does_not_fit(machine):
     svg = tensor_cores.in_flight(machine, machine.columns[0]).svg
     assert svg.count("<rect") == 4 and "N = 256, 1 accumulator, waits for all, 1 warpgroup: 2" in svg
@@ -202,7 +217,7 @@ def test_balance_as_measured_takes_the_place_of_what_rates_say():
 
 
 def test_the_questions_get_their_sentences(machine):
-    assert "peak of wgmma/bf16/ss: N = 128, 2 warpgroups, 1 accumulator, one group in flight" in said(machine, 2)
+    assert "peak of wgmma bf16 ss: N = 128, 2 warpgroups, 1 accumulator, one group in flight" in said(machine, 2)
     tf32, product, fp8 = said(machine, 3)
     assert "tf32x3" in product and "at most 1.0e-06 off" in product
     assert "8.05" in tf32 and "× FFMA's 254" in tf32 and "emulated by" in fp8

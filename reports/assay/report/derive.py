@@ -53,11 +53,13 @@ def mma_type(name: str) -> str | None:
 
 
 def best_mma(book: Book, metric: str, column: int) -> dict[str, tuple[Row, Number]]:
-    """The fastest dense MMA of each operand type in one column."""
+    """The fastest dense MMA of each operand type in one column, of those that the hardware has."""
     best: dict[str, tuple[Row, Number]] = {}
     for row in book.find(r"tensor_core/.*", metric):
         kind, number = mma_type(row.name), row.numbers[column]
-        if kind and number and (kind not in best or number.value > best[kind][1].value):
+        if not kind or not number or "emulated" in number.flags:
+            continue
+        if tensor_cores.preferred(row, best[kind][0] if kind in best else None, column):
             best[kind] = (row, number)
     return best
 
@@ -205,7 +207,7 @@ def imbalances(book: Book) -> list[Imbalance]:
         best = best_mma(book, "flop_per_clock_per_sm", column.index)
         mine: list[Imbalance] = []
         for kind, (row, number) in sorted(best.items(), key=lambda item: -item[1][1].value):
-            if kind not in ATTENTION_TYPES or "emulated" in number.flags:
+            if kind not in ATTENTION_TYPES:
                 continue
             ratio = number.value / exp2.numbers[column.index].value
             if mine and mine[-1].flop_per_exp2 < 1.02 * ratio:  # one line for types of one rate
@@ -354,7 +356,9 @@ def siblings(book: Book) -> list[tuple[Row, list[float]]]:
     spread = []
     for row in book.rows:
         values = [n.value for n, name in zip(row.numbers, names) if n and name == names[0]]
-        if row.primary and len(values) > 1:
+        # A share of what may be nothing says nothing.
+        sure = all(n is None or n.low is None or n.low > 0 or n.high < 0 for n in row.numbers)
+        if row.primary and sure and len(values) > 1:
             middle = sorted(values)[len(values) // 2]
             if middle:
                 spread.append((row, [value / middle for value in values]))

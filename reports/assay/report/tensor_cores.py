@@ -81,6 +81,17 @@ def parse(name: str) -> Mma | None:
     return Mma(family, kind, shape, next((p[4:] for p in parts if p.startswith("acc_")), ""), source)
 
 
+def preferred(row: Row, other: Row | None, column: int) -> bool:
+    """Whether a row's rate in this column is above the other's; of equals, within a thousandth, the one that was also
+    measured under lasting load is preferred."""
+    number, held = row.numbers[column], row.sustained[column]
+    best = other.numbers[column] if other else None
+    if number is None or best is None:
+        return number is not None
+    least = 0.999 if held and other and not other.sustained[column] else 1.001
+    return number.value > least * best.value
+
+
 def lines(book: Book) -> list[Line]:
     """The table: per column, family, type and accumulator the fastest case of each source, the fastest types first."""
     found: dict[tuple[int, str, str, str], Line] = {}
@@ -96,8 +107,7 @@ def lines(book: Book) -> list[Line]:
             m = book.measurement(column, row.name)
             line.sums = str(m.params.get("accumulate", line.accumulate)) if m else line.accumulate
             best = line.best.get(mma.source)
-            # Of shapes that are as fast the last, and so the largest: it is the one whose sustained rate is measured.
-            if best is None or number.value > 0.999 * best.number.value:
+            if preferred(row, best.row if best else None, column.index):
                 line.best[mma.source] = Best(row, number, mma.shape)
     for line in found.values():
         line.emulated = "emulated" in line.usual.number.flags
