@@ -150,9 +150,12 @@ def _compare(result: PipeMap) -> None:
     at = {i: pipe for pipe in result.pipes for i in pipe.members}
     for i, j in zip(*np.where(np.triu(result.index, 1) >= QUEUED)):
         if at[i] is not at[j] and _weight(result.alone[i], result.alone[j]) >= SHARED:
+            first, second = (
+                f"{result.opcodes[k]} ({at[k].label})" if at[k].label else result.opcodes[k] for k in (i, j)
+            )
             result.across.append(
-                f"{result.opcodes[i]} ({at[i].label}) and {result.opcodes[j]} ({at[j].label}): "
-                f"{result.pair[i, j]:.1f} cycles, {result.alone[i]:.1f} and {result.alone[j]:.1f} alone"
+                f"{first} and {second}: {result.pair[i, j]:.1f} cycles, {result.alone[i]:.1f} and "
+                f"{result.alone[j]:.1f} alone"
             )
 
 
