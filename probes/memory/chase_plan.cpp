@@ -117,7 +117,7 @@ std::vector<std::uint64_t> footprints(std::uint64_t low, std::uint64_t high, int
   std::vector<std::uint64_t> all;
   for (int i = 0;; ++i) {
     const double wanted = static_cast<double>(low) * std::exp2(static_cast<double>(i) / per_octave);
-    const auto bytes = static_cast<std::uint64_t>(wanted / 128 + 0.5) * 128;
+    const auto bytes = static_cast<std::uint64_t>(std::llround(wanted / 128)) * 128;
     if (bytes > high) return all;
     if (all.empty() || bytes > all.back()) all.push_back(bytes);
   }
