@@ -73,6 +73,24 @@ TEST(ScalarRows, OpcodeBeginsTheName) {
   }
 }
 
+// So do the operands of rows that read narrow floats of a chain of other bits.
+TEST(ScalarRows, NarrowFloatsThatAreReadAreNumbers) {
+  for (const RegisteredRow* registered : scalar_rows()) {
+    const InstructionRow& row = registered->row;
+    const auto from = row.ptx.find("16x2.e");  // "cvt.rn.f16x2.e4m3x2"
+    if (from == std::string::npos) continue;
+    const std::string type = row.ptx.substr(from + 5, 4);
+    for (int chain = 0; chain < row.chains; ++chain) {
+      Bits d = chain_start(row, chain);
+      for (int n = 0; n < 256; ++n) {
+        for (int at = 0; at < 2 * element_bits(type); at += element_bits(type))
+          EXPECT_TRUE(std::isfinite(unpack(type, d >> at))) << registered->name << " step " << n;
+        d = row.step_bits(d, input_bits(row, 0), input_bits(row, 1), 0);
+      }
+    }
+  }
+}
+
 // A NaN would hide whether the value that a chain ends with is the right one.
 TEST(ScalarRows, FloatsStayNumbers) {
   for (const RegisteredRow* registered : scalar_rows()) {
