@@ -123,10 +123,12 @@ InstructionRow to_pair(const Narrow& from, const std::string& to, const std::str
                       "{ .reg .b16 %low, %high; mov.b32 {%low, %high}, <d>; cvt." + modifiers +
                           "." + to + "x2." + from.type + "x2 <d>, %low; xor.b32 <d>, <d>, <a>; }",
                       kWord,
-                      [type = from.type, to](Bits d, Bits a, Bits, int) {
-                        const Bits pair =
-                            nearest(to, unpack(type, d >> 8)) << 16 | nearest(to, unpack(type, d));
-                        return pair ^ a;
+                      [type = from.type, to, relu = suffix == "_relu"](Bits d, Bits a, Bits, int) {
+                        const auto half = [&](Bits byte) {
+                          const double value = unpack(type, byte);
+                          return relu && std::signbit(value) ? Bits{0} : nearest(to, value);
+                        };
+                        return (half(d >> 8) << 16 | half(d)) ^ a;
                       },
                       each_of({{opcode, 1}, {"LOP3", 1}}), {.d0 = 0x1112, .a = 0x1215}));
 }
