@@ -150,7 +150,6 @@ std::vector<InstructionRow> special_register_rows() {
   for (InstructionRow& row : all) {
     row = per_step("read + LOP3", row);
     row.independent = true;
-    row.warps = 16;  // ptxas may read many before it uses the first, and needs registers for them
   }
   return all;
 }
