@@ -70,7 +70,7 @@ def test_a_disagreement_is_said_in_words():
     assert result.agreement == pytest.approx(6 / 7)
     (line,) = result.disagreements
     assert line.startswith(
-        "IMAD is counted on tensor, but beside HFMA2 a pair takes 4.0 cycles, where 2.0 would be two"
+        "IMAD is counted on tensor, but beside FADD a pair takes 3.0 cycles, where 2.0 would be two"
     )
 
 

@@ -73,8 +73,8 @@ def interference(alone_a: float, alone_b: float, pair: float) -> float:
 
 
 def _weight(alone_a: float, alone_b: float) -> float:
-    """How much an index says: the distance of the bounds as a share of two equals' distance."""
-    return max(0.0, 1 - max(alone_a, alone_b, ISSUE_SLOTS) / (alone_a + alone_b)) / 0.5
+    """How much an index says: all, if its bounds are a cycle or more apart, else that part of it."""
+    return min(1.0, max(0.0, alone_a + alone_b - max(alone_a, alone_b, ISSUE_SLOTS)))
 
 
 def pipe_map(book: Book, column: Column) -> PipeMap | None:
