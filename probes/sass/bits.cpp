@@ -197,7 +197,7 @@ std::vector<InstructionRow> field_rows() {
           row("sgxt/wrap_u32", "szext.wrap.u32 <d>, <a>, <d>;", kWord,
               lanes<Word>([](Word d, Word a, Word) { return a & ((1u << (d & 31)) - 1); }),
               one("SGXT.W.U32"), {.d0 = 3, .a = 0x2d5}),
-          per_step("SHF + SGXT",
+          per_step("LOP3 + SHF + SGXT",
                    row("sgxt/field_u32", "not.b32 <d>, <d>; bfe.u32 <d>, <d>, 3, 11;", kWord,
                        lanes<Word>([](Word d, Word, Word) { return ~d >> 3 & 0x7ff; }),
                        each_of({{"SHF.R.U32.HI", 1}, {"SGXT.U32", 1}}), {.d0 = 0x12345678})),

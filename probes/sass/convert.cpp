@@ -83,15 +83,13 @@ std::vector<InstructionRow> double_to_integer_rows() {
   const auto narrow = [](const std::string& name, const std::string& type,
                          const std::string& opcode) {
     // a is the upper word of numbers just above 65536.
-    return per_step(
-        "F2I + moves",
-        row("f2i/" + name,
-            "{ .reg .b32 %t; cvt.rzi." + type + ".f64 %t, <d>; mov.b64 <d>, {%t, <a>}; }", kF64Bits,
-            {named("a", kWord)},
-            [](Bits d, Bits a, Bits, int) {
-              return a << 32 | static_cast<Word>(std::bit_cast<double>(d));
-            },
-            one(opcode), {.d0 = 70000, .a = 0x40f00000}));
+    return row("f2i/" + name,
+               "{ .reg .b32 %t; cvt.rzi." + type + ".f64 %t, <d>; mov.b64 <d>, {%t, <a>}; }",
+               kF64Bits, {named("a", kWord)},
+               [](Bits d, Bits a, Bits, int) {
+                 return a << 32 | static_cast<Word>(std::bit_cast<double>(d));
+               },
+               one(opcode), {.d0 = 70000, .a = 0x40f00000});
   };
   return {narrow("s32_f64", "s32", "F2I.F64.TRUNC"), narrow("u32_f64", "u32", "F2I.U32.F64.TRUNC"),
           wide("s64_f64", "s64", "F2I.S64.F64"), wide("u64_f64", "u64", "F2I.U64.F64")};
@@ -122,16 +120,14 @@ std::vector<InstructionRow> integer_to_float_rows() {
   // a is the upper word of the integer.
   const auto from_wide = [](const std::string& name, const std::string& type,
                             const std::string& opcode) {
-    return per_step(
-        "I2F + moves",
-        row("i2f/" + name,
-            "{ .reg .b64 %t; mov.b64 %t, {<d>, <a>}; cvt.rn.f32." + type + " <d>, %t; }", kWord,
-            [](Bits d, Bits a, Bits, int) {
-              const Bits integer = a << 32 | static_cast<Word>(d);
-              return Bits{
-                  std::bit_cast<Word>(static_cast<float>(static_cast<std::int64_t>(integer)))};
-            },
-            one(opcode), {.d0 = 1000, .a = 3}));
+    return row(
+        "i2f/" + name, "{ .reg .b64 %t; mov.b64 %t, {<d>, <a>}; cvt.rn.f32." + type + " <d>, %t; }",
+        kWord,
+        [](Bits d, Bits a, Bits, int) {
+          const Bits integer = a << 32 | static_cast<Word>(d);
+          return Bits{std::bit_cast<Word>(static_cast<float>(static_cast<std::int64_t>(integer)))};
+        },
+        one(opcode), {.d0 = 1000, .a = 3});
   };
   const auto from_byte = [](const std::string& name, const std::string& type,
                             const std::string& opcode, Word (*step)(Word, Word, Word)) {
@@ -196,15 +192,13 @@ std::vector<InstructionRow> float_to_float_rows() {
   // The upper word of numbers just above 1.5.
   constexpr Values kUpper{.d0 = 1.75, .a = 0x3ff80000};
   return {
-      per_step(
-          "F2F + moves",
-          row(
-              "f2f/f32_f64", "{ .reg .b32 %t; cvt.rn.f32.f64 %t, <d>; mov.b64 <d>, {%t, <a>}; }",
-              kF64Bits, {named("a", kWord)},
-              [](Bits d, Bits a, Bits, int) {
-                return a << 32 | std::bit_cast<Word>(static_cast<float>(std::bit_cast<double>(d)));
-              },
-              one("F2F.F32.F64"), kUpper)),
+      row(
+          "f2f/f32_f64", "{ .reg .b32 %t; cvt.rn.f32.f64 %t, <d>; mov.b64 <d>, {%t, <a>}; }",
+          kF64Bits, {named("a", kWord)},
+          [](Bits d, Bits a, Bits, int) {
+            return a << 32 | std::bit_cast<Word>(static_cast<float>(std::bit_cast<double>(d)));
+          },
+          one("F2F.F32.F64"), kUpper),
       // Of the upper word.
       row("f2f/f64_f32",
           "{ .reg .b32 %low, %high; mov.b64 {%low, %high}, <d>; cvt.f64.f32 <d>, %high; }",

@@ -39,8 +39,7 @@ std::vector<InstructionRow> add_rows() {
                row("iadd3/s32_carry", "add.cc.u32 <d>, <d>, <a>; addc.u32 <d>, <d>, <b>;", kWord,
                    lanes<Word>([](Word d, Word a, Word b) { return d + a + b + (d + a < d); }),
                    each_of({{"IADD3|IADD3.X|IMAD.X", 2}}), {.d0 = 1, .a = 0x90000001, .b = 5})),
-      // Two 64-bit sums, so that both halves have three operands.
-      per_step("2 IADD3 + 2 IADD3.X",
+      per_step("IADD3 + IADD3.X + 2 LOP3",
                row("iadd3/s64", "add.u64 <d>, <d>, <a>; xor.b64 <d>, <d>, <b>;", kDoubleWord,
                    lanes<Bits>([](Bits d, Bits a, Bits b) { return (d + a) ^ b; }),
                    by_target({Target::sm_120a}, each_of({{"IADD.64", 1}, {"LOP3", 2}}),

@@ -135,23 +135,42 @@ InstructionRow predicate_row() {
                       each_of({{"LOP3", 1}, {"PLOP3", 1}}), {.d0 = 0, .a = 3, .b = 5}));
 }
 
+// Bits to predicates: five of them say how often a is added.
+InstructionRow bits_to_predicates_row() {
+  std::string ptx = "{ .reg .b32 %t; .reg .pred %p0, %p1, %p2, %p3, %p4; ";
+  for (int i = 0; i < 5; ++i)
+    ptx += "and.b32 %t, <d>, " + std::to_string(1 << i) + "; setp.ne.u32 %p" + std::to_string(i) +
+           ", %t, 0; ";
+  for (int i = 0; i < 5; ++i) ptx += "@%p" + std::to_string(i) + " add.u32 <d>, <d>, <a>; ";
+  return per_step("R2P + 5 additions",
+                  row("r2p/b32", ptx + "}", kWord, lanes<Word>([](Word d, Word a, Word) {
+                        return d + a * static_cast<Word>(std::popcount(d & 31));
+                      }),
+                      each_of({{"R2P", 1}, {"IADD3|IMAD.IADD|VIADD", 5}}), {.d0 = 1, .a = 3}));
+}
+
 // What is read counts for nothing: and-ed with a zero, then or-ed to the chain, by a LOP3 for each
-// word. sm_120 reads clocks on the uniform path, where the others have S2UR.
+// word.
+InstructionRow special_register_row(InstructionRow row) {
+  row = per_step("read + LOP3", std::move(row));
+  row.independent = true;
+  return row;
+}
+
 std::vector<InstructionRow> special_register_rows() {
   const auto same = [](Bits d, Bits, Bits, int) { return d; };
-  std::vector<InstructionRow> all = {
-      row("cs2r/clock_b64",
-          "{ .reg .b64 %t; .reg .b32 %low, %high, %x, %y; mov.u64 %t, %clock64; "
-          "mov.b64 {%low, %high}, %t; mov.b64 {%x, %y}, <d>; lop3.b32 %x, %low, %zero, %x, 0xea; "
-          "lop3.b32 %y, %high, %zero, %y, 0xea; mov.b64 <d>, {%x, %y}; }",
-          kDoubleWord, same, each_of({{"CS2R|CS2UR", 1}, {"LOP3", 2}})),
-      row("s2r/smid", "{ .reg .b32 %t; mov.u32 %t, %smid; lop3.b32 <d>, %t, %zero, <d>, 0xea; }",
-          kWord, same, each_of({{"S2R|S2UR", 1}, {"LOP3", 1}}))};
-  for (InstructionRow& row : all) {
-    row = per_step("read + LOP3", row);
-    row.independent = true;
-  }
-  return all;
+  return joined(
+      {{special_register_row(row(
+           "cs2r/clock_b64",
+           "{ .reg .b64 %t; .reg .b32 %low, %high, %x, %y; mov.u64 %t, %clock64; "
+           "mov.b64 {%low, %high}, %t; mov.b64 {%x, %y}, <d>; lop3.b32 %x, %low, %zero, %x, 0xea; "
+           "lop3.b32 %y, %high, %zero, %y, 0xea; mov.b64 <d>, {%x, %y}; }",
+           kDoubleWord, same, each_of({{"CS2R|CS2UR", 1}, {"LOP3", 2}})))},
+       only_on(kHopperOn,
+               {special_register_row(uniform_row(
+                   "s2ur/smid",
+                   "{ .reg .b32 %t; mov.u32 %t, %smid; lop3.b32 <d>, %t, %zero, <d>, 0xea; }",
+                   kWord, same, each_of({{"S2UR", 1}, {"ULOP3", 1}}), {}))})});
 }
 
 }  // namespace
@@ -159,7 +178,7 @@ std::vector<InstructionRow> special_register_rows() {
 std::vector<InstructionRow> uniform_rows() {
   return joined({only_on(kHopperOn, joined({integer_uniform_rows(), select_uniform_rows()})),
                  float_uniform_rows(),
-                 {predicate_row()},
+                 {predicate_row(), bits_to_predicates_row()},
                  special_register_rows()});
 }
 
