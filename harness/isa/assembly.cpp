@@ -13,7 +13,7 @@
 namespace assay::isa {
 namespace {
 
-constexpr std::size_t kFormsPerModule = 64;
+constexpr std::size_t kFormsPerModule = 128;
 
 // A form that was assembled.
 struct Assembly {

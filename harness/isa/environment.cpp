@@ -29,6 +29,7 @@ constexpr Named kNamed[] = {
     {"%dsmem", "b32", false, "address in another CTA's shared memory (shared::cluster)"},
     {"%dbar", "b32", false, "mbarrier in another CTA's shared memory"},
     {"%generic", "b64", false, "generic address"},
+    {"%ugeneric", "b64", true, "generic address"},
     {"%ugmem", "b64", true, "address in global memory, for bulk and tensor copies"},
     {"%usmem", "b32", true, "address in shared memory, for bulk and tensor copies"},
     {"%usmem2", "b32", true, "another"},

@@ -53,6 +53,23 @@ std::string plain_text(const InstructionRow& row) {
   return std::regex_replace(text, own, "%$1");
 }
 
+// Registers numbered from 0 in each class, in the order of their first use: two texts that differ
+// in numbers alone become one.
+std::string renumbered(const std::string& text) {
+  static const std::regex numbered("%(p|h|rs|r|f|rd|fd|q)([0-9]+)\\b");
+  std::map<std::string, std::map<std::string, int>> numbers;  // class, then as written
+  std::string result;
+  auto rest = text.cbegin();
+  for (std::smatch found; std::regex_search(rest, text.cend(), found, numbered);
+       rest = found.suffix().first) {
+    auto& known = numbers[found[1]];
+    const int number = known.emplace(found[2], static_cast<int>(known.size())).first->second;
+    result.append(rest, found[0].first);
+    result += fmt::format("%{}{}", found[1].str(), number);
+  }
+  return result.append(rest, text.cend());
+}
+
 bool is_timed(const InstructionRow& row) { return row.step || row.step_bits || row.sass; }
 
 void require_unique_names(const std::vector<Form>& forms) {
@@ -86,7 +103,7 @@ std::vector<Form> all_forms() {
   for (const bool timed : {false, true})
     for (const RegisteredRow& registered : instruction_rows()) {
       if (is_timed(registered.row) != timed) continue;
-      std::string text = plain_text(registered.row);
+      std::string text = renumbered(plain_text(registered.row));
       const auto [known, is_new] = by_text.emplace(text, forms.size());
       if (is_new)
         forms.push_back({.name = registered.name, .group = registered.group, .ptx = text});

@@ -27,10 +27,10 @@ namespace {
 
 // One process of the disassembler serves the forms of a task: fewer cost more for its start, more
 // leave a core idle in the end.
-constexpr std::size_t kFormsPerTask = 512;
+constexpr std::size_t kFormsPerTask = 1024;
 
 // Part of the name of the files of evidence: raised when support.cpp reads code differently.
-constexpr int kEvidenceVersion = 1;
+constexpr int kEvidenceVersion = 2;
 
 struct Task {
   std::size_t target;

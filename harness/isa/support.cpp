@@ -12,7 +12,7 @@ namespace {
 
 enum class Weight : std::uint8_t { none, control, order, integer, floating, unit };
 
-constexpr int kLighterThanNative = 4;
+constexpr int kLighterThanNative = 6;
 constexpr int kLighterThanPiece = 2;
 
 struct Weighed {
@@ -24,12 +24,12 @@ const std::vector<Weighed>& weights() {
   static const std::vector<Weighed> table = {
       {Weight::none,
        {"NOP", "MOV", "UMOV", "IMAD.MOV", "CS2R", "R2UR", "LDC", "LDCU", "ULDC", "S2R", "S2UR",
-        "EXIT", "STL"}},
+        "B2R", "RPCMOV", "EXIT", "STL"}},
       {Weight::control,
-       {"PRMT",  "UPRMT",  "BRA",       "BSSY", "BSYNC",     "BREAK", "WARPSYNC", "ELECT",
-        "PLOP3", "UPLOP3", "P2R",       "R2P",  "P2UR",      "UP2UR", "R2UP",     "RET",
-        "CALL",  "ERRBAR", "CGAERRBAR", "CCTL", "LDGDEPBAR", "VOTEU", "YIELD",    "BPT"}},
-      {Weight::order, {"MEMBAR", "FENCE", "DEPBAR", "WARPGROUP", "NANOSLEEP"}},
+       {"PRMT",   "UPRMT",     "BRA",  "BSSY",      "BSYNC", "BREAK", "WARPSYNC", "PLOP3",
+        "UPLOP3", "P2R",       "R2P",  "P2UR",      "UP2UR", "R2UP",  "RET",      "CALL",
+        "ERRBAR", "CGAERRBAR", "CCTL", "LDGDEPBAR", "VOTEU", "YIELD"}},
+      {Weight::order, {"ELECT", "MEMBAR", "DEPBAR", "WARPGROUP", "NANOSLEEP", "BPT"}},
       {Weight::integer,
        {"IADD3",   "UIADD3",    "IADD",       "UIADD",    "IADD3X",    "VIADD",  "IMAD",
         "UIMAD",   "LOP3",      "ULOP3",      "LOP",      "SHF",       "USHF",   "SHL",
@@ -68,7 +68,8 @@ std::string canonical(const std::string& opcode) {
 bool is_move(const Instruction& instruction) {
   const std::string& operands = instruction.operands;
   return (instruction.is("HFMA2") && operands.find(", -RZ, RZ,") != operands.npos) ||
-         (instruction.is("IMAD.U32") && operands.find(", RZ, RZ,") != operands.npos);
+         ((instruction.opcode == "IMAD" || instruction.is("IMAD.U32")) &&
+          operands.find(", RZ, RZ,") != operands.npos);
 }
 
 // Traps on misuse of tensor memory do not do the instruction's work.
@@ -102,6 +103,11 @@ std::string_view name(Support support) {
 Evidence difference(const Function& frame, const Function& kernel) {
   Census more = census_of(kernel);
   for (const auto& [opcode, count] : census_of(frame).opcodes) more.opcodes[opcode] -= count;
+  // Of a wide register of which a form reads one half, only that half is loaded.
+  for (const auto& [lost, missing] : more.opcodes)
+    for (auto& [found, count] : more.opcodes)
+      if (missing < 0 && count > 0 && base(lost) == base(found))
+        count = std::max(0, count + missing);
   std::erase_if(more.opcodes, [](const auto& entry) { return entry.second <= 0; });
   return {.accepted = true,
           .opcodes = std::move(more.opcodes),

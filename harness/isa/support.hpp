@@ -2,10 +2,11 @@
 // Whether a target has an instruction, judged by what one of it becomes.
 //
 // Opcodes have weights. None: moves, loads of kernel parameters, what never executes. Then, in this
-// order: control, predicates and packing; fences; integer arithmetic; float arithmetic; and last
-// everything else: matrix math, special functions, conversions, memory, barriers. What counts are
-// the heaviest instructions of a form; lighter ones only prepare or finish. Then a form is
-//   native    if one counts, with at most four lighter ones that are arithmetic (multiplications
+// order: control, predicates and packing; order and election; integer arithmetic; float arithmetic;
+// and last everything else: matrix math, special functions, conversions, memory, barriers. What
+// counts are the heaviest instructions of a form; lighter ones only prepare or finish. Then a form
+// is
+//   native    if one counts, with at most six lighter ones that are arithmetic (multiplications
 //             that scale a subnormal argument of MUFU), or if it becomes nothing at all (a move);
 //   split     if several of one opcode, modifiers aside, count, with at most two lighter for each;
 //   emulated  otherwise, or if it calls a routine (`__cuda_sm_9x_mma_...`), other than to trap.

@@ -11,13 +11,13 @@ namespace {
 using namespace assay;
 
 const InstructionForms mbarrier{"mbarrier", isa::rows_of(R"(
-    mbarrier.init.(b64 [%generic]|shared.b64 [%bar]|shared::cta.b64 [%bar]), %count;
+    mbarrier.init.(b64 [%ugeneric]|shared.b64 [%bar]|shared::cta.b64 [%bar]), %count;
     mbarrier.inval.shared.b64 [%bar];
     mbarrier.expect_tx.relaxed.(cta|cluster).shared::cta.b64 [%bar], %bytes;
     mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%udbar], %bytes;
     mbarrier.complete_tx.relaxed.(cta|cluster).shared::cta.b64 [%bar], %bytes;
     mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%udbar], %bytes;
-    mbarrier.arrive.(b64 %rd0, [%generic]|shared.b64 %rd0, [%bar]|shared::cta.b64 %rd0, [%bar]);
+    mbarrier.arrive.(b64 %rd0, [%ugeneric]|shared.b64 %rd0, [%bar]|shared::cta.b64 %rd0, [%bar]);
     mbarrier.arrive.shared.b64 %rd0, [%bar], %count; # count
     mbarrier.arrive.(release|relaxed).(cta|cluster).shared::cta.b64 %rd0, [%bar];
     mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%udbar];
@@ -28,18 +28,18 @@ const InstructionForms mbarrier{"mbarrier", isa::rows_of(R"(
     mbarrier.arrive.expect_tx.shared.b64 %rd0, [%bar], %bytes;
     mbarrier.arrive.expect_tx.(release|relaxed).(cta|cluster).shared::cta.b64 %rd0, [%bar], %bytes;
     mbarrier.arrive.expect_tx.(release|relaxed).cluster.shared::cluster.b64 _, [%udbar], %bytes;
-    mbarrier.arrive_drop.(b64 %rd0, [%generic]|shared.b64 %rd0, [%bar]);
+    mbarrier.arrive_drop.(b64 %rd0, [%ugeneric]|shared.b64 %rd0, [%bar]);
     mbarrier.arrive_drop.shared.b64 %rd0, [%bar], %count; # count
     mbarrier.arrive_drop.(release|relaxed).(cta|cluster).shared::cta.b64 %rd0, [%bar];
     mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%udbar];
     mbarrier.arrive_drop.noComplete.shared.b64 %rd0, [%bar], %count;
     mbarrier.arrive_drop.expect_tx.shared.b64 %rd0, [%bar], %bytes;
     mbarrier.arrive_drop.expect_tx.relaxed.cluster.shared::cluster.b64 _, [%udbar], %bytes;
-    mbarrier.test_wait.(b64 %p0, [%generic]|shared.b64 %p0, [%bar]|shared::cta.b64 %p0, [%bar]), %rd0;
+    mbarrier.test_wait.(b64 %p0, [%ugeneric]|shared.b64 %p0, [%bar]|shared::cta.b64 %p0, [%bar]), %rd0;
     mbarrier.test_wait.parity.shared.b64 %p0, [%bar], %r0;
     mbarrier.test_wait.parity.(acquire|relaxed).(cta|cluster).shared::cta.b64 %p0, [%bar], %r0;
     mbarrier.test_wait.(acquire|relaxed).(cta|cluster).shared::cta.b64 %p0, [%bar], %rd0;
-    mbarrier.try_wait.(b64 %p0, [%generic]|shared.b64 %p0, [%bar]|shared::cta.b64 %p0, [%bar]), %rd0;
+    mbarrier.try_wait.(b64 %p0, [%ugeneric]|shared.b64 %p0, [%bar]|shared::cta.b64 %p0, [%bar]), %rd0;
     mbarrier.try_wait.shared.b64 %p0, [%bar], %rd0, %r0; # time
     mbarrier.try_wait.parity.shared.b64 %p0, [%bar], %r0;
     mbarrier.try_wait.parity.shared.b64 %p0, [%bar], %r0, %r1; # time

@@ -24,7 +24,7 @@ struct Shape {
 std::string line(const char* metadata, const Shape& s) {
   return fmt::format(
       "mma.sp{}.sync.aligned.{}.row.col{}.{} {{%{}[0:{}]}}, {{%r[10:{}]}}, {{%r[20:{}]}}, "
-      "{{%{}[0:{}]}}, %r30, 0x0;\n",
+      "{{%{}[0:{}]}}, %r30, 0;\n",
       metadata, s.shape, s.modifiers, s.types, s.d_class, s.d, 10 + s.ab, 20 + s.ab, s.d_class,
       s.d);
 }
@@ -70,7 +70,7 @@ const InstructionForms scaled{
         return fmt::format(
             "mma.sp::ordered_metadata.sync.aligned.{}.row.col.kind::{}.{} {{%f[0:4]}}, "
             "{{%r[10:14]}}, "
-            "{{%r[20:24]}}, {{%f[0:4]}}, %r30, 0x0, %r31, {{0, 0}}, %r32, {{0, 0}};\n",
+            "{{%r[20:24]}}, {{%f[0:4]}}, %r30, 0, %r31, {{0, 0}}, %r32, {{0, 0}};\n",
             shape, kind, types);
       };
       const std::string fp4 = "f32.e2m1.e2m1.f32.";

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/isa/parsed_form.hpp"
+
+#include <algorithm>
+#include <regex>
+
+namespace assay::isa {
+namespace {
+
+constexpr Companion kCompanions[] = {
+    {"wgmma.mma_async", "wgmma.fence.sync.aligned;",
+     "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"},
+    {"tcgen05.ld", "", "tcgen05.wait::ld.sync.aligned;"},
+    // A kernel that may run without clusters has a second way for each of these.
+    {"barrier.cluster", "", "", ".explicitcluster"},
+    {"%cluster", "", "", ".explicitcluster"},
+};
+
+constexpr std::string_view kOfOneThread[] = {
+    "cp.async.bulk",  "cp.reduce.async.bulk", "tcgen05.mma",         "tcgen05.cp",
+    "tcgen05.commit", "tcgen05.shift",        "clusterlaunchcontrol"};
+
+// Without comments, blanks at either end and semicolons; what stands in braces is one piece.
+std::vector<std::string> statements(std::string_view ptx) {
+  std::vector<std::string> found;
+  std::string current;
+  const auto flush = [&] {
+    const std::size_t begin = current.find_first_not_of(" \t\r\n");
+    if (begin != current.npos)
+      found.push_back(current.substr(begin, current.find_last_not_of(" \t\r\n") - begin + 1));
+    current.clear();
+  };
+  int depth = 0;
+  for (std::size_t i = 0; i < ptx.size(); ++i) {
+    if (ptx.substr(i).starts_with("//")) i = std::min(ptx.find('\n', i), ptx.size() - 1);
+    depth += (ptx[i] == '{') - (ptx[i] == '}');
+    if (ptx[i] != ';' || depth > 0) current += ptx[i] == '\n' ? ' ' : ptx[i];
+    const bool scope_ends = ptx[i] == '}' && current.find_first_not_of(' ') == current.find('{');
+    if (depth == 0 && (ptx[i] == ';' || scope_ends)) flush();
+  }
+  flush();
+  return found;
+}
+
+// Identifiers that may be registers, in the order of their first use.
+std::vector<std::string> names(const std::string& text) {
+  static const std::regex identifier(R"([%$_A-Za-z][\w$]*)");
+  std::vector<std::string> found;
+  for (std::sregex_iterator it(text.begin(), text.end(), identifier), end; it != end; ++it)
+    found.push_back(it->str());
+  return found;
+}
+
+}  // namespace
+
+int bits(const Register& reg) {
+  if (reg.type == "pred") return 32;
+  const std::size_t digits = reg.type.find_first_of("0123456789");
+  if (digits == reg.type.npos) return 32;  // no type at all: for the assembler to complain about
+  const std::string width = reg.type.substr(digits);  // "16x2"
+  const std::size_t times = width.find('x');
+  return std::stoi(width) * (times == width.npos ? 1 : std::stoi(width.substr(times + 1)));
+}
+
+ParsedForm::ParsedForm(std::string_view ptx) {
+  for (const std::string& statement : statements(ptx)) {
+    if (statement.starts_with(".reg"))
+      declare(statement);
+    else if (statement.starts_with(".shared"))
+      shared_ += statement + "; ";
+    else
+      text_ += (text_.empty() ? "" : " ") + statement + (statement.starts_with('{') ? "" : ";");
+  }
+  for (const std::string& name : names(text_)) {
+    if (std::ranges::find(registers_, name, &Register::name) != registers_.end()) continue;
+    const auto declared = declared_.find(name);
+    if (declared != declared_.end())
+      registers_.push_back({name, declared->second});
+    else if (const auto known = environment_register(name))
+      registers_.push_back(*known);
+  }
+  for (const std::string& statement : statements(text_)) note_operands(statement);
+}
+
+// ".reg .b32 a, b<4>": b<4> is b0 to b3.
+void ParsedForm::declare(const std::string& statement) {
+  static const std::regex form(R"(\.reg\s+\.(\w+)\s+)"),
+      item(R"(([%$_A-Za-z][\w$]*)(<(\d{1,4})>)?)");
+  std::smatch head;
+  if (!std::regex_search(statement, head, form)) {
+    text_ += statement + ";";  // for the assembler to complain about
+    return;
+  }
+  const std::string rest = head.suffix();
+  for (std::sregex_iterator it(rest.begin(), rest.end(), item), end; it != end; ++it) {
+    if (!(*it)[2].matched) declared_[(*it)[1]] = head[1];
+    for (int i = 0; (*it)[2].matched && i < std::stoi((*it)[3]); ++i)
+      declared_[(*it)[1].str() + std::to_string(i)] = head[1];
+  }
+}
+
+// Destinations are the first operand, unless that is an address; everything else is read. Under a
+// guard a destination keeps what it held. Nothing is known of what stands in braces.
+void ParsedForm::note_operands(const std::string& statement) {
+  const bool guarded = statement.starts_with('@'), scope = statement.starts_with('{');
+  std::size_t begin = guarded ? std::min(statement.find(' '), statement.size()) : 0;
+  std::string read = statement.substr(0, begin), destination;
+  begin = statement.find(' ', statement.find_first_not_of(' ', begin));  // past the opcode
+  if (begin != statement.npos) {
+    int depth = 0;
+    std::size_t end = begin;
+    for (; end < statement.size() && (statement[end] != ',' || depth > 0); ++end)
+      depth += (statement[end] == '{') - (statement[end] == '}');
+    destination = statement.substr(begin, end - begin);
+    read += statement.substr(end);
+  }
+  const bool address = destination.find('[') != destination.npos;
+  if (guarded || scope || address) read += destination;
+  for (const std::string& name : names(scope ? statement : read))
+    if (!written_.contains(name)) read_.insert(name);
+  if (address) return;
+  for (const std::string& name : names(scope ? statement : destination)) written_.insert(name);
+}
+
+std::vector<const Companion*> ParsedForm::companions() const {
+  std::vector<const Companion*> found;
+  for (const Companion& companion : kCompanions)
+    if (text_.find(companion.prefix) != text_.npos) found.push_back(&companion);
+  return found;
+}
+
+bool ParsedForm::is_of_one_thread() const {
+  return std::ranges::any_of(
+      kOfOneThread, [&](std::string_view opcode) { return text_.find(opcode) != text_.npos; });
+}
+
+}  // namespace assay::isa
