@@ -37,6 +37,7 @@ constexpr Named kNamed[] = {
     {"%bar", "b32", true, "mbarrier in shared memory"},
     {"%udbar", "b32", true, "mbarrier in another CTA's shared memory"},
     {"%map", "b64", true, "tensor map"},
+    {"%zero", "b32", true, "0, though the assembler does not know"},
     {"%bytes", "b32", true, "number of bytes"},
     {"%count", "b32", true, "number of threads or of arrivals"},
     {"%x", "b32", true, "coordinates in a tensor: %x, %y, %z, %u, %v"},

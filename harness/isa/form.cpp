@@ -53,19 +53,20 @@ std::string plain_text(const InstructionRow& row) {
   return std::regex_replace(text, own, "%$1");
 }
 
-// Registers numbered from 0 in each class, in the order of their first use: two texts that differ
-// in numbers alone become one.
-std::string renumbered(const std::string& text) {
+// What makes two forms one: a single instruction is the same whichever registers it names; of
+// several, which of them share a register matters.
+std::string identity(const std::string& text) {
   static const std::regex numbered("%(p|h|rs|r|f|rd|fd|q)([0-9]+)\\b");
-  std::map<std::string, std::map<std::string, int>> numbers;  // class, then as written
+  const bool single = std::ranges::count(text, ';') == 1;
+  std::map<std::string, std::map<std::string, std::size_t>> numbers;  // class, then as written
   std::string result;
   auto rest = text.cbegin();
   for (std::smatch found; std::regex_search(rest, text.cend(), found, numbered);
        rest = found.suffix().first) {
     auto& known = numbers[found[1]];
-    const int number = known.emplace(found[2], static_cast<int>(known.size())).first->second;
+    const std::size_t number = known.emplace(found[2], known.size()).first->second;
     result.append(rest, found[0].first);
-    result += fmt::format("%{}{}", found[1].str(), number);
+    result += fmt::format("%{}{}", found[1].str(), single ? "" : std::to_string(number));
   }
   return result.append(rest, text.cend());
 }
@@ -84,9 +85,11 @@ void require_unique_names(const std::vector<Form>& forms) {
 
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path))
+    throw Error(ExitCode::usage, fmt::format("cannot read '{}': no such file (and no PTX, which "
+                                             "ends with a semicolon)",
+                                             path.string()));
   std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad() || (text.empty() && !file))
-    throw Error(ExitCode::usage, fmt::format("cannot read {}", path.string()));
   return text;
 }
 
@@ -99,12 +102,12 @@ bool is_module(const std::string& ptx) {
 
 std::vector<Form> all_forms() {
   std::vector<Form> forms;
-  std::map<std::string, std::size_t> by_text;
+  std::map<std::string, std::size_t> known_forms;  // by identity
   for (const bool timed : {false, true})
     for (const RegisteredRow& registered : instruction_rows()) {
       if (is_timed(registered.row) != timed) continue;
-      std::string text = renumbered(plain_text(registered.row));
-      const auto [known, is_new] = by_text.emplace(text, forms.size());
+      const std::string text = plain_text(registered.row);
+      const auto [known, is_new] = known_forms.emplace(identity(text), forms.size());
       if (is_new)
         forms.push_back({.name = registered.name, .group = registered.group, .ptx = text});
       if (timed) forms[known->second].timed = registered.name;
@@ -133,7 +136,8 @@ std::vector<Form> select_forms(const std::string& filter) {
 
 std::vector<Form> forms_from(const std::string& source) {
   std::error_code ignored;
-  const bool is_file = std::filesystem::is_regular_file(source, ignored);
+  const bool is_file = source.find_first_of(" ;\n") == source.npos ||
+                       std::filesystem::is_regular_file(source, ignored);
   const std::string text = is_file ? contents(source) : source;
   const std::string group = is_file ? std::filesystem::path(source).filename().string() : "ptx";
   std::vector<Form> forms;

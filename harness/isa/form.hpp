@@ -16,7 +16,8 @@ struct Form {
 };
 
 // Every form of the registered instruction tables, by group and in the order registered, timed
-// tables last. Of rows with one text the first stays, and bears the name of the case that times it.
+// tables last. Of rows that are one instruction the first stays, and bears the name of a case that
+// times it.
 std::vector<Form> all_forms();
 
 // Those whose name or PTX `filter`, a regular expression, is found in. Throws Error(usage) with the

@@ -86,7 +86,7 @@ std::vector<InstructionRow> rows_of(std::string_view lines) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     const std::string_view line = trimmed(lines.substr(0, end));
     lines.remove_prefix(std::min(end + 1, lines.size()));
-    if (line.empty()) continue;
+    if (line.empty() || line.starts_with('#') || line.starts_with("//")) continue;
     for (const std::string& text : expand(std::string(line))) {
       const std::size_t note = text.find('#');
       InstructionRow row;

@@ -15,7 +15,8 @@ namespace assay::isa {
 // All texts that `line` stands for, in the order written. Parentheses without '|' stay.
 std::vector<std::string> expand(const std::string& line);
 
-// Rows that are only for the matrix, from lines of PTX in this notation; empty lines are left out.
+// Rows that are only for the matrix, from lines of PTX in this notation; lines that are empty or a
+// comment are left out.
 // A row is named by its first instruction, up to the blank, and by what follows a '#' on its line,
 // where two differ in operands alone: "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
 // "ld.global.b32 offset".

@@ -35,9 +35,10 @@ input, select { font: inherit; padding: .25rem .4rem; color: inherit; background
 table { border-collapse: collapse; }
 th, td { padding: .12rem .45rem; border-bottom: 1px solid var(--line); text-align: center; }
 th { background: var(--soft); position: sticky; top: 3.2rem; z-index: 1; }
-th select { padding: 0; width: 4.2rem; font-size: .75rem; }
+th select { padding: 0; width: 3.4rem; font-size: .75rem; }
 td:first-child, th:first-child { text-align: left; }
-td:first-child { font-family: ui-monospace, monospace; font-size: .85rem; cursor: pointer; overflow-wrap: anywhere; }
+td:first-child { font-family: ui-monospace, monospace; font-size: .85rem; cursor: pointer;
+  min-width: 24rem; overflow-wrap: anywhere; }
 tr.group td { background: var(--soft); font: bold 1rem system-ui, sans-serif; cursor: default; }
 tr.more td { text-align: left; background: var(--soft); overflow-wrap: anywhere; }
 .N { color: var(--native); font-weight: 600; } .x { color: var(--split); font-weight: 600; }

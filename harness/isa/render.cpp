@@ -73,7 +73,8 @@ std::string summary(const Matrix& matrix) {
   for (const auto& row : matrix.verdicts)
     for (const Verdict& verdict : row) ++counts[verdict.support];
   return fmt::format("{} forms x {} targets by {}: {} native, {} split, {} emulated, {} rejected",
-                     matrix.forms.size(), matrix.targets.size(), matrix.assembler,
+                     matrix.forms.size(), matrix.targets.size(),
+                     matrix.assembler.substr(0, matrix.assembler.rfind(' ')),
                      counts[Support::native], counts[Support::split], counts[Support::emulated],
                      counts[Support::rejected]);
 }

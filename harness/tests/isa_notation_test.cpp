@@ -32,7 +32,8 @@ TEST(IsaNotation, MnemonicIsTheFirstInstructions) {
 }
 
 TEST(IsaNotation, RowsAreNamedByMnemonicAndNote) {
-  const auto rows = rows_of("\n  ld.b32 %r0, [%gmem]; # plain\n\n  neg.(f32|s32) %r0, %r1;\n");
+  const auto rows =
+      rows_of("\n# one\n// two\n  ld.b32 %r0, [%gmem]; # plain\n\n  neg.(f32|s32) %r0, %r1;\n");
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].name, "ld.b32 plain");
   EXPECT_EQ(rows[0].ptx, "ld.b32 %r0, [%gmem];");

@@ -56,7 +56,7 @@ TEST(IsaSupport, DifferentInstructionsAreAnEmulation) {
   EXPECT_EQ(fp8.support, Support::emulated);
   EXPECT_EQ(fp8.count, 18);
   EXPECT_EQ(support({{"LDS", 1}, {"ATOMS.CAS", 1}, {"FADD", 1}}), Support::emulated);
-  EXPECT_EQ(support({{"MUFU.RCP", 1}, {"FFMA", 6}}), Support::emulated);
+  EXPECT_EQ(support({{"MUFU.RCP", 1}, {"FFMA", 8}}), Support::emulated);
 }
 
 TEST(IsaSupport, ACallIsAnEmulationUnlessItStandsAside) {
