@@ -117,8 +117,9 @@ class CostTableReader {
     const bool is_pair = opcode.find("x2") != std::string::npos && m.contains("params");
     const double results = is_pair ? m["params"].value("results_per_instruction", 1.0) : 1.0;
     const bool shared = documented_pipe(opcode).shared;
+    const double threads = documented_pipe(opcode).name == "uniform" ? 1 : 32;  // once for a warp
     if (const auto ops = metric(metrics, "ops_per_clock_per_sm"))
-      return 32 * results * (shared ? 1 : 4) / *ops;
+      return threads * results * (shared ? 1 : 4) / *ops;
     const auto flop = metric(metrics, "flop_per_clock_per_sm");
     const auto shape = matrix_shape(opcode);
     if (!flop || !shape) return std::nullopt;
