@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch costs when the kernel does nothing.
+//   stream       from one kernel to the next when the CPU launches them back to back
+//   stream_sync  from the call of one launch to the return of the synchronization behind it, by the
+//                CPU's clock
+//   graph        from one kernel to the next inside one CUDA graph, its launch shared by its nodes
+//   cluster, cooperative, programmatic: as in stream, with that launch attribute; the last again in
+//                a graph
+// time_us is that time. Beside it, apart from each other:
+//   cpu_us       of the call alone (in a graph shared by its nodes), while the GPU is kept busy
+//   interval_us  from one empty kernel to the next when the CPU is ahead
+//   gpu_gap_us   from the end of one kernel's work to where the next may begin its own, likewise,
+//                with kernels of 4 us that stamp the time: what a dependent kernel waits for
+//   latency_us   as time_us of stream_sync, with this way to launch
+#include <optional>
+
+#include "harness/device_kernels.hpp"
+#include "probes/launch/chain.hpp"
+#include "probes/launch/clock.hpp"
+
+namespace {
+
+constexpr int kLaunches = 1000;
+constexpr int kAhead = 256;  // launches enqueued behind a busy GPU
+
+// Nanoseconds per kernel between two events around work() on the stream.
+double timed(cudaStream_t stream, int kernels, const std::function<void()>& work) {
+  assay::Event begin, end;
+  begin.record(stream);
+  work();
+  end.record(stream);
+  return assay::elapsed_ns(begin, end) / kernels;
+}
+
+assay::LaunchShape shape_of(const assay::Case& c) {
+  const std::string& attribute = c.text("attribute");
+  const bool cluster = attribute == "cluster";
+  return {.ctas = cluster ? 2u : 1u,
+          .cluster = cluster ? 2u : 0u,
+          .cooperative = attribute == "cooperative",
+          .programmatic = attribute == "programmatic"};
+}
+
+// Launches this many empty kernels: one by one, or as one graph.
+class Empties {
+ public:
+  Empties(const assay::LaunchShape& shape, int count, bool in_graph)
+      : kernel_(assay::empty_kernel(shape.programmatic)), shape_(shape), count_(count) {
+    if (!in_graph) return;
+    assay::Graph graph;
+    std::vector<cudaGraphNode_t> before;
+    for (int i = 0; i < count; ++i) before = {graph.add(kernel_, shape, nullptr, before)};
+    executable_.emplace(graph);
+  }
+  void operator()(cudaStream_t stream) const {
+    if (executable_) return executable_->launch(stream);
+    for (int i = 0; i < count_; ++i) assay::launch(kernel_, shape_, nullptr, stream);
+  }
+
+ private:
+  const void* kernel_;
+  assay::LaunchShape shape_;
+  int count_;
+  std::optional<assay::ExecutableGraph> executable_ = {};
+};
+
+double latency_us(const Empties& one, cudaStream_t stream, int times) {
+  const double begin = assay::host_us();
+  for (int i = 0; i < times; ++i) {
+    one(stream);
+    assay::check(cudaStreamSynchronize(stream));
+  }
+  return (assay::host_us() - begin) / times;
+}
+
+void run_stream_sync(assay::State& s) {
+  const Empties one(shape_of(s.which()), 1, false);
+  s.sample({}, [&] { return 1e3 * latency_us(one, s.stream(), kLaunches); });
+}
+
+void run(assay::State& s) {
+  using assay::Better;
+  const assay::LaunchShape shape = shape_of(s.which());
+  const bool in_graph = s.text("launched") == "graph";
+  const cudaStream_t stream = s.stream();
+  const Empties many(shape, kLaunches, in_graph), one(shape, 1, in_graph),
+      ahead(shape, kAhead, in_graph);
+  s.sample({}, [&] { return timed(stream, kLaunches, [&] { many(stream); }); });
+
+  std::vector<double> interval, latency;
+  for (int i = 0; i < assay::kChainRuns; ++i) {
+    assay::delay(2'000'000, stream);  // while the CPU enqueues
+    interval.push_back(1e-3 * timed(stream, kAhead, [&] { ahead(stream); }));
+    latency.push_back(latency_us(one, stream, 20));
+  }
+  assay::Chain chain(s, assay::kChainKernels, assay::kChainWorkNs, shape);
+  if (in_graph) {
+    const assay::ExecutableGraph executable(chain.graph());
+    add_chain_metrics(s, chain, [&] { return chain.run_graph(executable, stream); });
+  } else {
+    add_chain_metrics(s, chain, [&] { return chain.run_in_stream(stream); });
+  }
+  s.add_metric("interval_us", "us", Better::lower, interval);
+  s.add_metric("latency_us", "us", Better::lower, latency);
+}
+
+std::vector<assay::Case> cases() {
+  const auto one = [](const char* name, const char* attribute, const char* launched,
+                      assay::Suite suite, std::vector<assay::Target> targets = {}) {
+    return assay::Case{.name = name,
+                       .params = {{"attribute", attribute}, {"launched", launched}},
+                       .targets = std::move(targets),
+                       .suite = suite};
+  };
+  using assay::Suite;
+  const auto since_hopper = assay::targets_from(assay::Target::sm_90a);
+  return {one("stream", "none", "stream", Suite::quick),
+          one("stream_sync", "none", "stream", Suite::quick),
+          one("graph", "none", "graph", Suite::quick),
+          one("programmatic", "programmatic", "stream", Suite::quick, since_hopper),
+          one("graph_programmatic", "programmatic", "graph", Suite::full, since_hopper),
+          one("cluster", "cluster", "stream", Suite::full, since_hopper),
+          one("cooperative", "cooperative", "stream", Suite::full)};
+}
+
+std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target) {
+  using assay::SassWhere;
+  if (c.text("attribute") != "programmatic")
+    return {{.kernel = "empty", .sass = {{"EXIT", 1, 1, SassWhere::kernel}}},
+            {.kernel = "stamped", .sass = {{"STG", 1, 4, SassWhere::kernel}}}};
+  const std::vector<assay::SassRule> both = {{"PREEXIT", 1, 1, SassWhere::kernel},
+                                             {"ACQBULK", 1, 1, SassWhere::kernel}};
+  return {{.kernel = "empty_programmatic", .sass = both},
+          {.kernel = "stamped_programmatic", .sass = both}};
+}
+
+const assay::Registration registration{{
+    .name = "launch/empty",
+    .question = "How long does launching a kernel take that does nothing?",
+    .cases = cases(),
+    .pace = assay::Pace::host,
+    .kernels = kernels,
+    .run = [](assay::State& s) { s.which().name == "stream_sync" ? run_stream_sync(s) : run(s); },
+}};
+
+}  // namespace

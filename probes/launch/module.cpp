@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it takes until a kernel of a cubin in memory has run: the library is loaded, its kernel
+// looked up, launched for the first time (which is when its code goes to the GPU, under the lazy
+// loading that is the default since CUDA 12.2), launched again, and unloaded.
+//
+// The kernel computes a value with as many instructions as the case says, one after the other.
+#include <fmt/format.h>
+
+#include "harness/assembler.hpp"
+#include "harness/device.hpp"
+#include "probes/launch/chain.hpp"
+#include "probes/launch/clock.hpp"
+
+namespace {
+
+using assay::Better;
+using assay::check;
+
+constexpr std::uint32_t kFactor = 1664525;
+
+std::string ptx(std::int64_t instructions, assay::Target target) {
+  std::string text = fmt::format(R"(.version 9.0
+.target {}
+.address_size 64
+.visible .entry compute(.param .u64 at, .param .u32 value, .param .u32 factor)
+{{
+  .reg .b64 %at;
+  .reg .b32 %value, %factor;
+  ld.param.u64 %at, [at];
+  ld.param.u32 %value, [value];
+  ld.param.u32 %factor, [factor];
+)",
+                                 name(target));
+  for (std::int64_t i = 0; i < instructions; ++i)
+    text += "  mad.lo.u32 %value, %value, %factor, %value;\n";
+  return text + "  st.global.u32 [%at], %value;\n  ret;\n}\n";
+}
+
+std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target target) {
+  const auto count = static_cast<int>(c.i64("instructions"));
+  return {{.kernel = "compute",
+           .sass = {{"IMAD", count, count + 8, assay::SassWhere::kernel}},
+           .ptx = ptx(count, target)}};
+}
+
+void run(assay::State& s) {
+  const std::vector<char> cubin =
+      assay::assemble(kernels(s.which(), s.target()).front(), s.target());
+  s.set_param("cubin_bytes", static_cast<std::int64_t>(cubin.size()));
+  auto* result = s.allocate<std::uint32_t>(1);
+  std::uint32_t value = 12345, factor = kFactor, expected = value;
+  for (std::int64_t i = 0; i < s.i64("instructions"); ++i) expected = expected * factor + expected;
+
+  std::vector<double> load, look_up, first, again, unload;
+  const auto one = [&] {
+    std::vector<double> at = {assay::host_us()};
+    const auto lap = [&] { at.push_back(assay::host_us()); };
+    cudaLibrary_t library = nullptr;
+    cudaKernel_t kernel = nullptr;
+    check(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    lap();
+    check(cudaLibraryGetKernel(&kernel, library, "compute"));
+    lap();
+    void* arguments[] = {&result, &value, &factor};
+    for (int i = 0; i < 2; ++i) {
+      assay::launch(kernel, {}, arguments, s.stream());
+      check(cudaStreamSynchronize(s.stream()));
+      lap();
+    }
+    const std::uint32_t found = assay::download(result, 1, s.stream()).front();
+    s.require(found == expected,
+              fmt::format("the loaded kernel computed {}, expected {}", found, expected));
+    check(cudaMemset(result, 0, sizeof *result));
+    const double before = assay::host_us();
+    check(cudaLibraryUnload(library));
+    unload.push_back(assay::host_us() - before);
+    for (std::vector<double>* list : {&load, &look_up, &first, &again}) {
+      const std::size_t lap_of = list == &load ? 0 : list == &look_up ? 1 : list == &first ? 2 : 3;
+      list->push_back(at[lap_of + 1] - at[lap_of]);
+    }
+    return 1e3 * (at[3] - at[0]);
+  };
+  s.sample({}, one);
+  s.add_metric("load_us", "us", Better::lower, load);
+  s.add_metric("get_kernel_us", "us", Better::lower, look_up);
+  s.add_metric("first_launch_us", "us", Better::lower, first);
+  s.add_metric("second_launch_us", "us", Better::lower, again);
+  s.add_metric("unload_us", "us", Better::lower, unload);
+}
+
+const assay::Registration registration{{
+    .name = "launch/module",
+    .question = "How long from a cubin in memory to the end of its first kernel?",
+    .cases = {{.name = "64", .params = {{"instructions", 64}}, .suite = assay::Suite::full},
+              {.name = "4096", .params = {{"instructions", 4096}}, .suite = assay::Suite::full}},
+    .pace = assay::Pace::host,
+    .kernels = kernels,
+    .run = run,
+}};
+
+}  // namespace

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/launch/process_team.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "harness/error.hpp"
+#include "harness/process.hpp"
+#include "probes/launch/clock.hpp"
+
+namespace assay {
+
+struct TeamMemory {
+  static constexpr std::uint32_t kMost = 64;
+  static constexpr std::uint32_t kOver = ~0u;  // as a round: the leader is done
+  std::atomic<std::uint32_t> joined, round, done;
+  TeamOrder order;
+  TeamReport reports[kMost];
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "shared between processes");
+
+namespace {
+
+constexpr const char* kVariable = "ASSAY_LAUNCH_TEAM";  // descriptor of the shared memory
+constexpr double kPatienceUs = 60e6;
+
+TeamMemory* map(int file) {
+  void* memory = mmap(nullptr, sizeof(TeamMemory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED)
+    throw Error(ExitCode::io,
+                fmt::format("cannot share memory between processes: {}", std::strerror(errno)));
+  return static_cast<TeamMemory*>(memory);
+}
+
+}  // namespace
+
+ProcessTeam::ProcessTeam(const std::string& case_name, int device_index, std::uint32_t members)
+    : members_(members) {
+  const int file = memfd_create("assay", MFD_CLOEXEC);
+  file_ = fcntl(file, F_DUPFD, 10);  // members inherit it, above what run_tool() gives them
+  close(file);
+  if (file_ < 0 || ftruncate(file_, sizeof(TeamMemory)) != 0)
+    throw Error(ExitCode::io,
+                fmt::format("cannot create memory to share: {}", std::strerror(errno)));
+  memory_ = map(file_);
+  setenv(kVariable, std::to_string(file_).c_str(), 1);
+  failures_.resize(members);
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  for (std::uint32_t i = 0; i < members; ++i)
+    threads_.emplace_back([this, i, program, case_name, device_index] {
+      try {
+        const ToolOutput output = run_tool(
+            {program, "run", "--profile", case_name, "--device", std::to_string(device_index)});
+        if (output.status == 0 && memory_->round == TeamMemory::kOver) return;
+        failures_[i] =
+            fmt::format("a worker process ended with status {}: {}", output.status, output.errors);
+      } catch (const std::exception& error) {
+        failures_[i] = error.what();
+      }
+      failed_ = true;
+    });
+  wait_for([this] { return memory_->joined == members_; });
+}
+
+ProcessTeam::~ProcessTeam() {
+  memory_->round = TeamMemory::kOver;
+  threads_.clear();  // joins: members see the round, or have ended
+  unsetenv(kVariable);
+  munmap(memory_, sizeof(TeamMemory));
+  close(file_);
+}
+
+void ProcessTeam::wait_for(const std::function<bool()>& done) {
+  const double begin = host_us();
+  while (!done()) {
+    if (failed_)
+      for (const std::string& failure : failures_)
+        if (!failure.empty()) throw Error(ExitCode::failed, failure);
+    if (host_us() - begin > kPatienceUs)
+      throw Error(ExitCode::failed, "the worker processes did not answer within a minute");
+    usleep(200);
+  }
+}
+
+std::vector<TeamReport> ProcessTeam::run(const TeamOrder& order) {
+  memory_->order = order;
+  memory_->order.start_us = host_us() + 1000;  // by when each has seen the round
+  memory_->done = 0;
+  ++memory_->round;
+  wait_for([&] { return memory_->done == members_; });
+  return {memory_->reports, memory_->reports + order.members};
+}
+
+bool serve_team(const std::function<void(const TeamOrder&, TeamReport&)>& work) {
+  const char* file = std::getenv(kVariable);
+  if (!file) return false;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed leader takes its members along
+  TeamMemory* memory = map(std::atoi(file));
+  const std::uint32_t rank = memory->joined++;
+  for (std::uint32_t seen = 0;;) {
+    const std::uint32_t round = memory->round;
+    if (round == seen) {
+      usleep(100);
+      continue;
+    }
+    if (round == TeamMemory::kOver) return true;
+    seen = round;
+    const TeamOrder order = memory->order;
+    while (host_us() < order.start_us) {
+    }
+    if (rank < order.members) work(order, memory->reports[rank]);
+    ++memory->done;
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch costs by the size of its arguments, of its grid and of its clusters.
+//   cpu_us       of the call, while the GPU is kept busy
+//   gpu_gap_us   from the end of one kernel's work to where the next may begin its own
+//   interval_us  from one kernel that does nothing to the next, its whole grid included
+// all with the CPU ahead of the GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/device.hpp"
+#include "harness/device_kernels.hpp"
+#include "harness/statistics.hpp"
+#include "probes/launch/chain.hpp"
+
+namespace {
+
+using assay::Better;
+
+assay::Series series(const char* name, const char* unit, std::vector<assay::Axis> axes) {
+  return {name, unit, std::move(axes), {}};
+}
+
+// Several runs of a chain: one list for each of its figures.
+struct Runs {
+  std::vector<double> cpu, gap;
+};
+Runs runs_of(assay::Chain& chain, cudaStream_t stream, bool in_graph) {
+  std::optional<assay::ExecutableGraph> executable;
+  if (in_graph) executable.emplace(chain.graph());
+  Runs runs;
+  for (int i = 0; i <= assay::kChainRuns; ++i) {
+    const assay::ChainRun run =
+        executable ? chain.run_graph(*executable, stream) : chain.run_in_stream(stream);
+    if (i == 0) continue;  // loads the kernel
+    runs.cpu.push_back(run.cpu_us);
+    runs.gap.push_back(run.gap_us);
+  }
+  return runs;
+}
+
+void run_arguments(assay::State& s) {
+  const bool in_graph = s.which().name == "graph";
+  assay::Axis axis{"argument_bytes", {}};
+  std::vector<double> cpu, gap;
+  const auto one = [&](int bytes) {
+    // Room for the arguments of all that is enqueued at once: fewer kernels if they are large.
+    const int kernels = bytes > 4096 ? assay::kChainKernels / 4 : assay::kChainKernels;
+    assay::Chain chain(s, kernels, assay::kChainWorkNs, {}, bytes);
+    const Runs runs = runs_of(chain, s.stream(), in_graph);
+    axis.points.emplace_back(std::int64_t{bytes});
+    cpu.push_back(assay::median(runs.cpu));
+    gap.push_back(assay::median(runs.gap));
+    if (bytes != 24 && bytes != 4096 && bytes != 32764) return;
+    s.add_metric(fmt::format("cpu_us_{}", bytes), "us", Better::lower, runs.cpu);
+    s.add_metric(fmt::format("gpu_gap_us_{}", bytes), "us", Better::lower, runs.gap);
+  };
+  for (const int bytes : assay::kArgumentBytes) one(bytes);
+  s.add_exact("cpu_ns_per_kib", "ns", Better::lower,
+              1e3 * (cpu.back() - cpu.front()) /
+                  ((assay::kArgumentBytes[std::size(assay::kArgumentBytes) - 1] - 24) / 1024.0));
+  auto cpu_series = series("cpu_us", "us", {axis}), gap_series = series("gpu_gap_us", "us", {axis});
+  cpu_series.values = cpu;
+  gap_series.values = gap;
+  s.add_series(std::move(cpu_series));
+  s.add_series(std::move(gap_series));
+}
+
+// Microseconds from one empty kernel to the next, a few times.
+std::vector<double> intervals(assay::State& s, const assay::LaunchShape& shape, int kernels) {
+  const void* kernel = assay::empty_kernel(false);
+  assay::Event begin, end;
+  std::vector<double> us;
+  for (int i = 0; i <= assay::kChainRuns; ++i) {
+    assay::delay(static_cast<std::uint64_t>(kernels) * 8'000, s.stream());  // while enqueuing
+    begin.record(s.stream());
+    for (int k = 0; k < kernels; ++k) assay::launch(kernel, shape, nullptr, s.stream());
+    end.record(s.stream());
+    const double ns = assay::elapsed_ns(begin, end) / kernels;
+    if (i > 0) us.push_back(1e-3 * ns);
+  }
+  return us;
+}
+
+void run_grid(assay::State& s) {
+  constexpr unsigned kMost = 1 << 18;
+  const auto sms = static_cast<unsigned>(s.device().sm_count);
+  const std::vector<unsigned> all_threads = {32, 256, 1024};
+  std::vector<unsigned> grids = {1, 8, sms, 2 * sms, 4 * sms, 16 * sms};
+  for (unsigned ctas = 1 << 13; ctas <= kMost; ctas *= 2) grids.push_back(ctas);
+  auto curve = series("interval_us", "us", {{"threads", {}}, {"ctas", {}}});
+  for (const unsigned ctas : grids) curve.axes[1].points.emplace_back(std::int64_t{ctas});
+  for (const unsigned threads : all_threads) {
+    curve.axes[0].points.emplace_back(std::int64_t{threads});
+    for (const unsigned ctas : grids) {
+      const std::vector<double> us =
+          intervals(s, {.ctas = ctas, .threads = threads}, ctas > 1 << 13 ? 4 : 64);
+      curve.values.push_back(assay::median(us));
+      if (ctas == 1 || ctas == sms)
+        s.add_metric(
+            fmt::format("interval_us_{}_{}", ctas == 1 ? "one_cta" : "cta_per_sm", threads), "us",
+            Better::lower, us);
+    }
+    const std::size_t last = curve.values.size() - 1;  // twice the CTAs of the one before
+    s.add_exact(fmt::format("ctas_per_us_{}", threads), "1/us", Better::higher,
+                kMost / 2 / (curve.values[last] - curve.values[last - 1]));
+  }
+  s.add_series(std::move(curve));
+}
+
+// CTAs of the largest cluster this GPU can launch.
+unsigned largest_cluster(unsigned ctas) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = ctas / 16 * 16;
+  config.blockDim = 32;
+  int size = 0;
+  assay::check(cudaOccupancyMaxPotentialClusterSize(&size, assay::stamped_kernel(false), &config));
+  return static_cast<unsigned>(size);
+}
+
+void run_cluster(assay::State& s) {
+  const auto sms = static_cast<unsigned>(s.device().sm_count);
+  auto gaps = series("gpu_gap_us", "us", {{"grid", {}}, {"cluster_ctas", {}}});
+  auto calls = gaps, empties = gaps;
+  calls.name = "cpu_us";
+  empties.name = "interval_us";
+  const void* const used[] = {assay::empty_kernel(false), assay::stamped_kernel(false)};
+  for (const void* kernel : used)
+    assay::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  const unsigned largest = largest_cluster(sms);
+  for (const bool whole : {false, true}) {
+    for (auto* map : {&gaps, &calls, &empties})
+      map->axes[0].points.emplace_back(std::string(whole ? "cta_per_sm" : "one_cluster"));
+    for (const unsigned size : {0u, 1u, 2u, 4u, 8u, 16u}) {  // 0: without the attribute
+      if (size > largest) continue;
+      if (!whole)
+        for (auto* map : {&gaps, &calls, &empties})
+          map->axes[1].points.emplace_back(std::int64_t{size});
+      const unsigned cluster = std::max(size, 1u);
+      const assay::LaunchShape shape{.ctas = whole ? sms / 16 * 16 : cluster, .cluster = size};
+      assay::Chain chain(s, assay::kChainKernels, assay::kChainWorkNs, shape);
+      const Runs runs = runs_of(chain, s.stream(), false);
+      const std::vector<double> us = intervals(s, shape, 64);
+      gaps.values.push_back(assay::median(runs.gap));
+      calls.values.push_back(assay::median(runs.cpu));
+      empties.values.push_back(assay::median(us));
+      if (!whole || (size != 0 && size != 2 && size != 16)) continue;
+      const std::string of = size ? fmt::format("_cluster{}", size) : "";
+      s.add_metric("gpu_gap_us" + of, "us", Better::lower, runs.gap);
+      s.add_metric("interval_us" + of, "us", Better::lower, us);
+      s.add_metric("cpu_us" + of, "us", Better::lower, runs.cpu);
+    }
+  }
+  for (const void* kernel : used)
+    assay::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 0));
+  s.add_exact("largest_cluster", "CTA", Better::higher, largest);
+  for (auto* map : {&gaps, &calls, &empties}) s.add_series(std::move(*map));
+}
+
+std::vector<assay::KernelUse> uses(std::vector<std::string> names) {
+  std::vector<assay::KernelUse> all;
+  for (std::string& kernel : names)
+    all.push_back(
+        {.kernel = std::move(kernel), .sass = {{"EXIT", 1, 3, assay::SassWhere::kernel}}});
+  return all;
+}
+
+const assay::Registration arguments{{
+    .name = "launch/arguments",
+    .question = "What do many bytes of kernel arguments cost?",
+    .cases = {{.name = "stream", .suite = assay::Suite::full},
+              {.name = "graph", .suite = assay::Suite::full}},
+    .pace = assay::Pace::host,
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          std::vector<std::string> names;
+          for (const int bytes : assay::kArgumentBytes)
+            names.push_back(fmt::format("stamped_with<{}>", bytes));
+          return uses(std::move(names));
+        },
+    .run = run_arguments,
+}};
+const assay::Registration grid{{
+    .name = "launch/grid",
+    .question = "How long does a grid take whose CTAs do nothing, by how many there are?",
+    .cases = {{.suite = assay::Suite::full}},
+    .pace = assay::Pace::sm,
+    .kernels = [](const assay::Case&, assay::Target) { return uses({"empty"}); },
+    .run = run_grid,
+}};
+const assay::Registration cluster{{
+    .name = "launch/cluster",
+    .question = "What does it cost to launch a grid as clusters of CTAs?",
+    .cases = {{.suite = assay::Suite::full}},
+    .targets = assay::targets_from(assay::Target::sm_90a),
+    .pace = assay::Pace::host,
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return uses({"empty", "stamped"});
+        },
+    .run = run_cluster,
+}};
+
+}  // namespace

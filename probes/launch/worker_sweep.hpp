@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep over the number of small workers: throughput, latency and how many tasks ran at once.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "harness/state.hpp"
+#include "probes/launch/worker_task.hpp"
+
+namespace assay {
+
+// What so many workers did in one round.
+struct WorkerPoint {
+  double kernels_per_s = 0;    // with work queued at each worker
+  double latency_us = 0;       // of one task, while every worker has no more than one
+  double slow_latency_us = 0;  // the 99th percentile of it; 0 where there are too few
+  WorkersSeen seen;            // of the first figure's tasks
+};
+
+// Measures round after round, so that each figure of each round comes to an interval, and adds:
+//   kernels_per_s            at the number of workers that gets the most, and of one worker
+//   workers_at_95_percent    how many it takes to get 95% of that
+//   latency_us_alone, latency_us_at_95_percent
+//   concurrent_kernels       the most at one moment, and series of all of them over `workers`
+void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
+                   const std::function<WorkerPoint(int workers)>& measure);
+
+// Value at `share` of sorted order, 0 to 1. Precondition: not empty.
+double quantile(std::vector<double> values, double share);
+
+}  // namespace assay
