@@ -260,11 +260,17 @@ class Run {
     return attach_code(std::move(measurement), selected);
   }
 
+  // Of a case with several kernels the first is recorded, or the one that the case found best and
+  // named in its parameter "kernel".
   Json attach_code(Json measurement, const Selected& selected) const {
     const auto code = verified_.find(selected.name);
     if (code == verified_.end() || code->second.kernels.empty()) return measurement;
+    const std::vector<SassRecord>& kernels = code->second.kernels;
+    const Json named = measurement.value("params", Json::object()).value("kernel", Json());
+    const auto best =
+        std::ranges::find_if(kernels, [&](const SassRecord& k) { return named == k.kernel; });
     Measurement carrier;
-    carrier.sass = code->second.kernels.front();
+    carrier.sass = best != kernels.end() ? *best : kernels.front();
     measurement["sass"] = to_json(carrier)["sass"];
     if (carrier.sass->emulated) measurement["flags"].push_back("emulated");
     return measurement;

@@ -29,7 +29,7 @@ def counters(m: Measurement, **shares: float) -> None:
     """As CUPTI counts a loop of 32 instructions and 3 that control it."""
     m.sass["loop"] = {m.params.get("opcode", "FFMA"): 32, "BRA": 1, "ISETP.NE.U32.AND": 1, "UIADD3": 1}
     m.counters = {"smsp__inst_executed.sum": 35e6, "dram__bytes_read.sum": None}
-    for pipe in ("alu", "fma", "fmaheavy", "xu", "tensor"):
+    for pipe in ("alu", "fma", "fmaheavy", "fp64", "xu", "tensor"):
         executed = 32e6 * shares.get(pipe, 0) + (1e6 if pipe == "alu" else 0)
         m.counters[f"sm__inst_executed_pipe_{pipe}.sum"] = executed
 

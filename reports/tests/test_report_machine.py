@@ -62,6 +62,33 @@ def test_an_instruction_of_two_pipes_agrees_with_either():
     assert [round(share, 2) for _, share in instructions.pipes(hfma2)] == [0.5, 0.5]
 
 
+@pytest.mark.parametrize(("joint", "label", "agreement"), [(9e5, "shared", 1.0), (None, "fp64", 0.75)])
+def test_fp64_and_tensor_cores_are_one_pipe_where_the_counters_say_so(joint, label, agreement):
+    make = Maker(1)
+    alone = {"dadd": ("fp64", 2.0), "dmul": ("fp64", 2.0), "dfma": ("fp64", 2.0), "hmma": ("tensor", 4.0)}
+    for i, (name, (pipe, cycles)) in enumerate(alone.items()):
+        m = make.add(f"sass/pipes/{name}", cycles_per_instruction=cycles, params={"opcode": name.upper()})
+        partners = list(alone)[i + 1 :]
+        together = [cycles + alone[p][1] for p in partners]
+        m.series = [machine_runs.series("pair_cycles", together, "cycle", partner=partners)]
+        machine_runs.counters(m, **{pipe: 1.0})
+        m.counters |= {"sm__cycles_active.avg": 1e6, "sm__pipe_shared_cycles_active.avg": joint}
+    found = book(make.run)
+    result = pipes.pipe_map(found, found.columns[0])
+    assert [p.label for p in result.pipes] == [label]
+    assert result.agreement == agreement
+
+
+def test_an_instruction_that_queues_with_two_pipes_goes_where_it_does_so_most():
+    # 0 and 1 are one pipe, 2 and 3 another; 4 queues with 0 and 1, and half so with 2 and 3.
+    shared = pipes.np.array(
+        [[0, 1, 0, 0, 1], [1, 0, 0, 0, 1], [0, 0, 0, 1, 0.6], [0, 0, 1, 0, 0.6], [1, 1, 0.6, 0.6, 0]], float
+    )
+    labels = pipes.np.array([1, 1, 2, 2, 2])
+    pipes._settle(shared, labels)
+    assert list(labels) == [1, 1, 2, 2, 1]
+
+
 def test_a_disagreement_is_said_in_words():
     make = Maker(1)
     machine_runs.pipes(make, lie="imad/s32")

@@ -9,7 +9,11 @@ Where both bounds nearly meet the index says nothing, and it says little where o
 other: any stall, of register ports for one, is as long as the fast one. So the clustering weighs an index with the
 distance between the bounds, as a share of T_a + T_b, which is 1/2 for two equals. Stalls lengthen pairs and never
 shorten them: one pair that overlaps says that two instructions are not on one pipe, whatever others say. Hence complete
-linkage, in which a cluster is as good as the worst of its pairs.
+linkage, in which a cluster is as good as the worst of its pairs. It is greedy, and instructions that wait for register
+ports (mma.sync does) queue with members of several clusters: at the end each goes where it interferes most on average.
+
+Two of the pipes that the counters name may be one for a scheduler: sm__pipe_shared_cycles_active counts what FP64 and
+tensor cores do on chips where they share their dispatch.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ LEAST_DISTANCE = 0.9  # cycles between the bounds; less than an issue slot is no
 SHARED = 0.5  # weighted interference of every pair from which on a cluster is one pipe
 QUEUED = 0.9  # interference of a pair that hardly overlaps
 HALF = 0.25  # of an instruction's executions: from here on a counted pipe is one of its pipes
+JOINT = "shared"  # the counters' name for FP64 and tensor cores together
 
 
 @dataclass
@@ -103,15 +108,25 @@ def pipe_map(book: Book, column: Column) -> PipeMap | None:
         alone,
         pair,
         index,
-        [[p for p in counted_pipes(found[n]) if p[1] >= HALF] for n in names],
+        [_counted(found[n]) for n in names],
     )
     _cluster(result)
     _compare(result)
     return result
 
 
+def _counted(m: Measurement) -> list[tuple[str, float]]:
+    """The pipes that the counters name for an instruction, largest share of it first, the joint one last."""
+    found = [p for p in counted_pipes(m) if p[1] >= HALF]
+    elapsed = m.counters.get("sm__cycles_active.avg")
+    joint = m.counters.get(f"sm__pipe_{JOINT}_cycles_active.avg")
+    if found and elapsed and joint and joint >= HALF * elapsed:
+        found.append((JOINT, joint / elapsed))
+    return found
+
+
 def _cluster(result: PipeMap) -> None:
-    """Complete linkage over 1 - weighted interference, cut at SHARED."""
+    """Complete linkage over 1 - weighted interference, cut at SHARED; then each instruction to its nearest cluster."""
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
     from scipy.spatial.distance import squareform
 
@@ -126,19 +141,39 @@ def _cluster(result: PipeMap) -> None:
     np.fill_diagonal(distance, 0)
     tree = linkage(squareform(distance, checks=False), "complete", optimal_ordering=True)
     labels = fcluster(tree, 1 - SHARED, "distance")
+    _settle(shared, labels)
     by_label: dict[int, list[int]] = {}
     for leaf in leaves_list(tree):
         by_label.setdefault(labels[leaf], []).append(int(leaf))
     result.pipes = [Pipe(members) for members in by_label.values()]
 
 
+def _settle(shared: np.ndarray, labels: np.ndarray) -> None:
+    """Moves instructions, by label, to the cluster with which they interfere most on average and with all of which
+    they interfere; in place, until none is better off elsewhere."""
+    for _ in labels:  # as a rule two rounds; two that court each other's clusters for ever end here
+        settled = True
+        for i in range(len(labels)):
+            means = {}
+            for label in set(labels):
+                others = [k for k in np.flatnonzero(labels == label) if k != i]
+                if others and min(shared[i, others]) >= SHARED:
+                    means[label] = float(np.mean(shared[i, others]))
+            nearest = max(means, key=lambda label: (means[label], label == labels[i]), default=labels[i])
+            if nearest != labels[i]:
+                labels[i], settled = nearest, False
+        if settled:
+            return
+
+
 def _compare(result: PipeMap) -> None:
     """Names the clusters after the counters, and says in words which instruction does not fit."""
     taken: dict[str, Pipe] = {}
     for pipe in sorted(result.pipes, key=lambda p: -len(p.members)):
-        votes = Counter(result.counted[i][0][0] for i in pipe.members if result.counted[i])
+        votes = Counter(name for i in pipe.members for name, _ in result.counted[i])
         if votes:
-            pipe.label = votes.most_common(1)[0][0]
+            # Of names for equally many, the one of a single pipe.
+            pipe.label = max(votes, key=lambda name: (votes[name], name != JOINT))
             if pipe.label in taken:
                 pipe.label += "′"  # the counters see one pipe where pairs show two
             taken[pipe.label] = pipe
