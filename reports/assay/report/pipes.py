@@ -37,6 +37,7 @@ SHARED = 0.5  # weighted interference of every pair from which on a cluster is o
 QUEUED = 0.9  # interference of a pair that hardly overlaps
 HALF = 0.25  # of an instruction's executions: from here on a counted pipe is one of its pipes
 JOINT = "shared"  # the counters' name for FP64 and tensor cores together
+PARTITIONS = 4  # of an SM, over which its counters add up
 
 
 @dataclass
@@ -120,8 +121,8 @@ def _counted(m: Measurement) -> list[tuple[str, float]]:
     found = [p for p in counted_pipes(m) if p[1] >= HALF]
     elapsed = m.counters.get("sm__cycles_active.avg")
     joint = m.counters.get(f"sm__pipe_{JOINT}_cycles_active.avg")
-    if found and elapsed and joint and joint >= HALF * elapsed:
-        found.append((JOINT, joint / elapsed))
+    if found and elapsed and joint and (share := joint / elapsed / PARTITIONS) >= HALF:
+        found.append((JOINT, share))
     return found
 
 
