@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What other calls cost that small kernels are surrounded with: events, synchronization, small
 // copies and memsets, a function of the CPU in a stream, allocation from a pool.
+// `flag` is the quickest way to learn that a kernel has come to its end: it writes a word of the
+// CPU's memory, which the CPU watches.
 //   time_us     of one such call after the other, from the first call to the last one's effect;
 //               for those that wait, from the launch of an empty kernel to their return
 //   cpu_us      of the call alone, while the GPU is kept busy (or idle, for those that wait)
@@ -9,6 +11,7 @@
 //   latency_us  from the call to the return of the stream's synchronization behind it
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 
@@ -95,6 +98,16 @@ class Memset : public Call {
   int value_ = 0;
 };
 
+struct FreePinned {
+  void operator()(unsigned char* memory) const { cudaFreeHost(memory); }
+};
+using PinnedBytes = std::unique_ptr<unsigned char[], FreePinned>;
+PinnedBytes pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, bytes));
+  return PinnedBytes(static_cast<unsigned char*>(memory));
+}
+
 class Copy : public Call {
  public:
   enum class Way { to_device, to_host, pageable_to_device, inside_device };
@@ -103,10 +116,8 @@ class Copy : public Call {
         bytes_(bytes),
         pageable_(bytes),
         device_(s.allocate<unsigned char>(bytes)),
-        second_(s.allocate<unsigned char>(bytes)) {
-    void* pinned = nullptr;
-    check(cudaMallocHost(&pinned, bytes));
-    pinned_.reset(static_cast<unsigned char*>(pinned));
+        second_(s.allocate<unsigned char>(bytes)),
+        pinned_(pinned(bytes)) {
     for (std::size_t i = 0; i < bytes; ++i)
       pinned_[i] = pageable_[i] = static_cast<unsigned char>(i * 37 + 11);
     check(cudaMemset(device_, 0, bytes));
@@ -130,13 +141,10 @@ class Copy : public Call {
   }
 
  private:
-  struct FreeHost {
-    void operator()(unsigned char* memory) const { cudaFreeHost(memory); }
-  };
   std::size_t bytes_;
   std::vector<unsigned char> pageable_;
   unsigned char *device_, *second_;
-  std::unique_ptr<unsigned char[], FreeHost> pinned_;
+  PinnedBytes pinned_;
   const void* from_ = nullptr;
   void* to_ = nullptr;
 };
@@ -227,6 +235,29 @@ void run_enqueued(assay::State& s, Call& call) {
   s.add_metric("latency_us", "us", Better::lower, latency);
 }
 
+// A kernel writes a word of the CPU's memory, and the CPU looks until it is there.
+void run_flag(assay::State& s) {
+  const PinnedBytes memory = pinned(sizeof(std::uint32_t));
+  auto* flag = reinterpret_cast<std::uint32_t*>(memory.get());
+  *flag = 0;
+  std::uint32_t value = 0;
+  void* arguments[] = {&flag, &value};
+  std::atomic_ref<std::uint32_t> seen(*flag);
+  s.sample({}, [&] {
+    return 1e3 * median_us([&] {
+             for (int i = 0; i < kCalls; ++i) {
+               ++value;
+               assay::launch(assay::flag_kernel(), {}, arguments, s.stream());
+               for (const double begin = assay::host_us();
+                    seen.load(std::memory_order_acquire) != value;)
+                 s.require(assay::host_us() - begin < 1e6, "the flag was not raised in a second");
+             }
+           });
+  });
+  check(cudaStreamSynchronize(s.stream()));
+  s.require(*flag == value, "the flag changed once more than kernels were launched");
+}
+
 // `wait` returns when the stream is empty: behind a kernel, and when it has been empty already.
 void run_waiting(assay::State& s, const std::function<void()>& wait) {
   const cudaStream_t stream = s.stream();
@@ -266,6 +297,7 @@ void run(assay::State& s) {
   if (call == "memcpy_d2d") return enqueued(Copy(s, Way::inside_device, bytes));
   if (call == "host_function") return enqueued(HostFunction(stream));
   if (call == "malloc_free") return enqueued(Allocate(stream));
+  if (call == "flag") return run_flag(s);
   if (call == "stream_sync") return run_waiting(s, [&] { check(cudaStreamSynchronize(stream)); });
   if (call == "device_sync") return run_waiting(s, [] { check(cudaDeviceSynchronize()); });
   const bool blocking = call == "event_sync_blocking";
@@ -291,7 +323,7 @@ std::vector<assay::Case> cases() {
   };
   for (const char* call :
        {"event_record", "event_record_timed", "event_wait", "event_sync", "event_sync_blocking",
-        "event_query", "stream_sync", "device_sync", "host_function", "malloc_free"})
+        "event_query", "stream_sync", "device_sync", "flag", "host_function", "malloc_free"})
     add(call);
   for (const char* call :
        {"memset", "memcpy_h2d", "memcpy_pageable_h2d", "memcpy_d2h", "memcpy_d2d"})
@@ -306,7 +338,11 @@ const assay::Registration registration{{
     .cases = cases(),
     .pace = assay::Pace::host,
     .kernels =
-        [](const assay::Case&, assay::Target) {
+        [](const assay::Case& c, assay::Target) {
+          if (c.name == "flag")
+            return std::vector<assay::KernelUse>{
+                {.kernel = "raise_flag",
+                 .sass = {{"STG.E.STRONG.SYS", 1, 1, assay::SassWhere::kernel}}}};
           return std::vector<assay::KernelUse>{
               {.kernel = "stamped", .sass = {{"STG", 1, 4, assay::SassWhere::kernel}}},
               {.kernel = "empty", .sass = {{"EXIT", 1, 1, assay::SassWhere::kernel}}}};

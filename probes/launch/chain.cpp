@@ -47,7 +47,7 @@ Graph Chain::graph() {
   return graph;
 }
 
-std::vector<Stamp> Chain::stamps() {
+std::vector<Stamp> Chain::read_stamps() {
   ++runs_;
   std::vector<Stamp> stamps =
       download(stamps_, static_cast<std::size_t>(count_), cudaStream_t{s_.stream()});
@@ -76,7 +76,7 @@ ChainRun Chain::run(const std::function<void()>& enqueue, cudaStream_t first, cu
   enqueue();
   enqueue_us_ = host_us() - begin;
   check(cudaStreamSynchronize(last));
-  const std::vector<Stamp> all = stamps();
+  const std::vector<Stamp> all = read_stamps();
   ChainRun run{.cpu_us = enqueue_us_ / count_};
   for (std::size_t i = 1; i < all.size(); ++i) {
     run.gap_us += micros(all[i - 1].end_ns, all[i].ready_ns);

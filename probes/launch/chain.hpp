@@ -20,15 +20,15 @@ struct ChainRun {
 
 class Chain {
  public:
-  // `count` kernels that work so long, one behind the other, with `further` words as arguments.
+  // `count` kernels that work so long, one behind the other, with so many bytes of arguments if any
+  // are asked for (one of kArgumentBytes).
   Chain(State& s, int count, std::uint32_t work_ns, const LaunchShape& shape,
         int argument_bytes = 0);
+  Chain(const Chain&) = delete;  // its arguments lie in it
+  Chain& operator=(const Chain&) = delete;
 
   int count() const { return count_; }
   const LaunchShape& shape() const { return shape_; }
-  const void* kernel() const { return kernel_; }
-  // Of kernel i. Valid until the next call.
-  void** arguments(int i);
   void launch(int i, cudaStream_t stream) { assay::launch(kernel_, shape_, arguments(i), stream); }
   Graph graph();
 
@@ -39,10 +39,9 @@ class Chain {
   ChainRun run_in_stream(cudaStream_t stream);
   ChainRun run_graph(const ExecutableGraph& graph, cudaStream_t stream);
 
-  // Waits, reads and checks the stamps.
-  std::vector<Stamp> stamps();
-
  private:
+  void** arguments(int i);           // of kernel i, until the next call
+  std::vector<Stamp> read_stamps();  // and check them
   State& s_;
   int count_;
   LaunchShape shape_;

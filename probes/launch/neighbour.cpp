@@ -7,8 +7,6 @@
 //   partitioned  16 SMs, a green context, are the small kernel's own; the others have the rest
 // neighbour_* is the share of their throughput that the others keep, of what they get undisturbed
 // on the whole GPU.
-#include "probes/launch/crowd.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -20,6 +18,7 @@
 
 #include "harness/device.hpp"
 #include "probes/launch/clock.hpp"
+#include "probes/launch/crowd.hpp"
 #include "probes/launch/green_context.hpp"
 #include "probes/launch/worker_sweep.hpp"
 

@@ -104,7 +104,7 @@ void run_grid(assay::State& s) {
     }
     const std::size_t last = curve.values.size() - 1;  // twice the CTAs of the one before
     s.add_exact(fmt::format("ctas_per_us_{}", threads), "1/us", Better::higher,
-                kMost / 2 / (curve.values[last] - curve.values[last - 1]));
+                kMost / 2.0 / (curve.values[last] - curve.values[last - 1]));
   }
   s.add_series(std::move(curve));
 }

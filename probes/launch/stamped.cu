@@ -44,6 +44,8 @@ __global__ void stamped_programmatic(Stamp* own, const Stamp* predecessor, std::
 #endif
 }
 
+__global__ void raise_flag(volatile std::uint32_t* flag, std::uint32_t value) { *flag = value; }
+
 template <int kBytes>
 struct Further {
   static constexpr int kWords = (kBytes - kStampedArgumentBytes) / 4;
@@ -74,6 +76,8 @@ const void* empty_kernel(bool programmatic) {
 const void* stamped_kernel(bool programmatic) {
   return programmatic ? address(stamped_programmatic) : address(stamped);
 }
+
+const void* flag_kernel() { return address(raise_flag); }
 
 const void* stamped_kernel_with(int argument_bytes) {
   switch (argument_bytes) {

@@ -37,8 +37,11 @@ const void* empty_kernel(bool programmatic);
 const void* stamped_kernel(bool programmatic);
 inline constexpr int kStampedArgumentBytes = 20;
 
-// The same with `argument_bytes` of arguments in all, one of kArgumentBytes: the further words must
-// be 1 first, and zero after it.
+// (std::uint32_t* flag, std::uint32_t value): writes it, for the CPU to see if that memory is its.
+const void* flag_kernel();
+
+// The stamped kernel with `argument_bytes` of arguments in all, one of kArgumentBytes: the further
+// words must be 1 first, and zero after it.
 inline constexpr int kArgumentBytes[] = {24, 64, 256, 1024, 4096, 16384, 32764};
 const void* stamped_kernel_with(int argument_bytes);
 
