@@ -94,7 +94,7 @@ void run(assay::State& s) {
     assay::WorkerPoint point{.kernels_per_s = 1e6 * queued.tasks / queued.us,
                              .latency_us = assay::median(single.latencies_us),
                              .slow_latency_us = assay::quantile(single.latencies_us, 0.99),
-                             .seen = assay::look_at(queued.logs)};
+                             .seen = assay::look_at(queued.logs, 2 * work_ns)};
     overlapping = std::max(overlapping, point.seen.concurrent_most);
     return point;
   };

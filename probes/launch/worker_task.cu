@@ -48,7 +48,7 @@ std::vector<WorkerLog> WorkerLogs::read(std::size_t workers) const {
   return logs;
 }
 
-WorkersSeen look_at(std::span<const WorkerLog> logs) {
+WorkersSeen look_at(std::span<const WorkerLog> logs, std::uint64_t longest_ns) {
   WorkersSeen seen;
   std::vector<TimeSpan> all;
   std::set<std::uint32_t> sms;
@@ -56,7 +56,7 @@ WorkersSeen look_at(std::span<const WorkerLog> logs) {
     seen.tasks += log.tasks;
     const std::uint32_t noted = std::min(log.tasks, WorkerLog::kSpans);
     for (std::uint32_t i = 0; i < noted; ++i) {
-      all.push_back(log.spans[i]);
+      if (log.spans[i].end_ns - log.spans[i].begin_ns <= longest_ns) all.push_back(log.spans[i]);
       sms.insert(log.sms[i]);
       if (i > 0 && log.spans[i].begin_ns + kTimerSlackNs < log.spans[i - 1].end_ns)
         seen.in_order = false;

@@ -50,6 +50,8 @@ struct WorkersSeen {
   int sms = 0;           // that any ran on
   bool in_order = true;  // no worker's task began before its last one ended
 };
-WorkersSeen look_at(std::span<const WorkerLog> logs);
+// Tasks longer than `longest_ns` were interrupted for another process: that they only seem to have
+// run side by side with its own does not count.
+WorkersSeen look_at(std::span<const WorkerLog> logs, std::uint64_t longest_ns = ~0ull);
 
 }  // namespace assay

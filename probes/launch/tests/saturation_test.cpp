@@ -59,6 +59,12 @@ TEST(LookAt, SeesATaskThatDidNotWaitForItsPredecessor) {
   EXPECT_FALSE(look_at(logs).in_order);
 }
 
+TEST(LookAt, DoesNotTakeAnInterruptedTaskForAConcurrentOne) {
+  const std::vector<WorkerLog> logs = {log_of({{0, 9000}}, 0), log_of({{2000, 3000}}, 0)};
+  EXPECT_EQ(look_at(logs).concurrent_most, 2);
+  EXPECT_EQ(look_at(logs, 2000).concurrent_most, 1);
+}
+
 TEST(LookAt, CountsTasksBeyondWhatTheLogHolds) {
   WorkerLog log{};
   log.tasks = WorkerLog::kSpans + 100;
