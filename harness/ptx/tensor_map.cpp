@@ -102,10 +102,13 @@ CUtensorMap encode_tensor_map(const TensorMapShape& shape) {
   }
   static const PFN_cuTensorMapEncodeTiled_v12000 encode = driver_encoder();
   const std::vector<std::uint32_t> unit_steps(shape.extents.size(), 1);
+  // One dimension has no stride, but the driver (of CUDA 13.0) refuses a null pointer to none.
+  std::vector<std::uint64_t> strides = shape.strides;
+  strides.resize(shape.extents.size());
   CUtensorMap map;
   const CUresult result =
       encode(&map, shape.type, static_cast<cuuint32_t>(shape.extents.size()), shape.base,
-             shape.extents.data(), shape.strides.data(), shape.box.data(), unit_steps.data(),
+             shape.extents.data(), strides.data(), shape.box.data(), unit_steps.data(),
              CU_TENSOR_MAP_INTERLEAVE_NONE, driver_swizzle(shape.swizzle), shape.l2_promotion,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {

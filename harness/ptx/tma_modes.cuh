@@ -21,4 +21,73 @@ __device__ inline void tma_load(void* destination, const CUtensorMap* map, Mbarr
     tma_load_5d(destination, map, barrier, c[0], c[1], c[2], c[3], c[4]);
 }
 
+// Makes what other threads or the host wrote into a map in global memory visible to this thread's
+// copies: the map is fetched anew.
+__device__ inline void fence_tensor_map(const CUtensorMap* map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+
+// Plain copy of `bytes` bytes (a multiple of 16) to the same shared-memory offset of every CTA of
+// the cluster whose bit is set, completing on the barrier at the same offset in each of them.
+__device__ inline void bulk_load_multicast(void* destination, const void* source,
+                                           std::uint32_t bytes, Mbarrier* barrier,
+                                           std::uint16_t cta_mask) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+      "[%1], %2, [%3], %4;" ::"r"(shared_address(destination)),
+      "l"(__cvta_generic_to_global(source)), "r"(bytes), "r"(shared_address(barrier)), "h"(cta_mask)
+      : "memory");
+}
+
+enum class BulkType : std::uint8_t { u32, u64, f32, f64, f16, bf16 };
+
+// Adds `bytes` bytes (a multiple of 16) of elements in shared memory to those in global memory.
+// Each addition is atomic; halves are not flushed to zero. Completes as a store does.
+template <BulkType kType>
+__device__ inline void bulk_add(void* destination, const void* source, std::uint32_t bytes) {
+  const auto to = __cvta_generic_to_global(destination);
+  const std::uint32_t from = shared_address(source);
+  if constexpr (kType == BulkType::u32)
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(to),
+        "r"(from), "r"(bytes)
+        : "memory");
+  if constexpr (kType == BulkType::u64)
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64 [%0], [%1], %2;" ::"l"(to),
+        "r"(from), "r"(bytes)
+        : "memory");
+  if constexpr (kType == BulkType::f32)
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
+        "r"(from), "r"(bytes)
+        : "memory");
+  if constexpr (kType == BulkType::f64)
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(to),
+        "r"(from), "r"(bytes)
+        : "memory");
+  if constexpr (kType == BulkType::f16)
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%0], [%1], %2;" ::"l"(
+            to),
+        "r"(from), "r"(bytes)
+        : "memory");
+  if constexpr (kType == BulkType::bf16)
+    asm volatile(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [%0], [%1], %2;" ::"l"(
+            to),
+        "r"(from), "r"(bytes)
+        : "memory");
+}
+
+// Adds a box in shared memory to the tensor, in the type of its map.
+__device__ inline void tma_add_2d(const CUtensorMap* map, const void* source, int c0, int c1) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%1, {%2, %3}], "
+      "[%0];" ::"r"(shared_address(source)),
+      "l"(map), "r"(c0), "r"(c1)
+      : "memory");
+}
+
 }  // namespace assay::ptx

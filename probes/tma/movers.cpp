@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/tma/movers.hpp"
 
-#include <climits>
+#include <algorithm>
 
 namespace assay {
 namespace {
 
-constexpr int kMostCopyingWarps = 8;   // of a CTA whose copies one thread issues for all
-constexpr int kMostLoadingWarps = 32;  // of a CTA whose threads move for themselves
+constexpr int kMostCopyingWarps = 8;        // of a CTA whose copies one thread issues for all
+constexpr unsigned kMostLoadingWarps = 32;  // of a CTA whose threads move for themselves
 
 int largest_divisor(std::uint64_t of, int most) {
   int divisor = 1;
@@ -24,10 +24,10 @@ std::vector<KernelUse> mover_kernels(std::span<const Mover* const> movers, Targe
   std::vector<KernelUse> uses;
   for (const Mover* mover : movers) {
     if (!exists_on(*mover, target)) continue;
-    for (const MoverVariant& v : mover->variants)
-      uses.push_back(
-          {.kernel = v.kernel_name,
-           .sass = {{v.opcode, v.in_loop ? v.in_loop : 1, v.in_loop ? v.in_loop : INT_MAX}}});
+    for (const MoverVariant& v : mover->variants) {
+      const int in_loop = std::max(v.rows, 1);
+      uses.push_back({.kernel = v.kernel_name, .sass = {{mover->opcode, in_loop, in_loop}}});
+    }
   }
   return uses;
 }
@@ -45,25 +45,18 @@ std::optional<Pipeline> plan_pipeline(const Mover& mover, std::uint64_t bytes_in
     plan.slot_bytes = box_bytes;
     return plan;
   }
-  // What all lanes of a warp move at once.
-  const auto row = static_cast<std::uint64_t>(32) * static_cast<unsigned>(mover.access_bytes);
-  if (plan.variant->in_loop == 0) {  // cp.async: the stages are fixed, what a slot holds is not
-    plan.stages = plan.variant->vectors;
-    const std::uint64_t rows = of_cta / (row * static_cast<unsigned>(plan.stages));
-    if (rows == 0 || of_cta % (row * static_cast<unsigned>(plan.stages)) != 0) return std::nullopt;
-    plan.warps = largest_divisor(rows, kMostLoadingWarps);
-    plan.slot_bytes = static_cast<std::uint32_t>(row * (rows / static_cast<unsigned>(plan.warps)));
-    return plan;
-  }
-  // Plain loads: as few of each thread as the warps allow.
+  // As few accesses of each thread as the warps allow.
+  plan.stages = std::max(mover.stages, 1);
   for (const MoverVariant& v : mover.variants) {
-    const std::uint64_t slot = row * static_cast<unsigned>(v.vectors);
-    const int most = slot / 32 > 128 ? 24 : kMostLoadingWarps;  // by registers
-    if (of_cta % slot != 0 || of_cta / slot == 0 || of_cta / slot > static_cast<unsigned>(most))
-      continue;
+    const auto slot = static_cast<std::uint32_t>(32 * mover.access_bytes * v.rows);
+    const std::uint64_t ring = std::uint64_t{slot} * static_cast<unsigned>(plan.stages);
+    // By registers, of loads of more than 128 bytes by each thread.
+    const bool many = mover.stages == 0 && slot / 32 > 128;
+    const std::uint64_t warps = of_cta / ring;
+    if (of_cta % ring != 0 || warps == 0 || warps > (many ? 24u : kMostLoadingWarps)) continue;
     plan.variant = &v;
-    plan.warps = static_cast<int>(of_cta / slot);
-    plan.slot_bytes = static_cast<std::uint32_t>(slot);
+    plan.warps = static_cast<int>(warps);
+    plan.slot_bytes = slot;
     return plan;
   }
   return std::nullopt;

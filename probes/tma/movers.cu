@@ -36,25 +36,28 @@ __global__ void stream_boxes(const __grid_constant__ CUtensorMap map, StreamWork
 #endif
 }
 
-// Each thread copies for itself, so nobody waits for anybody else.
-template <int kBytes>
+// Each thread copies for itself, kRows times for each group, so nobody waits for anybody else.
+template <int kBytes, int kRows>
 __global__ void __launch_bounds__(1024)
     stream_copies(const __grid_constant__ CUtensorMap, StreamWork work) {
   extern __shared__ __align__(1024) char slots[];
   const unsigned lane = threadIdx.x % 32;
-  char* mine = slots + threadIdx.x / 32 * kCopyStages * work.slot_bytes + lane * kBytes;
+  constexpr std::uint32_t kSlot = kRows * 32 * kBytes;
+  char* mine = slots + threadIdx.x / 32 * kCopyStages * kSlot + lane * kBytes;
   Turn turn(work);
   const std::uint32_t count = turn.count();
   const auto fill = [&](int stage, bool more) {
     if (more) {
-      const char* from = work.array + std::uint64_t{turn.tile()} * work.slot_bytes + lane * kBytes;
-      char* to = mine + stage * work.slot_bytes;
-      for (std::uint32_t at = 0; at < work.slot_bytes; at += 32 * kBytes)
+      const char* from = work.array + std::uint64_t{turn.tile()} * kSlot + lane * kBytes;
+      char* to = mine + stage * kSlot;
+#pragma unroll
+      for (int at = 0; at < kRows * 32 * kBytes; at += 32 * kBytes)
         ptx::cp_async<kBytes>(to + at, from + at);
       turn.next();
     }
     ptx::cp_async_commit();
   };
+#pragma unroll 1
   for (int stage = 0; stage < kCopyStages; ++stage)
     fill(stage, static_cast<std::uint32_t>(stage) < count);
   std::uint32_t sum = 0;
@@ -63,8 +66,9 @@ __global__ void __launch_bounds__(1024)
   for (std::uint32_t i = 0; i < count; ++i) {
     ptx::cp_async_wait<kCopyStages - 1>();
     if (work.consume) {
-      const char* arrived = mine + stage * work.slot_bytes;
-      for (std::uint32_t at = 0; at < work.slot_bytes; at += 32 * kBytes)
+      const char* arrived = mine + stage * kSlot;
+#pragma unroll
+      for (int at = 0; at < kRows * 32 * kBytes; at += 32 * kBytes)
 #pragma unroll
         for (int word = 0; word < kBytes; word += 4)
           sum += *reinterpret_cast<const std::uint32_t*>(arrived + at + word);
@@ -114,61 +118,72 @@ __global__ void __launch_bounds__(kBytes* kVectors > 128 ? 768 : 1024)
 // Made when first asked for: registrations in other files ask before main() begins.
 std::span<const Mover> movers() {
   static const std::vector<Mover> all = {
-      {"bulk", 0, 0, Target::sm_90a, {{"stream_bulk", stream_bulk, "UBLKCP.S.G", 1, 0}}},
-      {"tensor_1d",
-       1,
-       0,
-       Target::sm_90a,
-       {{"stream_boxes<1>", stream_boxes<1>, "UTMALDG.1D", 1, 0}}},
-      {"tensor_2d",
-       2,
-       0,
-       Target::sm_90a,
-       {{"stream_boxes<2>", stream_boxes<2>, "UTMALDG.2D", 1, 0}}},
-      {"tensor_3d",
-       3,
-       0,
-       Target::sm_90a,
-       {{"stream_boxes<3>", stream_boxes<3>, "UTMALDG.3D", 1, 0}}},
-      {"tensor_4d",
-       4,
-       0,
-       Target::sm_90a,
-       {{"stream_boxes<4>", stream_boxes<4>, "UTMALDG.4D", 1, 0}}},
-      {"tensor_5d",
-       5,
-       0,
-       Target::sm_90a,
-       {{"stream_boxes<5>", stream_boxes<5>, "UTMALDG.5D", 1, 0}}},
-      {"cp_async_16",
-       0,
-       16,
-       Target::sm_89,
-       {{"stream_copies<16>", stream_copies<16>, "LDGSTS.E.BYPASS.128", 0, kCopyStages}}},
-      {"cp_async_8",
-       0,
-       8,
-       Target::sm_89,
-       {{"stream_copies<8>", stream_copies<8>, "LDGSTS.E.64", 0, kCopyStages}}},
-      {"cp_async_4",
-       0,
-       4,
-       Target::sm_89,
-       {{"stream_copies<4>", stream_copies<4>, "LDGSTS.E", 0, kCopyStages}}},
-      {"ld_16",
-       0,
-       16,
-       Target::sm_89,
-       {{"stream_loads<16, 4>", stream_loads<16, 4>, "LDG.E.128", 4, 4},
-        {"stream_loads<16, 8>", stream_loads<16, 8>, "LDG.E.128", 8, 8},
-        {"stream_loads<16, 16>", stream_loads<16, 16>, "LDG.E.128", 16, 16}}},
-      {"ld_32",
-       0,
-       32,
-       Target::sm_100a,
-       {{"stream_loads<32, 2>", stream_loads<32, 2>, "LDG.E", 2, 2},
-        {"stream_loads<32, 4>", stream_loads<32, 4>, "LDG.E", 4, 4},
-        {"stream_loads<32, 8>", stream_loads<32, 8>, "LDG.E", 8, 8}}}};
+      {.name = "bulk",
+       .opcode = "UBLKCP.S.G",
+       .oldest = Target::sm_90a,
+       .variants = {{"stream_bulk", stream_bulk}}},
+      {.name = "tensor_1d",
+       .opcode = "UTMALDG.1D",
+       .oldest = Target::sm_90a,
+       .dimensions = 1,
+       .variants = {{"stream_boxes<1>", stream_boxes<1>}}},
+      {.name = "tensor_2d",
+       .opcode = "UTMALDG.2D",
+       .oldest = Target::sm_90a,
+       .dimensions = 2,
+       .variants = {{"stream_boxes<2>", stream_boxes<2>}}},
+      {.name = "tensor_3d",
+       .opcode = "UTMALDG.3D",
+       .oldest = Target::sm_90a,
+       .dimensions = 3,
+       .variants = {{"stream_boxes<3>", stream_boxes<3>}}},
+      {.name = "tensor_4d",
+       .opcode = "UTMALDG.4D",
+       .oldest = Target::sm_90a,
+       .dimensions = 4,
+       .variants = {{"stream_boxes<4>", stream_boxes<4>}}},
+      {.name = "tensor_5d",
+       .opcode = "UTMALDG.5D",
+       .oldest = Target::sm_90a,
+       .dimensions = 5,
+       .variants = {{"stream_boxes<5>", stream_boxes<5>}}},
+      {.name = "cp_async_16",
+       .opcode = "LDGSTS.E.BYPASS.128",
+       .access_bytes = 16,
+       .stages = kCopyStages,
+       .variants = {{"stream_copies<16, 1>", stream_copies<16, 1>, 1},
+                    {"stream_copies<16, 2>", stream_copies<16, 2>, 2},
+                    {"stream_copies<16, 4>", stream_copies<16, 4>, 4}}},
+      {.name = "cp_async_8",
+       .opcode = "LDGSTS.E.64",
+       .access_bytes = 8,
+       .stages = kCopyStages,
+       .variants = {{"stream_copies<8, 1>", stream_copies<8, 1>, 1},
+                    {"stream_copies<8, 2>", stream_copies<8, 2>, 2},
+                    {"stream_copies<8, 4>", stream_copies<8, 4>, 4},
+                    {"stream_copies<8, 8>", stream_copies<8, 8>, 8}}},
+      {.name = "cp_async_4",
+       .opcode = "LDGSTS.E",
+       .access_bytes = 4,
+       .stages = kCopyStages,
+       .variants = {{"stream_copies<4, 1>", stream_copies<4, 1>, 1},
+                    {"stream_copies<4, 2>", stream_copies<4, 2>, 2},
+                    {"stream_copies<4, 4>", stream_copies<4, 4>, 4},
+                    {"stream_copies<4, 8>", stream_copies<4, 8>, 8},
+                    {"stream_copies<4, 16>", stream_copies<4, 16>, 16}}},
+      {.name = "ld_16",
+       .opcode = "LDG.E.128",
+       .access_bytes = 16,
+       .variants = {{"stream_loads<16, 4>", stream_loads<16, 4>, 4},
+                    {"stream_loads<16, 8>", stream_loads<16, 8>, 8},
+                    {"stream_loads<16, 16>", stream_loads<16, 16>, 16}}},
+      {.name = "ld_32",
+       .opcode = "LDG.E",
+       .oldest = Target::sm_100a,
+       .access_bytes = 32,
+       .variants = {{"stream_loads<32, 2>", stream_loads<32, 2>, 2},
+                    {"stream_loads<32, 4>", stream_loads<32, 4>, 4},
+                    {"stream_loads<32, 8>", stream_loads<32, 8>, 8}}}};
   return all;
 }
 

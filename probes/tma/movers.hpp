@@ -42,17 +42,17 @@ using StreamKernel = void (*)(CUtensorMap, StreamWork);
 struct MoverVariant {
   const char* kernel_name;  // as in source
   StreamKernel kernel;
-  const char* opcode;  // that moves the data,
-  int in_loop;         // and how often the loop holds it; 0: at least once
-  int vectors;         // plain loads: accesses of a thread under way; cp.async: stages; TMA: 0
+  int rows = 0;  // accesses of a thread to fill a slot
 };
 
 struct Mover {
-  const char* name;  // "bulk", "tensor_2d", "cp_async_16", "ld_16"
-  int dimensions;    // of a tensor copy, else 0
-  int access_bytes;  // of a thread's access; 0: one thread has it copied for all
-  Target oldest;
-  std::vector<MoverVariant> variants;
+  const char* name;    // "bulk", "tensor_2d", "cp_async_16", "ld_16"
+  const char* opcode;  // that moves the data
+  Target oldest = Target::sm_89;
+  int dimensions = 0;    // of a tensor copy
+  int access_bytes = 0;  // of a thread's access; 0: one thread has all copied by TMA
+  int stages = 0;        // of cp.async; TMA's can be any, and plain loads have but one
+  std::vector<MoverVariant> variants = {};  // by rows
 };
 
 // All of them; throws Error(usage) for a name that is none of theirs.

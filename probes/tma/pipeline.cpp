@@ -40,7 +40,10 @@ struct Level {
 };
 Level level_of(const State& s) {
   if (s.text("level") == "dram") return {kDramBytes, 1};
-  const std::uint64_t bytes = s.device().l2_bytes / 2 / 4096 * 4096;
+  // 128 KiB of each SM are whole tiles of nearly every pipeline.
+  const std::uint64_t bytes = std::min<std::uint64_t>(
+      static_cast<unsigned>(s.device().sm_count) * (std::uint64_t{128} << 10),
+      s.device().l2_bytes / 2 / 4096 * 4096);
   return {bytes, static_cast<std::uint32_t>(kDramBytes / bytes)};
 }
 
@@ -66,11 +69,12 @@ void run_pipeline(State& s) {
       const auto pipeline =
           plan_pipeline(*mover, bytes, static_cast<std::uint32_t>(std::min(kBoxBytes, bytes)));
       jobs.emplace_back();
-      if (!pipeline || !Streamer::fits(s, *mover, *pipeline)) continue;
-      jobs.back() = {.mover = mover,
-                     .pipeline = *pipeline,
-                     .form = {.swizzle = "128B"},
-                     .passes = level.passes};
+      if (!pipeline) continue;
+      const StreamJob job{.mover = mover,
+                          .pipeline = *pipeline,
+                          .form = {.swizzle = "128B"},
+                          .passes = level.passes};
+      if (streamer.fits(job)) jobs.back() = job;
     }
     curves.add(mover->name, std::move(jobs));
   }
@@ -103,8 +107,9 @@ void run_ctas(State& s) {
     for (const std::uint64_t bytes : curves.places()) {
       const auto pipeline = plan_pipeline(bulk, bytes, 2048, ctas);
       jobs.emplace_back();
-      if (pipeline && Streamer::fits(s, bulk, *pipeline))
-        jobs.back() = {.mover = &bulk, .pipeline = *pipeline, .passes = level.passes};
+      if (!pipeline) continue;
+      const StreamJob job{.mover = &bulk, .pipeline = *pipeline, .passes = level.passes};
+      if (streamer.fits(job)) jobs.back() = job;
     }
     curves.add(std::to_string(ctas), std::move(jobs));
   }
@@ -173,7 +178,8 @@ void run_boxes(State& s) {
       const auto pipeline = plan_pipeline(
           by, std::max<std::uint64_t>(slots, shared / size > 0) * size, box.box_bytes);
       if (!pipeline) continue;
-      jobs.back() = {.mover = &by, .pipeline = *pipeline, .form = box, .passes = level.passes};
+      const StreamJob job{.mover = &by, .pipeline = *pipeline, .form = box, .passes = level.passes};
+      if (streamer.fits(job)) jobs.back() = job;
     }
     curves.add(form.name, std::move(jobs));
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "harness/device.hpp"
@@ -19,9 +20,7 @@ BoxForm form_of(const StreamJob& job) {
   return form;
 }
 
-bool in_registers(const Mover& mover, const Pipeline& pipeline) {
-  return mover.access_bytes > 0 && pipeline.variant->in_loop > 0;
-}
+bool in_registers(const Mover& mover) { return mover.access_bytes > 0 && mover.stages == 0; }
 
 unsigned ctas_of(const State& s, const Pipeline& pipeline) {
   return static_cast<unsigned>(s.device().sm_count * pipeline.ctas_per_sm);
@@ -43,10 +42,12 @@ std::uint64_t Streamer::most_in_flight(const State& s, int ctas_per_sm) {
   return of_cta / 1024 * 1024 * ctas;
 }
 
-bool Streamer::fits(const State& s, const Mover& mover, const Pipeline& pipeline) {
-  if (in_registers(mover, pipeline))
-    return 32 * pipeline.warps * pipeline.ctas_per_sm <= s.device().threads_per_sm;
-  return pipeline.in_flight() <= most_in_flight(s, pipeline.ctas_per_sm);
+bool Streamer::fits(const StreamJob& job) const {
+  const Pipeline& pipeline = job.pipeline;
+  if (work_of(job).tiles == 0) return false;
+  if (in_registers(*job.mover))
+    return 32 * pipeline.warps * pipeline.ctas_per_sm <= s_.device().threads_per_sm;
+  return pipeline.in_flight() <= most_in_flight(s_, pipeline.ctas_per_sm);
 }
 
 BoxPlan Streamer::plan_of(const StreamJob& job) const { return plan_boxes(form_of(job), bytes_); }
@@ -66,9 +67,12 @@ StreamWork Streamer::work_of(const StreamJob& job) const {
                   .zero = 0,
                   .sum = sums_ + 1,
                   .grid = {}};
-  // As many for each warp, else the one with more than others ends last.
-  const auto warps = static_cast<unsigned>(job.pipeline.warps);
-  if (work.tiles > warps) work.tiles -= work.tiles % warps;
+  // As many tiles for each warp, else the one with more than others ends last; and all together
+  // whole rows of boxes, whose bytes are one piece of the array.
+  const auto warps = static_cast<std::uint32_t>(job.pipeline.warps);
+  const std::uint32_t across = job.form.boxes_across;
+  const std::uint32_t unit = std::lcm(warps, across / std::gcd(across, ctas));
+  if (work.tiles >= unit || across > 1) work.tiles -= work.tiles % unit;
   if (!job.interleaved) {
     work.part_stride = work.tiles;
     work.tile_stride = 1;
@@ -96,12 +100,16 @@ void Streamer::launch(const StreamJob& job, cudaStream_t stream) {
     map = ptx::encode_tensor_map(shape);
   }
   const std::uint32_t shared =
-      in_registers(*job.mover, pipeline)
+      in_registers(*job.mover)
           ? 0
           : work.slot_pitch * static_cast<unsigned>(pipeline.warps * pipeline.stages);
   const auto* kernel = reinterpret_cast<const void*>(pipeline.variant->kernel);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(shared)));
+  // Without asking, as little of L1 becomes shared memory as one CTA needs.
+  if (pipeline.ctas_per_sm > 1)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               cudaSharedmemCarveoutMaxShared));
   StreamWork argument = work;
   void* arguments[] = {&map, &argument};
   check(cudaLaunchKernel(kernel, dim3(ctas_of(s_, pipeline)),

@@ -38,8 +38,8 @@ class Streamer {
   // Most bytes that can be in flight on an SM, in whole KiB: what its shared memory holds beside
   // the barriers and what the system keeps.
   static std::uint64_t most_in_flight(const State& s, int ctas_per_sm = 1);
-  // Whether an SM has room for it, in shared memory or in threads.
-  static bool fits(const State& s, const Mover& mover, const Pipeline& pipeline);
+  // Whether an SM has room for it, in shared memory or in threads, and the array for its tiles.
+  bool fits(const StreamJob& job) const;
 
  private:
   StreamWork work_of(const StreamJob& job) const;
