@@ -7,6 +7,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
+#include "harness/ptx/im2col_map.hpp"
 
 namespace assay::ptx {
 namespace {
@@ -46,17 +47,20 @@ CUtensorMapSwizzle driver_swizzle(Swizzle swizzle) {
   return CU_TENSOR_MAP_SWIZZLE_NONE;
 }
 
-PFN_cuTensorMapEncodeTiled_v12000 driver_encoder() {
+// The driver's function of this name. Throws Error(unfit) if it has none.
+template <class Function>
+Function driver_encoder(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
-                                                              12000, cudaEnableDefault, &found);
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
   if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
     throw Error(ExitCode::unfit,
-                "the CUDA driver has no cuTensorMapEncodeTiled, which TMA kernels need: install "
-                "driver 525 or newer");
+                fmt::format("the CUDA driver has no {}, which TMA kernels need: install driver 525 "
+                            "or newer",
+                            name));
   }
-  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+  return reinterpret_cast<Function>(function);
 }
 
 }  // namespace
@@ -100,7 +104,8 @@ CUtensorMap encode_tensor_map(const TensorMapShape& shape) {
   if (const std::string reason = explain_refusal(shape); !reason.empty()) {
     throw Error(ExitCode::usage, "tensor map: " + reason);
   }
-  static const PFN_cuTensorMapEncodeTiled_v12000 encode = driver_encoder();
+  static const auto encode =
+      driver_encoder<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
   const std::vector<std::uint32_t> unit_steps(shape.extents.size(), 1);
   // One dimension has no stride, but the driver (of CUDA 13.0) refuses a null pointer to none.
   std::vector<std::uint64_t> strides = shape.strides;
@@ -129,6 +134,36 @@ CUtensorMap encode_bf16_matrix(const void* base, std::uint64_t rows, std::uint64
                             .strides = {row_bytes},
                             .box = {box_columns, box_rows},
                             .swizzle = swizzle});
+}
+
+CUtensorMap encode_im2col_map(const Im2colShape& shape) {
+  static const auto encode =
+      driver_encoder<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
+  const auto channels = static_cast<std::uint64_t>(shape.image_channels);
+  const auto columns = static_cast<std::uint64_t>(shape.columns);
+  const auto rows = static_cast<std::uint64_t>(shape.rows);
+  const std::uint64_t extents[] = {channels, columns, rows,
+                                   static_cast<std::uint64_t>(shape.images)};
+  const std::uint64_t strides[] = {channels * 2, columns * channels * 2,
+                                   rows * columns * channels * 2};
+  const std::uint32_t unit_steps[] = {1, 1, 1, 1};
+  // Columns, then rows: the first and, counted from the last pixel, the last place of the filter's
+  // upper left tap.
+  const int before = -(shape.taps / 2), after = shape.taps / 2 - (shape.taps - 1);
+  const int lower[] = {before, before}, upper[] = {after, after};
+  CUtensorMap map;
+  const CUresult result =
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, shape.base, extents, strides, lower, upper,
+             static_cast<std::uint32_t>(shape.channels), static_cast<std::uint32_t>(shape.pixels),
+             unit_steps, CU_TENSOR_MAP_INTERLEAVE_NONE, driver_swizzle(shape.swizzle),
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    throw Error(ExitCode::failed,
+                fmt::format("cuTensorMapEncodeIm2col refused images of {} and columns of {} x {} "
+                            "with CUresult {}",
+                            fmt::join(extents, "x"), shape.pixels, shape.channels,
+                            static_cast<int>(result)));
+  return map;
 }
 
 }  // namespace assay::ptx

@@ -39,6 +39,41 @@ __device__ inline void bulk_load_multicast(void* destination, const void* source
       : "memory");
 }
 
+// A column of an implicit convolution: pixels of channels c .. from (column, row, image) on, each
+// displaced by the offsets.
+__device__ inline void tma_load_im2col_4d(void* destination, const CUtensorMap* map,
+                                          Mbarrier* barrier, int c, int column, int row, int image,
+                                          std::uint16_t column_offset, std::uint16_t row_offset) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, "
+      "{%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(shared_address(destination)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c), "r"(column), "r"(row), "r"(image),
+      "h"(column_offset), "h"(row_offset)
+      : "memory");
+}
+
+// Four rows of a matrix, wherever they are, from `column` on, one below another. The map's box is
+// one row. sm_100 and newer.
+__device__ inline void tma_gather4(void* destination, const CUtensorMap* map, Mbarrier* barrier,
+                                   int column, int row0, int row1, int row2, int row3) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%0], "
+      "[%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(shared_address(destination)),
+      "l"(map), "r"(shared_address(barrier)), "r"(column), "r"(row0), "r"(row1), "r"(row2),
+      "r"(row3)
+      : "memory");
+}
+
+// The way back. sm_100 and its family.
+__device__ inline void tma_scatter4(const CUtensorMap* map, const void* source, int column,
+                                    int row0, int row1, int row2, int row3) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%1, {%2, %3, %4, %5, "
+      "%6}], [%0];" ::"r"(shared_address(source)),
+      "l"(map), "r"(column), "r"(row0), "r"(row1), "r"(row2), "r"(row3)
+      : "memory");
+}
+
 enum class BulkType : std::uint8_t { u32, u64, f32, f64, f16, bf16 };
 
 // Adds `bytes` bytes (a multiple of 16) of elements in shared memory to those in global memory.
