@@ -29,7 +29,9 @@ Case case_of(const Setting& setting) {
   Case c{.name = setting.name,
          .params = {{"copy_bytes", setting.box_bytes},
                     {"order", setting.interleaved ? "interleaved" : "parts"}},
-         .suite = setting.name.empty() ? Suite::quick : Suite::full};
+         .suite = setting.name.empty() && (setting.dimensions == 0 || setting.dimensions == 2)
+                      ? Suite::quick
+                      : Suite::full};
   c.params["dimensions"] = setting.dimensions;
   if (setting.dimensions == 0) return c;
   c.params["type"] = "bf16";

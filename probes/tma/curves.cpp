@@ -81,6 +81,7 @@ void Curves::report(State& s, const std::string& knee_name) const {
       most.push_back(largest(values));
     }
     if (std::isnan(most.front())) continue;  // no point of it exists here
+    if (&curve == &curves_.front()) s.add_metric(knee_name, "B", Better::lower, knees);
     s.add_metric(knee_name + "_" + curve.name, "B", Better::lower, knees);
     s.add_metric("best_gb_per_s_" + curve.name, "GB/s", Better::higher, most);
   }

@@ -28,7 +28,8 @@ class Curves {
   // The largest value of each sweep over the curves whose name begins with one of these.
   std::vector<double> best_of(const std::vector<std::string>& prefixes) const;
   // For each curve `<knee>_<name>`, the place where it reaches 95% of its best, and
-  // best_gb_per_s_<name>; and the medians of all points as the series bandwidth_gb_per_s.
+  // best_gb_per_s_<name>; the first curve's knee as `<knee>` too; and the medians of all points as
+  // the series bandwidth_gb_per_s.
   void report(State& s, const std::string& knee) const;
 
  private:
