@@ -4,15 +4,16 @@
 // cluster's window.
 //
 // For latency, the first CTA of each cluster chases round a ring of addresses in the other's memory
-// (or sends a chain of atomics there); for bandwidth all CTAs read or write at once.
+// (or sends a chain of atomics there that change nothing); for bandwidth all CTAs read, write or
+// send atomics at once, each thread to words of its own.
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "harness/device.hpp"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/shared_address.cuh"
 #include "harness/state.hpp"
+#include "probes/memory/cluster_sweep.hpp"
 #include "probes/memory/ring.hpp"
 
 namespace {
@@ -22,11 +23,10 @@ constexpr int kThreads = 512, kSteps = 16, kRingBits = 10;
 constexpr int kAccesses = 4;
 [[maybe_unused]] constexpr int kWords = 1 << kRingBits,
                                kVectors = kAccesses * kThreads;  // of the two buffers
-constexpr int kSizes[] = {2, 4, 8, 16};
-enum Operation : int { kLoadLatency, kAtomicLatency, kRead, kWrite };
+enum Operation : int { kLoad, kStore, kOr, kAdd, kMin, kMax, kCas };
 
-constexpr bool is_chain(int operation) { return operation <= kAtomicLatency; }
-constexpr int unroll(int operation) { return is_chain(operation) ? kSteps : kAccesses; }
+[[maybe_unused]] constexpr bool is_atomic(int operation) { return operation >= kOr; }
+constexpr int unroll(bool chain) { return chain ? kSteps : kAccesses; }
 
 struct Request {
   std::uint32_t distance;
@@ -35,29 +35,79 @@ struct Request {
 };
 
 #if __CUDA_ARCH__ >= 900
+// What was at `at`, which becomes old | operand, old + operand, ..., or, if it is 0, the operand.
 template <int kOperation>
-__device__ void step(std::uint32_t& at, std::uint32_t vectors, std::uint32_t& sum, int i) {
-  if constexpr (kOperation == kLoadLatency) {
-    asm volatile("ld.shared::cluster.u32 %0, [%0];" : "+r"(at)::"memory");
-  } else if constexpr (kOperation == kAtomicLatency) {
-    asm volatile("atom.relaxed.cluster.shared::cluster.or.b32 %0, [%0], 0;" : "+r"(at)::"memory");
-  } else if constexpr (kOperation == kRead) {
-    uint4 v;
-    asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "r"(vectors + i * kThreads * 16)
+__device__ std::uint32_t atomic(std::uint32_t at, std::uint32_t operand) {
+  std::uint32_t old;
+  if constexpr (kOperation == kOr)
+    asm volatile("atom.relaxed.cluster.shared::cluster.or.b32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(at), "r"(operand)
                  : "memory");
-    sum += v.x + v.y + v.z + v.w;
-  } else {
-    asm volatile(
-        "st.shared::cluster.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(vectors + i * kThreads * 16),
-        "r"(sum)
-        : "memory");
-  }
+  else if constexpr (kOperation == kAdd)
+    asm volatile("atom.relaxed.cluster.shared::cluster.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(at), "r"(operand)
+                 : "memory");
+  else if constexpr (kOperation == kMin)
+    asm volatile("atom.relaxed.cluster.shared::cluster.min.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(at), "r"(operand)
+                 : "memory");
+  else if constexpr (kOperation == kMax)
+    asm volatile("atom.relaxed.cluster.shared::cluster.max.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(at), "r"(operand)
+                 : "memory");
+  else
+    asm volatile("atom.relaxed.cluster.shared::cluster.cas.b32 %0, [%1], 0, %2;"
+                 : "=r"(old)
+                 : "r"(at), "r"(operand)
+                 : "memory");
+  return old;
 }
 #endif
 
+// An operand that leaves every address as it is.
 template <int kOperation>
+[[maybe_unused]] constexpr std::uint32_t kKeeps = kOperation == kMin ? ~0u : 0u;
+
+// What vector word x holds after `times` atomics with operand 3 on 5.
+template <int kOperation>
+__host__ __device__ constexpr std::uint32_t after(std::uint32_t times) {
+  return kOperation == kOr    ? 7
+         : kOperation == kAdd ? 5 + 3 * times
+         : kOperation == kMin ? 3
+                              : 5;  // max; and compare-and-swap, which finds no 0
+}
+
+// Of the ring (chain) or the vectors of this thread, `there` or beyond.
+template <int kOperation, bool kChain>
+__device__ void step(std::uint32_t& at, std::uint32_t there, std::uint32_t& sum, int i) {
+#if __CUDA_ARCH__ >= 900
+  const std::uint32_t vector = there + i * kThreads * 16;
+  if constexpr (is_atomic(kOperation)) {
+    if constexpr (kChain)
+      at = atomic<kOperation>(at, kKeeps<kOperation>);
+    else
+      sum += atomic<kOperation>(vector, 3);
+  } else if constexpr (kChain) {
+    asm volatile("ld.shared::cluster.u32 %0, [%0];" : "+r"(at)::"memory");
+  } else if constexpr (kOperation == kLoad) {
+    uint4 v;
+    asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(vector)
+                 : "memory");
+    sum += v.x + v.y + v.z + v.w;
+  } else {
+    asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(vector), "r"(sum)
+                 : "memory");
+  }
+#endif
+}
+
+template <int kOperation, bool kChain>
 __global__ void __launch_bounds__(kThreads)
     reach(std::int64_t iterations, Request request, assay::StopwatchRecord* records) {
 #if __CUDA_ARCH__ >= 900
@@ -70,8 +120,9 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint32_t t = threadIdx.x; t < kWords; t += kThreads)
     words[assay::shuffle(t, kRingBits)] =
         assay::ptx::map_shared_address(mine, rank) + assay::shuffle(t + 1, kRingBits) * 4;
+  const std::uint32_t at_first = is_atomic(kOperation) ? 5 : rank + 1;
   for (std::uint32_t t = threadIdx.x; t < kVectors; t += kThreads)
-    vectors[t] = {rank + 1, rank + 1, rank + 1, rank + 1};
+    vectors[t] = {at_first, at_first, at_first, at_first};
   assay::ptx::cluster_sync();
 
   const std::uint32_t target = (rank + request.distance) % size;
@@ -79,45 +130,45 @@ __global__ void __launch_bounds__(kThreads)
   std::uint32_t at = ring + assay::shuffle(0, kRingBits) * 4;
   std::uint32_t there =
       assay::ptx::map_shared_address(assay::ptx::shared_address(&vectors[threadIdx.x]), target);
-  constexpr bool kChain = is_chain(kOperation);
-  std::uint32_t sum = kOperation == kWrite ? size + target : 0;
+  std::uint32_t sum = kOperation == kStore ? size + target : 0;
   // Of a chain, the first thread of each cluster: the others wait at the end.
-  if (!kChain || rank == 0) {
-    if (!kChain || threadIdx.x < 32) {
-      const std::uint64_t start_ns = assay::ptx::globaltimer();
-      const std::uint64_t start = assay::ptx::clock64();
+  if (!kChain || (rank == 0 && threadIdx.x < 32)) {
+    const std::uint64_t start_ns = assay::ptx::globaltimer();
+    const std::uint64_t start = assay::ptx::clock64();
 #pragma unroll 1
-      for (std::int64_t n = 0; n < iterations; ++n) {
+    for (std::int64_t n = 0; n < iterations; ++n) {
 #pragma unroll
-        for (int i = 0; i < unroll(kOperation); ++i) step<kOperation>(at, there, sum, i);
-        there += request.zero;
-      }
-      // Stores are done when they can be seen.
-      if constexpr (kOperation == kWrite) asm volatile("fence.acq_rel.cluster;" ::: "memory");
-      const std::uint64_t stop = assay::ptx::clock64();
-      const std::uint64_t stop_ns = assay::ptx::globaltimer();
-      if (threadIdx.x % 32 == 0) {
-        assay::StopwatchRecord& record = records[blockIdx.x];
-        atomicMax(reinterpret_cast<unsigned long long*>(&record.stop_clock), stop);
-        atomicMax(reinterpret_cast<unsigned long long*>(&record.stop_ns), stop_ns);
-        if (threadIdx.x == 0) {
-          record.start_clock = start;
-          record.start_ns = start_ns;
-          record.sm = assay::ptx::smid();
-        }
+      for (int i = 0; i < unroll(kChain); ++i) step<kOperation, kChain>(at, there, sum, i);
+      there += request.zero;
+    }
+    // Stores are done when they can be seen.
+    if constexpr (kOperation == kStore) asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    const std::uint64_t stop = assay::ptx::clock64();
+    const std::uint64_t stop_ns = assay::ptx::globaltimer();
+    if (threadIdx.x % 32 == 0) {
+      assay::StopwatchRecord& record = records[blockIdx.x];
+      atomicMax(reinterpret_cast<unsigned long long*>(&record.stop_clock), stop);
+      atomicMax(reinterpret_cast<unsigned long long*>(&record.stop_ns), stop_ns);
+      if (threadIdx.x == 0) {
+        record.start_clock = start;
+        record.start_ns = start_ns;
+        record.sm = assay::ptx::smid();
       }
     }
   }
   assay::ptx::cluster_sync();
-  const auto steps = static_cast<std::uint32_t>(iterations * unroll(kOperation));
+  const auto steps = static_cast<std::uint32_t>(iterations * unroll(kChain));
+  const uint4 &first = vectors[threadIdx.x], &last = vectors[kVectors - 1 - threadIdx.x];
   bool right = true;
   if constexpr (kChain)
     right = rank != 0 || threadIdx.x >= 32 || at == ring + assay::shuffle(steps, kRingBits) * 4;
-  else if constexpr (kOperation == kRead)
+  else if constexpr (is_atomic(kOperation))
+    right = first.x == after<kOperation>(steps / kAccesses) && last.x == first.x && last.w == 5;
+  else if constexpr (kOperation == kLoad)
     right = sum == steps * 4 * (target + 1);
   else
-    right = vectors[threadIdx.x].x == size + rank &&
-            vectors[kVectors - 1 - threadIdx.x].w == size + rank;
+    right = first.x == size + rank && last.w == size + rank;
+  if (is_atomic(kOperation) && sum == ~0u) right = false;  // what they returned is wanted
   if (!right) atomicAdd(request.wrong, 1);
 #endif
 }
@@ -127,82 +178,51 @@ struct Variant {
   const char *operation, *name;
   Kernel kernel;
   const char* sass;
-  int unrolled;
+  bool chain, atomic;
 };
 constexpr Variant kVariants[] = {
-    {"load_latency", "reach<0>", reach<kLoadLatency>, "LD.E", unroll(kLoadLatency)},
-    {"atomic_latency", "reach<1>", reach<kAtomicLatency>, "ATOM.E.OR", unroll(kAtomicLatency)},
-    {"read", "reach<2>", reach<kRead>, "LD.E.128", unroll(kRead)},
-    {"write", "reach<3>", reach<kWrite>, "ST.E.128", unroll(kWrite)}};
+    {"load_latency", "reach<0, true>", reach<kLoad, true>, "LD.E", true, false},
+    {"atomic_latency", "reach<2, true>", reach<kOr, true>, "ATOM.E.OR", true, true},
+    {"add_latency", "reach<3, true>", reach<kAdd, true>, "ATOM.E.ADD", true, true},
+    {"min_latency", "reach<4, true>", reach<kMin, true>, "ATOM.E.MIN", true, true},
+    {"max_latency", "reach<5, true>", reach<kMax, true>, "ATOM.E.MAX", true, true},
+    {"cas_latency", "reach<6, true>", reach<kCas, true>, "ATOM.E.CAS", true, true},
+    {"read", "reach<0, false>", reach<kLoad, false>, "LD.E.128", false, false},
+    {"write", "reach<1, false>", reach<kStore, false>, "ST.E.128", false, false},
+    {"add", "reach<3, false>", reach<kAdd, false>, "ATOM.E.ADD", false, true},
+    {"min", "reach<4, false>", reach<kMin, false>, "ATOM.E.MIN", false, true},
+    {"max", "reach<5, false>", reach<kMax, false>, "ATOM.E.MAX", false, true},
+    {"cas", "reach<6, false>", reach<kCas, false>, "ATOM.E.CAS", false, true}};
 
 const Variant& variant_of(const assay::Case& c) {
   return *std::ranges::find(kVariants, c.text("operation"),
                             [](const Variant& v) { return v.operation; });
 }
 
-// Cycles of one access as the median SM saw them; NaN where no such cluster fits the GPU.
-double measure(assay::State& s, const Variant& v, int size, std::uint32_t distance,
-               std::uint32_t* wrong) {
-  cudaLaunchAttribute cluster = {};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {static_cast<unsigned>(size), 1, 1};
-  cudaLaunchConfig_t config = {};
-  config.blockDim = dim3(kThreads);
-  config.gridDim = dim3(static_cast<unsigned>(size));
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  config.stream = s.stream();
-  int clusters = 0;
-  const cudaError_t asked = cudaOccupancyMaxActiveClusters(&clusters, v.kernel, &config);
-  if (asked != cudaSuccess || clusters == 0) {
-    cudaGetLastError();  // the question is answered: not on this GPU
-    return NAN;
-  }
-  // One CTA on each SM at most, so that nobody shares a port with another.
-  clusters = std::min(clusters, s.device().sm_count / size);
-  config.gridDim = dim3(static_cast<unsigned>(clusters * size));
-  assay::check(cudaMemsetAsync(wrong, 0, sizeof(*wrong), s.stream()));
-  const double cycles = s.cycles_once([&](const assay::Launch& l) {
-    assay::check(cudaLaunchKernelEx(&config, v.kernel, l.iterations, Request{distance, 0, wrong},
-                                    l.records));
-  });
-  s.require(assay::download(wrong, 1, s.stream()).front() == 0,
-            "in a cluster of " + std::to_string(size) + ", rank " + std::to_string(distance) +
-                " away: values are not what that CTA holds");
-  return cycles / v.unrolled;
-}
-
 void run(assay::State& s) {
   const Variant& v = variant_of(s.which());
-  const bool latency = std::string(v.operation).ends_with("latency");
-  assay::check(cudaFuncSetAttribute(v.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   auto* wrong = s.allocate<std::uint32_t>(1);
-  assay::Series series{latency ? "latency_cycles" : "bytes_per_clock_per_sm",
-                       latency ? "cycle" : "B/clk/SM",
-                       {{"cluster", {}}, {"distance", {}}},
-                       {}};
-  for (std::int64_t distance = 0; distance < 16; ++distance)
-    series.axes[1].points.emplace_back(distance);
-  for (const int size : kSizes) {
-    series.axes[0].points.emplace_back(std::int64_t{size});
-    double sum = 0;
-    int points = 0;
-    for (int distance = 0; distance < 16; ++distance) {
-      const double cycles =
-          distance < size ? measure(s, v, size, static_cast<std::uint32_t>(distance), wrong) : NAN;
-      const double value = latency ? cycles : kThreads * 16 / cycles;
-      series.values.push_back(value);
-      if (distance > 0 && std::isfinite(value)) {
-        sum += value;
-        ++points;
-      }
-    }
-    if (points > 0)
-      s.add_exact(
-          (latency ? "latency_cycles_of_" : "bytes_per_clock_per_sm_of_") + std::to_string(size),
-          series.unit, latency ? assay::Better::lower : assay::Better::higher, sum / points);
-  }
-  s.add_series(std::move(series));
+  const auto cycles_of = [&](const cudaLaunchConfig_t& config, std::uint32_t distance) {
+    assay::check(cudaMemsetAsync(wrong, 0, sizeof(*wrong), s.stream()));
+    const double cycles = s.cycles_once([&](const assay::Launch& l) {
+      assay::check(cudaLaunchKernelEx(&config, v.kernel, l.iterations, Request{distance, 0, wrong},
+                                      l.records));
+    });
+    s.require(assay::download(wrong, 1, s.stream()).front() == 0,
+              std::to_string(distance) + " ranks away, in clusters of " +
+                  std::to_string(config.attrs->val.clusterDim.x) +
+                  ", values are not what that CTA holds");
+    return cycles / unroll(v.chain);
+  };
+  const assay::ClusterKernel kernel{reinterpret_cast<const void*>(v.kernel), kThreads};
+  if (v.chain)
+    assay::sweep_clusters(s, kernel, "latency_cycles", "cycle", assay::Better::lower, 0, cycles_of);
+  else
+    assay::sweep_clusters(s, kernel, v.atomic ? "ops_per_clock_per_sm" : "bytes_per_clock_per_sm",
+                          v.atomic ? "op/clk/SM" : "B/clk/SM", assay::Better::higher, 0,
+                          [&](const cudaLaunchConfig_t& config, std::uint32_t distance) {
+                            return kThreads * (v.atomic ? 1 : 16) / cycles_of(config, distance);
+                          });
 }
 
 std::vector<assay::Case> cases() {
@@ -223,7 +243,7 @@ const assay::Registration registration{{
         [](const assay::Case& c, assay::Target) {
           const Variant& v = variant_of(c);
           return std::vector<assay::KernelUse>{
-              {.kernel = v.name, .sass = {{v.sass, v.unrolled, v.unrolled}}}};
+              {.kernel = v.name, .sass = {{v.sass, unroll(v.chain), unroll(v.chain)}}}};
         },
     .run = run,
 }};

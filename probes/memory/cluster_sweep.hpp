@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures over the size of a cluster and how many ranks apart two of its CTAs are.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "harness/state.hpp"
+
+namespace assay {
+
+inline constexpr int kClusterSizes[] = {2, 4, 8, 16};
+inline constexpr int kMostClusterCtas = 16;
+
+// What of a kernel is launched: as many clusters as leave each SM one CTA.
+struct ClusterKernel {
+  const void* kernel;
+  int threads;
+  std::size_t shared_bytes = 0;  // dynamic
+};
+
+// Calls `value` for every size and distance (from `first_distance`) that fits the GPU and adds
+// `name` over both as a series, NaN where no such cluster fits; and the mean of the distances above
+// 0 as the figure "<name>_of_<size>".
+void sweep_clusters(
+    State& s, const ClusterKernel& kernel, const std::string& name, const std::string& unit,
+    Better better, int first_distance,
+    const std::function<double(const cudaLaunchConfig_t& config, std::uint32_t distance)>& value);
+
+}  // namespace assay

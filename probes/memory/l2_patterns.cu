@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the read bandwidth of L2 depends on: which SM reads what in which order, the footprint, the
+// kind and number of loads under way, how many threads, and how many SMs take part.
+//
+// In "own", "interleaved" and "dealt" each line is wanted by one SM at a time: what arrives is what
+// L2 gave. In the others several SMs want one line at about the same time, or one SM wants it twice
+// while its L1 may still hold it. What arrives is then more than L2 gave, as L1 serves it or as
+// requests for one line are merged on their way to L2. "chunks" is the order of gpu-l2-cache
+// (github.com/te42kyfo/gpu-benches, gpu-l2-cache/main.cu: far more CTAs than fit, CTA b reads chunk
+// b % n of about 512 KiB, the chunks interleaved, by loads that L1 may serve), from which the
+// published 9.7 TB/s of an H200 are. The same order with loads past L1, and with each CTA at
+// another place of its chunk ("chunks_staggered"), shows what of that is L2.
+//
+// How addresses fall on the slices of L2 is a matter of the physical pages, so that arrays differ:
+// figures are medians over several.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "harness/device.hpp"
+#include "harness/device_kernels.hpp"
+#include "harness/ptx/load_store.cuh"
+#include "harness/state.hpp"
+#include "harness/statistics.hpp"
+#include "probes/memory/vector_sum.hpp"
+
+namespace {
+
+constexpr int kMaxThreads = 1024, kArrays = 3, kSums = 1024;
+constexpr int kMostVectors = 8;  // loads of a thread under way, in any kernel
+constexpr double kBytesOfSample = 3e9;
+enum Load : int { kPastL1, kThroughL1, kNotKept };
+
+// A row is what a CTA reads by one load of each thread. CTA b begins at row (b % wrap) * apart of
+// `rows` and goes on by `step`, `loads` times, coming round within `span` rows from where it began
+// (own) or from row 0.
+struct Walk {
+  std::uint32_t wrap, apart, step, rows, span, loads;
+  bool own;
+};
+
+template <int kBytes, int kLoad>
+__device__ void load_words(const char* at, uint4& v) {
+  if constexpr (kBytes == 8) {
+    asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(at) : "memory");
+    v.z = v.w = 0;
+  } else if constexpr (kLoad == kPastL1) {
+    v = assay::ptx::load_v4_l2(reinterpret_cast<const uint4*>(at));
+  } else if constexpr (kLoad == kThroughL1) {
+    v = assay::ptx::load_v4(reinterpret_cast<const uint4*>(at));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(at)
+                 : "memory");
+  }
+}
+
+template <int kVectors, int kBytes, int kLoad>
+__global__ void __launch_bounds__(kMaxThreads)
+    read_rows(const char* data, Walk walk, std::uint32_t* sums) {
+  const std::uint32_t row_bytes = blockDim.x * kBytes;
+  std::uint32_t row = blockIdx.x % walk.wrap * walk.apart % walk.rows;
+  const std::uint32_t limit = walk.own ? row + walk.span : walk.span;
+  const char* mine = data + threadIdx.x * kBytes;
+  std::uint32_t sum = 0;
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < walk.loads; i += kVectors) {
+    uint4 v[kVectors];
+#pragma unroll
+    for (uint4& vector : v) {
+      load_words<kBytes, kLoad>(mine + std::size_t{row} * row_bytes, vector);
+      row += walk.step;
+      row = row >= limit ? row - walk.span : row;
+    }
+#pragma unroll
+    for (const uint4& vector : v) sum += assay::vector_sum(vector);
+  }
+  sum = __reduce_add_sync(~0u, sum);
+  if (threadIdx.x % 32 == 0) atomicAdd(&sums[(blockIdx.x * 32 + threadIdx.x / 32) % kSums], sum);
+}
+
+__global__ void add_words(const std::uint32_t* words, std::size_t count, std::uint32_t* sum) {
+  std::uint32_t mine = 0;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    mine += words[i];
+  atomicAdd(sum, mine);
+}
+
+struct Variant {
+  const char *name, *kernel_name, *sass;
+  void (*kernel)(const char*, Walk, std::uint32_t*);
+  int vectors, bytes;
+};
+constexpr Variant kVariants[] = {
+    {"8x16B", "read_rows<8, 16, 0>", "LDG.E.128.STRONG.GPU", read_rows<8, 16, kPastL1>, 8, 16},
+    {"4x16B", "read_rows<4, 16, 0>", "LDG.E.128.STRONG.GPU", read_rows<4, 16, kPastL1>, 4, 16},
+    {"2x16B", "read_rows<2, 16, 0>", "LDG.E.128.STRONG.GPU", read_rows<2, 16, kPastL1>, 2, 16},
+    {"1x16B", "read_rows<1, 16, 0>", "LDG.E.128.STRONG.GPU", read_rows<1, 16, kPastL1>, 1, 16},
+    {"8x8B", "read_rows<8, 8, 0>", "LDG.E.64.STRONG.GPU", read_rows<8, 8, kPastL1>, 8, 8},
+    {"4x8B", "read_rows<4, 8, 0>", "LDG.E.64.STRONG.GPU", read_rows<4, 8, kPastL1>, 4, 8},
+    {"8x16B_through_l1", "read_rows<8, 16, 1>", "LDG.E.128", read_rows<8, 16, kThroughL1>, 8, 16},
+    {"8x16B_not_kept", "read_rows<8, 16, 2>", "LDG.E.NA.128", read_rows<8, 16, kNotKept>, 8, 16},
+};
+constexpr const Variant &kUsual = kVariants[0], &kCached = kVariants[6], &kUncached = kVariants[7];
+
+constexpr const char* kPatterns[] = {"own",    "interleaved",      "dealt",    "staggered",
+                                     "chunks", "chunks_staggered", "together", "pairs"};
+
+struct Shape {
+  std::uint32_t ctas;
+  Walk walk;
+};
+
+// `per_cta`: a CTA's part of the footprint in rows, where every CTA of `resident` has one. But for
+// "own" and "dealt", `resident` is a multiple of eight.
+Shape shape_of(const std::string& pattern, std::uint32_t resident, std::uint32_t per_cta,
+               std::uint32_t row_bytes) {
+  const std::uint32_t rows = resident * per_cta;
+  // Multiples of all the loads under way, and of whole rounds through what a CTA reads.
+  const auto passes = std::max<std::uint32_t>(
+      static_cast<std::uint32_t>(kBytesOfSample / row_bytes / rows) / kMostVectors, 1);
+  const std::uint32_t loads = passes * kMostVectors * per_cta;
+  if (pattern == "own") return {resident, {resident, per_cta, 1, rows, per_cta, loads, true}};
+  if (pattern == "interleaved")
+    return {resident, {resident, 1, resident, rows, rows, loads, false}};
+  if (pattern == "dealt")
+    return {loads / kMostVectors * resident,
+            {~0u, kMostVectors, 1, rows, rows, kMostVectors, false}};
+  if (pattern == "staggered" || pattern == "together") {  // all read all, from other places or one
+    std::uint32_t whole = std::max(loads / rows, 1u) * rows;
+    while (whole % kMostVectors) whole += rows;
+    if (pattern == "together") return {resident, {1, 0, 1, rows, rows, whole, false}};
+    return {resident, {resident, per_cta, 1, rows, rows, whole, false}};
+  }
+  if (pattern == "pairs")  // CTAs b and b + resident / 2 read the same, in step
+    return {resident, {resident / 2, 2 * per_cta, 1, rows, 2 * per_cta, 2 * loads, true}};
+  // Chunks of 512 KiB, or the next that divides the rows into a whole number of them.
+  std::uint32_t chunk = std::max((512u << 10) / row_bytes, 1u);
+  while (rows % chunk || chunk % kMostVectors) ++chunk;
+  const std::uint32_t chunks = rows / chunk;
+  const std::uint32_t ctas = std::max(resident * (loads / chunk) / chunks, 1u) * chunks;
+  return {ctas, {pattern == "chunks" ? chunks : ~0u, 1, chunks, rows, rows, chunk, false}};
+}
+
+class Bench {
+ public:
+  explicit Bench(assay::State& s)
+      : s_(s),
+        apart_(s.device().l2_bytes),
+        data_(s.allocate<char>(apart_ * kArrays)),
+        sums_(s.allocate<std::uint32_t>(kSums)) {
+    s.fill_random_bits(data_, apart_ * kArrays);
+  }
+
+  // Median over the arrays of what all SMs (or as many CTAs as `sms` of them hold) receive, GB/s.
+  double rate(const Variant& v, const std::string& pattern, int threads, int ctas_per_sm,
+              std::uint32_t per_cta, int sms = 0) {
+    const auto resident = static_cast<std::uint32_t>((sms ? sms : s_.device().sm_count)) *
+                          static_cast<std::uint32_t>(ctas_per_sm);
+    const auto row_bytes = static_cast<std::uint32_t>(threads * v.bytes);
+    const Shape shape = shape_of(pattern, resident, per_cta, row_bytes);
+    const double bytes = static_cast<double>(shape.ctas) * shape.walk.loads * row_bytes;
+    const std::size_t footprint = std::size_t{shape.walk.rows} * row_bytes;
+    std::vector<double> rates;
+    for (int array = 0; array < kArrays; ++array) {
+      const char* data = data_ + static_cast<std::size_t>(array) * apart_;
+      launch(v, shape, threads, data, true);
+      assay::check(cudaMemsetAsync(sums_, 0, kSums * sizeof(*sums_), s_.stream()));
+      assay::delay(20'000, s_.stream());
+      begin_.record(s_.stream());
+      launch(v, shape, threads, data, false);
+      end_.record(s_.stream());
+      rates.push_back(bytes / assay::elapsed_ns(begin_, end_));
+      const std::uint32_t found = sum_of(sums_, kSums);
+      const auto times = static_cast<std::uint32_t>(std::uint64_t{shape.ctas} * shape.walk.loads /
+                                                    shape.walk.rows);
+      const std::uint32_t right = times * sum_of(data, footprint / 4);
+      s_.require(found == right, pattern + ": what was read adds up to " + std::to_string(found) +
+                                     ", not " + std::to_string(right));
+    }
+    return assay::median(rates);
+  }
+
+ private:
+  void launch(const Variant& v, Shape shape, int threads, const char* data, bool warm) {
+    // A short one first: what it reads lies in L2.
+    if (warm) shape.ctas = std::min<std::uint32_t>(shape.ctas, 8192);
+    if (warm && shape.walk.loads > 8 * shape.walk.span) shape.walk.loads = 8 * shape.walk.span;
+    v.kernel<<<shape.ctas, threads, 0, s_.stream()>>>(data, shape.walk, sums_);
+    assay::check(cudaGetLastError());
+  }
+  std::uint32_t sum_of(const void* words, std::size_t count) {
+    const assay::Buffer sum(sizeof(std::uint32_t));
+    assay::check(cudaMemsetAsync(sum.data(), 0, sum.bytes(), s_.stream()));
+    add_words<<<256, 256, 0, s_.stream()>>>(static_cast<const std::uint32_t*>(words), count,
+                                            sum.as<std::uint32_t>());
+    return assay::download(sum.as<const std::uint32_t>(), 1, s_.stream()).front();
+  }
+
+  assay::State& s_;
+  std::size_t apart_;
+  char* data_;
+  std::uint32_t* sums_;
+  assay::Event begin_, end_;
+};
+
+using assay::Better;
+using assay::Series;
+
+bool exclusive(const std::string& pattern) {
+  return pattern == "own" || pattern == "interleaved" || pattern == "dealt";
+}
+
+// Every pattern over the footprint, by where the loads may be served.
+void run_patterns(assay::State& s) {
+  constexpr int kThreads = 256, kCtasPerSm = 4;
+  Bench bench(s);
+  const int sms = s.device().sm_count / 2 * 2;
+  if (sms == 0) s.skip("SMs that share need to be two");
+  // The footprint of one row of each resident CTA: 2.06 MiB on 132 SMs.
+  const std::uint64_t unit = std::uint64_t{kThreads} * kCtasPerSm * 16 * static_cast<unsigned>(sms);
+  Series series{
+      "bandwidth_gb_per_s", "GB/s", {{"load", {}}, {"pattern", {}}, {"footprint_bytes", {}}}, {}};
+  std::vector<std::uint32_t> parts;
+  for (const std::uint32_t part : {2u, 4u, 6u, 8u, 10u, 12u, 14u, 16u, 20u, 24u})
+    if (part * unit <= s.device().l2_bytes) parts.push_back(part);
+  if (parts.empty()) s.skip("L2 is smaller than two rows of every SM");
+  for (const char* pattern : kPatterns) series.axes[1].points.emplace_back(std::string(pattern));
+  for (const std::uint32_t part : parts)
+    series.axes[2].points.emplace_back(static_cast<std::int64_t>(part * unit));
+  double best = 0, shared = 0;
+  for (const Variant* v : {&kUsual, &kUncached, &kCached}) {
+    series.axes[0].points.emplace_back(std::string(v->name));
+    for (const std::string pattern : kPatterns)
+      for (const std::uint32_t part : parts) {
+        const double rate = bench.rate(*v, pattern, kThreads, kCtasPerSm, part, sms);
+        series.values.push_back(rate);
+        if (part * unit < 20 << 20 || part * unit > 32 << 20 || pattern == "together") continue;
+        if (exclusive(pattern) && v == &kUsual && rate > best) {
+          best = rate;
+          s.set_param("best_pattern", pattern);
+        }
+        if (!exclusive(pattern) && v == &kCached && rate > shared) {
+          shared = rate;
+          s.set_param("best_shared_pattern", pattern);
+        }
+      }
+  }
+  if (best > 0) {
+    s.add_exact("best_gb_per_s_20_to_32mib", "GB/s", Better::higher, best);
+    s.add_exact("shared_gb_per_s_20_to_32mib", "GB/s", Better::higher, shared);
+  } else {
+    s.add_exact("best_gb_per_s", "GB/s", Better::higher, std::ranges::max(series.values));
+  }
+  s.add_series(std::move(series));
+}
+
+// A third of L2, each line read by one SM: by what is under way, how, and on how many SMs.
+void run_loads(assay::State& s) {
+  Bench bench(s);
+  const auto part_bytes = static_cast<std::uint32_t>(s.device().l2_bytes / 3 / s.device().sm_count);
+  Series by_kernel{
+      "bandwidth_gb_per_s", "GB/s", {{"pattern", {}}, {"loads", {}}, {"threads_per_sm", {}}}, {}};
+  constexpr int kThreads[] = {256, 512, 1024, 2048};
+  for (const int threads : kThreads) by_kernel.axes[2].points.emplace_back(std::int64_t{threads});
+  double best = 0;
+  for (const std::string pattern : {"own", "dealt"}) {
+    by_kernel.axes[0].points.emplace_back(pattern);
+    for (const Variant& v : kVariants) {
+      if (&v == &kCached) continue;  // a part may fit L1
+      if (by_kernel.axes[0].points.size() == 1)
+        by_kernel.axes[1].points.emplace_back(std::string(v.name));
+      for (const int threads : kThreads) {
+        const int ctas = threads > 512 ? 2 : 1, each = threads / ctas;
+        int fit = 0;
+        assay::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, v.kernel, each, 0));
+        const auto rows = part_bytes / static_cast<std::uint32_t>(threads * v.bytes);
+        // Dealt CTAs fill the SM whatever is asked for.
+        const bool possible = fit >= ctas && rows > 0 && (pattern == "own" || threads == 2048);
+        by_kernel.values.push_back(possible ? bench.rate(v, pattern, each, ctas, rows) : NAN);
+        if (possible && by_kernel.values.back() > best) {
+          best = by_kernel.values.back();
+          s.set_param("best",
+                      pattern + ", " + v.name + ", " + std::to_string(threads) + " threads");
+        }
+      }
+    }
+  }
+  Series by_sms{"gb_per_s_per_sm", "GB/s", {{"sms", {}}}, {}};
+  for (int sms = 1;; sms = std::min(2 * sms, s.device().sm_count)) {
+    const auto rows = part_bytes / (1024 * 16);
+    by_sms.axes[0].points.emplace_back(std::int64_t{sms});
+    by_sms.values.push_back(bench.rate(kUsual, "own", 1024, 1, std::max(rows, 1u), sms) / sms);
+    if (sms == s.device().sm_count) break;
+  }
+  s.add_exact("best_gb_per_s", "GB/s", Better::higher, best);
+  s.add_exact("gb_per_s_of_one_sm", "GB/s", Better::higher, by_sms.values.front());
+  s.add_exact("gb_per_s_per_sm_of_all", "GB/s", Better::higher, by_sms.values.back());
+  s.add_series(std::move(by_kernel));
+  s.add_series(std::move(by_sms));
+}
+
+std::vector<assay::KernelUse> uses_of(std::initializer_list<const Variant*> variants) {
+  std::vector<assay::KernelUse> uses;
+  for (const Variant* v : variants)
+    uses.push_back({.kernel = v->kernel_name, .sass = {{v->sass, v->vectors, v->vectors}}});
+  return uses;
+}
+
+const assay::Registration patterns{{
+    .name = "memory/l2/read_patterns",
+    .question = "How does the read bandwidth of L2 depend on the footprint and on which SMs read "
+                "the same, with and without L1?",
+    .cases = {{.suite = assay::Suite::full}},
+    .pace = assay::Pace::l2,
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return uses_of({&kUsual, &kUncached, &kCached});
+        },
+    .run = run_patterns,
+}};
+const assay::Registration loads{{
+    .name = "memory/l2/read_loads",
+    .question = "Which loads, how many under way and on how many SMs does it take to get all that "
+                "L2 gives?",
+    .cases = {{.suite = assay::Suite::full}},
+    .pace = assay::Pace::l2,
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          std::vector<assay::KernelUse> uses;
+          for (const Variant& v : kVariants) uses.push_back(uses_of({&v}).front());
+          return uses;
+        },
+    .run = run_loads,
+}};
+
+}  // namespace
