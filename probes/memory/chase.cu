@@ -31,18 +31,7 @@ __global__ void tie(PlaceLayout layout) {
         layout.at_step(step + 1), {1, 1, 1}};
 }
 
-__global__ void visit(PlaceLayout layout) {
-#pragma unroll 4
-  for (std::uint32_t place = threadIdx.x; place < layout.count; place += blockDim.x)
-    ptx::load_pointer_l2(reinterpret_cast<char**>(layout.base + layout.offset(place)));
-}
-
 }  // namespace
-
-void visit_places(const PlaceLayout& layout, cudaStream_t stream) {
-  visit<<<1, 1024, 0, stream>>>(layout);
-  check(cudaGetLastError());
-}
 
 void tie_places(const PlaceLayout& layout, cudaStream_t stream) {
   tie<<<1024, 256, 0, stream>>>(layout);

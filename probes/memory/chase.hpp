@@ -51,7 +51,5 @@ struct PlaceLayout {
   }
 };
 void tie_places(const PlaceLayout& layout, cudaStream_t stream);
-// Lets one SM read them all: what caches hold of them afterwards is what it would find there.
-void visit_places(const PlaceLayout& layout, cudaStream_t stream);
 
 }  // namespace assay

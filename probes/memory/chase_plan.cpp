@@ -19,9 +19,12 @@ constexpr const char* kEntry = "chase";
 // What a walk reads before the clock starts, and what it leaves.
 struct WalkStart {
   std::uint64_t at, base, warm_steps;
+  std::uint64_t visit_end, stride;  // what the warp reads first, from base on
 };
+constexpr std::uint32_t kVisitedAtOnce = 32 * 8;  // lanes, loads under way
 struct WalkEnd {
   std::uint64_t at, ones;
+  std::uint64_t seen;  // so that what is visited is wanted
 };
 
 // One step: address register %a, offset base %base, count %ones.
@@ -41,22 +44,42 @@ std::string step_text(const ChaseLoad& load) {
   }
 }
 
+// Eight loads of each lane, past L1.
+std::string visit_text() {
+  std::string text;
+  for (int i = 0; i < 8; ++i)
+    text +=
+        fmt::format("  ld.global.cg.u32 %seen{}, [%visit];\n  add.u64 %visit, %visit, %hop;\n", i);
+  for (int i = 0; i < 8; ++i) text += fmt::format("  xor.b32 %seen8, %seen8, %seen{};\n", i);
+  return text;
+}
+
 }  // namespace
 
 KernelUse chase_use(const ChaseLoad& load, Target target) {
   PtxKernel kernel{.target = target, .entry = kEntry, .threads = 32};
   kernel.declarations =
       "  .reg .b64 %a, %base, %warm, %wide, %ones, %q, %r, %s;\n  .reg .b32 %offset;\n"
-      "  .reg .pred %cold;\n";
+      "  .reg .pred %cold;\n  .reg .b64 %visit, %visit_end, %hop;\n  .reg .b32 %own, %seen<9>;\n";
+  // The SM that chases has read all itself: in an L2 of partitions, what one SM has nearby another
+  // has far away.
   kernel.setup =
       "  ld.global.u64 %a, [%in];\n  ld.global.u64 %base, [%in+8];\n"
-      "  ld.global.u64 %warm, [%in+16];\n"
+      "  ld.global.u64 %warm, [%in+16];\n  ld.global.u64 %visit_end, [%in+24];\n"
+      "  ld.global.u64 %hop, [%in+32];\n  mov.u32 %seen8, 0;\n"
+      "  cvt.u64.u32 %visit, %thread;\n  mad.lo.u64 %visit, %visit, %hop, %base;\n"
+      "  shl.b64 %hop, %hop, 5;\n"
+      "  setp.ge.u64 %cold, %visit, %visit_end;\n  @%cold bra visited;\nvisit:\n" +
+      visit_text() +
+      "  setp.lt.u64 %cold, %visit, %visit_end;\n  @%cold bra visit;\nvisited:\n"
       "  setp.eq.u64 %cold, %warm, 0;\n  @%cold bra walk;\nwarm:\n" +
       step_text(load) +
       "  sub.u64 %warm, %warm, 1;\n  setp.ne.u64 %cold, %warm, 0;\n  @%cold bra warm;\nwalk:\n"
       "  mov.u64 %ones, 0;\n";
   for (int i = 0; i < kChaseUnroll; ++i) kernel.loop += step_text(load);
-  kernel.finish = "  @%lead st.global.u64 [%out], %a;\n  @%lead st.global.u64 [%out+8], %ones;\n";
+  kernel.finish =
+      "  @%lead st.global.u64 [%out], %a;\n  @%lead st.global.u64 [%out+8], %ones;\n"
+      "  @%lead st.global.u32 [%out+16], %seen8;\n";
   return {.kernel = kEntry,
           .sass = {{load.sass, kChaseUnroll, kChaseUnroll}, {"LDG", kChaseUnroll, kChaseUnroll}},
           .ptx = ptx_text(kernel)};
@@ -74,8 +97,11 @@ std::vector<double> chase_points(State& s, const ChaseLoad& load,
           (std::uint64_t{point.layout.count} * static_cast<unsigned>(walk)) / kWalks);
       PlaceLayout by_address = point.layout;
       by_address.by_offset = false;
-      starts.push_back({by_address.at_step(first),
-                        reinterpret_cast<std::uint64_t>(point.layout.base), point.warm_steps});
+      const auto base = reinterpret_cast<std::uint64_t>(point.layout.base);
+      const std::uint32_t visited =
+          point.visited ? point.layout.count / kVisitedAtOnce * kVisitedAtOnce : 0;
+      starts.push_back({by_address.at_step(first), base, point.warm_steps,
+                        base + visited * point.layout.stride, point.layout.stride});
       ends.push_back(by_address.at_step(first + point.warm_steps + kSteps));
     }
   auto* in = s.allocate<WalkStart>(walks);
@@ -89,7 +115,6 @@ std::vector<double> chase_points(State& s, const ChaseLoad& load,
     PlaceLayout layout = point.layout;
     layout.by_offset = load.bytes == 4;
     tie_places(layout, s.stream());
-    if (point.visited) visit_places(layout, s.stream());
     for (int i = 0; i < kWalks; ++i, ++walk)
       launch_generated(kernel, 1, 32, {s.stream(), kIterations, records + walk}, in + walk,
                        out + walk);

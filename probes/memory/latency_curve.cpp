@@ -6,10 +6,10 @@
 // the curve, a quarter of an octave). memory/tlb chases over one line of each page, so that pages
 // alone are too many, not bytes: the curve shows how far each TLB reaches and what a miss costs.
 #include <algorithm>
-#include <optional>
 
 #include "harness/device.hpp"
 #include "probes/memory/chase_plan.hpp"
+#include "probes/memory/levels.hpp"
 #include "probes/memory/plateaus.hpp"
 
 namespace {
@@ -28,8 +28,6 @@ constexpr ChaseLoad kLoads[] = {
 constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
 constexpr std::uint64_t kSectorStride = 32, kLineStride = sizeof(Line), kPageStride = 2 * kMiB;
 constexpr int kPerOctave = 4;
-// A footprint up to this many bytes may be in an L1: it is walked round before the clock starts.
-constexpr std::uint64_t kMayBeInL1 = kMiB;
 
 const ChaseLoad& load_of(const Case& c) {
   return *std::ranges::find(kLoads, c.text("load"), &ChaseLoad::name);
@@ -57,29 +55,11 @@ void add(State& s, const std::string& level, const Plateau& plateau,
                 static_cast<double>(bytes[plateau.last]));
 }
 
-// Names plateaus by where they end: before anything an L1 holds, before L2 is full, or after.
 void name_levels(State& s, const std::vector<std::uint64_t>& bytes,
                  const std::vector<double>& cycles) {
-  const double l2_bytes = static_cast<double>(s.device().l2_bytes);
-  int l1 = 0, l2 = 0;
-  std::optional<double> dram;
-  for (const Plateau& plateau : plateaus(cycles)) {
-    const auto first = static_cast<double>(bytes[plateau.first]);
-    const auto last = static_cast<double>(bytes[plateau.last]);
-    if (last < kMayBeInL1) {
-      if (l1++ == 0) add(s, "l1", plateau, bytes);
-    } else if (first < 0.8 * l2_bytes && last < 1.5 * l2_bytes) {
-      // The first is where all lines are had from the SM's own partition.
-      if (l2++ == 0)
-        add(s, "l2_near", plateau, bytes);
-      else if (l2 == 2)
-        add(s, "l2", plateau, bytes);
-    } else if (!dram) {
-      add(s, "dram", plateau, bytes);
-      dram = plateau.level;
-    }
-  }
-  if (!l1 && !l2 && !dram)
+  const auto levels = named_levels(bytes, cycles, s.device().l2_bytes);
+  for (const auto& [name, plateau] : levels) add(s, name, plateau, bytes);
+  if (levels.empty())
     s.add_exact("least_latency_cycles", "cycle", Better::lower, std::ranges::min(cycles));
 }
 
@@ -96,8 +76,9 @@ void run_curve(State& s) {
   for (const std::uint64_t footprint : bytes) {
     const auto count = static_cast<std::uint32_t>(footprint / stride);
     points.push_back({{base, count, stride},
+                      // What may be in L1 is walked round before the clock starts.
                       footprint <= kMayBeInL1 ? std::min(count, 8192u) : 0,
-                      footprint <= 4 * l2_bytes});
+                      footprint <= 2 * l2_bytes});
   }
   const std::vector<double> cycles = chase_points(s, load, points);
   name_levels(s, bytes, cycles);
