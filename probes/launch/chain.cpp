@@ -27,6 +27,7 @@ Chain::Chain(State& s, int count, std::uint32_t work_ns, const LaunchShape& shap
       stamps_(s.allocate<Stamp>(static_cast<std::size_t>(count))),
       work_ns_(work_ns) {
   check(cudaMemset(stamps_, 0, sizeof(Stamp) * static_cast<std::size_t>(count)));
+  check(cudaDeviceSynchronize());  // no stream that it may run on waits for the default one
   if (argument_bytes) {
     further_.assign(static_cast<std::size_t>(argument_bytes - kStampedArgumentBytes) / 4, 0);
     further_.front() = 1;

@@ -40,7 +40,8 @@ class Bench {
         nodes_(nodes),
         shape_{.programmatic = form == Form::programmatic},
         stamps_(s.allocate<assay::Stamp>(static_cast<std::size_t>(nodes))) {
-    assay::check(cudaMemset(stamps_, 0, sizeof(assay::Stamp) * static_cast<std::size_t>(nodes)));
+    assay::check(cudaMemsetAsync(stamps_, 0, sizeof(assay::Stamp) * static_cast<std::size_t>(nodes),
+                                 s.stream()));
   }
 
   Found measure() {
