@@ -173,10 +173,9 @@ void run_boxes(State& s) {
       jobs.emplace_back();
       if (by.dimensions > 0 && !explain_no_box(box).empty()) continue;
       const std::uint64_t shared = std::min(kInFlight, Streamer::most_in_flight(s));
-      const std::uint64_t slots =
-          std::min<std::uint64_t>(shared / box_pitch(box), kMostSlots) / 8 * 8;
-      const auto pipeline = plan_pipeline(
-          by, std::max<std::uint64_t>(slots, shared / size > 0) * size, box.box_bytes);
+      std::uint64_t slots = std::min<std::uint64_t>(shared / box_pitch(box), kMostSlots);
+      if (slots > 8) slots -= slots % 8;  // as many for each of eight warps
+      const auto pipeline = plan_pipeline(by, slots * size, box.box_bytes);
       if (!pipeline) continue;
       const StreamJob job{.mover = &by, .pipeline = *pipeline, .form = box, .passes = level.passes};
       if (streamer.fits(job)) jobs.back() = job;
