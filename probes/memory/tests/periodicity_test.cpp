@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/memory/periodicity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace assay {
+namespace {
+
+TEST(Periodicity, FindsTheIntervalOfRegularEventsAndNotAHalfOfIt) {
+  std::vector<double> times;
+  for (int i = 0; i < 300; ++i) times.push_back(100 + 3.9 * i);
+  const Period found = strongest_period(times, 0.5, 10);
+  EXPECT_NEAR(found.length, 3.9, 0.01);
+  EXPECT_GT(found.strength, 0.95);
+}
+
+TEST(Periodicity, SurvivesGapsAndJitter) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> jitter(0, 0.15);
+  std::vector<double> times;
+  for (int i = 0; i < 600; ++i)
+    if (random() % 3 == 0) times.push_back(3.9 * i + jitter(random));
+  const Period found = strongest_period(times, 0.5, 10);
+  EXPECT_NEAR(found.length, 3.9, 0.02);
+  EXPECT_GT(found.strength, 0.8);
+}
+
+TEST(Periodicity, OfRandomEventsIsWeak) {
+  std::mt19937 random(1);
+  std::exponential_distribution<double> gap(0.25);
+  std::vector<double> times = {0};
+  for (int i = 0; i < 400; ++i) times.push_back(times.back() + gap(random));
+  EXPECT_LT(strongest_period(times, 0.5, 10).strength, 0.4);
+}
+
+TEST(Periodicity, OfAFewEventsIsNotAsked) {
+  EXPECT_EQ(strongest_period(std::vector<double>{1, 2, 3}, 0.1, 2).strength, 0);
+}
+
+}  // namespace
+}  // namespace assay
