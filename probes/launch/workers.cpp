@@ -5,8 +5,7 @@
 //   threads   each has a CPU thread and a stream of its own
 // Throughput is that of work queued up; for latency, each worker has one kernel at a time: from its
 // launch to where the CPU knows that it has ended (streams and graphs: that all have, of a graph
-// all 16). Whether
-// kernels really ran side by side is read off the times they note themselves.
+// all 16). Whether kernels really ran side by side is read off the times they note themselves.
 #include <fmt/format.h>
 
 #include <algorithm>
