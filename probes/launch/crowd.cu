@@ -22,7 +22,11 @@ __device__ void note(Tally* tally, bool right) {
 // x <- x * factor + term, begun at its fixed point.
 __global__ void __launch_bounds__(kCrowdThreads)
     crowd_arithmetic(std::uint32_t cycles, float factor, float term, Tally* tally) {
-  const std::uint64_t begin = ptx::clock64();
+  // One beginning for all: some warps are let run long before others issue their first instruction.
+  __shared__ std::uint64_t shared_begin;
+  if (threadIdx.x == 0) shared_begin = ptx::clock64();
+  __syncthreads();
+  const std::uint64_t begin = shared_begin;
   const float fixed_point = term / (1 - factor);
   float value = fixed_point;
   do {

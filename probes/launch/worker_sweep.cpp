@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "harness/statistics.hpp"
 #include "probes/launch/saturation.hpp"
@@ -37,11 +36,8 @@ void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
   for (const int count : counts) axis.points.emplace_back(std::int64_t{count});
   const auto add_series = [&](const char* name, const char* unit, auto&& of) {
     Series series{name, unit, {axis}, {}};
-    for (std::size_t i = 0; i < n; ++i) {
-      const double value = median(over_rounds(i, of));
-      series.values.push_back(value > 0 ? value : std::numeric_limits<double>::quiet_NaN());
-    }
-    s.add_series(series);
+    for (std::size_t i = 0; i < n; ++i) series.values.push_back(median(over_rounds(i, of)));
+    if (std::ranges::max(series.values) > 0) s.add_series(series);  // else nobody measured it
     return series.values;
   };
   const auto rate = [](const WorkerPoint& p) { return p.kernels_per_s; };
@@ -74,6 +70,13 @@ void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
   s.add_metric("workers_at_95_percent", "", Better::higher, saturated);
   s.add_metric("latency_us_alone", "us", Better::lower, over_rounds(0, latency));
   s.add_metric("latency_us_at_95_percent", "us", Better::lower, over_rounds(at_knee, latency));
+  // What each further worker adds to everyone's latency: much where they take turns.
+  s.add_metric("latency_us_per_worker", "us", Better::lower, [&] {
+    std::vector<double> first = over_rounds(0, latency), last = over_rounds(n - 1, latency);
+    for (std::size_t round = 0; round < last.size(); ++round)
+      last[round] = (last[round] - first[round]) / (workers[n - 1] - workers[0]);
+    return last;
+  }());
   s.add_exact("workers_at_peak", "", Better::higher, workers[best]);
   s.add_exact("concurrent_kernels", "", Better::higher, most);
 }

@@ -20,7 +20,7 @@ struct WorkerPoint {
 // Measures round after round, so that each figure of each round comes to an interval, and adds:
 //   kernels_per_s            at the number of workers that gets the most, and of one worker
 //   workers_at_95_percent    how many it takes to get 95% of that
-//   latency_us_alone, latency_us_at_95_percent
+//   latency_us_alone, latency_us_at_95_percent, latency_us_per_worker (that each further one adds)
 //   concurrent_kernels       the most at one moment, and series of all of them over `workers`
 void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
                    const std::function<WorkerPoint(int workers)>& measure);

@@ -6,10 +6,15 @@
 // Throughput is that of work queued up; for latency, each worker has one kernel at a time: from its
 // launch to where the CPU knows that it has ended (streams and graphs: that all have, of a graph
 // all 16). Whether kernels really ran side by side is read off the times they note themselves.
+//
+// Streams share the hardware's queues, 8 unless CUDA_DEVICE_MAX_CONNECTIONS says otherwise (CUDA
+// C++ Programming Guide, "CUDA Environment Variables"): what one stream has queued keeps others of
+// its queue waiting.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <barrier>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <thread>
@@ -162,6 +167,8 @@ class ManyThreads {
 void run(assay::State& s) {
   const auto work_ns = static_cast<std::uint32_t>(s.i64("work_ns"));
   const std::string& workers = s.text("workers");
+  const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  s.set_param("max_connections", connections ? connections : "default");
   if (workers == "threads") {
     const std::vector<int> counts = {1, 2, 3, 4, 6, 8, 12, 16, 32};
     ManyThreads team(s, static_cast<std::size_t>(counts.back()), work_ns);

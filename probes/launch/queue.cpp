@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the CPU may be ahead of the GPU, and whether it helps: kernels that do nothing are
+// enqueued on a stream behind one that lasts.
+//   pending_launches  how many calls return at once before one waits for the GPU
+//   interval_us       from one kernel to the next, then, by how many there are
+#include <vector>
+
+#include "harness/device_kernels.hpp"
+#include "harness/statistics.hpp"
+#include "probes/launch/chain.hpp"
+#include "probes/launch/clock.hpp"
+
+namespace {
+
+using assay::Better;
+using assay::check;
+
+// Calls before the first that waits: one takes some microseconds, and the delay is far longer than
+// all of them.
+int pending_launches(cudaStream_t stream) {
+  constexpr int kMost = 4000;
+  constexpr double kWaitedUs = 1000;
+  check(cudaStreamSynchronize(stream));
+  assay::delay(20'000'000, stream);
+  int pending = 0;
+  for (double waited = 0; pending < kMost && waited < kWaitedUs; ++pending) {
+    const double before = assay::host_us();
+    assay::launch(assay::empty_kernel(false), {}, nullptr, stream);
+    waited = assay::host_us() - before;
+  }
+  check(cudaStreamSynchronize(stream));
+  return pending < kMost ? pending - 1 : pending;  // without the one that waited
+}
+
+void run(assay::State& s) {
+  const cudaStream_t stream = s.stream();
+  const void* kernel = assay::empty_kernel(false);
+  assay::launch(kernel, {}, nullptr, stream);
+  std::vector<double> pending;
+  for (int i = 0; i < 7; ++i) pending.push_back(pending_launches(stream));
+
+  assay::Series series{"interval_us", "us", {{"kernels", {}}}, {}};
+  assay::Event begin, end;
+  for (const int kernels : {2, 4, 8, 16, 32, 64, 128, 256, 512, 900}) {
+    std::vector<double> us;
+    for (int i = 0; i < assay::kChainRuns; ++i) {
+      assay::delay(200'000 + static_cast<std::uint64_t>(kernels) * 6'000, stream);
+      begin.record(stream);
+      for (int k = 0; k < kernels; ++k) assay::launch(kernel, {}, nullptr, stream);
+      end.record(stream);
+      us.push_back(1e-3 * assay::elapsed_ns(begin, end) / kernels);
+    }
+    series.axes[0].points.emplace_back(std::int64_t{kernels});
+    series.values.push_back(assay::median(us));
+    if (kernels == 64) s.add_metric("interval_us_64", "us", Better::lower, us);
+    if (kernels == 900) s.add_metric("interval_us_900", "us", Better::lower, us);
+  }
+  s.add_exact("pending_launches", "", Better::higher, assay::median(pending));
+  s.add_series(std::move(series));
+}
+
+const assay::Registration registration{{
+    .name = "launch/queue",
+    .question = "How many launches may wait on a stream before the next call does, and how fast do "
+                "they then go?",
+    .cases = {{.suite = assay::Suite::full}},
+    .pace = assay::Pace::host,
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return std::vector<assay::KernelUse>{
+              {.kernel = "empty", .sass = {{"EXIT", 1, 1, assay::SassWhere::kernel}}}};
+        },
+    .run = run,
+}};
+
+}  // namespace
