@@ -5,6 +5,10 @@
 // A thread has 32 to 64 bytes under way, an SM 32 to 64 KiB: what Little's law asks for at the
 // memory's loaded latency (probes/memory/hbm.cuh). Loads are ordinary ones that L1 may serve;
 // stores go through to L2.
+//
+// Parts of their own are as many streams through memory as there are SMs. "copy/b128_front" copies
+// the same with all SMs at one moving front, SM b at every b-th round of the array, as memory/hbm
+// does: what that gains beyond L2 is DRAM's pages being used up before they are closed.
 #include <algorithm>
 #include <string>
 
@@ -70,7 +74,8 @@ __device__ void store(char* address, const Words<kBytes>& v) {
   }
 }
 
-// CTA b has bytes b * part .. of both arrays; `part` is a multiple of kGranule.
+// CTA b has bytes b * part .. of both arrays, or at a front each so many-th round of them; `part`
+// is a multiple of kGranule.
 struct Parts {
   const char* in;
   char* out;
@@ -84,14 +89,15 @@ constexpr int kUnroll = kBytes == 4    ? 8
                                        : 64 / kBytes;
 
 // Calls `body` with the offset of this thread's first access of each round of its CTA.
-template <int kBytes, class F>
+template <int kBytes, bool kFront = false, class F>
 __device__ void each_round(std::int64_t passes, std::uint64_t part, const F& body) {
   constexpr std::uint64_t kRound = std::uint64_t{kThreads} * kBytes * kUnroll<kBytes>;
-  const std::uint64_t first = blockIdx.x * part + threadIdx.x * kBytes;
+  const std::uint64_t first = blockIdx.x * (kFront ? kRound : part) + threadIdx.x * kBytes;
+  const std::uint64_t ctas = kFront ? gridDim.x : 1;
 #pragma unroll 1
   for (std::int64_t pass = 0; pass < passes; ++pass)
 #pragma unroll 1
-    for (std::uint64_t at = first; at < first + part; at += kRound) body(at);
+    for (std::uint64_t at = first; at < first + part * ctas; at += kRound * ctas) body(at);
 }
 
 template <int kBytes>
@@ -131,11 +137,11 @@ __global__ void __launch_bounds__(kThreads)
   stopwatch.stop(records);
 }
 
-template <int kBytes>
+template <int kBytes, bool kFront>
 __global__ void __launch_bounds__(kThreads)
     copy_parts(std::int64_t passes, Parts p, assay::StopwatchRecord* records) {
   const assay::Stopwatch stopwatch;
-  each_round<kBytes>(passes, p.part, [&](std::uint64_t at) {
+  each_round<kBytes, kFront>(passes, p.part, [&](std::uint64_t at) {
     Words<kBytes> v[kUnroll<kBytes>];
 #pragma unroll
     for (int i = 0; i < kUnroll<kBytes>; ++i)
@@ -172,6 +178,7 @@ struct Variant {
   int bytes;
   const char* name;
   Kernel kernel;
+  bool front = false;
 };
 constexpr Variant kVariants[] = {{"read", 16, "read_parts<16>", read_parts<16>},
                                  {"read", 8, "read_parts<8>", read_parts<8>},
@@ -180,13 +187,15 @@ constexpr Variant kVariants[] = {{"read", 16, "read_parts<16>", read_parts<16>},
                                  {"write", 16, "write_parts<16>", write_parts<16>},
                                  {"write", 4, "write_parts<4>", write_parts<4>},
                                  {"write", 32, "write_parts<32>", write_parts<32>},
-                                 {"copy", 16, "copy_parts<16>", copy_parts<16>},
-                                 {"copy", 4, "copy_parts<4>", copy_parts<4>},
-                                 {"copy", 32, "copy_parts<32>", copy_parts<32>}};
+                                 {"copy", 16, "copy_parts<16, false>", copy_parts<16, false>},
+                                 {"copy", 16, "copy_parts<16, true>", copy_parts<16, true>, true},
+                                 {"copy", 4, "copy_parts<4, false>", copy_parts<4, false>},
+                                 {"copy", 32, "copy_parts<32, false>", copy_parts<32, false>}};
 
 const Variant& variant_of(const assay::Case& c) {
   return *std::ranges::find_if(kVariants, [&](const Variant& v) {
-    return v.operation == c.text("operation") && v.bytes == c.i64("access_bytes");
+    return v.operation == c.text("operation") && v.bytes == c.i64("access_bytes") &&
+           v.front == (c.text("order") == "front");
   });
 }
 
@@ -257,8 +266,11 @@ void run(assay::State& s) {
 std::vector<assay::Case> cases() {
   std::vector<assay::Case> all;
   for (const Variant& v : kVariants) {
-    all.push_back({.name = std::string(v.operation) + "/b" + std::to_string(v.bytes * 8),
-                   .params = {{"operation", v.operation}, {"access_bytes", v.bytes}},
+    all.push_back({.name = std::string(v.operation) + "/b" + std::to_string(v.bytes * 8) +
+                           (v.front ? "_front" : ""),
+                   .params = {{"operation", v.operation},
+                              {"access_bytes", v.bytes},
+                              {"order", v.front ? "front" : "parts"}},
                    .suite = assay::Suite::full});
     if (v.bytes == 32)
       all.back().targets = {assay::Target::sm_100a, assay::Target::sm_103a, assay::Target::sm_120a};
