@@ -85,15 +85,21 @@ void State::Impl::add_metrics(const Work& work, const std::vector<double>& time_
 }
 
 void State::Impl::add_energy() {
-  const auto rate = std::ranges::find(measurement.metrics, "tflops", &Metric::name);
   const std::optional<double> watts = measurement.conditions.power_w;
-  if (!sustained() || !watts || rate == measurement.metrics.end()) return;
-  add({.name = "energy_pj_per_flop",  // W / (TFLOP/s)
-       .unit = "pJ/FLOP",
-       .better = Better::lower,
-       .value = *watts / rate->value,
-       .low = *watts / rate->high,
-       .high = *watts / rate->low});
+  if (!sustained() || !watts) return;
+  const auto add_per = [&](const char* rate_name, const char* name, const char* unit,
+                           double scale) {
+    const auto rate = std::ranges::find(measurement.metrics, rate_name, &Metric::name);
+    if (rate == measurement.metrics.end()) return;
+    add({.name = name,
+         .unit = unit,
+         .better = Better::lower,
+         .value = scale * *watts / rate->value,
+         .low = scale * *watts / rate->high,
+         .high = scale * *watts / rate->low});
+  };
+  add_per("tflops", "energy_pj_per_flop", "pJ/FLOP", 1);
+  add_per("bandwidth_gb_per_s", "energy_pj_per_byte", "pJ/B", 1e3);
 }
 
 void State::add_metric(std::string name, std::string unit, Better better,

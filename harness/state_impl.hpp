@@ -65,7 +65,7 @@ struct State::Impl {
                    const std::vector<double>& cycles, int sms, bool per_sm,
                    std::optional<Spread> cycle_spread = {});
   void add(Metric metric);
-  // energy_pj_per_flop, from the rate found and the power drawn meanwhile.
+  // energy_pj_per_flop or _per_byte, from the rate found and the power drawn meanwhile.
   void add_energy();
   // Cycles from each sample's time and SM clock (which may have those of warm-up samples before
   // them); records the median clock. Empty if a clock is missing.

@@ -73,13 +73,15 @@ TEST(Figures, EnergyUnderLastingLoad) {
     const Case which{.params = {{"state", state}}};
     State::Impl impl(probe, which, {}, nullptr);
     impl.measurement.conditions.power_w = 700;
-    impl.add_metrics({.flop = 5e9}, std::vector<double>(11, 1e4), {}, 1, false);
+    impl.add_metrics({.flop = 5e9, .bytes = 2e7}, std::vector<double>(11, 1e4), {}, 1, false);
+    const std::size_t rates = impl.measurement.metrics.size();
     impl.add_energy();
     if (state[0] == 'b') {
-      EXPECT_EQ(impl.measurement.metrics.size(), 2u);
+      EXPECT_EQ(impl.measurement.metrics.size(), rates);
       continue;
     }
     expect(metric(impl.measurement, "energy_pj_per_flop"), "pJ/FLOP", Better::lower, 1.4, 1.4, 1.4);
+    expect(metric(impl.measurement, "energy_pj_per_byte"), "pJ/B", Better::lower, 350, 350, 350);
   }
 }
 
