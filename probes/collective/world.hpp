@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/cuda.hpp"
+#include "harness/on_device.hpp"
 #include "probes/collective/nccl.hpp"
 #include "probes/collective/pattern.hpp"
 
@@ -33,21 +33,6 @@ struct Collective {
 // that figure whatever n is: S * 2 (n - 1) / n for all_reduce, S * (n - 1) / n for all_gather
 // (nccl-tests, doc/PERFORMANCE.md).
 double bus_bytes(const Collective& collective);
-
-// Calls on `device` while it lives, then on the device that was current before.
-class OnDevice {
- public:
-  explicit OnDevice(int device) {
-    check(cudaGetDevice(&before_));
-    check(cudaSetDevice(device));
-  }
-  ~OnDevice() { cudaSetDevice(before_); }
-  OnDevice(const OnDevice&) = delete;  // restores once
-  OnDevice& operator=(const OnDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
 
 class World {
  public:

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies to the GPU and from it at the same time, between page-locked memory and the GPU's.
+#include <algorithm>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/device.hpp"
+#include "harness/device_kernels.hpp"
+#include "harness/state.hpp"
+#include "probes/link/near_gpu.hpp"
+#include "probes/link/sm_copy.hpp"
+
+namespace {
+
+using assay::check;
+
+constexpr std::size_t kBytes = 256 << 20;
+constexpr int kCopies = 4;
+constexpr std::uint64_t kHoldNs = 100'000;  // until all copies of both streams are enqueued
+
+struct OneWay {
+  std::byte *to, *from;
+  assay::Stream stream = {};
+  assay::Event begin = {}, end = {};
+};
+
+void run(assay::State& s) {
+  const assay::NearDevice near(s.device().pci_bus_id);
+  s.set_param("numa", near.moved() ? "local" : "unknown");
+  const bool by_sms = s.text("by") == "sm";
+  const assay::PinnedMemory source = assay::pinned_memory(kBytes);
+  const assay::PinnedMemory target = assay::pinned_memory(kBytes);
+  auto* const up = s.allocate<std::byte>(kBytes);
+  auto* const down = s.allocate<std::byte>(kBytes);
+  s.fill_random_bits(down, kBytes);
+  check(cudaMemcpyAsync(source.get(), down, kBytes, cudaMemcpyDefault, s.stream()));
+  check(cudaStreamSynchronize(s.stream()));
+
+  OneWay h2d{.to = up, .from = source.get()}, d2h{.to = target.get(), .from = down};
+  OneWay* const ways[] = {&h2d, &d2h};
+  std::vector<double> h2d_rate, d2h_rate;
+  const auto both = [&] {
+    for (OneWay* way : ways) {
+      assay::delay(kHoldNs, way->stream);
+      way->begin.record(way->stream);
+      for (int i = 0; i < kCopies; ++i)
+        if (by_sms)
+          // Half of the SMs each, so that neither kernel waits for the other.
+          assay::copy_by_sms(way->to, way->from, kBytes, std::max(s.device().sm_count / 8, 1),
+                             way->stream);
+        else
+          check(cudaMemcpyAsync(way->to, way->from, kBytes, cudaMemcpyDefault, way->stream));
+      way->end.record(way->stream);
+    }
+    const double up_ns = assay::elapsed_ns(h2d.begin, h2d.end);
+    const double down_ns = assay::elapsed_ns(d2h.begin, d2h.end);
+    h2d_rate.push_back(kCopies * double{kBytes} / up_ns);
+    d2h_rate.push_back(kCopies * double{kBytes} / down_ns);
+    return std::max(up_ns, down_ns);
+  };
+  both();
+  s.require(assay::differing_bytes(up, down, kBytes, s.stream()) == 0 &&
+                assay::differing_bytes(target.get(), down, kBytes, s.stream()) == 0,
+            "a copy is not what was copied");
+  h2d_rate.clear(), d2h_rate.clear();
+  s.sample({.bytes = 2.0 * kCopies * kBytes,
+            .limit = {2 * assay::pcie_limit_gb_per_s(s.device().pci_bus_id),
+                      "PCIe link, both directions"}},
+           both);
+  s.add_metric("h2d_gb_per_s", "GB/s", assay::Better::higher, h2d_rate);
+  s.add_metric("d2h_gb_per_s", "GB/s", assay::Better::higher, d2h_rate);
+}
+
+const assay::Registration registration{{
+    .name = "link/both_ways",
+    .question = "How fast do copies to the GPU and from it go at the same time?",
+    .cases = {{.name = "copy_engine", .params = {{"by", "copy_engine"}}},
+              {.name = "sm", .params = {{"by", "sm"}}, .suite = assay::Suite::full}},
+    .pace = assay::Pace::link,
+    .kernels =
+        [](const assay::Case& c, assay::Target) {
+          return c.text("by") == "sm" ? assay::copy_by_sms_use() : std::vector<assay::KernelUse>{};
+        },
+    .run = run,
+}};
+
+}  // namespace

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/link/sm_copy.hpp"
+
+#include "harness/cuda.hpp"
+#include "harness/ptx/load_store.cuh"
+#include "probes/memory/chase.hpp"
+
+namespace assay {
+namespace {
+
+constexpr int kThreads = 512, kCtasPerSm = 4, kVectors = 4;
+
+// Rows of one vector a thread, kVectors of them under way in each.
+__global__ void __launch_bounds__(kThreads)
+    copy_far(uint4* to, const uint4* from, std::size_t vectors) {
+  const std::size_t row = std::size_t{gridDim.x} * kThreads;
+  std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
+#pragma unroll 1
+  for (; i + (kVectors - 1) * row < vectors; i += kVectors * row) {
+    uint4 v[kVectors];
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k) v[k] = ptx::load_v4(from + i + k * row);
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k) ptx::store_v4(to + i + k * row, v[k]);
+  }
+#pragma unroll 1
+  for (; i < vectors; i += row) to[i] = from[i];
+}
+
+__global__ void count_differing(const unsigned char* a, const unsigned char* b, std::size_t bytes,
+                                unsigned long long* count) {
+  std::size_t mine = 0;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < bytes;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    mine += a[i] != b[i];
+  if (mine) atomicAdd(count, mine);
+}
+
+__device__ std::uint64_t load_far(const void* address) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  return value;
+}
+
+__device__ std::uint64_t add_far(void* address, std::uint64_t addend) {
+  std::uint64_t before;
+  asm volatile("atom.relaxed.sys.global.add.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(address), "l"(addend)
+               : "memory");
+  return before;
+}
+
+__global__ void chase_far(std::int64_t rounds, const void* first, std::uint64_t* end) {
+  auto at = reinterpret_cast<std::uint64_t>(first);
+#pragma unroll 1
+  for (std::int64_t i = 0; i < rounds; ++i) {
+#pragma unroll
+    for (int step = 0; step < kFarSteps; ++step) at = load_far(reinterpret_cast<const void*>(at));
+  }
+  *end = at;
+}
+
+// Each adds one, but cannot know that before it has the last one's result: counts stay below 2^63.
+__global__ void add_in_chain(std::int64_t rounds, void* counter, std::uint64_t* end) {
+  std::uint64_t before = 0;
+#pragma unroll 1
+  for (std::int64_t i = 0; i < rounds; ++i) {
+#pragma unroll
+    for (int step = 0; step < kFarSteps; ++step) before = add_far(counter, (before >> 63) + 1);
+  }
+  *end = before + 1;
+}
+
+PlaceLayout ring_of(const FarChain& chain) {
+  return {.base = static_cast<char*>(chain.memory), .count = chain.lines, .stride = sizeof(Line)};
+}
+
+}  // namespace
+
+void copy_by_sms(void* to, const void* from, std::size_t bytes, int sm_count, cudaStream_t stream) {
+  copy_far<<<sm_count * kCtasPerSm, kThreads, 0, stream>>>(
+      static_cast<uint4*>(to), static_cast<const uint4*>(from), bytes / sizeof(uint4));
+  check(cudaGetLastError());
+}
+
+std::vector<KernelUse> copy_by_sms_use() {
+  return {{.kernel = "copy_far",
+           .sass = {{"LDG.E.128", kVectors, kVectors}, {"STG.E.128", kVectors, kVectors}}}};
+}
+
+std::uint64_t differing_bytes(const void* a, const void* b, std::size_t bytes,
+                              cudaStream_t stream) {
+  const Buffer count(sizeof(unsigned long long));
+  check(cudaMemsetAsync(count.data(), 0, count.bytes(), stream));
+  count_differing<<<1024, 256, 0, stream>>>(static_cast<const unsigned char*>(a),
+                                            static_cast<const unsigned char*>(b), bytes,
+                                            count.as<unsigned long long>());
+  check(cudaGetLastError());
+  return download(count.as<unsigned long long>(), 1, stream)[0];
+}
+
+std::vector<KernelUse> far_chain_use(FarAccess access) {
+  if (access == FarAccess::load)
+    return {{.kernel = "chase_far", .sass = {{"LDG.E.64.STRONG.SYS", kFarSteps, kFarSteps}}}};
+  return {
+      {.kernel = "add_in_chain", .sass = {{"ATOMG.E.ADD.64.STRONG.SYS", kFarSteps, kFarSteps}}}};
+}
+
+void FarChain::tie(cudaStream_t stream) const {
+  if (access == FarAccess::load)
+    tie_places(ring_of(*this), stream);
+  else
+    check(cudaMemsetAsync(memory, 0, sizeof(std::uint64_t), stream));
+}
+
+void FarChain::walk(std::int64_t rounds, cudaStream_t stream) const {
+  if (access == FarAccess::load)
+    chase_far<<<1, 1, 0, stream>>>(rounds, reinterpret_cast<const void*>(ring_of(*this).at_step(0)),
+                                   end);
+  else
+    add_in_chain<<<1, 1, 0, stream>>>(rounds, memory, end);
+  check(cudaGetLastError());
+}
+
+std::uint64_t FarChain::expected_end(std::int64_t rounds) const {
+  const std::int64_t steps = rounds * kFarSteps;
+  if (access == FarAccess::atomic) return static_cast<std::uint64_t>(steps);
+  return ring_of(*this).at_step(static_cast<std::uint32_t>(steps % lines));
+}
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that reach over a link: copies, comparisons and chains of dependent accesses, of memory
+// of the CPU or of another GPU, by its address in the unified address space.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "harness/probe.hpp"
+
+namespace assay {
+
+// Copies `bytes` (a multiple of 16) by 16-byte loads and stores of all `sm_count` SMs of the
+// current GPU.
+void copy_by_sms(void* to, const void* from, std::size_t bytes, int sm_count, cudaStream_t stream);
+std::vector<KernelUse> copy_by_sms_use();
+
+// How many of `bytes` bytes differ. Both must be where the current GPU reaches them.
+std::uint64_t differing_bytes(const void* a, const void* b, std::size_t bytes, cudaStream_t stream);
+
+// Dependent accesses of one thread, kFarSteps * rounds of them, coherent over the whole system.
+enum class FarAccess : std::uint8_t { load, atomic };
+inline constexpr int kFarSteps = 16;  // in one round of the loop
+std::vector<KernelUse> far_chain_use(FarAccess access);
+
+// A random ring of `lines` 128-byte lines in `memory`, tied by the current GPU, for loads; one
+// counter of zero for atomics.
+struct FarChain {
+  FarAccess access;
+  void* memory;
+  std::uint32_t lines;
+  std::uint64_t* end;  // memory of the current GPU: where a walk came to, or the counter's value
+
+  std::size_t bytes() const { return std::size_t{lines} * 128; }
+  void tie(cudaStream_t stream) const;
+  void walk(std::int64_t rounds, cudaStream_t stream) const;  // from the ring's first place
+  // What `end` must hold after one walk of a chain just tied.
+  std::uint64_t expected_end(std::int64_t rounds) const;
+};
+
+}  // namespace assay
