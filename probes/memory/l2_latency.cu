@@ -9,11 +9,15 @@
 // "replicated". To see the far hit itself (published: 414 cycles beside 258, arXiv:2501.12084
 // table 4), memory/l2_far/latency spoils the copy: in the shadow of each load, an atomic that adds
 // no bits goes to the line before, whose copies are then stale.
+//
+// The cases "miss_latency" go once round such a ring after L2 was overwritten: what a miss takes by
+// where its line is at home.
 #include <algorithm>
 
 #include "harness/device.hpp"
 #include "harness/device_kernels.hpp"
 #include "harness/ptx/load_store.cuh"
+#include "harness/statistics.hpp"
 #include "probes/memory/chase.hpp"
 #include "probes/memory/two_clusters.hpp"
 
@@ -122,6 +126,35 @@ std::vector<Line*> choose_lines(assay::State& s, bool far) {
   return lines;
 }
 
+// Once round each ring with nothing of it in L2: the median over SMs, several times.
+void measure_misses(assay::State& s, Line** cursors, const std::vector<Line*>& start) {
+  constexpr int kRounds = 15;
+  const int ctas = s.device().sm_count;
+  const std::size_t flush_bytes = 2 * s.device().l2_bytes;
+  auto* flush = s.allocate<char>(flush_bytes);
+  auto* records = s.allocate<assay::StopwatchRecord>(ctas);
+  std::vector<double> cycles, ns;
+  for (int round = 0; round < kRounds; ++round) {
+    assay::overwrite(flush, flush_bytes, s.stream());
+    assay::check(cudaMemsetAsync(records, 0, ctas * sizeof(*records), s.stream()));
+    chase_l2<<<ctas, 32, 0, s.stream()>>>(kRing / kChaseSteps, cursors, records);
+    assay::check(cudaGetLastError());
+    std::vector<double> of_sms, ns_of_sms;
+    for (const assay::StopwatchRecord& r : assay::download(records, ctas, s.stream())) {
+      if (r.stop_clock == 0) continue;
+      of_sms.push_back(static_cast<double>(r.stop_clock - r.start_clock) / kRing);
+      ns_of_sms.push_back(static_cast<double>(r.stop_ns - r.start_ns) / kRing);
+    }
+    s.require(!of_sms.empty(), "no SM has lines enough of that partition");
+    cycles.push_back(assay::median(of_sms));
+    ns.push_back(assay::median(ns_of_sms));
+  }
+  s.require(assay::download(cursors, kMaxSms, s.stream()) == start,
+            "a walk once round the ring did not end where it began");
+  s.add_metric("latency_cycles", "cycle", assay::Better::lower, cycles);
+  s.add_metric("latency_ns", "ns", assay::Better::lower, ns);
+}
+
 void run(assay::State& s) {
   const std::vector<Line*> lines = choose_lines(s, s.text("home") == "far");
   const auto kernel = s.text("copies") == "spoiled" ? chase_l2_spoiling : chase_l2;
@@ -138,6 +171,7 @@ void run(assay::State& s) {
   tie_rings<<<kMaxSms, kRing, 0, s.stream()>>>(rings);
   assay::check(cudaGetLastError());
 
+  if (s.text("copies") == "none") return measure_misses(s, cursors, start);
   std::uint32_t steps = 0;  // wraps at a multiple of the ring's length
   s.cycles({.steps = kChaseSteps}, [&](const assay::Launch& l) {
     kernel<<<s.device().sm_count, 32, 0, l.stream>>>(l.iterations, cursors, l.records);
@@ -165,6 +199,9 @@ const assay::Registration near{{
     .cases = {{.name = "latency", .params = {{"home", "near"}, {"copies", "kept"}}},
               {.name = "latency_spoiled",
                .params = {{"home", "near"}, {"copies", "spoiled"}},
+               .suite = assay::Suite::full},
+              {.name = "miss_latency",
+               .params = {{"home", "near"}, {"copies", "none"}},
                .suite = assay::Suite::full}},
     .kernels = kernels,
     .run = run,
@@ -175,6 +212,9 @@ const assay::Registration far{{
     .cases = {{.name = "latency", .params = {{"home", "far"}, {"copies", "spoiled"}}},
               {.name = "latency_replicated",
                .params = {{"home", "far"}, {"copies", "kept"}},
+               .suite = assay::Suite::full},
+              {.name = "miss_latency",
+               .params = {{"home", "far"}, {"copies", "none"}},
                .suite = assay::Suite::full}},
     .kernels = kernels,
     .run = run,
