@@ -56,8 +56,7 @@ void run(assay::State& s) {
   auto* records = s.allocate<assay::StopwatchRecord>(1);
   assay::check(cudaMemsetAsync(records, 0, sizeof(*records), s.stream()));
   assay::tie_places(layout, s.stream());
-  // What lies in L2 of what was tied is not walked: the walk is half a ring from the last writes,
-  // in an order of its own.
+  // What L2 still holds of the ring are the places tied last; the walk is over the first.
   chase_noting<<<1, 1, 0, s.stream()>>>(reinterpret_cast<Line*>(layout.at_step(0)), loads, end,
                                         records);
   assay::check(cudaGetLastError());

@@ -273,12 +273,13 @@ void run_loads(assay::State& s) {
       if (by_kernel.axes[0].points.size() == 1)
         by_kernel.axes[1].points.emplace_back(std::string(v.name));
       for (const int threads : kThreads) {
-        const int ctas = threads > 512 ? 2 : 1, each = threads / ctas;
+        // CTAs dealt out fill the SM whatever is asked for.
+        const bool dealt = pattern == "dealt";
+        const int ctas = dealt ? 8 : threads > 512 ? 2 : 1, each = threads / ctas;
         int fit = 0;
         assay::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, v.kernel, each, 0));
         const auto rows = part_bytes / static_cast<std::uint32_t>(threads * v.bytes);
-        // Dealt CTAs fill the SM whatever is asked for.
-        const bool possible = fit >= ctas && rows > 0 && (pattern == "own" || threads == 2048);
+        const bool possible = rows > 0 && (dealt ? threads == 2048 : fit >= ctas);
         by_kernel.values.push_back(possible ? bench.rate(v, pattern, each, ctas, rows) : NAN);
         if (possible && by_kernel.values.back() > best) {
           best = by_kernel.values.back();

@@ -17,8 +17,8 @@ namespace {
 
 using namespace assay;
 
-constexpr int kThreads = 32, kUnroll = 32, kBlocks = 32;
-constexpr int kBlockBytes = 512;  // 32 rows of 16 bytes
+constexpr int kThreads = 32, kUnroll = 24, kBlocks = 32;
+constexpr int kBlockBytes = 512;  // 32 lanes' rows of 16 bytes at most
 constexpr int kCheckedRounds = 3;
 constexpr const char* kEntry = "chain";
 
@@ -50,6 +50,10 @@ const Chain& chain_of(const Case& c) {
 }
 bool is_matrix(const Chain& c) { return std::string(c.sass) == "LDSM"; }
 bool stores(const Chain& c) { return c.store[0] != 0; }
+// Bytes from a lane's place to the next one's: a matrix's row, or what an access takes.
+std::uint32_t apart(const Chain& c) {
+  return is_matrix(c) ? 16 : static_cast<std::uint32_t>(c.words) * 4;
+}
 
 // Registers %at (which the first word of a load becomes), %r1, ...
 std::string registers(const Chain& c, const char* first) {
@@ -58,7 +62,7 @@ std::string registers(const Chain& c, const char* first) {
   return c.words > 1 || is_matrix(c) ? "{" + list + "}" : list;
 }
 
-// The block that a lane's row of block `block` names: where it must be after one load more.
+// Where the block is that a walk of so many steps comes to.
 std::uint32_t block_after(std::uint32_t steps) {
   return shuffle(steps % kBlocks, 5) * static_cast<std::uint32_t>(kBlockBytes);
 }
@@ -66,7 +70,7 @@ std::uint32_t block_after(std::uint32_t steps) {
 KernelUse use_of(const Chain& c, Target target) {
   PtxKernel kernel{.target = target, .entry = kEntry, .threads = kThreads};
   kernel.declarations = fmt::format(
-      "  .reg .b32 %at, %base, %row, %word, %i, %from32, %value, %r<4>;\n  .reg .b64 %from;\n"
+      "  .reg .b32 %at, %base, %i, %from32, %value, %r<4>;\n  .reg .b64 %from;\n"
       "  .reg .pred %more;\n  .shared .align 128 .b8 blocks[{}];\n",
       kBlocks * kBlockBytes);
   // in: word w of a block's 128 tells the offset of what it names from the first block; all words
@@ -77,9 +81,9 @@ KernelUse use_of(const Chain& c, Target target) {
       "  add.u32 %value, %value, %base;\n  mad.lo.u32 %from32, %i, 4, %base;\n"
       "  st.shared.u32 [%from32], %value;\n"
       "  add.u32 %i, %i, {0};\n  setp.lt.u32 %more, %i, {1};\n  @%more bra fill;\n"
-      "  mad.lo.u32 %at, %thread, 16, %base;\n  mov.u32 %r1, %at;\n  mov.u32 %r2, %at;\n"
-      "  mov.u32 %r3, %at;\n  mov.u32 %row, %at;\n",
-      kThreads, kBlocks * kBlockBytes / 4);
+      "  mad.lo.u32 %at, %thread, {2}, %base;\n  mov.u32 %r1, %at;\n  mov.u32 %r2, %at;\n"
+      "  mov.u32 %r3, %at;\n",
+      kThreads, kBlocks * kBlockBytes / 4, apart(c));
   for (int i = 0; i < kUnroll; ++i) {
     if (stores(c)) {
       // The value that comes back is the lane's row, and so the next address.
@@ -95,34 +99,26 @@ KernelUse use_of(const Chain& c, Target target) {
   return use;
 }
 
-std::vector<std::uint32_t> blocks() {
+// The ring of blocks: a lane's place in one names its place in the next. For ldmatrix it is the
+// first matrix, 32 words in row order, that names the places of all lanes.
+std::vector<std::uint32_t> blocks(const Chain& c) {
   std::vector<std::uint32_t> words(kBlocks * kBlockBytes / 4);
-  for (std::uint32_t step = 0; step < kBlocks; ++step) {
-    const std::uint32_t here = block_after(step), next = block_after(step + 1);
-    for (std::uint32_t word = 0; word < kBlockBytes / 4; ++word)
-      words[here / 4 + word] = next + word / 4 * 16;
-  }
-  return words;
-}
-
-// For ldmatrix the first matrix of each block, 32 words, names all lanes' rows; its rows 1 to 7 are
-// no lane's of their own then, as far as a load of a word goes.
-std::vector<std::uint32_t> matrix_blocks() {
-  std::vector<std::uint32_t> words = blocks();
+  const std::uint32_t words_apart = is_matrix(c) ? 1 : apart(c) / 4;
   for (std::uint32_t step = 0; step < kBlocks; ++step)
-    for (std::uint32_t lane = 0; lane < 32; ++lane)
-      words[block_after(step) / 4 + lane] = block_after(step + 1) + lane * 16;
+    for (std::uint32_t lane = 0; lane < kThreads; ++lane)
+      words[block_after(step) / 4 + lane * words_apart] = block_after(step + 1) + lane * apart(c);
   return words;
 }
 
 void run(State& s) {
   const Chain& c = chain_of(s.which());
   const GeneratedKernel kernel(s, kEntry, kThreads, kBlocks * kBlockBytes, kThreads * 4);
-  kernel.set_inputs(is_matrix(c) ? matrix_blocks() : blocks());
+  kernel.set_inputs(blocks(c));
   const auto out = kernel.outputs_after<std::uint32_t>(kCheckedRounds);
   for (std::uint32_t lane = 0; lane < kThreads; ++lane) {
     // What is stored is the address it is stored at, so that chain stays where it began.
-    const std::uint32_t right = (stores(c) ? 0 : block_after(kCheckedRounds * kUnroll)) + lane * 16;
+    const std::uint32_t right =
+        (stores(c) ? 0 : block_after(kCheckedRounds * kUnroll)) + lane * apart(c);
     s.require(out[lane] == right,
               fmt::format("lane {} ended at offset {}, not {}", lane, out[lane], right));
   }
