@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import derive, machine_answers, text
+from . import derive, machine_answers, places, text
+from .blocks import Block
 from .findings import Answer, Finding, one_line, picked
 from .model import Book
 from .questions import PARTS, Question
@@ -76,9 +77,13 @@ ANSWERED_BY = (*machine_answers.ANSWERED_BY, disassembly, collectives, targets, 
 SPECIAL: dict[str, Callable[[Book, Question], Answer]] = {f.__name__: f for f in ANSWERED_BY}
 
 
-def answers(book: Book) -> list[tuple[str, list[Answer]]]:
-    """(part, its answers), every question of the suite in order, answered or not."""
-    return [
-        (part, [SPECIAL[q.special](book, q) if q.special else picked(book, q) for q in questions])
-        for part, questions in PARTS.items()
-    ]
+def answers(book: Book, blocks: dict[str, list[Block]] | None = None) -> list[tuple[str, list[Answer]]]:
+    """(part, its answers), every question of the suite in order, answered or not; `blocks` as of `places.blocks`."""
+    of_number = {b.number: b for found in (blocks or places.blocks(book)).values() for b in found}
+
+    def one(question: Question) -> Answer:
+        if question.number in of_number:
+            return places.answer(book, question, of_number[question.number])
+        return SPECIAL[question.special](book, question) if question.special else picked(book, question)
+
+    return [(part, [one(q) for q in questions]) for part, questions in PARTS.items()]

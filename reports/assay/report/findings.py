@@ -28,6 +28,7 @@ class Answer:
     findings: list[Finding] = field(default_factory=list)
     remark: str = ""
     more: int = 0  # rows that answer too and are left to the tables
+    place: str = ""  # anchor of its figures and tables
 
 
 def stated(number: Number, unit: str) -> str:

@@ -44,6 +44,7 @@ FAMILIES = {
     ),
     "tmem": ("Tensor memory", "The accumulator memory of SM100: loads, stores, copies."),
     "sync": ("Barriers and synchronization", "Cycles per barrier, from a warp to the grid."),
+    "placement": ("Placement", "On which SM a CTA runs, and what clusters leave idle."),
     "launch": ("Launch and scheduling", "The fixed costs that small kernels pay."),
     "link": ("Links", "Host and peer transfers."),
     "collective": ("Collectives", "Several GPUs: time and bus bandwidth by operation and size."),

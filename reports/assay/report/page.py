@@ -6,14 +6,15 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..run_file import Measurement, to_document
 from . import figures, functions, instructions, numerics, peaks, pipes, svg, tensor_cores, text
-from .model import Book, Column, Row, base_architecture
+from .blocks import Block
+from .model import FAMILIES, Book, Column, Row, base_architecture
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAIN = "index.html"
@@ -46,6 +47,7 @@ class Section:
     figures: list[svg.Figure]
     page: str  # that holds its table and the details of its cases
     cases: int
+    blocks: list[Block] = field(default_factory=list)  # places of the questions it answers
 
     @cached_property
     def limited(self) -> bool:
@@ -157,8 +159,8 @@ def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
     }
 
 
-def sections(book: Book) -> list[Section]:
-    """The families with their tables and figures."""
+def sections(book: Book, blocks: dict[str, list[Block]]) -> list[Section]:
+    """The families with their tables and figures, and the questions of which they are the place."""
     found = []
     columns = book.columns[:4]
     drawn = {
@@ -180,8 +182,14 @@ def sections(book: Book) -> list[Section]:
     for key, title, intro, rows in book.families():
         cases = len({row.name for row in rows})
         page = f"{text.slug(key)}.html" if cases > MANY else MAIN
-        found.append(Section(key, title, intro, grouped(rows), [f for f in drawn.get(key, []) if f], page, cases))
-    return found
+        answered = [b for b in blocks.get(key, []) if b]
+        figures_of = [f for f in drawn.get(key, []) if f]
+        found.append(Section(key, title, intro, grouped(rows), figures_of, page, cases, answered))
+    order = list(FAMILIES)
+    for key, of_family in blocks.items():  # of what was built and never run
+        if any(of_family) and key not in [section.key for section in found]:
+            found.append(Section(key, *FAMILIES[key], [], [], MAIN, 0, [b for b in of_family if b]))
+    return sorted(found, key=lambda s: order.index(s.key) if s.key in order else len(order))
 
 
 def grouped(rows: list[Row], least: int = 3) -> list[tuple[str, list[tuple[str, list[Row]]]]]:

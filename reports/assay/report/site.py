@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from . import answers, cells, findings, page, tensor_cores, text
+from . import answers, cells, findings, page, places, questions, tensor_cores, text
 from .model import Book
 from .page import MAIN, TEMPLATES
 
@@ -71,7 +71,8 @@ def context(book: Book) -> dict[str, Any]:
     """What all templates print."""
     facts = page.fact_rows(book.columns)
     names = Counter((c.run.gpu or {}).get("name") or "host" for c in book.columns)
-    sections = page.sections(book)
+    blocks = places.blocks(book)
+    sections = page.sections(book, blocks)
     homes = {section.key: section.page for section in sections}
     details: dict[str, list[dict[str, Any]]] = {}
     for column, m in book.measurements:
@@ -81,7 +82,8 @@ def context(book: Book) -> dict[str, Any]:
         "columns": book.columns,
         "sections": sections,
         "overview": page.overview(book),
-        "answers": answers.answers(book),
+        "answers": answers.answers(book, blocks),
+        "asked": {q.number: q.ask for part in questions.PARTS.values() for q in part},
         "matrix": page.matrix(book),
         "built_page": BUILT if len(book.not_run) > page.MANY else MAIN,
         "elsewhere": page.elsewhere(book),

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series that no question draws in its own way: as curves where their places are numbers, as tables where they are words."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from ..run_file import Measurement, Series
+from . import curves, text
+from .blocks import Block, Cell, Table, of_column, sweep_table, who
+from .curves import Axis
+from .findings import Part
+from .model import Book, Column
+
+MOST_LINES = 8  # of one figure; a series of more is a table
+WORDS = ("finding", "answer")  # params that say in words what a case found
+
+
+def add(book: Book, column: Column, prefix: str, found: Block, drawn: Container[str] = ()) -> None:
+    """Every series of the cases of `prefix` whose name does not begin with one of `drawn`."""
+    for name, m in of_column(book, column, prefix):
+        if any(name == done or name.startswith(f"{done}/") for done in drawn):
+            continue
+        for series in m.series:
+            title = f"{_label(name)}: {text.quantity(series.name)}{who(book, column)}"
+            if figure := _figure(f"{text.slug(prefix + name)}-{text.slug(series.name)}{column.index}", title, series):
+                found.draw(figure)
+            else:
+                found.tabulate(_table(title, column, m, series))
+
+
+def said(book: Book, column: Column, prefix: str) -> list[Part]:
+    """What cases found, in their own words."""
+    return [
+        (f"{_label(name)}: {m.params[key]}", column.anchor(m.name))
+        for name, m in of_column(book, column, prefix)
+        for key in WORDS
+        if m.params.get(key)
+    ]
+
+
+def _label(name: str) -> str:
+    return text.words(name.replace("/", "_"))
+
+
+def _figure(key: str, title: str, series: Series) -> object:
+    lines = curves.lines_of(series, text.quantity(series.name) if len(series.axes) == 1 else "")
+    if not lines or len(lines) > MOST_LINES:
+        return None
+    axis = series.axes[-1]
+    places = [p for line in lines for p, _ in line.points]
+    wide = min(places) > 0 and max(places) >= 16 * min(places)
+    values = [v for line in lines for _, v in line.points]
+    steep = min(values) > 0 and max(values) >= 100 * min(values)
+    x = Axis(text.words(axis.name), 2 if wide else None, bytes=axis.name.endswith("bytes"))
+    y = Axis(text.unit(series.unit) or text.quantity(series.name), 10 if steep else None)
+    of = f"Lines: {text.words(series.axes[0].name)}." if len(series.axes) == 2 else ""
+    return curves.draw(key, title, lines, x, y, note=of)
+
+
+def _table(title: str, column: Column, m: Measurement, series: Series) -> Table | None:
+    unit = f", {text.unit(series.unit)}" if series.unit else ""
+    if len(series.axes) == 2:
+        if len(series.axes[1].points) > 40:
+            return None
+        axis = series.axes[1].name
+        return sweep_table(
+            title + unit, column, m, series.name, text.words(series.axes[0].name), sizes=axis.endswith("bytes")
+        )
+    if not series.curve or len(series.curve) > 40:
+        return None
+    rows = [[Cell(text.words(str(p)), column.anchor(m.name)), Cell(text.number(v))] for p, v in series.curve]
+    return Table(title, [text.words(series.axes[0].name), text.unit(series.unit) or "value"], rows)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a question gets beside its findings: tables and figures, in the section of its family. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ..run_file import Measurement, Metric
+from . import text
+from .findings import Finding
+from .model import Book, Column
+from .svg import Figure
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one place of a table says, the anchor it leads to, and how it is set: "published", "good", "bad" or ""."""
+
+    said: str
+    anchor: str = ""
+    kind: str = ""
+
+
+EMPTY = Cell("")
+
+
+@dataclass
+class Table:
+    """Rows of cells under a caption; the first cell of a row is its heading."""
+
+    caption: str
+    head: list[str]
+    rows: list[list[Cell]]
+    notes: list[str] = field(default_factory=list)  # sentences under it
+
+
+@dataclass
+class Block:
+    """The answer to one question: sentences, figures, tables; `command` measures what there is not."""
+
+    number: int
+    command: str
+    findings: list[Finding] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        return f"q{self.number}"
+
+    def __bool__(self) -> bool:
+        return bool(self.findings or self.figures or self.tables)
+
+    def draw(self, figure: Figure | None) -> None:
+        if figure:
+            self.figures.append(figure)
+
+    def tabulate(self, table: Table | None) -> None:
+        if table and table.rows:
+            self.tables.append(table)
+
+
+def who(book: Book, column: Column) -> str:
+    """ ", A" behind a caption where there are several columns, else nothing."""
+    return f", {column.tag} {column.label}" if len(book.columns) > 1 else ""
+
+
+def of_column(book: Book, column: Column, prefix: str) -> list[tuple[str, Measurement]]:
+    """(what the name says beyond the prefix, measurement) of one column, in the order of the book."""
+    return [(m.name.removeprefix(prefix), m) for c, m in book.measurements if c is column and m.name.startswith(prefix)]
+
+
+def metric_cell(column: Column, m: Measurement | None, metric: str, form: Callable[[float], str] = text.number) -> Cell:
+    """The value of a metric as a cell that leads to the measurement; empty without it."""
+    value = m.value(metric) if m else None
+    return EMPTY if value is None else Cell(form(value), column.anchor(m.name))
+
+
+def metric_table(
+    caption: str,
+    column: Column,
+    rows: Iterable[tuple[str, Measurement]],
+    metrics: dict[str, str],
+    heading: str = "Case",
+    form: Callable[[float], str] = text.number,
+) -> Table | None:
+    """A row for each measurement, a column for each metric that at least one of them has: name -> words with unit."""
+    rows = list(rows)
+    shown = {metric: words for metric, words in metrics.items() if any(metric in m.metrics for _, m in rows)}
+    if not shown or not rows:
+        return None
+    return Table(
+        caption,
+        [heading, *shown.values()],
+        [
+            [Cell(label, column.anchor(m.name)), *(metric_cell(column, m, metric, form) for metric in shown)]
+            for label, m in rows
+        ],
+    )
+
+
+def sweep_table(
+    caption: str, column: Column, m: Measurement | None, name: str, heading: str, *, sizes: bool = False
+) -> Table | None:
+    """A series of two axes as a table: its first axis downwards; `sizes` says that the second one is bytes."""
+    series = m.series_named(name) if m else None
+    if series is None or len(series.axes) != 2:
+        return None
+
+    def place(point: float | str, as_size: bool = False) -> str:
+        if isinstance(point, str):
+            return text.words(point)
+        return text.size(point) if as_size else text.number(point)
+
+    rows = [
+        [Cell(place(p), column.anchor(m.name)), *(Cell(text.number(_short(v))) if v == v else EMPTY for v in values)]
+        for p, values in zip(series.axes[0].points, series.grid)
+        if any(v == v for v in values)
+    ]
+    return Table(caption, [heading, *(place(p, sizes) for p in series.axes[1].points)], rows)
+
+
+def _short(value: float) -> float:
+    """Three significant digits below 1000, whole numbers above: what a table of many has room for."""
+    return round(value) if abs(value) >= 1000 else float(f"{value:.3g}")
+
+
+def named(m: Measurement | None, prefix: str) -> dict[str, Metric]:
+    """The metrics whose name begins with the prefix, by what follows it."""
+    return {
+        key.removeprefix(prefix): metric for key, metric in (m.metrics if m else {}).items() if key.startswith(prefix)
+    }
+
+
+def around(metric: Metric, form: Callable[[float], str]) -> str:
+    """ "31.3 KiB (31.0 to 31.7)": a value and its interval where it has a width."""
+    if not metric.ci95 or metric.ci95[0] == metric.ci95[1]:
+        return form(metric.value)
+    low, high = (form(end) for end in metric.ci95)
+    return form(metric.value) if low == high else f"{form(metric.value)} ({low} to {high})"

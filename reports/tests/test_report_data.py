@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions 13 to 21: what is said, drawn and tabulated of a run, and what of one that lacks it."""
+
+import re
+
+import data_runs
+import pytest
+from report_runs import Maker, gpu, offline
+from test_report_page import Document
+
+from assay.report import answers, curves, model, places, site
+from assay.report.blocks import around
+from assay.report.curves import Axis, Line
+from assay.report.text import THIN
+from assay.run_file import Measurement, Metric, Run
+
+NUMBERS = range(13, 22)
+
+
+@pytest.fixture(scope="module")
+def book():
+    return model.build([data_runs.data(), offline()])
+
+
+def blocks(book):
+    return {b.number: b for found in places.blocks(book).values() for b in found}
+
+
+def said(block):
+    lines = [f"{f.label}: {', '.join(t for t, _ in parts)}" for f in block.findings for _, parts in f.lines]
+    return "\n".join(lines).replace(THIN, " ")
+
+
+def table(block, caption):
+    found = next(t for t in block.tables if t.caption.startswith(caption))
+    return [[cell.said.replace(THIN, " ") for cell in row] for row in found.rows]
+
+
+def test_each_question_has_one_place_with_words_and_tables(book):
+    found = blocks(book)
+    assert sorted(found) == list(NUMBERS)
+    for number, block in found.items():
+        assert block.findings and (block.tables or number == 19), number
+        assert block.figures or number == 15, number
+
+
+def test_a_run_without_them_says_which_command_measures_them():
+    empty = model.build([Run(gpu(), [])])
+    said_of = {a.question.number: a for _, part in answers.answers(empty) for a in part}
+    assert not any(blocks(empty).values())
+    for number in NUMBERS:
+        assert "not measured" in said_of[number].remark and "assay " in said_of[number].remark
+
+
+def test_every_level_with_its_numbers_and_its_reach(book):
+    words = said(blocks(book)[13])
+    for part in (
+        "shared memory 29 cycles, L1 34 cycles, L2, near 280 cycles, L2, far 460 cycles, memory, read 660 cycles",
+        "L1 to 256 KiB, L2 near to 16 MiB",
+        "L2 partitions: 2, of 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
+        "stride 32 32 cycles",
+        "TLB: reaches 32 MiB, a miss costs 140 cycles",
+        "idle 660 cycles, 800 at 80 % of the bandwidth, 2000 under full load",
+    ):
+        assert part in words
+
+
+def published(name, gpu_name, note="", **values):
+    source = {"title": "A paper (Someone, 2025)", "url": "https://example.org/p", "gpu": gpu_name, "note": note}
+    metrics = {k: Metric("cycle" if "cycle" in k else "GB/s", v) for k, v in values.items()}
+    environment = {"gpu": {"name": gpu_name, "architecture": "sm_90", "sm_count": 114}}
+    return Run(environment, [Measurement(name, "probe", params={"basis": "measured"}, metrics=metrics, source=source)])
+
+
+def test_a_deviation_from_a_published_figure_is_explained_and_a_small_one_is_not():
+    others = [
+        published("memory/l2_near/latency", "H800", "At 1755 MHz.", latency_cycles=258.0),
+        published("memory/dram/latency", "H800", latency_cycles=656.0),
+        published("memory/hbm/read", "H800", bandwidth_gb_per_s=1861.0),
+    ]
+    found = blocks(model.build([data_runs.data()], others))[13]
+    rows = {row[0]: row for row in table(found, "Every level")}
+    assert rows["L2, near"][3] == "+8.5 %" and "147.0 ns at their 1755 MHz" in rows["L2, near"][4]
+    assert rows["memory, read"][2].startswith("656 cycles, H800, Someone, 2025")
+    assert rows["memory, read"][3:] == ["+0.6 %", ""]
+    assert ["other GPU", ""] in [row[3:] for row in table(found, "Every level")]  # GB/s of another GPU say nothing
+
+
+def test_the_l2_map_orders_sms_by_partition(book):
+    figure = next(f for f in blocks(book)[13].figures if f.key.startswith("l2-map"))
+    near = re.findall(r"<title>SM (\d+), byte \d+: (\d+) cycles; partition (\d)", figure.svg)
+    assert [int(sm) for sm, _, _ in near[::6]] == [0, 2, 4, 6, 1, 3, 5, 7]
+    assert [cycles for _, cycles, _ in near[:6]] == ["285"] * 3 + ["480"] * 3  # its own lines first
+    assert "4 SMs near partition 0, 4 SMs near partition 1" in figure.description
+
+
+def test_tma_says_how_much_to_keep_in_flight_and_how_large_a_box_must_be(book):
+    words = said(blocks(book)[14])
+    assert "95 % of the bandwidth of memory: keep 32 KiB (31 KiB to 33 KiB) in flight per SM by TMA, 2-D" in words
+    assert "boxes of at least 4 KiB" in words
+    assert "TMA reaches 102.0 % of them, 4 700 GB/s" in words
+    assert "to 2 CTAs 15 000 GB/s arrive of 7 500 that L2 sends" in words
+    keys = [f.key for f in blocks(book)[14].figures]
+    assert "tma-depth-dram0" in keys and "tma-box-dimensions-dram0" in keys
+
+
+def test_tensor_memory_is_shown_as_built_and_never_as_measured():
+    make = Maker(1)
+    for target, verified in (("sm_100a", True), ("sm_103a", False), ("sm_120a", True)):
+        for name in ("tmem/ld/32x32b_x1", "tmem/ld/32x32b_x8/latency", "sass/ffma/f32"):
+            if name.startswith("tmem") and target == "sm_120a":
+                continue
+            m = Measurement(name, "probe", status="not_run", reason="built and disassembled, not run")
+            m.sass = {"target": target, "verified": verified, "loop": {"LDTM.x8": 16, "BRA": 1}}
+            make.run.measurements.append(m)
+    found = blocks(model.build([make.run]))[15]
+    words = said(found)
+    assert "sm_100: 2 of 2 cases built and disassembled hold their opcodes; not run" in words
+    assert "sm_103: 0 of 2" in words and "sm_120: no tensor memory" in words
+    assert table(found, "Tensor memory, built") == [["ld 32x32b", "x1 x8", "LDTM.x8", "✓", "✗"]]
+
+
+def test_atomics_against_one_write(book):
+    words = said(blocks(book)[16])
+    assert "summed in each CTA by shuffles, then one is fastest, 4 000 GB/s, 50 × an atomic by each thread" in words
+    assert "add u32 0.7 op/clk to one address, 400 to own ones" in words
+
+
+def test_links_by_kind_both_ways_and_between_gpus(book):
+    block = blocks(book)[17]
+    words = said(block)
+    for part in (
+        "to the GPU: pageable 11.1 GB/s, pinned 55.5 GB/s",
+        "by copy engine 50.0 to the GPU and 46.0 GB/s from it",
+        "pinned to the GPU 64 KiB, 1 B in 2 µs",
+        "write by copy engine 396 GB/s, slowest pair 390",
+    ):
+        assert part in words
+    matrix = next(f for f in block.figures if f.key.startswith("peer-"))
+    assert ">390<" in matrix.svg and ">391<" in matrix.svg and "GPU 0 and GPU 0" not in matrix.svg
+
+
+def test_launches_and_workers(book):
+    words = said(blocks(book)[18])
+    assert "an empty kernel, each in a row: in a stream 2.9 µs, in a graph 0.7 µs" in words
+    assert "memset of 4 B 1.1 µs" in words
+    words = said(blocks(book)[21])
+    assert "kernels of 5us: streams 320 k/s with 8 at 95 %, 2.1 × one, threads 820 k/s" in words
+
+
+def test_placement_and_what_no_code_knows_of(book):
+    block = blocks(book)[19]
+    words = said(block)
+    assert "waves: one CTA on each SM before any gets a second" in words
+    assert "GPCs: 3 of 3 to 4 SMs" in words and "of 4 CTAs leave 2 SMs idle" in words
+    assert {f.key for f in block.figures} == {"gpc-map0", "placement-waves-time_us0"}
+    assert table(block, "Clusters at once") == [["2", "5", "0"], ["4", "2", "2"]]
+
+
+def test_barriers_over_who_takes_part(book):
+    block = blocks(book)[20]
+    words = said(block)
+    assert "__syncthreads: 32 threads 12 cycles, 1024 threads 74 cycles" in words
+    assert "setmaxnreg, down and up: 2 warpgroups 130 cycles" in words
+    assert {f.key for f in block.figures} == {"barriers0", "sync-cluster0"}
+
+
+def test_curves_merge_what_lies_on_each_other_and_keep_what_does_not():
+    lines = [Line("a", [(1, 10), (2, 20)]), Line("b", [(1, 10.05), (2, 20)]), Line("c", [(1, 10), (2, 40)])]
+    drawn = curves.draw("k", "A title", lines, Axis("n", 2), Axis("cycles", 10))
+    assert ">a, b<" in drawn.svg and ">c<" in drawn.svg and "a, b: from 10 at 1 to 20 at 2" in drawn.description
+    assert curves.draw("k", "t", [Line("one point", [(1, 1)])], Axis("n"), Axis("y")) is None
+    assert curves.draw("k", "t", [Line("flat", [(0, 0), (1, 0)])], Axis("n", 2), Axis("y")) is not None
+
+
+def test_an_interval_is_stated_where_it_has_a_width():
+    assert around(Metric("B", 2.0, (1.0, 3.0)), "{:g}".format) == "2 (1 to 3)"
+    assert around(Metric("B", 2.0, (2.0, 2.0)), "{:g}".format) == "2" == around(Metric("B", 2.0), "{:g}".format)
+
+
+@pytest.mark.parametrize("runs", [1, 2], ids=["one run", "two runs"])
+def test_the_page_has_a_place_for_each_that_an_answer_leads_to(runs, tmp_path):
+    book = model.build([data_runs.data(n) for n in range(runs)])
+    html = site.write(book, tmp_path).read_text()
+    document = Document(html)
+    assert document.problems == [] and len(document.ids) == len(set(document.ids))
+    links = {attributes.get("href") for attributes, _ in document.all("a")}
+    for number in NUMBERS:
+        if number != 15:
+            assert f"q{number}" in document.ids and f"#q{number}" in links
+    for attributes, parents in document.all("table"):
+        assert "div" in parents, attributes
+    for href in links:
+        if href and href.startswith("#"):
+            assert href[1:] in document.ids, href
