@@ -81,7 +81,7 @@ class Output {
 
   void add(const KernelAnalysis& kernel, const CostTable& table) {
     if (view_.json)
-      objects_.push_back(report_json(kernel, table));
+      objects_.push_back(report_json(kernel, table, !view_.brief));
     else
       fmt::print("{}\n", report_text(kernel, table, !view_.brief));
     if (!view_.svg.empty() && !drawn_ && !kernel.hot.empty()) {

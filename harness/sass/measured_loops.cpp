@@ -93,7 +93,8 @@ std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function, const 
   for (const Json& m : impl_->measurements) {
     if (m.value("name", "") != case_name || !is_of(m, function)) continue;
     if (!first_kernel && function.name == "latency") return latency_of(m, loop);
-    if (first_kernel && holds(m, function, loop)) return cycles_of(m, loop);
+    const bool recorded = is_kernel(function.name, m["sass"].value("kernel", ""));
+    if ((first_kernel || recorded) && holds(m, function, loop)) return cycles_of(m, loop);
   }
   return std::nullopt;
 }

@@ -24,8 +24,8 @@ class MeasuredLoops {
   std::optional<MeasuredLoop> find(const Function& function, const LoopAnalysis& loop) const;
 
   // The same where the case behind a kernel is known, whatever the kernel was called then: its
-  // first kernel is what a case measures. For the kernel "latency" of an instruction's row, the
-  // instruction's latency times their number.
+  // first kernel is what a case measures, or the one that the result names. For the kernel
+  // "latency" of an instruction's row, the instruction's latency times their number.
   std::optional<MeasuredLoop> find(const Function& function, const LoopAnalysis& loop,
                                    const std::string& case_name, bool first_kernel) const;
 

@@ -52,7 +52,8 @@ Json step_json(const Function& function, const Step& step) {
           {"done", step.done}};
 }
 
-Json part_json(const Function& function, const PartAnalysis& part, const CostTable& table) {
+Json part_json(const Function& function, const PartAnalysis& part, const CostTable& table,
+               bool listing) {
   Json opcodes = Json::array(), steps = Json::array(), stages = Json::array();
   for (const OpcodeLoad& load : part.opcodes)
     opcodes.push_back({{"opcode", load.opcode},
@@ -62,7 +63,8 @@ Json part_json(const Function& function, const PartAnalysis& part, const CostTab
                        {"cycles", load.cost.cycles},
                        {"basis", name(load.cost.basis)},
                        {"source", load.cost.source}});
-  for (const Step& step : part.schedule.steps) steps.push_back(step_json(function, step));
+  if (listing)
+    for (const Step& step : part.schedule.steps) steps.push_back(step_json(function, step));
   for (const Stage& stage : stages_of(function, part.schedule, table))
     stages.push_back({{"kind", name(stage.kind)},
                       {"first_step", stage.first},
@@ -88,9 +90,11 @@ Json part_json(const Function& function, const PartAnalysis& part, const CostTab
           {"stages", stages}};
 }
 
-Json loop_json(const Function& function, const LoopAnalysis& loop, const CostTable& table) {
+Json loop_json(const Function& function, const LoopAnalysis& loop, const CostTable& table,
+               bool listing) {
   Json parts = Json::array();
-  for (const PartAnalysis& part : loop.parts) parts.push_back(part_json(function, part, table));
+  for (const PartAnalysis& part : loop.parts)
+    parts.push_back(part_json(function, part, table, listing));
   Json json = {{"header", function.code[loop.shape.loop.header].address},
                {"depth", loop.shape.depth},
                {"instructions_off_path", loop.shape.off_path},
@@ -109,7 +113,7 @@ Json loop_json(const Function& function, const LoopAnalysis& loop, const CostTab
 
 }  // namespace
 
-std::string report_json(const KernelAnalysis& kernel, const CostTable& table) {
+std::string report_json(const KernelAnalysis& kernel, const CostTable& table, bool listing) {
   const Function& function = *kernel.function;
   Json loops = Json::array(), hot = Json::array(), signals = Json::array();
   for (const LoopPath& loop : kernel.loops)
@@ -118,7 +122,8 @@ std::string report_json(const KernelAnalysis& kernel, const CostTable& table) {
                      {"instructions", loop.loop.body.size()},
                      {"waits", loop.spins},
                      {"warps_of_cta", text_of(kernel.reach[loop.loop.header])}});
-  for (const LoopAnalysis& loop : kernel.hot) hot.push_back(loop_json(function, loop, table));
+  for (const LoopAnalysis& loop : kernel.hot)
+    hot.push_back(loop_json(function, loop, table, listing));
   for (const Handshake& handshake : handshakes(function, kernel.reach)) {
     Json uses = Json::array();
     for (const Handshake::Use& use : handshake.uses)

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions 13 to 21: what is said, drawn and tabulated of a run, and what of one that lacks it."""
 
+import json
 import re
 
 import data_runs
 import pytest
+from machine_runs import series
 from report_runs import Maker, gpu, offline
 from test_report_page import Document
 
-from assay.report import answers, curves, model, places, site
+from assay.report import answers, curves, loops, metadata, model, places, site
+from assay.report.__main__ import main
 from assay.report.blocks import around
 from assay.report.curves import Axis, Line
 from assay.report.text import THIN
-from assay.run_file import Measurement, Metric, Run
+from assay.run_file import Measurement, Metric, Run, RunFileError, save
 
 NUMBERS = range(13, 22)
 
@@ -79,7 +82,7 @@ def test_a_deviation_from_a_published_figure_is_explained_and_a_small_one_is_not
         published("memory/hbm/read", "H800", bandwidth_gb_per_s=1861.0),
     ]
     found = blocks(model.build([data_runs.data()], others))[13]
-    rows = {row[0]: row for row in table(found, "Every level")}
+    rows = {row[0]: row for row in table(found, "Every level") if row[0]}
     assert rows["L2, near"][3] == "+8.5 %" and "147.0 ns at their 1755 MHz" in rows["L2, near"][4]
     assert rows["memory, read"][2].startswith("656 cycles, H800, Someone, 2025")
     assert rows["memory, read"][3:] == ["+0.6 %", ""]
@@ -193,3 +196,49 @@ def test_the_page_has_a_place_for_each_that_an_answer_leads_to(runs, tmp_path):
     for href in links:
         if href and href.startswith("#"):
             assert href[1:] in document.ids, href
+
+
+def hot_loop(name, cycles, measured=None, case=""):
+    pipes = [{"pipe": "tensor", "instructions": 4, "cycles_per_warp": cycles / 2, "cycles": cycles}]
+    part = {"opcodes": [{"opcode": "HGMMA.64x256x16.F32.BF16", "count": 4}, {"opcode": "UMOV", "count": 2}]}
+    hot = {"warps": 8, "parts": [part], "pipes": pipes, "predicted": {"cycles": cycles, "bound_by": "tensor"}}
+    hot["measured"] = {"cycles": measured, "name": case} if measured else None
+    return {"name": name, "target": "sm_90a", "hot": [hot]}
+
+
+def test_hot_loops_beside_a_run_are_read_with_it(tmp_path):
+    case = "kernels/gemm/bf16/m8192n8192k8192/nt"
+    make = data_runs.Exact(1)
+    make.put(case, tflops=700.0)
+    save(make.run, tmp_path / "run.json")
+    name = "void assay::kernels::gemm<128, 256>(CUtensorMap_st, int)"
+    kernels = [hot_loop(name, 1024.0, 1088.0, case), hot_loop("other", 10.0)]
+    (tmp_path / "sass-gemm.json").write_text(json.dumps({"schema": "assay.sass/1", "kernels": kernels}))
+    assert main([str(tmp_path), "--published", "none", "--out", str(tmp_path / "page")]) == 0
+    document = Document((tmp_path / "page" / "index.html").read_text())
+    words = " ".join(document.words).replace(THIN, " ")
+    assert "tensor bounds it: 1 024 cycles predicted, 1 088 measured, 94.1 %" in words
+    assert document.problems == [] and "hot-loops" in document.ids
+    assert "gemm<128, 256>" in words and "4 HGMMA.64x256x16.F32.BF16, 2 UMOV" in words
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"schema": "assay.sass/2"}', '{"schema": "assay.sass/1", "kernels": [{"hot": [1]}]}']
+)
+def test_damaged_hot_loops_are_refused_in_one_line(content, tmp_path):
+    path = tmp_path / "sass-x.json"
+    path.write_text(content)
+    with pytest.raises(RunFileError, match="sass-x.json: .*assay sass"):
+        loops.load(path)
+
+
+def test_metadata_of_sparse_operands_is_drawn_by_chunk():
+    make = Maker(1)
+    for kind in ("f16", "bf16"):
+        m = make.add(f"tensor_core/sparse_metadata/{kind}/m16n8k16", metadata_bits=256.0, params={"sparsity": "2:4"})
+        chunks = [4 * lane + nibble if lane < 16 and nibble < 4 else None for lane in range(32) for nibble in range(8)]
+        m.series = [series("chunk_of_metadata", chunks, lane=list(range(32)), nibble=list(range(8)))]
+    book = model.build([make.run])
+    (found,) = metadata.maps(book, book.columns[0])
+    assert len(found.sources) == 2 and "16 × 4 chunks" in found.title
+    assert "row 3, elements 4 to 7: bits 4 to 7 of thread 3" in found.figure.svg and ">T3:4<" in found.figure.svg

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ..run_file import Run, RunFileError, load
-from . import isa, model, site
+from . import isa, loops, model, site
 
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
@@ -25,6 +25,7 @@ examples:
   assay report out/ --isa isa.json           adds which instruction exists on which target
 
 Give runs in the order in which their columns should stand. A journal of a killed run (journal.jsonl) works too.
+What `assay sass WHAT --json > sass-NAME.json` wrote beside a run comes along: the hot loops of its kernels.
 Exit status: 0 the page was written, 2 it was not.
 """
 
@@ -68,7 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         published = load_published(None if options.published == "none" else folder)
         matrix = isa.load(Path(options.isa)) if options.isa else None
-        book = model.build([load(run) for run in options.runs], published, matrix)
+        runs = [load(run) for run in options.runs]
+        hot = [loop for run in runs for loop in loops.beside(run.path)]
+        book = model.build(runs, published, matrix, hot)
         path = site.write(book, Path(options.out))
     except (RunFileError, OSError) as error:
         print(f"assay report: {error}", file=sys.stderr)

@@ -85,12 +85,13 @@ def draw(
             ax.plot(*zip(*line.points), color=color, ls=style, marker="o", ms=2.5, mec=PAPER, mew=0.3)
             if line.marks:
                 ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=color, mew=1.4)
-        for begin, end, at, words in levels:
+        for i, (begin, end, at, words) in enumerate(levels):
+            near = i > 0 and abs(at / levels[i - 1][2] - 1) < 0.2  # its name goes below, that of the last is above
             ax.plot([begin, end], [at, at], color=INK, lw=0.8)
             ax.annotate(
                 words,
                 (math.sqrt(begin * end) if x.base else (begin + end) / 2, at),
-                xytext=(0, 5),
+                xytext=(0, -12 if near else 5),
                 textcoords="offset points",
                 ha="center",
                 fontsize=8.5,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from . import derive, functions, instructions, numerics, pipes, tensor_cores, text
+from . import derive, functions, hot_loops, instructions, numerics, pipes, tensor_cores, text
 from .findings import Answer, Finding, Part, lines, of_row, one_line, picked, stated
 from .model import Book, Column, Row
 from .questions import Question
@@ -241,6 +241,10 @@ def hot_loop(book: Book, question: Question) -> Answer:
     """Of two-stage pipelines the share of their bound; the rest is a question for `assay sass`."""
     pattern = r"special_function/overlap/wgmma_(bf16|e4m3)/two_stage\w*/ffma_ex2_fadd"
     findings = _efficiencies(book, book.find(pattern, "overlap_efficiency"))
+    for loop in hot_loops.measured(book)[:4]:
+        said = f"{loop.bound_by} bounds it: {text.number(round(loop.predicted))} cycles predicted, "
+        said += f"{text.number(round(loop.measured))} measured, {text.percent(loop.predicted / loop.measured)}"
+        findings.append(one_line(hot_loops.short(loop.kernel), said, "hot-loops"))
     command = "assay sass WHAT: opcodes by pipe, bound, schedule and stages of its loops"
     if findings:
         findings.append(one_line("any other kernel", command, ""))

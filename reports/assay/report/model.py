@@ -19,6 +19,7 @@ from ..run_file import Measurement, Metric, Run
 from . import text
 from .isa import Isa
 from .join import joined
+from .loops import HotLoop
 
 SUSTAINED = "/sustained"
 
@@ -168,6 +169,7 @@ class Book:
     unmeasured: list[tuple[Column, Measurement]]  # failed and skipped
     not_run: dict[str, dict[str, Measurement]]  # name -> target -> what the offline check found
     isa: Isa | None = None  # which instruction exists on which target, if that was asked
+    loops: list[HotLoop] = field(default_factory=list)  # of kernels, as `assay sass` found them
 
     @cached_property
     def _index(self) -> dict[tuple[str, str], Row]:
@@ -294,7 +296,9 @@ def _rows(columns: list[Column], measured: list[dict[str, Measurement]]) -> list
     return sorted(rows.values(), key=lambda r: (r.family, order.get(r.name, 0), not r.primary))
 
 
-def build(runs: list[Run], published: Iterable[Run] = (), isa: Isa | None = None) -> Book:
+def build(
+    runs: list[Run], published: Iterable[Run] = (), isa: Isa | None = None, loops: Iterable[HotLoop] = ()
+) -> Book:
     """Shapes runs into a book. A run that only checked disassembly gets no column, just its place in the matrix."""
     runs = joined(runs)
     by_run = []
@@ -328,6 +332,7 @@ def build(runs: list[Run], published: Iterable[Run] = (), isa: Isa | None = None
         [(c, m) for c, (_, ms) in zip(columns, measuring) for m in ms.values() if not m.ok],
         not_run,
         isa,
+        list(loops),
     )
     _attach_published(book)
     return book

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..run_file import Measurement, to_document
-from . import figures, functions, instructions, numerics, peaks, pipes, svg, tensor_cores, text
+from . import figures, functions, hot_loops, instructions, metadata, numerics, peaks, pipes, svg, tensor_cores, text
 from .blocks import Block
 from .model import FAMILIES, Book, Column, Row, base_architecture
 
@@ -269,7 +269,10 @@ def parts(book: Book) -> dict[str, Any]:
         "cards": [(c, found) for c in columns if (found := numerics.cards(book, c))],
         "multiply_adds": [(c, found) for c in columns if (found := numerics.multiply_adds(book, c))],
         "permutations": [(c, found) for c in columns if (found := numerics.permutations(book, c))],
-        "fragments": [(c, found) for c in columns if (found := numerics.fragments(book, c))],
+        "fragments": [
+            (c, found) for c in columns if (found := [*numerics.fragments(book, c), *metadata.maps(book, c)])
+        ],
+        "hot_loops": hot_loops.table(book),
         "functions": functions.functions(book),
         "mixes": [(c, found) for c in columns if (found := functions.mixes(book, c))],
         "instructions": instructions.instructions(book),

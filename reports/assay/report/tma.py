@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..run_file import Measurement
-from . import curves, text
+from . import beside, curves, text
 from .blocks import Block, Cell, Table, around, metric_table, named, of_column, sweep_table, who
 from .curves import Axis, Line
 from .findings import Part, lines
@@ -236,6 +236,8 @@ def maps_figure(book: Book, column: Column) -> Figure | None:
 
 def add_tables(book: Book, column: Column, found: Block) -> None:
     of = who(book, column)
+    if column.index == 0:
+        found.tabulate(published(book))
     for level, words in LEVELS.items():
         m = book.measurement(column, f"tma/pipeline/{level}")
         found.tabulate(_knees(f"By TMA, by cp.async, by loads, from {words}{of}", column, m, "bytes_in_flight_95_"))
@@ -252,6 +254,12 @@ def add_tables(book: Book, column: Column, found: Block) -> None:
         m = book.measurement(column, f"tma/multicast/{level}")
         caption = f"Multicast from {words}: GB/s that arrive, by the size of a tile{of}"
         found.tabulate(sweep_table(caption, column, m, "received_gb_per_s", "CTAs of a cluster", sizes=True))
+
+
+def published(book: Book) -> Table | None:
+    rows = [row for row in book.rows if row.family == "tma" and beside.figures(book, row)]
+    labelled = [(f"{text.case_words(row.name)}, {text.quantity(row.metric)}", row) for row in rows]
+    return beside.table(book, "TMA, beside what others published of this architecture", labelled)
 
 
 def _knees(caption: str, column: Column, m: Measurement | None, prefix: str, heading: str = "Way") -> Table | None:
