@@ -61,7 +61,7 @@ def test_every_level_with_its_numbers_and_its_reach(book):
         "shared memory 29 cycles, L1 34 cycles, L2, near 280 cycles, L2, far 460 cycles, memory, read 660 cycles",
         "L1 to 256 KiB, L2 near to 16 MiB",
         "L2 partitions: 2, of 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
-        "stride 32 32 cycles",
+        "bank conflicts: 1 cycles by stride 1, 2 by stride 2, 32 by stride 32",
         "TLB: reaches 32 MiB, a miss costs 140 cycles",
         "idle 660 cycles, 800 at 80 % of the bandwidth, 2000 under full load",
     ):
@@ -200,7 +200,9 @@ def test_the_page_has_a_place_for_each_that_an_answer_leads_to(runs, tmp_path):
 
 def hot_loop(name, cycles, measured=None, case=""):
     pipes = [{"pipe": "tensor", "instructions": 4, "cycles_per_warp": cycles / 2, "cycles": cycles}]
-    part = {"opcodes": [{"opcode": "HGMMA.64x256x16.F32.BF16", "count": 4}, {"opcode": "UMOV", "count": 2}]}
+    part = {
+        "opcodes": [{"opcode": "UMOV", "count": 6, "cycles": 2}, {"opcode": "HGMMA.F32", "count": 4, "cycles": 128}]
+    }
     hot = {"warps": 8, "parts": [part], "pipes": pipes, "predicted": {"cycles": cycles, "bound_by": "tensor"}}
     hot["measured"] = {"cycles": measured, "name": case} if measured else None
     return {"name": name, "target": "sm_90a", "hot": [hot]}
@@ -219,7 +221,7 @@ def test_hot_loops_beside_a_run_are_read_with_it(tmp_path):
     words = " ".join(document.words).replace(THIN, " ")
     assert "tensor bounds it: 1 024 cycles predicted, 1 088 measured, 94.1 %" in words
     assert document.problems == [] and "hot-loops" in document.ids
-    assert "gemm<128, 256>" in words and "4 HGMMA.64x256x16.F32.BF16, 2 UMOV" in words
+    assert "gemm<128, 256>" in words and "4 HGMMA.F32, 6 UMOV" in words
 
 
 @pytest.mark.parametrize(

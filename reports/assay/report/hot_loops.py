@@ -35,7 +35,8 @@ def table(book: Book) -> Table | None:
         agrees = Cell(text.percent(loop.predicted / loop.measured)) if loop.measured else EMPTY
         rows.append(
             [
-                Cell(short(loop.kernel), anchor(book, loop)),
+                Cell(text.case_words(loop.case) if loop.case else short(loop.kernel), anchor(book, loop)),
+                Cell(short(loop.kernel) if loop.case else ""),
                 Cell(str(loop.warps)),
                 Cell(opcodes),
                 Cell(busy),
@@ -46,6 +47,7 @@ def table(book: Book) -> Table | None:
             ]
         )
     head = [
+        "Case",
         "Kernel",
         "Warps",
         "Opcodes of a warp",

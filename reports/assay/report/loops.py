@@ -24,7 +24,7 @@ class HotLoop:
     kernel: str
     target: str
     warps: int
-    opcodes: list[tuple[str, int]]  # the most frequent first
+    opcodes: list[tuple[str, int]]  # those that take longest first
     pipes: list[tuple[str, float]]  # cycles each is busy, the busiest first
     predicted: float
     bound_by: str
@@ -53,14 +53,16 @@ def load(path: Path) -> list[HotLoop]:
 def _loop(kernel: dict[str, Any], hot: dict[str, Any]) -> HotLoop:
     measured = hot["measured"] or {}
     counts: dict[str, int] = {}
-    for part in hot["parts"]:
-        for opcode in part["opcodes"]:
-            counts[opcode["opcode"]] = counts.get(opcode["opcode"], 0) + int(opcode["count"])
+    busy: dict[str, float] = {}
+    for opcode in (opcode for part in hot["parts"] for opcode in part["opcodes"]):
+        name, count = str(opcode["opcode"]), int(opcode["count"])
+        counts[name] = counts.get(name, 0) + count
+        busy[name] = busy.get(name, 0) + count * float(opcode["cycles"])
     return HotLoop(
         str(kernel["name"]),
         str(kernel["target"]),
         int(hot["warps"]),
-        sorted(counts.items(), key=lambda item: -item[1]),
+        sorted(counts.items(), key=lambda item: -busy[item[0]]),
         [(str(p["pipe"]), float(p["cycles"])) for p in hot["pipes"]],
         float(hot["predicted"]["cycles"]),
         str(hot["predicted"]["bound_by"]),

@@ -244,7 +244,7 @@ def hot_loop(book: Book, question: Question) -> Answer:
     for loop in hot_loops.measured(book)[:4]:
         said = f"{loop.bound_by} bounds it: {text.number(round(loop.predicted))} cycles predicted, "
         said += f"{text.number(round(loop.measured))} measured, {text.percent(loop.predicted / loop.measured)}"
-        findings.append(one_line(hot_loops.short(loop.kernel), said, "hot-loops"))
+        findings.append(one_line(f"hot loop of {text.case_words(loop.case)}", said, "hot-loops"))
     command = "assay sass WHAT: opcodes by pipe, bound, schedule and stages of its loops"
     if findings:
         findings.append(one_line("any other kernel", command, ""))

@@ -57,9 +57,11 @@ def _banks(book: Book, column: Column) -> list[Part]:
     values = dict(series.curve) if series else {}
     wanted = ("stride_1", "stride_2", "stride_32", "column", "column_padded", "column_swizzled")
     return [
-        (f"{text.words(k)} {text.number(round(values[k], 1))} cycles", column.anchor(m.name))
-        for k in wanted
-        if k in values
+        (
+            f"{text.number(round(values[k], 1))} {'cycles by ' if i == 0 else 'by '}{text.words(k)}",
+            column.anchor(m.name),
+        )
+        for i, k in enumerate(k for k in wanted if k in values)
     ]
 
 
