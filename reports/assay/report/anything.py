@@ -12,6 +12,7 @@ from .curves import Axis
 from .findings import Part
 from .model import Book, Column
 
+MOST_COLUMNS, MOST_ROWS = 20, 40  # of a table; more are a curve or nothing
 MOST_LINES = 8  # of one figure; a series of more is a table
 WORDS = ("finding", "answer")  # params that say in words what a case found
 
@@ -22,7 +23,8 @@ def add(book: Book, column: Column, prefix: str, found: Block, drawn: Container[
         if any(name == done or name.startswith(f"{done}/") for done in drawn):
             continue
         for series in m.series:
-            title = f"{_label(name)}: {text.quantity(series.name)}{who(book, column)}"
+            title = text.words(text.figure_words(m.name, series.name).replace(" ", "_"))
+            title = title[0].upper() + title[1:] + who(book, column)
             if figure := _figure(f"{text.slug(prefix + name)}-{text.slug(series.name)}{column.index}", title, series):
                 found.draw(figure)
             else:
@@ -60,14 +62,11 @@ def _figure(key: str, title: str, series: Series) -> object:
 
 def _table(title: str, column: Column, m: Measurement, series: Series) -> Table | None:
     unit = f", {text.unit(series.unit)}" if series.unit else ""
-    if len(series.axes) == 2:
-        if len(series.axes[1].points) > 40:
-            return None
-        axis = series.axes[1].name
-        return sweep_table(
-            title + unit, column, m, series.name, text.words(series.axes[0].name), sizes=axis.endswith("bytes")
-        )
-    if not series.curve or len(series.curve) > 40:
+    if len(series.axes) > 1:
+        heading = ", ".join(text.words(axis.name) for axis in series.axes[:-1])
+        wide = len(series.axes[-1].points) > MOST_COLUMNS
+        return None if wide else sweep_table(title + unit, column, m, series.name, heading)
+    if not series.curve or len(series.curve) > MOST_ROWS:
         return None
     rows = [[Cell(text.words(str(p)), column.anchor(m.name)), Cell(text.number(v))] for p, v in series.curve]
     return Table(title, [text.words(series.axes[0].name), text.unit(series.unit) or "value"], rows)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..run_file import Measurement, Metric
+from ..run_file import Axis, Measurement, Metric
 from . import text
 from .findings import Finding
 from .model import Book, Column
@@ -103,22 +105,26 @@ def metric_table(
 def sweep_table(
     caption: str, column: Column, m: Measurement | None, name: str, heading: str, *, sizes: bool = False
 ) -> Table | None:
-    """A series of two axes as a table: its first axis downwards; `sizes` says that the second one is bytes."""
+    """A series of two axes or more as a table, its last axis across; `sizes` says that this one is bytes."""
     series = m.series_named(name) if m else None
-    if series is None or len(series.axes) != 2:
+    if series is None or len(series.axes) < 2:
         return None
 
-    def place(point: float | str, as_size: bool = False) -> str:
+    def place(axis: Axis, point: float | str) -> str:
         if isinstance(point, str):
             return text.words(point)
-        return text.size(point) if as_size else text.number(point)
+        return text.size(point) if axis.name.endswith("bytes") else text.number(point)
 
-    rows = [
-        [Cell(place(p), column.anchor(m.name)), *(Cell(text.number(_short(v))) if v == v else EMPTY for v in values)]
-        for p, values in zip(series.axes[0].points, series.grid)
-        if any(v == v for v in values)
-    ]
-    return Table(caption, [heading, *(place(p, sizes) for p in series.axes[1].points)], rows)
+    *down, across = series.axes
+    rows = []
+    grid = series.grid.reshape(-1, len(across.points))
+    for places, values in zip(itertools.product(*(axis.points for axis in down)), grid):
+        if any(not math.isnan(v) for v in values):
+            label = ", ".join(place(axis, p) for axis, p in zip(down, places))
+            cells = [EMPTY if math.isnan(v) else Cell(text.number(_short(v))) for v in values]
+            rows.append([Cell(label, column.anchor(m.name)), *cells])
+    head = [text.size(p) if sizes and not isinstance(p, str) else place(across, p) for p in across.points]
+    return Table(caption, [heading, *head], rows)
 
 
 def _short(value: float) -> float:

@@ -78,7 +78,7 @@ def grid(
         if len(rows) == len(columns):
             parts.append(f'<path class="break" d="M{left + wide * y} {top}V{top + high * len(rows)}"/>')
     svg = (
-        f'<svg class="cells" viewBox="0 0 {width} {height}" style="max-width:{width * 1.25:.0f}px" role="img" '
+        f'<svg class="cells" viewBox="0 0 {width} {height}" style="--own:{width * 1.25:.0f}px" role="img" '
         f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>{"".join(parts)}</svg>'
     )

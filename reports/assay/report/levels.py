@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import statistics
+
 from ..run_file import Measurement
-from . import beside, curves, memory_maps, text
-from .blocks import Block, Table, of_column, who
+from . import anything, beside, curves, memory_maps, text
+from .blocks import Block, Table, metric_table, of_column, who
 from .curves import Axis, Line
 from .findings import Part, lines
 from .model import Book, Column
@@ -45,8 +47,19 @@ def block(book: Book) -> Block:
         found.draw(bandwidth_over_footprint(book, column))
         memory_maps.add_figures(book, column, found)
     found.tabulate(levels(book))
+    for column in book.columns[:4]:
+        found.tabulate(by_load(book, column))
     memory_maps.add_tables(book, found)
+    for column in book.columns[:4]:
+        anything.add(book, column, "memory/", found, DRAWN)
     return found
+
+
+# Cases whose series are drawn or tabulated in a way of their own, here or by question 16.
+DRAWN = (
+    *("latency_curve", "bandwidth_curve", "loaded_latency", "tlb", "distributed_shared", "l2_map", "l2/hit_rate"),
+    *("shared_access", "l2_residency", "atomics", "reduction"),
+)
 
 
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
@@ -82,6 +95,26 @@ def _reach(book: Book, column: Column) -> list[Part]:
     return [
         (f"{level} to {text.size(end)}", column.anchor(m.name)) for level, _, end in _plateaus(m) if end is not None
     ]
+
+
+def by_load(book: Book, column: Column) -> Table | None:
+    """The plateaus of each latency curve: what cache operator, width and stride of the loads change."""
+    rows = [(text.words(name), m) for name, m in of_column(book, column, "memory/latency_curve/")]
+    cycles: dict[str, list[float]] = {}
+    for _, m in rows:
+        for level, latency, _ in _plateaus(m):
+            cycles.setdefault(level, []).append(latency)
+    found = sorted(cycles, key=lambda level: statistics.median(cycles[level]))
+    metrics = {}
+    for level in found:
+        key = level.lower().replace(" ", "_")
+        metrics |= {f"{key}_latency_cycles": f"{level}, cycles", f"{key}_capacity_bytes": "until"}
+
+    def form(value: float) -> str:
+        return text.size(value) if value >= 4096 else text.number(round(value, 1))
+
+    caption = f"Latency by the kind of load, and until which footprint each level lasts{who(book, column)}"
+    return metric_table(caption, column, rows, metrics, "Load", form)
 
 
 def latency_over_footprint(book: Book, column: Column) -> object:
@@ -132,5 +165,5 @@ def levels(book: Book) -> Table | None:
     rows = [(name, row) for name, figures in LEVELS.items() for figure in figures if (row := book.row(*figure))]
     known = [row for _, row in rows]
     others = [row for row in book.rows if row.family == "memory" and row not in known and beside.figures(book, row)]
-    rows += [(f"{text.case_words(row.name)}, {text.quantity(row.metric)}", row) for row in others]
+    rows += [(text.figure_words(row.name, row.metric), row) for row in others]
     return beside.table(book, "Every level, beside what others published of this architecture", rows)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import cells, curves, text
-from .blocks import EMPTY, Block, Cell, Table, metric_table, of_column, who
+from .blocks import EMPTY, Block, Cell, Table, metric_table, of_column, sweep_table, who
 from .curves import Axis, Line
 from .findings import Part, lines
 from .model import Book, Column
@@ -23,7 +23,7 @@ def add_findings(book: Book, block: Block) -> None:
 
 
 def add_figures(book: Book, column: Column, block: Block) -> None:
-    for drawn in (loaded_latency, tlb, cluster_curves, l2_map):
+    for drawn in (loaded_latency, tlb, cluster_curves, hit_rate, l2_map):
         block.draw(drawn(book, column))
 
 
@@ -139,6 +139,25 @@ def cluster_curves(book: Book, column: Column) -> Figure | None:
     )
 
 
+HIT_RATE = {
+    "bandwidth_gb_per_s": "measured",
+    "at_most_gb_per_s": "hits and misses at once",
+    "one_after_the_other_gb_per_s": "one after the other",
+}
+
+
+def hit_rate(book: Book, column: Column) -> Figure | None:
+    """L2 read bandwidth by the share of hits, between the two ways in which hits and misses could share their time."""
+    m = book.measurement(column, "memory/l2/hit_rate")
+    return m and curves.draw(
+        f"hit-rate{column.index}",
+        f"Reading through L2 by the share that hits{who(book, column)}",
+        [line for key, words in HIT_RATE.items() for line in curves.lines_of(m.series_named(key), words)],
+        Axis("hits, %"),
+        Axis("GB/s"),
+    )
+
+
 def l2_map(book: Book, column: Column) -> Figure | None:
     """SM x address: which SMs are near which lines, SMs ordered by partition and lines by home."""
     m = book.measurement(column, "memory/l2_map")
@@ -240,6 +259,8 @@ def residency(book: Book, column: Column) -> Table | None:
     series = m.series_named("bandwidth_gb_per_s") if m else None
     if not series:
         return None
+    caption = f"An array in L2 read again while a stream passes through, GB/s{who(book, column)}: what keeps it there"
+    if len(series.axes) > 1:
+        return sweep_table(caption, column, m, series.name, "Array, set aside")
     rows = [[Cell(text.words(str(way)), column.anchor(m.name)), Cell(text.number(v))] for way, v in series.curve]
-    caption = f"An array in L2 read again while a stream passes through{who(book, column)}: what keeps it there"
     return Table(caption, ["Way", "GB/s"], rows)

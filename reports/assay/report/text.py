@@ -21,6 +21,8 @@ QUANTITIES = {
     "bandwidth_gb_per_s": "bandwidth",
     "bus_bandwidth_gb_per_s": "bus bandwidth",
     "time_us": "time",
+    "cpu_us": "CPU time",
+    "gpu_gap_us": "gap on the GPU",
 }
 
 UNITS = {"us": "µs", "cycle": "cycles", "cycles": "cycles", "op/clk/SM": "ops/clk/SM"}
@@ -34,6 +36,13 @@ ACRONYMS = {
     "l2": "L2",
     "sm": "SM",
     "gpu": "GPU",
+    "cpu": "CPU",
+    "sms": "SMs",
+    "cta": "CTA",
+    "ctas": "CTAs",
+    "gpc": "GPC",
+    "gpcs": "GPCs",
+    "tlb": "TLB",
 }
 
 
@@ -124,6 +133,12 @@ def case_words(name: str) -> str:
     family, *parts = name.split("/")
     sized = family in ("link", "collective")
     return " ".join(size(int(p)) if sized and p.isdigit() and int(p) >= 1024 else p for p in parts) or family
+
+
+def figure_words(name: str, metric: str) -> str:
+    """A case and one of its quantities, once where the name says it: "memory/l2/read", "rate" -> "l2 read, rate"."""
+    said, what = case_words(name), quantity(metric)
+    return said if what in said else f"{said}, {what}"
 
 
 def slug(name: str) -> str:
