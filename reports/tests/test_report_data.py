@@ -61,7 +61,7 @@ def test_every_level_with_its_numbers_and_its_reach(book):
         "shared memory 29 cycles, L1 34 cycles, L2, near 280 cycles, L2, far 460 cycles, memory, read 660 cycles",
         "L1 to 256 KiB, L2 near to 16 MiB",
         "L2 partitions: 2, of 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
-        "bank conflicts: 1 cycles by stride 1, 2 by stride 2, 32 by stride 32",
+        "bank conflicts, cycles: 1 by stride 1, 2 by stride 2, 32 by stride 32",
         "TLB: reaches 32 MiB, a miss costs 140 cycles",
         "idle 660 cycles, 800 at 80 % of the bandwidth, 2000 under full load",
     ):
@@ -148,7 +148,7 @@ def test_launches_and_workers(book):
     assert "an empty kernel, each in a row: in a stream 2.9 µs, in a graph 0.7 µs" in words
     assert "memset of 4 B 1.1 µs" in words
     words = said(blocks(book)[21])
-    assert "kernels of 5us: streams 320 k/s with 8 at 95 %, 2.1 × one, threads 820 k/s" in words
+    assert "kernels of 5 µs: streams 320 k/s with 8 at 95 %, 2.1 × one, threads 820 k/s" in words
 
 
 def test_placement_and_what_no_code_knows_of(book):

@@ -17,7 +17,7 @@ SMS_A_ROW = 33  # of the picture of near partitions
 
 def add_findings(book: Book, block: Block) -> None:
     block.findings += lines(book, "L2 partitions", lambda c: _partitions(book, c))
-    block.findings += lines(book, "bank conflicts", lambda c: _banks(book, c))
+    block.findings += lines(book, "bank conflicts, cycles", lambda c: _banks(book, c))
     block.findings += lines(book, "TLB", lambda c: _tlb(book, c))
     block.findings += lines(book, "memory under load", lambda c: _loaded(book, c))
 
@@ -57,11 +57,7 @@ def _banks(book: Book, column: Column) -> list[Part]:
     values = dict(series.curve) if series else {}
     wanted = ("stride_1", "stride_2", "stride_32", "column", "column_padded", "column_swizzled")
     return [
-        (
-            f"{text.number(round(values[k], 1))} {'cycles by ' if i == 0 else 'by '}{text.words(k)}",
-            column.anchor(m.name),
-        )
-        for i, k in enumerate(k for k in wanted if k in values)
+        (f"{text.number(round(values[k], 1))} by {text.words(k)}", column.anchor(m.name)) for k in wanted if k in values
     ]
 
 

@@ -137,17 +137,9 @@ PARTS: dict[str, tuple[Question, ...]] = {
             "Fixed costs: launch, graph, dependent launch, event, memset",
             (Pick(r"launch/(?!.*(placement|cluster|wave|workers|concurrent)).*", "time_us", 6),),
         ),
-        Question(
-            19,
-            "Where do CTAs land? Waves and tails",
-            (Pick(r"launch/.*(placement|cluster|wave|persistent).*", None, 5),),
-        ),
+        Question(19, "Where do CTAs land? Waves and tails"),
         Question(20, "Barriers: cycles each; cost of setmaxnreg", (Pick(r"sync/(?!.*atomic).*", "latency_cycles", 6),)),
-        Question(
-            21,
-            "Many small workers: where does throughput saturate?",
-            (Pick(r"launch/.*(workers|concurrent|streams).*", None, 4),),
-        ),
+        Question(21, "Many small workers: where does throughput saturate?"),
     ),
     "Kernels people actually run": (
         Question(

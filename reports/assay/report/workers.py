@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..run_file import Measurement
 from . import curves, text
 from .blocks import EMPTY, Block, Cell, Table, metric_table, of_column, who
@@ -23,7 +25,7 @@ SHARING = {
 def block(book: Book) -> Block:
     found = Block(21, "assay run '^launch/(workers|green_context|neighbour)'")
     for work in works(book):
-        found.findings += lines(book, f"kernels of {work}", lambda c, w=work: saturation(book, c, w))
+        found.findings += lines(book, f"kernels of {lasting(work)}", lambda c, w=work: saturation(book, c, w))
     found.findings += lines(book, "a busy neighbour", lambda c: neighbour(book, c))
     for column in book.columns[:4]:
         for work in works(book):
@@ -41,6 +43,12 @@ def works(book: Book) -> list[str]:
         m.name.rsplit("/", 1)[1]: m.params.get("work_ns", 0) for _, m in book.measurements if m.name.startswith(PREFIX)
     }
     return sorted(found, key=found.__getitem__)
+
+
+def lasting(work: str) -> str:
+    """ "5us" -> "5 µs", and the case whose kernels do nothing in words."""
+    time = re.fullmatch(r"(\d+)us", work)
+    return f"{time[1]}{text.THIN}µs" if time else "next to nothing" if work == "short" else work
 
 
 def _of_work(book: Book, column: Column, work: str) -> list[tuple[str, Measurement]]:
@@ -92,7 +100,7 @@ def throughput(book: Book, column: Column, work: str) -> Figure | None:
             drawn.append(Line(line.label, [(n, v / 1e3) for n, v in line.points], marks))
     return curves.draw(
         f"workers-{text.slug(work)}{column.index}",
-        f"Kernels of {work} from many workers{who(book, column)}",
+        f"Kernels of {lasting(work)} from many workers{who(book, column)}",
         drawn,
         Axis("workers", 2),
         Axis("thousand kernels per second", 10),
@@ -105,7 +113,7 @@ def latency(book: Book, column: Column) -> Figure | None:
     for work in works(book):
         for label, m in _of_work(book, column, work):
             if label.startswith(("threads", "streams")):
-                drawn += curves.lines_of(m.series_named("latency_us"), f"{label}, {work}")
+                drawn += curves.lines_of(m.series_named("latency_us"), f"{label}, {lasting(work)}")
     return curves.draw(
         f"workers-latency{column.index}",
         f"Latency of one kernel among many workers{who(book, column)}",
@@ -117,7 +125,7 @@ def latency(book: Book, column: Column) -> Figure | None:
 
 
 def table(book: Book, column: Column) -> Table | None:
-    rows = [(f"{label}, {work}", m) for work in works(book) for label, m in _of_work(book, column, work)]
+    rows = [(f"{label}, {lasting(work)}", m) for work in works(book) for label, m in _of_work(book, column, work)]
     metrics = {
         "kernels_per_s": "best, kernels/s",
         "kernels_per_s_alone": "one worker",
