@@ -193,6 +193,8 @@ def test_the_page_has_a_place_for_each_that_an_answer_leads_to(runs, tmp_path):
             assert f"q{number}" in document.ids and f"#q{number}" in links
     for attributes, parents in document.all("table"):
         assert "div" in parents, attributes
+    markdown = (tmp_path / "report.md").read_text()
+    assert "\n14. By TMA, by cp.async, by loads, from memory" in markdown and "| TMA, 2-D |" in markdown
     for href in links:
         if href and href.startswith("#"):
             assert href[1:] in document.ids, href
