@@ -2,14 +2,15 @@
 // What the read bandwidth of L2 depends on: which SM reads what in which order, the footprint, the
 // kind and number of loads under way, how many threads, and how many SMs take part.
 //
-// In "own", "interleaved" and "dealt" each line is wanted by one SM at a time: what arrives is what
-// L2 gave. In the others several SMs want one line at about the same time, or one SM wants it twice
-// while its L1 may still hold it. What arrives is then more than L2 gave, as L1 serves it or as
-// requests for one line are merged on their way to L2. "chunks" is the order of gpu-l2-cache
-// (github.com/te42kyfo/gpu-benches, gpu-l2-cache/main.cu: far more CTAs than fit, CTA b reads chunk
-// b % n of about 512 KiB, the chunks interleaved, by loads that L1 may serve), from which the
-// published 9.7 TB/s of an H200 are. The same order with loads past L1, and with each CTA at
-// another place of its chunk ("chunks_staggered"), shows what of that is L2.
+// In "own", "interleaved", "dealt" and "chunks_32kib" each line is wanted by one SM at a time: what
+// arrives is what L2 gave. In the others several SMs want one line at about the same time, or one
+// SM wants it twice while its L1 may still hold it. What arrives is then more than L2 gave, as L1
+// serves it or as requests for one line are merged on their way to L2. In "chunks" CTAs, far more
+// than fit, read chunk b % n of about 512 KiB each, so that at 20 MiB some sixteen read one
+// together. "chunks_interleaved" is that with the chunks' rows taking turns, the order of
+// gpu-l2-cache (github.com/te42kyfo/gpu-benches, gpu-l2-cache/main.cu, by loads that L1 may serve),
+// from which the published 9.7 TB/s of an H200 are; in "chunks_staggered" each CTA begins elsewhere
+// in it.
 //
 // How addresses fall on the slices of L2 is a matter of the physical pages, so that arrays differ:
 // figures are medians over several.
@@ -49,7 +50,7 @@ __device__ void load_words(const char* at, uint4& v) {
   } else if constexpr (kLoad == kThroughL1) {
     v = assay::ptx::load_v4(reinterpret_cast<const uint4*>(at));
   } else {
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(at)
                  : "memory");
@@ -101,12 +102,21 @@ constexpr Variant kVariants[] = {
     {"8x8B", "read_rows<8, 8, 0>", "LDG.E.64.STRONG.GPU", read_rows<8, 8, kPastL1>, 8, 8},
     {"4x8B", "read_rows<4, 8, 0>", "LDG.E.64.STRONG.GPU", read_rows<4, 8, kPastL1>, 4, 8},
     {"8x16B_through_l1", "read_rows<8, 16, 1>", "LDG.E.128", read_rows<8, 16, kThroughL1>, 8, 16},
-    {"8x16B_not_kept", "read_rows<8, 16, 2>", "LDG.E.NA.128", read_rows<8, 16, kNotKept>, 8, 16},
+    {"8x16B_not_kept", "read_rows<8, 16, 2>", "LDG.E.NA.128.CONSTANT", read_rows<8, 16, kNotKept>,
+     8, 16},
 };
 constexpr const Variant &kUsual = kVariants[0], &kCached = kVariants[6], &kUncached = kVariants[7];
 
-constexpr const char* kPatterns[] = {"own",    "interleaved",      "dealt",    "staggered",
-                                     "chunks", "chunks_staggered", "together", "pairs"};
+constexpr const char* kPatterns[] = {"own",
+                                     "interleaved",
+                                     "dealt",
+                                     "chunks_32kib",
+                                     "chunks",
+                                     "chunks_interleaved",
+                                     "chunks_staggered",
+                                     "staggered",
+                                     "pairs",
+                                     "together"};
 
 struct Shape {
   std::uint32_t ctas;
@@ -136,12 +146,15 @@ Shape shape_of(const std::string& pattern, std::uint32_t resident, std::uint32_t
   }
   if (pattern == "pairs")  // CTAs b and b + resident / 2 read the same, in step
     return {resident, {resident / 2, 2 * per_cta, 1, rows, 2 * per_cta, 2 * loads, true}};
-  // Chunks of 512 KiB, or the next that divides the rows into a whole number of them.
-  std::uint32_t chunk = std::max((512u << 10) / row_bytes, 1u);
+  // Chunks of so many bytes, or the next that divide the rows into a whole number of them.
+  std::uint32_t chunk =
+      std::max((pattern == "chunks_32kib" ? 32u << 10 : 512u << 10) / row_bytes, 1u);
   while (rows % chunk || chunk % kMostVectors) ++chunk;
   const std::uint32_t chunks = rows / chunk;
   const std::uint32_t ctas = std::max(resident * (loads / chunk) / chunks, 1u) * chunks;
-  return {ctas, {pattern == "chunks" ? chunks : ~0u, 1, chunks, rows, rows, chunk, false}};
+  if (pattern == "chunks_interleaved") return {ctas, {chunks, 1, chunks, rows, rows, chunk, false}};
+  if (pattern == "chunks_staggered") return {ctas, {~0u, 1, chunks, rows, rows, chunk, false}};
+  return {ctas, {chunks, chunk, 1, rows, rows, chunk, false}};
 }
 
 class Bench {
@@ -209,8 +222,10 @@ class Bench {
 using assay::Better;
 using assay::Series;
 
+// Whether each line is wanted by one SM at a time.
 bool exclusive(const std::string& pattern) {
-  return pattern == "own" || pattern == "interleaved" || pattern == "dealt";
+  return pattern == "own" || pattern == "interleaved" || pattern == "dealt" ||
+         pattern == "chunks_32kib";
 }
 
 // Every pattern over the footprint, by where the loads may be served.
@@ -230,29 +245,34 @@ void run_patterns(assay::State& s) {
   for (const char* pattern : kPatterns) series.axes[1].points.emplace_back(std::string(pattern));
   for (const std::uint32_t part : parts)
     series.axes[2].points.emplace_back(static_cast<std::int64_t>(part * unit));
-  double best = 0, shared = 0;
-  for (const Variant* v : {&kUsual, &kUncached, &kCached}) {
+  double best = 0, alone = 0, through_l1 = 0;
+  for (const Variant* v : {&kUncached, &kUsual, &kCached}) {
     series.axes[0].points.emplace_back(std::string(v->name));
     for (const std::string pattern : kPatterns)
       for (const std::uint32_t part : parts) {
         const double rate = bench.rate(*v, pattern, kThreads, kCtasPerSm, part, sms);
         series.values.push_back(rate);
-        if (part * unit < 20 << 20 || part * unit > 32 << 20 || pattern == "together") continue;
-        if (exclusive(pattern) && v == &kUsual && rate > best) {
-          best = rate;
-          s.set_param("best_pattern", pattern);
+        const bool chunks = pattern.starts_with("chunks");
+        if (part * unit < 20 << 20 || part * unit > 32 << 20) continue;
+        if (v == &kCached) {
+          if (chunks) through_l1 = std::max(through_l1, rate);
+          continue;
         }
-        if (!exclusive(pattern) && v == &kCached && rate > shared) {
-          shared = rate;
-          s.set_param("best_shared_pattern", pattern);
+        if (exclusive(pattern)) alone = std::max(alone, rate);
+        if ((chunks || exclusive(pattern)) && rate > best) {
+          best = rate;
+          s.set_param("pattern", pattern);
+          s.set_param("loads", v->name);
+          s.set_param("footprint_bytes", static_cast<std::int64_t>(part * unit));
         }
       }
   }
-  if (best > 0) {
-    s.add_exact("best_gb_per_s_20_to_32mib", "GB/s", Better::higher, best);
-    s.add_exact("shared_gb_per_s_20_to_32mib", "GB/s", Better::higher, shared);
+  if (best > 0) {  // at 20 to 32 MiB, which this L2 holds
+    s.add_exact("bandwidth_gb_per_s", "GB/s", Better::higher, best);
+    s.add_exact("each_line_to_one_sm_gb_per_s", "GB/s", Better::higher, alone);
+    s.add_exact("through_l1_gb_per_s", "GB/s", Better::higher, through_l1);
   } else {
-    s.add_exact("best_gb_per_s", "GB/s", Better::higher, std::ranges::max(series.values));
+    s.add_exact("most_gb_per_s", "GB/s", Better::higher, std::ranges::max(series.values));
   }
   s.add_series(std::move(series));
 }
