@@ -120,7 +120,7 @@ TEST(Fuzz, Listings) {
             analyse(std::make_shared<const Function>(std::move(function)), table);
         EXPECT_FALSE(report_text(kernel, table, true).empty());
         if (trial % 10 != 0) return;
-        EXPECT_FALSE(report_json(kernel, table).empty());
+        EXPECT_LE(report_json(kernel, table, false).size(), report_json(kernel, table).size());
         for (const LoopAnalysis& loop : kernel.hot)
           EXPECT_FALSE(timeline_svg(kernel, loop).empty());
       });
