@@ -47,6 +47,13 @@ __device__ inline void mbarrier_arrive_remote(Mbarrier* barrier, std::uint32_t r
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
 }
 
+// The same with release semantics at cluster scope.
+__device__ inline void mbarrier_arrive_remote_release(Mbarrier* barrier, std::uint32_t rank) {
+  const std::uint32_t remote = map_shared_address(shared_address(barrier), rank);
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
+               : "memory");
+}
+
 // Announces `bytes` of asynchronous copies for the current phase, and arrives once.
 __device__ inline void mbarrier_arrive_expect_tx(Mbarrier* barrier, std::uint32_t bytes) {
   asm volatile(
@@ -61,6 +68,14 @@ __device__ inline void mbarrier_expect_tx(Mbarrier* barrier, std::uint32_t bytes
       "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
       "r"(bytes)
       : "memory");
+}
+
+// Counts `bytes` as having come, without any copy.
+__device__ inline void mbarrier_complete_tx(Mbarrier* barrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.complete_tx.relaxed.cluster.shared::cta.b64 [%0], %1;" ::"r"(
+                   shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
 }
 
 // True once the phase of this parity has ended (acquire, CTA scope). May suspend the thread for a
@@ -86,6 +101,21 @@ __device__ inline bool mbarrier_test_wait_parity(Mbarrier* barrier, std::uint32_
       "{\n"
       ".reg .pred p;\n"
       "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, p;\n"
+      "}\n"
+      : "=r"(done)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
+// mbarrier_try_wait_parity() with acquire semantics at cluster scope.
+__device__ inline bool mbarrier_try_wait_parity_cluster(Mbarrier* barrier, std::uint32_t parity) {
+  std::uint32_t done;
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
       "selp.u32 %0, 1, 0, p;\n"
       "}\n"
       : "=r"(done)

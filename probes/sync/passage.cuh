@@ -14,11 +14,14 @@ inline constexpr int kLatenessCycles = 500;  // of the last warp
 
 // Goes once through the barrier for each warp, and that warp arrives long after the others. Each
 // warp tells its round before the barrier and reads all the others' behind it; *early counts what
-// has not arrived yet. `barrier(round)` is one passage; all threads of the CTA call.
+// has not arrived yet. `barrier(round)` is one passage of a group of `threads` that follow each
+// other; all threads of the CTA call.
 template <class Barrier>
-__device__ void prove_barrier(std::uint32_t* early, const Barrier& barrier) {
-  __shared__ volatile int arrived[kMaxWarps];
-  const int warps = (blockDim.x + 31) / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+__device__ void prove_barrier(std::uint32_t* early, const Barrier& barrier, unsigned threads) {
+  __shared__ volatile int all_arrived[kMaxWarps];
+  const int warps = (threads + 31) / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x % threads / 32;  // of the group
+  volatile int* arrived = all_arrived + (threadIdx.x / 32 - warp);
   if (lane == 0) arrived[warp] = -1;
   __syncthreads();
   for (int round = 0; round < warps; ++round) {
@@ -29,6 +32,10 @@ __device__ void prove_barrier(std::uint32_t* early, const Barrier& barrier) {
     barrier(round);
     if (lane < warps && arrived[lane] < round) atomicAdd(early, 1);
   }
+}
+template <class Barrier>
+__device__ void prove_barrier(std::uint32_t* early, const Barrier& barrier) {
+  prove_barrier(early, barrier, blockDim.x);
 }
 
 // A counter for prove_barrier(), at zero.
