@@ -13,7 +13,7 @@
 namespace {
 
 constexpr int kBarriers = 16;  // in one iteration
-constexpr int kLatenessCycles = 2000;
+[[maybe_unused]] constexpr int kLatenessCycles = 2000;
 
 template <bool kRelaxed>
 __device__ void cluster_barrier() {

@@ -18,7 +18,7 @@
 namespace {
 
 constexpr int kBarriers = 4, kThreads = 128;  // in one iteration; of a CTA
-constexpr int kLatenessCycles = 5000;
+[[maybe_unused]] constexpr int kLatenessCycles = 5000;
 constexpr std::uint32_t kProofs = 8;  // CTAs that come late, one after another
 enum Form : int { kCooperative, kCounter, kClusters };
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kRounds = 16;  // in one iteration; even, so that each starts at parity 0
 constexpr int kThreads = 128;
-constexpr int kLatenessCycles = 2000;
+[[maybe_unused]] constexpr int kLatenessCycles = 2000;
 constexpr int kSizes[] = {2, 4, 8, 16};
 enum Form : int { kHandOver, kOrdered, kAllToAll };
 

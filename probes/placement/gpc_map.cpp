@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPC of each SM, and what its GPCs cost a GPU that runs clusters: a cluster lies within one
+// GPC, and what is left over there stays idle.
+#include "probes/placement/gpc_map.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/device.hpp"
+#include "probes/placement/gpc_groups.hpp"
+
+namespace assay {
+
+GpcMap map_gpcs(State& s, Holder& holder) {
+  constexpr int kLaunches = 4;  // of each size, for each of the two maps
+  const auto sms = static_cast<std::size_t>(s.device().sm_count);
+  GpcGroups first(sms), second(sms);
+  GpcMap map;
+  for (int size = 2; size <= 16; ++size) {
+    const int clusters = holder.resident_clusters(size, 1);
+    if (clusters == 0) continue;
+    const auto launches =
+        holder.run_together({.ctas = clusters * size, .cluster = size}, 2 * kLaunches);
+    for (std::size_t i = 0; i < launches.size(); ++i) (i % 2 ? second : first).add(launches[i]);
+    map.clusters += 2 * kLaunches * clusters;
+  }
+  if (map.clusters == 0) s.skip("this GPU has no clusters of CTAs");
+  map.of_sm = first.of_sm();
+  map.again = second.of_sm();
+  return map;
+}
+
+namespace {
+
+Series by(const char* name, const char* unit, const char* axis) {
+  return {name, unit, {{axis, {}}}, {}};
+}
+void add_point(Series& series, std::int64_t at, double value) {
+  series.axes[0].points.emplace_back(at);
+  series.values.push_back(value);
+}
+
+void run_map(State& s) {
+  Holder holder(s);
+  const GpcMap map = map_gpcs(s, holder);
+  const std::vector<int> sizes = group_sizes(map.of_sm);
+  Series of_sm = by("gpc", "", "sm"), sms_of = by("sms_of_gpc", "SM", "gpc");
+  std::size_t alike = 0;
+  for (std::size_t sm = 0; sm < map.of_sm.size(); ++sm) {
+    add_point(of_sm, static_cast<std::int64_t>(sm), map.of_sm[sm]);
+    alike += map.of_sm[sm] == map.again[sm];
+  }
+  for (std::size_t gpc = 0; gpc < sizes.size(); ++gpc)
+    add_point(sms_of, static_cast<std::int64_t>(gpc), sizes[gpc]);
+  s.add_exact("gpcs", "", Better::higher, static_cast<double>(sizes.size()));
+  s.add_exact("sms_in_smallest_gpc", "SM", Better::higher, *std::ranges::min_element(sizes));
+  s.add_exact("sms_in_largest_gpc", "SM", Better::higher, *std::ranges::max_element(sizes));
+  s.add_exact("sms_mapped_alike_twice", "", Better::higher,
+              static_cast<double>(alike) / static_cast<double>(map.of_sm.size()));
+  s.add_exact("clusters_seen", "", Better::higher, map.clusters);
+  s.add_series(std::move(of_sm));
+  s.add_series(std::move(sms_of));
+}
+
+// How many clusters really ran at once: all of their CTAs in the first wave.
+int clusters_at_once(const std::vector<CtaPlace>& places, int size) {
+  std::map<std::uint32_t, int> ctas;
+  for (const std::size_t i : first_wave(places)) ++ctas[places[i].cluster];
+  return static_cast<int>(
+      std::ranges::count_if(ctas, [size](const auto& c) { return c.second == size; }));
+}
+
+void run_clusters(State& s) {
+  Holder holder(s);
+  const GpcMap map = map_gpcs(s, holder);
+  const std::vector<int> sizes = group_sizes(map.of_sm);
+  const int sms = s.device().sm_count;
+  Series promised = by("max_active_clusters", "", "cluster");
+  Series fit = by("clusters_that_fit_the_gpcs", "", "cluster");
+  Series seen = by("clusters_at_once", "", "cluster");
+  Series used = by("sms_used", "SM", "cluster"), idle = by("sms_idle", "SM", "cluster");
+  Series gpcs = by("gpcs_used", "", "cluster");
+  for (int size = 1; size <= 16; ++size) {
+    const int clusters = holder.resident_clusters(size, 1);
+    if (clusters == 0) continue;
+    // Twice as many as fit, so that nothing stays idle for want of clusters.
+    const auto places =
+        holder.run({.ctas = 2 * clusters * size, .cluster = size, .hold_ns = 20'000});
+    std::set<std::uint32_t> on_sms;
+    std::set<int> on_gpcs;
+    for (const std::size_t i : first_wave(places)) {
+      on_sms.insert(places[i].sm);
+      if (places[i].sm < map.of_sm.size()) on_gpcs.insert(map.of_sm[places[i].sm]);
+    }
+    const auto sms_used = static_cast<double>(on_sms.size());
+    add_point(promised, size, clusters);
+    add_point(fit, size, clusters_that_fit(sizes, size));
+    add_point(seen, size, clusters_at_once(places, size));
+    add_point(used, size, sms_used);
+    add_point(idle, size, sms - sms_used);
+    add_point(gpcs, size, static_cast<double>(on_gpcs.size()));
+    if (size == 1 || (size & (size - 1)) != 0) continue;
+    const std::string of = "_of_" + std::to_string(size);
+    s.add_exact("max_active_clusters" + of, "", Better::higher, clusters);
+    s.add_exact("clusters_at_once" + of, "", Better::higher, seen.values.back());
+    s.add_exact("sms_idle" + of, "SM", Better::lower, sms - sms_used);
+  }
+  for (auto* series : {&promised, &fit, &seen, &used, &idle, &gpcs})
+    s.add_series(std::move(*series));
+}
+
+const Registration gpc_map{{
+    .name = "placement/gpc_map",
+    .question = "Which SMs are of one GPC, as told by clusters, which never leave one?",
+    .cases = {Case{}},
+    .targets = targets_from(Target::sm_90a),
+    .kernels = [](const Case&, Target) { return hold_kernels(); },
+    .run = run_map,
+}};
+const Registration clusters{{
+    .name = "placement/clusters",
+    .question = "How many clusters run at once, and how many SMs do they leave idle?",
+    .cases = {{.suite = Suite::full}},
+    .targets = targets_from(Target::sm_90a),
+    .kernels = [](const Case&, Target) { return hold_kernels(); },
+    .run = run_clusters,
+}};
+
+}  // namespace
+}  // namespace assay
