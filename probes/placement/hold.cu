@@ -97,9 +97,7 @@ std::vector<CtaPlace> Holder::read(const CtaPlace* places, int ctas) const {
   return found;
 }
 
-std::vector<CtaPlace> Holder::run(const HoldShape& shape) {
-  return run_together(shape, 1).front();
-}
+std::vector<CtaPlace> Holder::run(const HoldShape& shape) { return run_together(shape, 1).front(); }
 
 std::vector<std::vector<CtaPlace>> Holder::run_together(const HoldShape& shape, int launches) {
   const auto all = static_cast<std::size_t>(shape.ctas) * static_cast<std::size_t>(launches);

@@ -14,8 +14,8 @@ namespace assay {
 
 struct HoldShape {
   int ctas;
-  int cluster = 1;    // CTAs of a cluster; 1: no clusters
-  int residents = 1;  // CTAs that fit an SM, kept to by the shared memory they take
+  int cluster = 1;                // CTAs of a cluster; 1: no clusters
+  int residents = 1;              // CTAs that fit an SM, kept to by the shared memory they take
   std::uint32_t hold_ns = 8'000;  // much longer than a grid takes to start
 };
 

@@ -44,8 +44,8 @@ inline Spread spread_of(std::span<const CtaPlace> places) {
   return spread;
 }
 
-// Whether no SM holds more of the first wave than its share: with as many CTAs as SMs, or fewer, one
-// at most.
+// Whether no SM holds more of the first wave than its share: with as many CTAs as SMs, or fewer,
+// one at most.
 inline bool is_even(const Spread& spread, int sm_count) {
   const auto sms = static_cast<std::size_t>(sm_count);
   return static_cast<std::size_t>(spread.most_on_one_sm) <= (spread.first_wave + sms - 1) / sms;

@@ -153,7 +153,7 @@ const assay::Registration registration{{
     .question = "How many cycles does a barrier of the whole grid cost, by its CTAs?",
     .cases = cases(),
     .kernels =
-        [](const assay::Case& c, assay::Target) {
+        [](const assay::Case& c, assay::Target target) {
           const Variant& v = variant_of(c);
           // The compiler moves parts of grid.sync() out of the loop.
           const bool own = v.kernel != grid_meet<kCooperative>;
@@ -161,6 +161,8 @@ const assay::Registration registration{{
                                .sass = {{"BAR.SYNC|UCGABAR_WAIT", 2 * kBarriers},
                                         {own ? "RED|REDG" : "ATOM|ATOMG", kBarriers, INT_MAX,
                                          own ? assay::SassWhere::loop : assay::SassWhere::kernel}}};
+          // grid.sync() calls a routine there, should the warp have diverged.
+          use.emulated = !own && target == assay::Target::sm_89;
           return std::vector<assay::KernelUse>{use};
         },
     .run = run,

@@ -18,7 +18,7 @@
 namespace {
 
 constexpr int kRounds = 16;  // in one iteration; even, so that each starts at parity 0
-constexpr int kWord = 16;    // bytes announced and counted
+[[maybe_unused]] constexpr int kWord = 16;  // bytes announced and counted
 enum Form : int {
   kArrive,
   kTestWait,

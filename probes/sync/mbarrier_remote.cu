@@ -151,6 +151,17 @@ void run(assay::State& s) {
   auto* wrong = s.allocate<std::uint32_t>(1);
   assay::check(cudaMemsetAsync(wrong, 0, sizeof *wrong, s.stream()));
   const int most = v.each_partner ? 16 : 2;  // ranks up to it, exclusive
+  const int steps = kRounds * (v.each_partner ? 2 : 1);
+  const auto with = [&](const assay::ClusterLaunch& launch, std::uint32_t rank) {
+    return [&launch, rank, wrong](const assay::Launch& l) {
+      launch(l.iterations, rank, wrong, l.records);
+    };
+  };
+  {
+    const assay::ClusterLaunch pairs(s, reinterpret_cast<const void*>(v.kernel), kThreads, 2);
+    if (pairs.clusters() == 0) s.skip("this GPU has no clusters of CTAs");
+    s.cycles({.steps = static_cast<double>(steps)}, with(pairs, 1));
+  }
   assay::Series series{"latency_cycles", "cycle", {{"cluster", {}}, {"rank", {}}}, {}};
   for (int rank = 1; rank < most; ++rank) series.axes[1].points.emplace_back(std::int64_t{rank});
   for (const int size : kSizes) {
@@ -161,9 +172,7 @@ void run(assay::State& s) {
     for (std::uint32_t rank = 1; rank < static_cast<std::uint32_t>(most); ++rank) {
       double cycles = NAN;
       if (launch.clusters() > 0 && rank < static_cast<std::uint32_t>(size)) {
-        cycles = s.cycles_once([&](const assay::Launch& l) {
-          launch(l.iterations, rank, wrong, l.records);
-        }) / (kRounds * (v.each_partner ? 2 : 1));
+        cycles = s.cycles_once(with(launch, rank)) / steps;
         sum += cycles;
         ++points;
       }
@@ -182,9 +191,10 @@ void run(assay::State& s) {
 std::vector<assay::Case> cases() {
   std::vector<assay::Case> all;
   for (const Variant& v : kVariants)
-    all.push_back({.name = v.form,
-                   .params = {{"form", v.form}, {"threads", v.each_partner ? 1 : kThreads}},
-                   .suite = assay::Suite::full});
+    all.push_back(
+        {.name = v.form,
+         .params = {{"form", v.form}, {"threads", v.each_partner ? 1 : kThreads}, {"cluster", 2}},
+         .suite = assay::Suite::full});
   return all;
 }
 

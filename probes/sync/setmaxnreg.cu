@@ -10,7 +10,7 @@
 namespace {
 
 constexpr int kPairs = 8;                                // in one iteration
-constexpr int kFew = 40, kMany = 120;                    // registers of a thread
+[[maybe_unused]] constexpr int kFew = 40, kMany = 120;   // registers of a thread
 constexpr int kWarpgroup = 128, kMost = 4 * kWarpgroup;  // 65536 registers: 128 for each of kMost
 
 // With launch bounds of one CTA, ptxas gives each thread of this kernel kMany registers at first.

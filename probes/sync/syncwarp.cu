@@ -82,11 +82,14 @@ const assay::Registration registration{{
     .question = "How many cycles does __syncwarp() cost, by the lanes that meet?",
     .cases = cases(),
     .kernels =
-        [](const assay::Case& c, assay::Target) {
+        [](const assay::Case& c, assay::Target target) {
+          // There, a branch to a routine unless the lanes of the mask are together.
+          const bool old = target == assay::Target::sm_89;
           const int rounds = whole(c) ? 0 : kRounds;
           return std::vector<assay::KernelUse>{
               {.kernel = whole(c) ? "sync_warp<true>" : "sync_warp<false>",
-               .sass = {{"WARPSYNC", rounds, rounds}}}};
+               .sass = {{old ? "BRA.CONV" : "WARPSYNC", rounds, rounds}},
+               .emulated = old && !whole(c)}};
         },
     .run = run,
 }};

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waves and the tail: the time of a grid of equal CTAs over how many there are, where an SM is kept
+// busy by one of them. By how many fit an SM: they share it then, and each takes longer.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "harness/device.hpp"
+#include "harness/state.hpp"
+#include "harness/statistics.hpp"
+
+namespace {
+
+using assay::Better;
+
+constexpr int kThreads = 512, kChains = 4, kTurns = 2048, kRuns = 5, kWaves = 4;
+constexpr std::size_t kReservedBytes = 1024;  // of each CTA's shared memory, by the system
+
+struct Span {
+  unsigned long long begin_ns, end_ns;
+};
+
+// 16 warps of 4 chains fill all 128 lanes of an SM. Each thread begins elsewhere: what all threads
+// of a warp have in common sm_120 would compute once, on its uniform datapath.
+__global__ void __launch_bounds__(kThreads)
+    busy(float factor, float term, Span* span, float* results) {
+  if (threadIdx.x == 0) atomicMin(&span->begin_ns, assay::ptx::globaltimer());
+  float values[kChains];
+#pragma unroll
+  for (int chain = 0; chain < kChains; ++chain)
+    values[chain] = term + static_cast<float>(chain + threadIdx.x);
+#pragma unroll 8
+  for (int turn = 0; turn < kTurns; ++turn)
+#pragma unroll
+    for (int chain = 0; chain < kChains; ++chain) values[chain] = fmaf(values[chain], factor, term);
+  float sum = 0;
+#pragma unroll
+  for (int chain = 0; chain < kChains; ++chain) sum += values[chain];
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  results[blockIdx.x] = sum;
+  atomicMax(&span->end_ns, assay::ptx::globaltimer());
+}
+
+// Nanoseconds from the first CTA's begin to the last one's end.
+double once(assay::State& s, int ctas, std::size_t shared, Span* span, float* results) {
+  const Span empty{~0ull, 0};
+  assay::check(cudaMemcpyAsync(span, &empty, sizeof empty, cudaMemcpyHostToDevice, s.stream()));
+  assay::check(
+      cudaMemsetAsync(results, 0, static_cast<std::size_t>(ctas) * sizeof *results, s.stream()));
+  busy<<<ctas, kThreads, shared, s.stream()>>>(0.5f, 1.0f, span, results);
+  assay::check(cudaGetLastError());
+  const Span found = assay::download(span, 1, s.stream()).front();
+  return static_cast<double>(found.end_ns - found.begin_ns);
+}
+
+void run(assay::State& s) {
+  const int sms = s.device().sm_count;
+  const auto residents = static_cast<int>(s.i64("residents"));
+  const std::size_t share =
+      s.device().shared_bytes_per_sm / static_cast<std::size_t>(residents) / 128 * 128;
+  const std::size_t shared =
+      std::min<std::size_t>(share - kReservedBytes, s.device().shared_bytes_per_block);
+  assay::check(cudaFuncSetAttribute(busy, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared)));
+  assay::check(cudaFuncSetAttribute(busy, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
+  int fit = 0;
+  assay::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, busy, kThreads, shared));
+  if (fit != residents)
+    s.skip("an SM of this GPU does not hold " + std::to_string(residents) + " CTAs of " +
+           std::to_string(kThreads) + " threads");
+  const int wave = sms * residents;
+  std::set<int> sizes{1, sms / 4, sms / 2};
+  for (int n = 1; n <= kWaves; ++n)
+    for (const int ctas : {n * wave - 1, n * wave, n * wave + 1, n * wave + wave / 4,
+                           n * wave + wave / 2, n * wave + 3 * wave / 4})
+      if (ctas <= kWaves * wave + 1) sizes.insert(ctas);
+  if (residents > 1)
+    for (int n = 1; n < residents; ++n) sizes.insert({n * sms - 1, n * sms, n * sms + 1});
+
+  auto* span = s.allocate<Span>(1);
+  auto* results = s.allocate<float>(static_cast<std::size_t>(kWaves * wave + 1));
+  assay::Series time{"time_us", "us", {{"ctas", {}}}, {}};
+  assay::Series efficiency{"efficiency", "", {{"ctas", {}}}, {}};
+  std::map<int, std::vector<double>> us;
+  for (const int ctas : sizes) {
+    once(s, ctas, shared, span, results);  // warms up
+    for (int i = 0; i < kRuns; ++i) us[ctas].push_back(1e-3 * once(s, ctas, shared, span, results));
+    const auto sums = assay::download(results, static_cast<std::size_t>(ctas), s.stream());
+    s.require(std::ranges::count(sums, 2.0f * kChains) == ctas,
+              "x <- x / 2 + 1 must end at its fixed point, 2, in every CTA");
+  }
+  // What one CTA for each SM takes is an SM's time for one CTA's work.
+  const double each = assay::median(us.at(sms));
+  for (const auto& [ctas, times] : us) {
+    const double median = assay::median(times);
+    for (auto* series : {&time, &efficiency})
+      series->axes[0].points.emplace_back(std::int64_t{ctas});
+    time.values.push_back(median);
+    efficiency.values.push_back(each * ctas / sms / median);
+  }
+  const auto ratio = [&](int a, int b) {
+    return assay::median(us.at(a)) / assay::median(us.at(b));
+  };
+  s.add_metric("time_us_one_cta_per_sm", "us", Better::lower, us.at(sms));
+  s.add_metric("time_us_full_wave", "us", Better::lower, us.at(wave));
+  s.add_exact("one_cta_more_over_full_wave", "", Better::lower, ratio(wave + 1, wave));
+  s.add_exact("two_waves_over_one", "", Better::lower, ratio(2 * wave, wave));
+  s.add_exact("efficiency_of_one_cta_more", "", Better::higher,
+              each * (wave + 1) / sms / assay::median(us.at(wave + 1)));
+  s.add_series(std::move(time));
+  s.add_series(std::move(efficiency));
+}
+
+std::vector<assay::Case> cases() {
+  std::vector<assay::Case> all;
+  for (const int residents : {1, 2, 4})
+    all.push_back({.name = std::to_string(residents),
+                   .params = {{"residents", residents}},
+                   .suite = residents == 1 ? assay::Suite::quick : assay::Suite::full});
+  return all;
+}
+
+const assay::Registration registration{{
+    .name = "placement/waves",
+    .question = "How long does a grid of equal CTAs take by how many there are, and what does one "
+                "more than a full wave cost?",
+    .cases = cases(),
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return std::vector<assay::KernelUse>{
+              {.kernel = "busy", .sass = {{"FFMA", 8 * kChains, 8 * kChains}}}};
+        },
+    .run = run,
+}};
+
+}  // namespace
