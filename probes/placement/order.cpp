@@ -66,8 +66,12 @@ void run(assay::State& s) {
                                 std::span(launches[static_cast<std::size_t>(i)]).first(wave)) /
                (kLaunches - 1);
     const std::string of = cluster > 1 ? fmt::format("_cluster_{}", cluster) : "";
-    s.add_exact("first_doubled_cta" + of, "", Better::higher,
-                static_cast<double>(assay::first_doubled(std::span(first).first(wave))));
+    const std::size_t doubled = assay::first_doubled(std::span(first).first(wave));
+    s.add_exact("first_doubled_cta" + of, "", Better::higher, static_cast<double>(doubled));
+    if (cluster == 1 && residents > 1)
+      s.set_param("finding", doubled >= static_cast<std::size_t>(sms)
+                                 ? "every SM has one CTA before any gets a second"
+                                 : fmt::format("CTA {} is the first to share an SM", doubled));
     s.add_exact("alike_fraction" + of, "", Better::higher, alike);
     if (has_clusters)
       s.add_exact("gpcs_of_first_ctas" + of, "", Better::higher,

@@ -12,6 +12,7 @@
 
 #include "harness/device.hpp"
 #include "harness/ptx/cluster_launch_control.cuh"
+#include "harness/ptx/fence.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/placement/tile_work.hpp"
@@ -77,6 +78,7 @@ __global__ void __launch_bounds__(kThreads) schedule(Tiles tiles) {
     bool more = true;
     for (std::uint32_t turn = 0; more; turn ^= 1) {
       if (threadIdx.x == 0) {
+        assay::ptx::fence_proxy_async_shared();  // the place of the answer has been read
         assay::ptx::mbarrier_arrive_expect_tx(&barrier, sizeof(uint4));
         assay::ptx::try_cancel_launch(&answers[turn], &barrier);
       }

@@ -4,7 +4,8 @@
 //   counter      one thread of each CTA adds to a counter in L2 and waits until it has grown by as
 //                many as there are CTAs; it never goes back, so that nothing is reset
 //   clusters     the same with one addition for each cluster of two CTAs, which meet first
-// All CTAs must be resident at once: the launch is cooperative, which the driver checks.
+// All CTAs must be resident at once: the driver checks that of cooperative launches, and says how
+// many clusters are.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -98,24 +99,34 @@ void run(assay::State& s) {
   const Variant& v = variant_of(s.which());
   const int sms = s.device().sm_count;
   constexpr int kMostPerSm = 4;
-  auto* words = s.allocate<std::uint32_t>(2 + static_cast<std::size_t>(kMostPerSm * sms));
-  const Grid grid{words, words + 2, words + 1};
+  auto* words = s.allocate<std::uint32_t>(1 + static_cast<std::size_t>(kMostPerSm * sms));
+  auto* early = s.allocate<std::uint32_t>(1);
+  assay::check(cudaMemsetAsync(early, 0, sizeof *early, s.stream()));
+  const Grid grid{words, words + 1, early};
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  if (v.cluster > 1) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(v.cluster), 1, 1};
+  }
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(v.cluster));
+  config.blockDim = dim3(kThreads);
+  config.stream = s.stream();
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int most = kMostPerSm * sms;  // CTAs at once
+  if (v.cluster > 1) {
+    assay::check(cudaOccupancyMaxActiveClusters(&most, v.kernel, &config));
+    most *= v.cluster;
+  }
   const auto with = [&](int ctas) {
     return [&, ctas](const assay::Launch& l) {
-      // The counter begins at 0 for each number of CTAs.
-      assay::check(cudaMemsetAsync(words, 0, (2 + static_cast<std::size_t>(ctas)) * sizeof *words,
+      // The counter begins at 0 in each launch.
+      assay::check(cudaMemsetAsync(words, 0, (1 + static_cast<std::size_t>(ctas)) * sizeof *words,
                                    l.stream));
-      cudaLaunchAttribute attributes[2] = {};
-      attributes[0].id = cudaLaunchAttributeCooperative;
-      attributes[0].val.cooperative = 1;
-      attributes[1].id = cudaLaunchAttributeClusterDimension;
-      attributes[1].val.clusterDim = {static_cast<unsigned>(v.cluster), 1, 1};
-      cudaLaunchConfig_t config = {};
       config.gridDim = dim3(static_cast<unsigned>(ctas));
-      config.blockDim = dim3(kThreads);
-      config.stream = l.stream;
-      config.attrs = attributes;
-      config.numAttrs = v.cluster > 1 ? 2 : 1;
       assay::check(cudaLaunchKernelEx(&config, v.kernel, l.iterations, grid, l.records));
     };
   };
@@ -123,12 +134,12 @@ void run(assay::State& s) {
     s.require(assay::download(grid.early, 1, s.stream()).front() == 0,
               "of " + std::to_string(ctas) + " CTAs, some left the barrier before all had arrived");
   };
-  const int whole = sms / v.cluster * v.cluster;
+  const int whole = std::min(sms / v.cluster * v.cluster, most);
   s.cycles({.steps = kBarriers}, with(whole));
   require_met(whole);
   assay::Series by_ctas{"latency_cycles_by_ctas", "cycle", {{"ctas", {}}}, {}};
   for (const int ctas : {1, 2, 4, 8, 16, 32, 64, whole, 2 * whole, kMostPerSm * whole}) {
-    if (ctas < v.cluster) continue;
+    if (ctas < v.cluster || ctas > most) continue;
     by_ctas.axes[0].points.emplace_back(std::int64_t{ctas});
     by_ctas.values.push_back(s.cycles_once(with(ctas)) / kBarriers);
     require_met(ctas);
