@@ -8,8 +8,8 @@
 
 namespace assay {
 
-// One kernel's object; all numbers of cycles are as in analysis.hpp. Without the listing it lacks the
-// steps of its schedules, most of its size.
+// One kernel's object; all numbers of cycles are as in analysis.hpp. Without the listing it lacks
+// the steps of its schedules, most of its size.
 std::string report_json(const KernelAnalysis& kernel, const CostTable& table, bool listing = true);
 
 // The document `assay.sass/1` of such objects.
