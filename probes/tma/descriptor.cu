@@ -3,8 +3,8 @@
 // prefetched, comes from L2, comes from DRAM, or was fenced as one that was written on the GPU is.
 //
 // All maps describe the same few bytes, which stay in L2, so that what differs is the map. A second
-// sweep goes round a number of maps: where its latency rises, the SM holds no more of them.
-#include <algorithm>
+// sweep goes round a number of maps: where its latency rises, a cache of maps is full.
+#include <span>
 
 #include "harness/device.hpp"
 #include "harness/device_kernels.hpp"
@@ -15,11 +15,12 @@
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
+#include "probes/memory/plateaus.hpp"
 
 namespace assay {
 namespace {
 
-constexpr int kMaps = 640;
+constexpr int kMaps = 4096;   // 512 KiB of maps
 constexpr int kEach = 100;    // loads of one kind, each through a map of its own
 constexpr int kColumns = 64;  // bf16: one box of 128 bytes
 
@@ -77,7 +78,7 @@ class Maps {
                                        ptx::Swizzle::none));
     check(cudaMemcpy(maps_, maps.data(), maps.size() * sizeof maps[0], cudaMemcpyHostToDevice));
   }
-  static constexpr int kRounds = 4;
+  static constexpr int kRounds = 2;
 
   // Cycles of each load through `count` maps from `first` on.
   std::vector<double> load(int first, int count, int rounds, int how, bool cold) {
@@ -123,25 +124,31 @@ void run(State& s) {
   s.add_exact("fetch_cycles_from_dram", "cycle", Better::lower, in_dram - used);
   s.add_exact("prefetch_saves_cycles", "cycle", Better::higher, in_l2 - prefetched);
 
-  // The last rounds of several over so many maps.
+  // The last round of two over so many maps. The end of each level but the last, which the sweep
+  // does not see the end of, is how many maps the cache behind it holds.
   Series series{"latency_cycles", "cycle", {{"maps", {}}}, {}};
-  double held = 0;
-  for (const int count : {1,  2,  4,  6,  8,  12,  16,  20,  24,  28,  32,  40,
-                          48, 56, 64, 80, 96, 112, 128, 160, 192, 256, 384, 512}) {
+  std::vector<int> counts{1, 2, 3, 4, 5, 6, 7, 8};
+  for (int step = 2; counts.back() < kMaps; step *= 2)
+    for (int i = 0; i < 4; ++i) counts.push_back(counts.back() + step);
+  for (const int count : counts) {
     const std::vector<double> cycles = maps.load(0, count, Maps::kRounds, kFresh, false);
-    const std::vector<double> last(cycles.begin() + count, cycles.end());
     series.axes[0].points.emplace_back(std::int64_t{count});
-    series.values.push_back(median(last));
-    if (series.values.back() < (used + in_l2) / 2) held = count;
+    series.values.push_back(median(std::span(cycles).subspan(static_cast<std::size_t>(count))));
   }
-  s.add_exact("maps_held", "map", Better::higher, held);
+  const std::vector<Plateau> levels = plateaus(series.values);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::string level = "level_" + std::to_string(i + 1);
+    s.add_exact("latency_cycles_" + level, "cycle", Better::lower, levels[i].level);
+    if (levels[i].last + 1 < counts.size())
+      s.add_exact("maps_held_" + level, "map", Better::higher, counts[levels[i].last]);
+  }
   s.add_series(std::move(series));
 }
 
 const Registration registration{{
     .name = "tma/descriptor",
     .question = "What does it cost to fetch a tensor map, from L2 or DRAM, what does prefetching "
-                "it save, and how many does an SM hold?",
+                "it save, and how many are held close by?",
     .cases = {{.suite = Suite::full}},
     .targets = targets_from(Target::sm_90a),
     .kernels =

@@ -109,7 +109,8 @@ def descriptor(book: Book, column: Column) -> list[Part]:
         "fetch_cycles_from_l2": "fetching one costs {} cycles from L2",
         "fetch_cycles_from_dram": "{} from memory",
         "prefetch_saves_cycles": "prefetching saves {}",
-        "maps_held": "an SM holds {}",
+        "maps_held_level_1": "the nearest cache holds {}",
+        "maps_held_level_2": "the next {}",
     }
     return [
         (said.format(f"{value:.0f}"), column.anchor(m.name))
