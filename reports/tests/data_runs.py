@@ -71,6 +71,8 @@ def memory(make: Exact) -> None:
         latency_cycles_at_80_percent=800.0,
         full_load_latency_cycles=2000.0,
     )
+    for pause, rate, watts in ((0, 4600.0, 520.0), (5000, 2300.0, 370.0), (300_000, 100.0, 220.0)):
+        make.put(f"memory/hbm/power/read/pause_{pause}", {"power_w": "W"}, bandwidth_gb_per_s=rate, power_w=watts)
     pattern = ["stride_1", "stride_2", "stride_32", "column", "column_padded"]
     make.put(
         "memory/shared_access/ld_b32",

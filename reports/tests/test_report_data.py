@@ -89,6 +89,12 @@ def test_a_deviation_from_a_published_figure_is_explained_and_a_small_one_is_not
     assert ["other GPU", ""] in [row[3:] for row in table(found, "Every level")]  # GB/s of another GPU say nothing
 
 
+def test_power_of_memory_traffic_is_what_lies_above_the_idle_kernel(book):
+    page = blocks(book)[13]
+    assert "read at 4 600 GB/s 520 W, 67 pJ/B above the 220 W of 100 GB/s" in said(page)
+    assert any(figure.key.startswith("memory-power") for figure in page.figures)
+
+
 def test_the_l2_map_orders_sms_by_partition(book):
     figure = next(f for f in blocks(book)[13].figures if f.key.startswith("l2-map"))
     near = re.findall(r"<title>SM (\d+), byte \d+: (\d+) cycles; partition (\d)", figure.svg)

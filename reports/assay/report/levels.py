@@ -58,7 +58,7 @@ def block(book: Book) -> Block:
 # Cases whose series are drawn or tabulated in a way of their own, here or by question 16.
 DRAWN = (
     *("latency_curve", "bandwidth_curve", "loaded_latency", "tlb", "distributed_shared", "l2_map", "l2/hit_rate"),
-    *("shared_access", "l2_residency", "atomics", "reduction"),
+    *("shared_access", "l2_residency", "atomics", "reduction", "hbm/power"),
 )
 
 

@@ -20,10 +20,11 @@ def add_findings(book: Book, block: Block) -> None:
     block.findings += lines(book, "bank conflicts, cycles", lambda c: _banks(book, c))
     block.findings += lines(book, "TLB", lambda c: _tlb(book, c))
     block.findings += lines(book, "memory under load", lambda c: _loaded(book, c))
+    block.findings += lines(book, "power of memory traffic", lambda c: _power(book, c))
 
 
 def add_figures(book: Book, column: Column, block: Block) -> None:
-    for drawn in (loaded_latency, tlb, cluster_curves, hit_rate, l2_map):
+    for drawn in (loaded_latency, power, tlb, cluster_curves, hit_rate, l2_map):
         block.draw(drawn(book, column))
 
 
@@ -104,6 +105,44 @@ def loaded_latency(book: Book, column: Column) -> Figure | None:
         Axis("GB/s that the others draw"),
         Axis("cycles"),
         note="One warp's pointer chase while all other SMs read, or read and write, at the given rate.",
+    )
+
+
+def _by_pace(book: Book, column: Column, operation: str) -> list[tuple[float, float, str]]:
+    """(GB/s, W, anchor) of each pace at which memory was read or written, the slowest first."""
+    found = [
+        (m.value("bandwidth_gb_per_s"), m.value("power_w"), column.anchor(m.name))
+        for _, m in of_column(book, column, f"memory/hbm/power/{operation}/")
+    ]
+    return sorted(point for point in found if None not in point)
+
+
+def _power(book: Book, column: Column) -> list[Part]:
+    """Watts with hardly any traffic and at the fastest pace, and the energy of a byte between the two."""
+    found = []
+    for operation in ("read", "write"):
+        points = _by_pace(book, column, operation)
+        if len(points) < 2:
+            continue
+        (slow, foot, _), (fast, top, at) = points[0], points[-1]
+        picojoules = (top - foot) / (fast - slow) * 1e3
+        said = f"{operation} at {text.number(round(fast))} GB/s {top:.0f} W, {picojoules:.0f} pJ/B above the {foot:.0f} W"
+        found.append((f"{said} of {text.number(round(slow))} GB/s", at))
+    return found
+
+
+def power(book: Book, column: Column) -> Figure | None:
+    return curves.draw(
+        f"memory-power{column.index}",
+        f"Power over sustained bandwidth{who(book, column)}",
+        [
+            Line(operation, [(rate, watts) for rate, watts, _ in points])
+            for operation in ("read", "write")
+            if (points := _by_pace(book, column, operation))
+        ],
+        Axis("GB/s"),
+        Axis("W"),
+        note="The whole board, while all SMs read or write with pauses: the left end is the same kernel nearly idle.",
     )
 
 
