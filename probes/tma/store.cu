@@ -2,7 +2,9 @@
 // Bandwidth of what TMA writes: bulk and tensor stores, and those that add to what is there.
 //
 // Each warp has a ring of slots, all with the same known words in them, and one thread stores them
-// one after another, reusing a slot once the copy that read it has done so.
+// one after another, reusing a slot once the copy that read it has done so. The CTAs have a part of
+// the array each, or, by the forms of one "front", take turns at it, so that all of them together
+// move through it once: DRAM writes that come in order cost its pages less.
 #include <algorithm>
 #include <cmath>
 
@@ -36,6 +38,7 @@ struct StoreWork {
   std::uint32_t passes;
   std::uint32_t bytes;  // of a tile
   std::uint32_t pitch;
+  bool front;  // a CTA's tiles lie as many apart as there are CTAs
   ptx::Swizzle swizzle;
   BoxGrid grid;
   Pattern pattern;
@@ -87,11 +90,13 @@ __global__ void store_tiles(const __grid_constant__ CUtensorMap map,
   int slot = 0;
   for (std::uint32_t pass = 0; pass < work.passes; ++pass) {
     // Another CTA's part in every pass.
-    const std::uint32_t first = (blockIdx.x + pass) % gridDim.x * work.tiles;
+    const std::uint32_t cta = (blockIdx.x + pass) % gridDim.x;
+    const std::uint32_t first = work.front ? cta : cta * work.tiles;
+    const std::uint32_t apart = work.front ? gridDim.x : 1;
 #pragma unroll 1
     for (std::uint32_t tile = warp; tile < work.tiles; tile += warps) {
       ptx::bulk_wait_read<kSlots - 1>();
-      store<kOperation>(&map, work, first + tile, mine + slot * work.pitch);
+      store<kOperation>(&map, work, first + tile * apart, mine + slot * work.pitch);
       ptx::bulk_commit();
       slot = (slot + 1) % kSlots;
     }
@@ -115,14 +120,21 @@ struct Form {
   const char *kernel_name, *opcode;
   bool tensor = false;
   const char* swizzle = "none";
+  bool front = false;
 };
 const std::vector<Form>& forms() {
   static const std::vector<Form> all = {
+      {"bulk_front", nullptr, store_tiles<kBulk>, "store_tiles<0>", "UBLKCP.G.S", false, "none",
+       true},
       {"bulk", nullptr, store_tiles<kBulk>, "store_tiles<0>", "UBLKCP.G.S"},
+      {"tensor_2d_front", nullptr, store_tiles<kTensor>, "store_tiles<1>", "UTMASTG.2D", true,
+       "none", true},
       {"tensor_2d", nullptr, store_tiles<kTensor>, "store_tiles<1>", "UTMASTG.2D", true},
       {"tensor_2d_swizzle_128", nullptr, store_tiles<kTensor>, "store_tiles<1>", "UTMASTG.2D", true,
        "128B"},
       {"add_f32", "f32", store_tiles<kAddF32>, "store_tiles<2>", "UBLKRED.G.S.ADD.F32"},
+      {"add_f32_front", "f32", store_tiles<kAddF32>, "store_tiles<2>", "UBLKRED.G.S.ADD.F32", false,
+       "none", true},
       {"add_f64", "f64", store_tiles<kAddF64>, "store_tiles<3>", "UBLKRED.G.S.ADD.F64"},
       {"add_f16", "f16", store_tiles<kAddF16>, "store_tiles<4>", "UBLKRED.G.S.ADD.F16"},
       {"add_bf16", "bf16", store_tiles<kAddBf16>, "store_tiles<5>", "UBLKRED.G.S.ADD.BF16"},
@@ -172,6 +184,7 @@ class Store {
              .passes = passes_,
              .bytes = tile_bytes,
              .pitch = box_pitch(box),
+             .front = form.front,
              .swizzle = box_swizzle(form.swizzle),
              .grid = {},
              .pattern = pattern_of(form, 1)};
@@ -292,7 +305,7 @@ const Registration registration{{
         [](const Case&, Target) {
           std::vector<KernelUse> uses;
           for (const Form& form : forms())
-            if (uses.empty() || uses.back().kernel != form.kernel_name)
+            if (std::ranges::find(uses, form.kernel_name, &KernelUse::kernel) == uses.end())
               uses.push_back({.kernel = form.kernel_name, .sass = {{form.opcode, 1, 1}}});
           return uses;
         },
