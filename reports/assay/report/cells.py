@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -57,26 +59,81 @@ def grid(
     for y, name in enumerate(rows):
         at = top + high * y + high / 2 + 3
         parts.append(f'<text class="label" x="{left - 5}" y="{at:g}" text-anchor="end">{html.escape(name)}</text>')
+        parts.append(f'<g transform="translate(0 {top + high * y})" text-anchor="middle">')
         for x in range(len(columns)):
             if found := cell(y, x):
                 label, color, strength, words = found
-                at_x, at_y = left + wide * x, top + high * y
                 dark = " strong" if strength > 0.62 and color.startswith("s") else ""
                 parts.append(
-                    f'<g><title>{html.escape(words)}</title><rect class="{color}" x="{at_x}" y="{at_y}" width="{wide}" '
-                    f'height="{high}" fill-opacity="{max(0.03, min(1, strength)):.2f}"/>'
+                    f'<g><title>{html.escape(words)}</title><rect class="{color}" x="{left + wide * x}" width="{wide}" '
+                    f'height="{high}" fill-opacity="{max(0.03, min(1, strength)):.2g}"/>'
                 )
                 if label:
-                    parts.append(
-                        f'<text class="in{dark}" x="{at_x + wide / 2:g}" y="{at_y + high / 2 + 3:g}" '
-                        f'text-anchor="middle">{html.escape(label)}</text>'
-                    )
+                    at = f'x="{left + wide * (x + 0.5):g}" y="{high / 2 + 3:g}"'
+                    parts.append(f'<text class="in{dark}" {at}>{html.escape(label)}</text>')
                 parts.append("</g>")
+        parts.append("</g>")
     for y in breaks:
         x, across = left, top + high * y
         parts.append(f'<path class="break" d="M{x} {across}H{left + wide * len(columns)}"/>')
         if len(rows) == len(columns):
             parts.append(f'<path class="break" d="M{left + wide * y} {top}V{top + high * len(rows)}"/>')
+    return _finish(key, title, description, width, height, parts, note)
+
+
+def dense(
+    key: str,
+    title: str,
+    description: str,
+    shades: Any,
+    bands: Sequence[tuple[str, int, str]],
+    note: str = "",
+    *,
+    across: str = "",
+    size: tuple[int, int] = (8, 4),
+    left: int = 110,
+) -> Figure:
+    """A map of thousands of cells as one picture: `shades` (rows x columns) from 0, pale, to 1; NaN is left out.
+
+    `bands` are the rows from the top: (colour class, rows, name). The picture is a mask over a rectangle of each
+    band's colour, so that the colours are the page's own. `across` names the columns.
+    """
+    wide, high = size
+    rows, columns = shades.shape
+    width, height = left + wide * columns + 4, 18 + high * rows + 4
+    place = f'x="{left}" y="18" width="{wide * columns}" height="{high * rows}"'
+    parts = [
+        f'<mask id="{key}-mask" maskUnits="userSpaceOnUse" {place} style="mask-type:luminance"><image {place} '
+        f'preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,{_png(shades)}"/>'
+        f'</mask><text class="label" x="{left}" y="12">{html.escape(across)}</text>'
+    ]
+    top = 18
+    for color, count, name in bands:
+        parts.append(
+            f'<rect class="{color}" x="{left}" y="{top}" width="{wide * columns}" height="{high * count}" '
+            f'mask="url(#{key}-mask)"/><text class="label" x="{left - 5}" y="{top + high * count / 2 + 3:g}" '
+            f'text-anchor="end">{html.escape(name)}</text>'
+        )
+        top += high * count
+        if top < height - 4:
+            parts.append(f'<path class="break" d="M{left} {top}H{left + wide * columns}"/>')
+    return _finish(key, title, description, width, height, parts, note)
+
+
+def _png(shades: Any) -> str:
+    """Grey values as a PNG in base64."""
+    import numpy as np
+    from matplotlib.image import imsave
+
+    grey = np.where(np.isnan(shades), 0, 0.03 + 0.97 * np.clip(np.nan_to_num(shades), 0, 1))
+    buffer = io.BytesIO()
+    imsave(buffer, grey, cmap="gray", vmin=0, vmax=1, format="png")
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def _finish(
+    key: str, title: str, description: str, width: int, height: int, parts: Sequence[str], note: str
+) -> Figure:
     svg = (
         f'<svg class="cells" viewBox="0 0 {width} {height}" style="--own:{width * 1.25:.0f}px" role="img" '
         f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{html.escape(title)}</title>'

@@ -6,10 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..run_file import Series
 from . import text
 from .svg import INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
+
+MOST_DOTS = 120  # on one line
 
 
 @dataclass
@@ -82,7 +85,7 @@ def draw(
             _logarithmic(ax, [v for line in lines for _, v in line.points])
         for i, line in enumerate(lines):
             color, style = SERIES[i % len(SERIES)], "-" if i < len(SERIES) else (0, (3, 2))
-            ax.plot(*zip(*line.points), color=color, ls=style, marker="o", ms=2.5, mec=PAPER, mew=0.3)
+            ax.plot(*zip(*line.points), color=color, ls=style, **_dots(line))
             if line.marks:
                 ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=color, mew=1.4)
         for i, (begin, end, at, words) in enumerate(levels):
@@ -115,6 +118,11 @@ def draw(
         ax.yaxis.set_major_formatter(lambda v, _: f"{v:,.0f}".replace(",", text.THIN) if abs(v) >= 10 else f"{v:g}")
         ax.set(xlabel=x.label, ylabel=y.label)
         return finish(canvas, key, title, _in_words(lines, x, y, levels), note)
+
+
+def _dots(line: Line) -> dict[str, Any]:
+    """A dot for each point, unless they would touch."""
+    return {"marker": "o", "ms": 2.5, "mec": PAPER, "mew": 0.3} if len(line.points) <= MOST_DOTS else {}
 
 
 def _logarithmic(ax: object, values: list[float]) -> None:

@@ -205,32 +205,18 @@ def l2_map(book: Book, column: Column) -> Figure | None:
     first = grid[sides == sides.max()].mean(axis=0) - grid[sides == sides.min()].mean(axis=0)
     columns = np.argsort(-first, kind="stable")
     low, high = np.nanpercentile(grid, [2, 98])
-    count = int(sides.max()) + 1
-    sms, places = latency.axes[0].points, latency.axes[1].points
-
-    def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
-        value = grid[order[y], columns[x]]
-        if np.isnan(value):
-            return None
-        words = f"SM {sms[order[y]]}, byte {places[columns[x]]}: {value:.0f} cycles; partition {sides[order[y]]:g}"
-        return "", "s1" if sides[order[y]] == 0 else "s2", float(np.clip((value - low) / (high - low), 0.03, 1)), words
-
-    labels = [f"SM {sms[i]}" if n % 6 == 0 else "" for n, i in enumerate(order)]
-    breaks = [n for n in range(1, len(order)) if sides[order[n]] != sides[order[n - 1]]]
-    sizes = ", ".join(f"{int((sides == p).sum())} SMs near partition {p}" for p in range(count))
-    return cells.grid(
+    count = len(latency.axes[1].points)
+    members = {int(side): int((sides == side).sum()) for side in sorted(set(sides))}
+    sizes = ", ".join(f"{n} SMs near partition {side}" for side, n in members.items())
+    return cells.dense(
         f"l2-map{column.index}",
         f"Which SM is near which part of L2{who(book, column)}",
-        f"Latency of an atomic from {len(sms)} SMs to {len(places)} lines, from {low:.0f} to {high:.0f} cycles: {sizes}.",
-        labels,
-        [""] * len(places),
-        cell,
-        f"Rows: SMs, by the partition they are near ({sizes}). Columns: lines of memory, by home. Pale is near, "
-        f"{low:.0f} cycles; full is far, {high:.0f}.",
-        size=(8, 4),
-        left=44,
-        slanted=False,
-        breaks=breaks,
+        f"Latency of an atomic from {len(order)} SMs to {count} lines, from {low:.0f} to {high:.0f} cycles: {sizes}.",
+        (grid[order][:, columns] - low) / (high - low),
+        [(f"s{n % 6 + 1}", size, f"{size} SMs near {side}") for n, (side, size) in enumerate(members.items())],
+        f"Rows: SMs, by the partition they are near. Columns: lines of memory, by home. Pale is near, {low:.0f} cycles "
+        f"for an atomic; full is far, {high:.0f}.",
+        across=f"{count} lines",
     )
 
 

@@ -18,6 +18,7 @@ from .model import FAMILIES, Book, Column, Row, base_architecture
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAIN = "index.html"
+DATA = "runs.json"
 MANY = 60  # cases of a family: more get a page of their own, with their details
 
 # What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
@@ -173,7 +174,7 @@ def sections(book: Book, blocks: dict[str, list[Block]]) -> list[Section]:
             *(f(book, c) for c in columns for f in (functions.overlap_efficiency, functions.exp2_mix)),
             functions.imbalance_map(book),
         ],
-        "sass": [figure for c in columns if (figure := pipes.picture(book, c))],
+        "sass": pipes.pictures(book),
         "numerics": [numerics.error_growth(book, c) for c in columns],
         "memory": [figures.latency_ladder(book), figures.bandwidths(book)],
         "collective": figures.collectives(book),
@@ -246,17 +247,16 @@ def matrix(book: Book) -> list[tuple[str, list[tuple[str, str]]]]:
     return lines
 
 
-def embedded(book: Book) -> str:
-    """The runs as JSON for the page to carry, without samples, series and disassembly text; safe inside <script>."""
+def data(book: Book) -> str:
+    """The runs as a JSON array, without samples and disassembly text."""
     documents = []
     for column in book.columns:
         document = to_document(column.run)
         for m in document["measurements"]:
             m.pop("samples", None)
-            m.pop("series", None)
             (m.get("sass") or {}).pop("text", None)
         documents.append(document)
-    return json.dumps(documents, separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(documents, separators=(",", ":"))
 
 
 def parts(book: Book) -> dict[str, Any]:

@@ -210,6 +210,17 @@ def _in_words(result: PipeMap, pipe: Pipe, i: int) -> str:
     )
 
 
+def pictures(book: Book) -> list[Figure]:
+    """One map for each kind of GPU: of the run that knows the names of most pipes, else of the first."""
+    best: dict[str, tuple[int, Column]] = {}
+    for column in book.columns:
+        if found := pipe_map(book, column):
+            kind, named = (column.run.gpu or {}).get("name", ""), sum(bool(p.label) for p in found.pipes)
+            if kind not in best or named > best[kind][0]:
+                best[kind] = (named, column)
+    return [figure for _, column in best.values() if (figure := picture(book, column))]
+
+
 def picture(book: Book, column: Column) -> Figure | None:
     """The pairs as a map: instructions in the order of the clusters, lines between pipes."""
     found = pipe_map(book, column)

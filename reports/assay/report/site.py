@@ -11,7 +11,7 @@ from typing import Any
 
 from . import answers, cells, findings, page, places, questions, tensor_cores, text
 from .model import Book
-from .page import MAIN, TEMPLATES
+from .page import DATA, MAIN, TEMPLATES
 
 INSTRUCTIONS = "instructions.html"
 FRAGMENTS = "fragments.html"
@@ -61,6 +61,7 @@ def _environment() -> Any:
         SOURCES=tensor_cores.SOURCES,
         MMA_FAMILIES=tensor_cores.FAMILIES,
         MAIN=MAIN,
+        DATA=DATA,
         INSTRUCTIONS=INSTRUCTIONS,
         FRAGMENTS=FRAGMENTS,
     )
@@ -98,14 +99,14 @@ def context(book: Book) -> dict[str, Any]:
 
 
 def write(book: Book, folder: Path) -> Path:
-    """Writes index.html, the pages it needs beside it and report.md into the folder, made if need be.
+    """Writes index.html, the pages it needs beside it, report.md and runs.json into the folder, made if need be.
 
     Returns the path of the main page.
     """
     folder.mkdir(parents=True, exist_ok=True)
     values = context(book)
     homes = {d["anchor"]: where for where, found in values["details"].items() for d in found}
-    pages = {MAIN: ("page.html.j2", {"data": page.embedded(book)})}
+    pages: dict[str, tuple[str, dict[str, Any]]] = {MAIN: ("page.html.j2", {})}
     for section in values["sections"]:
         if section.page != MAIN:
             pages[section.page] = ("family.html.j2", {"s": section})
@@ -124,6 +125,7 @@ def write(book: Book, folder: Path) -> Path:
         link = Links(name, homes)
         html = _environment().get_template(template).render(**values, **more, here=name, link=link)
         (folder / name).write_text(html, encoding="utf-8")
+    (folder / DATA).write_text(page.data(book), encoding="utf-8")
     if book.isa and book.isa.page:
         (folder / "isa.html").write_bytes(book.isa.page.read_bytes())
     markdown = _environment().get_template("report.md.j2").render(**values)

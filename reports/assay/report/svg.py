@@ -101,6 +101,9 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str = "") 
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)  # matplotlib < 3.10
     svg = re.sub(r"font-family: [^;\"]*(; )?", "", svg)
     svg = re.sub(r"\s*\n\s*", "\n", svg)
+    # Places to a hundredth of a unit, less than a pixel shows; not in what is printed.
+    svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), svg)
+    svg = re.sub(r'(?:<use [^>]* style="[^"]*"/>\n?){2,}', _styled_once, svg)
     view = re.search(r'viewBox="[^"]*"', svg)[0]
     head = (
         f'<svg {view} role="img" aria-labelledby="{key}-title {key}-desc" xmlns="http://www.w3.org/2000/svg" '
@@ -108,6 +111,13 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str = "") 
         f'<desc id="{key}-desc">{html.escape(description)}</desc>'
     )
     return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note)
+
+
+def _styled_once(uses: re.Match[str]) -> str:
+    """Markers in a row, each run of one style in a group that bears it."""
+    found = re.findall(r'(<use [^>]*?) style="([^"]*)"/>', uses[0])
+    groups = itertools.groupby(found, key=lambda use: use[1])
+    return "".join(f'<g style="{style}">{"".join(f"{use}/>" for use, _ in same)}</g>\n' for style, same in groups)
 
 
 def spread(positions: list[float], gap: float) -> list[float]:
