@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "harness/device_kernels.hpp"
+#include "harness/statistics.hpp"
 #include "probes/launch/clock.hpp"
+#include "probes/launch/concurrency.hpp"
 
 namespace assay {
 namespace {
@@ -79,13 +81,12 @@ ChainRun Chain::run(const std::function<void()>& enqueue, cudaStream_t first, cu
   check(cudaStreamSynchronize(last));
   const std::vector<Stamp> all = read_stamps();
   ChainRun run{.cpu_us = enqueue_us_ / count_};
-  for (std::size_t i = 1; i < all.size(); ++i) {
+  std::vector<TimeSpan> spans;
+  for (const Stamp& stamp : all) spans.push_back({stamp.begin_ns, stamp.end_ns});
+  run.resident = concurrency(spans).most;
+  for (std::size_t i = 1; i < all.size(); ++i)
     run.gap_us += micros(all[i - 1].end_ns, all[i].ready_ns);
-    run.head_us += micros(all[i].begin_ns, all[i].ready_ns);
-  }
-  const double gaps = std::max(1, count_ - 1);
-  run.gap_us /= gaps;
-  run.head_us /= gaps;
+  run.gap_us /= std::max(1, count_ - 1);
   return run;
 }
 
@@ -101,18 +102,23 @@ ChainRun Chain::run_graph(const ExecutableGraph& graph, cudaStream_t stream) {
   return run([&] { graph.launch(stream); }, stream, stream);
 }
 
-void add_chain_metrics(State& s, const Chain& chain, const std::function<ChainRun()>& run) {
-  run();  // the first loads the kernel
-  std::vector<double> cpu, gap, head;
-  for (int i = 0; i < kChainRuns; ++i) {
+void add_chain_metrics(State& s, const std::function<ChainRun()>& run,
+                       const std::function<ChainRun()>& plain) {
+  std::vector<double> cpu, gap, saved, resident;
+  for (int i = 0; i <= kChainRuns; ++i) {
     const ChainRun found = run();
+    const ChainRun without = plain ? plain() : ChainRun{};
+    if (i == 0) continue;  // loads the kernels
     cpu.push_back(found.cpu_us);
     gap.push_back(found.gap_us);
-    head.push_back(found.head_us);
+    saved.push_back(without.gap_us - found.gap_us);
+    resident.push_back(found.resident);
   }
   s.add_metric("cpu_us", "us", Better::lower, cpu);
   s.add_metric("gpu_gap_us", "us", Better::lower, gap);
-  if (chain.shape().programmatic) s.add_metric("head_start_us", "us", Better::higher, head);
+  if (!plain) return;
+  s.add_metric("gpu_gap_saved_us", "us", Better::higher, saved);
+  s.add_exact("resident_kernels", "", Better::higher, median(resident));
 }
 
 }  // namespace assay

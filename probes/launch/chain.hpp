@@ -11,11 +11,11 @@
 
 namespace assay {
 
-// One run of a chain. Means over its kernels.
+// One run of a chain. Times are means over its kernels.
 struct ChainRun {
-  double cpu_us = 0;   // of the calls that enqueue one kernel (or the one that does all, shared)
-  double gap_us = 0;   // from the end of one kernel's work to when the next may begin its own
-  double head_us = 0;  // by how much the next one's first instruction is ahead of that
+  double cpu_us = 0;  // of the calls that enqueue one kernel (or the one that does all, shared)
+  double gap_us = 0;  // from the end of one kernel's work to when the next may begin its own
+  int resident = 0;   // the most kernels on the GPU at once: all but one of them wait
 };
 
 class Chain {
@@ -28,7 +28,6 @@ class Chain {
   Chain& operator=(const Chain&) = delete;
 
   int count() const { return count_; }
-  const LaunchShape& shape() const { return shape_; }
   void launch(int i, cudaStream_t stream) { assay::launch(kernel_, shape_, arguments(i), stream); }
   Graph graph();
 
@@ -56,8 +55,11 @@ class Chain {
   double enqueue_us_ = 1000;  // how long enqueuing took the last time
 };
 
-// Metrics cpu_us and gpu_gap_us of a few runs, and head_start_us if the chain is programmatic.
-void add_chain_metrics(State& s, const Chain& chain, const std::function<ChainRun()>& run);
+// Metrics cpu_us and gpu_gap_us of a few runs. If `plain` is given, the same without a launch
+// attribute, the two take turns, and there are gpu_gap_saved_us, by how much the gap is shorter
+// than the plain one, and resident_kernels.
+void add_chain_metrics(State& s, const std::function<ChainRun()>& run,
+                       const std::function<ChainRun()>& plain = nullptr);
 
 // Runs of a chain for one figure: enough for a 95% interval that leaves the extremes out.
 inline constexpr int kChainRuns = 15;

@@ -7,10 +7,16 @@
 //   gpu_us: from the first kernel's begin to the last one's end
 // In a chain each node depends on the one before it, in programmatic over programmatic edges;
 // fork_join is one node, then all others but the last side by side, then the last. Metrics are of
-// the smallest graph (1 node, or 4), those per node of one of 1024.
+// the smallest graph (1 node, or 4), those per node of one of 1024: shares of that whole, which a
+// graph of another size has only where the time grows with the number of nodes. Beside them:
+//   instantiate_exponent: e of instantiate_us ~ nodes^e, between 512 and 1024 nodes; 1 where each
+//   node costs the same, 2 where each costs more the more there are, as side by side in a fork
+//   concurrent_kernels: of a fork, nodes that work so long that the GPU begins more than may run at
+//   once before the first one ends
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -46,13 +52,14 @@ class Bench {
   Found measure() {
     Found found;
     const cudaStream_t stream = s_.stream();
+    const std::uint32_t updated_work_ns = form_ == Form::fork_join ? 50'000 : 2'000;
     const auto timed = [&](const char* what, const auto& work) {
       const double begin = assay::host_us();
       work();
       const double us = assay::host_us() - begin;
       found.us[what].push_back(us);
     };
-    const assay::Graph graph = make(0), other = make(kUpdatedWorkNs);
+    const assay::Graph graph = make(0), other = make(updated_work_ns);
     // 9 or more let a 95% interval leave the extremes out.
     const int runs = nodes_ <= 64 ? 25 : 9;
     for (int i = -2; i < runs; ++i) {
@@ -72,14 +79,12 @@ class Bench {
       cudaGraphExecUpdateResultInfo info{};
       timed("update_us", [&] { assay::check(cudaGraphExecUpdate(*executable, other, &info)); });
       executable->launch(stream);
-      read(kUpdatedWorkNs, found);
+      read(updated_work_ns, found);
     }
     return found;
   }
 
  private:
-  static constexpr std::uint32_t kUpdatedWorkNs = 2000;
-
   int level(int node) const {
     if (form_ != Form::fork_join) return node;
     return node == 0 ? 0 : node < nodes_ - 1 ? 1 : 2;
@@ -158,18 +163,21 @@ void run(assay::State& s) {
     curve.axes[0].points.emplace_back(std::int64_t{nodes});
     curve.values.push_back(value);
   };
-  // To instantiate a fork takes a time that grows with the square of its width.
+  // A fork of 4096 nodes would take seconds to measure: see instantiate_exponent.
   const int fewest = form == Form::fork_join ? 4 : 1;
   const int most = form == Form::fork_join ? kHeadline : 4 * kHeadline;
   Found smallest, headline;
+  double half_us = 0;  // to instantiate half of the headline's nodes
   for (int nodes = fewest; nodes <= most; nodes *= 2) {
     Found found = Bench(s, form, nodes).measure();
     for (const auto& [what, us] : found.us) note(what, "us", nodes, assay::median(us));
     if (form == Form::fork_join) note("concurrent_kernels", "", nodes, found.concurrent);
     if (nodes == fewest) smallest = found;
+    if (2 * nodes == kHeadline) half_us = assay::median(found.us["instantiate_us"]);
     if (nodes == kHeadline) headline = std::move(found);
   }
   using assay::Better;
+  const double exponent = std::log2(assay::median(headline.us["instantiate_us"]) / half_us);
   for (const char* what :
        {"latency_us", "cpu_us", "instantiate_us", "upload_us", "update_us", "gpu_gap_us"}) {
     std::vector<double>& us = headline.us[what];
@@ -184,6 +192,7 @@ void run(assay::State& s) {
   }
   if (form == Form::fork_join)
     s.add_exact("concurrent_kernels", "", Better::higher, headline.concurrent);
+  s.add_exact("instantiate_exponent", "", Better::lower, exponent);
   s.add_exact("most_nodes", "", Better::higher, most);
   for (auto& [what, curve] : series) s.add_series(std::move(curve));
 }

@@ -76,7 +76,7 @@ void run_green_context(assay::State& s) {
   s.add_exact("sms_seen_per_part", "", Better::higher, sm_count(seen[0]));
   s.add_exact("create_us", "us", Better::lower, made->create_us() / parts);
   assay::Chain chain(s, assay::kChainKernels, assay::kChainWorkNs, {});
-  add_chain_metrics(s, chain, [&] { return chain.run_in_stream(green[0]); });
+  add_chain_metrics(s, [&] { return chain.run_in_stream(green[0]); });
 
   assay::Series map{"ctas", "", {{"part", {}}, {"sm", {}}}, {}};
   rate(green);
