@@ -47,6 +47,7 @@ struct State::Impl {
   GpuContext* gpu;  // null on a machine without one, when only host cases run
   Measurement measurement = {};
   bool measured = false;
+  std::optional<ConditionsWatch> watch = {};  // of the first figure, while it is under way
   std::vector<Buffer> buffers = {};
   std::vector<cudaLibrary_t> libraries = {};
   std::optional<std::vector<KernelUse>> kernels = {};  // of the case, once asked for
@@ -56,6 +57,10 @@ struct State::Impl {
   ~Impl();
 
   GpuContext& need_gpu() const;
+  void start_watch();
+  // Before samples of a sustained figure: calls `once` until the load has lasted. From when power
+  // has settled on, the conditions are watched, since what follows may be short.
+  void sustain(const std::function<void()>& once);
   // Samples through `one`, until the interval's relative half-width, under watch of the
   // conditions; fills conditions.
   std::vector<double> take_samples(const std::function<double()>& one, double half_width);

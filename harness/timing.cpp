@@ -22,6 +22,7 @@ double seconds_since(Clock::time_point begin) {
 }
 
 constexpr double kSustainedSeconds = 1.2;  // load before a sustained figure is sampled
+constexpr double kSettledSeconds = 0.4;    // of it, after which power is what it stays
 // Before each round of a burst comparison of what the power limit slows down: the averages that the
 // limit acts on have then forgotten the round before.
 constexpr std::chrono::milliseconds kRest{50};
@@ -55,15 +56,27 @@ void stamped(GpuContext& gpu, F&& work) {
 
 }  // namespace
 
+void State::Impl::start_watch() {
+  if (!measured && !watch && gpu && gpu->nvml)
+    watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
+}
+
+void State::Impl::sustain(const std::function<void()>& once) {
+  if (!sustained() || options.profile) return;
+  const auto start = Clock::now();
+  for (double load = 0; load < kSustainedSeconds; load = seconds_since(start)) {
+    if (load >= kSettledSeconds) start_watch();
+    once();
+  }
+}
+
 std::vector<double> State::Impl::take_samples(const std::function<double()>& one,
                                               double half_width) {
   if (options.profile) {
     measured = true;
     return {one()};
   }
-  std::optional<ConditionsWatch> watch;
-  if (gpu && gpu->nvml)
-    watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
+  start_watch();
   SamplingOptions sampling = options.sampling;
   sampling.half_width = half_width;
   Sampled sampled = sample_until_known(sampling, one);
@@ -74,6 +87,7 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
   conditions.stop = sampled.stop;
   if (watch) {
     const WatchSummary summary = watch->stop();
+    watch.reset();
     conditions.memory_clock_mhz = summary.memory_clock_mhz;
     conditions.power_w = summary.power_w;
     conditions.temperature_c = summary.temperature_c;
@@ -149,9 +163,7 @@ std::vector<double> State::cycles(const Work& work,
   // sustained load, so that the gaps between launches let nothing cool down.
   const double wanted_cycles = impl_.options.profile ? 1 : sustained ? 6e6 : 4e5;
   const std::int64_t n = counter.iterations_for(wanted_cycles);
-  if (sustained)
-    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;)
-      counter.run(2 * n);
+  if (sustained) impl_.sustain([&] { counter.run(2 * n); });
 
   std::vector<double> time_ns, clocks;
   std::map<int, std::vector<double>> by_sm;
@@ -209,8 +221,7 @@ void State::time(const Work& work, const std::function<void(cudaStream_t)>& laun
   int repeats = 1;
   if (l2 == L2::warm && !impl_.options.profile)
     repeats = static_cast<int>(std::clamp(wanted_ns / std::max(first, 1e3), 1.0, 1000.0));
-  if (impl_.sustained())
-    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;) run(repeats);
+  impl_.sustain([&] { run(repeats); });
 
   const auto one = [&] {
     const double ns = run(repeats);
@@ -243,12 +254,11 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
   std::vector<double> clocks;
   Event begin, end;
   int round = 0;
-  if (impl_.sustained())
-    for (const auto start = Clock::now(); seconds_since(start) < kSustainedSeconds;) {
-      for (const Contender* contender : contenders) contender->run(gpu.stream, round % input_sets);
-      check(cudaStreamSynchronize(gpu.stream));
-      ++round;
-    }
+  impl_.sustain([&] {
+    for (const Contender* contender : contenders) contender->run(gpu.stream, round % input_sets);
+    check(cudaStreamSynchronize(gpu.stream));
+    ++round;
+  });
   const bool rest = impl_.probe.pace == Pace::power && !impl_.sustained() && !impl_.options.profile;
   const auto one = [&] {
     if (rest) std::this_thread::sleep_for(kRest);

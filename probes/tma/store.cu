@@ -4,7 +4,7 @@
 // Each warp has a ring of slots, all with the same known words in them, and one thread stores them
 // one after another, reusing a slot once the copy that read it has done so. The CTAs have a part of
 // the array each, or, by the forms of one "front", take turns at it, so that all of them together
-// move through it once: DRAM writes that come in order cost its pages less.
+// move through it once.
 #include <algorithm>
 #include <cmath>
 
