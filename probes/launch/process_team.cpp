@@ -23,6 +23,7 @@ struct TeamMemory {
   static constexpr std::uint32_t kMost = 64;
   static constexpr std::uint32_t kOver = ~0u;  // as a round: the leader is done
   std::atomic<std::uint32_t> joined, round, done;
+  pid_t leader;
   TeamOrder order;
   TeamReport reports[kMost];
 };
@@ -43,8 +44,7 @@ TeamMemory* map(int file) {
 
 }  // namespace
 
-ProcessTeam::ProcessTeam(const std::string& case_name, int device_index, std::uint32_t members)
-    : members_(members) {
+ProcessTeam::ProcessTeam(std::uint32_t members) : members_(members), failures_(members) {
   const int file = memfd_create("assay", MFD_CLOEXEC);
   file_ = fcntl(file, F_DUPFD, 10);  // members inherit it, above what run_tool() gives them
   close(file);
@@ -52,14 +52,23 @@ ProcessTeam::ProcessTeam(const std::string& case_name, int device_index, std::ui
     throw Error(ExitCode::io,
                 fmt::format("cannot create memory to share: {}", std::strerror(errno)));
   memory_ = map(file_);
-  setenv(kVariable, std::to_string(file_).c_str(), 1);
-  failures_.resize(members);
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  memory_->leader = getpid();
+}
+
+// By way of another constructor: should a member fail, the destructor ends the others.
+ProcessTeam::ProcessTeam(const std::string& case_name, int device_index, std::uint32_t members,
+                         const std::vector<std::string>& environment)
+    : ProcessTeam(members) {
+  std::vector<std::string> command = {"/usr/bin/env", fmt::format("{}={}", kVariable, file_)};
+  command.insert(command.end(), environment.begin(), environment.end());
+  for (const std::string& word :
+       {std::filesystem::read_symlink("/proc/self/exe").string(), std::string("run"),
+        std::string("--profile"), case_name, std::string("--device"), std::to_string(device_index)})
+    command.push_back(word);
   for (std::uint32_t i = 0; i < members; ++i)
-    threads_.emplace_back([this, i, program, case_name, device_index] {
+    threads_.emplace_back([this, i, command] {
       try {
-        const ToolOutput output = run_tool(
-            {program, "run", "--profile", case_name, "--device", std::to_string(device_index)});
+        const ToolOutput output = run_tool(command);
         if (output.status == 0 && memory_->round == TeamMemory::kOver) return;
         failures_[i] =
             fmt::format("a worker process ended with status {}: {}", output.status, output.errors);
@@ -74,7 +83,6 @@ ProcessTeam::ProcessTeam(const std::string& case_name, int device_index, std::ui
 ProcessTeam::~ProcessTeam() {
   memory_->round = TeamMemory::kOver;
   threads_.clear();  // joins: members see the round, or have ended
-  unsetenv(kVariable);
   munmap(memory_, sizeof(TeamMemory));
   close(file_);
 }
@@ -105,6 +113,7 @@ bool serve_team(const std::function<void(const TeamOrder&, TeamReport&)>& work) 
   if (!file) return false;
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed leader takes its members along
   TeamMemory* memory = map(std::atoi(file));
+  if (getppid() != memory->leader) return true;  // it was killed before that
   const std::uint32_t rank = memory->joined++;
   for (std::uint32_t seen = 0;;) {
     const std::uint32_t round = memory->round;

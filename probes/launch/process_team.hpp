@@ -39,9 +39,11 @@ struct TeamMemory;
 
 class ProcessTeam {
  public:
-  // Starts `members` processes that measure `case_name` on that GPU, and waits until each has a
-  // context there. Throws what the first to fail said.
-  ProcessTeam(const std::string& case_name, int device_index, std::uint32_t members);
+  // Starts `members` processes that measure `case_name` on that GPU, with these variables
+  // ("NAME=value") in their environment, and waits until each has a context there. Throws what the
+  // first to fail said.
+  ProcessTeam(const std::string& case_name, int device_index, std::uint32_t members,
+              const std::vector<std::string>& environment = {});
   ~ProcessTeam();                            // ends them
   ProcessTeam(const ProcessTeam&) = delete;  // its members know its memory
   ProcessTeam& operator=(const ProcessTeam&) = delete;
@@ -50,6 +52,7 @@ class ProcessTeam {
   std::vector<TeamReport> run(const TeamOrder& order);
 
  private:
+  explicit ProcessTeam(std::uint32_t members);  // nobody started yet
   void wait_for(const std::function<bool()>& done);
 
   int file_ = -1;

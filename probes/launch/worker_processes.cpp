@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many small workers, each a process of its own: this program, started again for each.
 //
-// Without the Multi-Process Service the GPU gives each process a slice of time in turn, so kernels
-// of two processes never run at once; with its daemon running (nvidia-cuda-mps-control -d, by the
-// user who then starts assay) they may. Which of the two it was is read off the times at which the
-// kernels ran, and stands in the parameter `sharing`.
+// Without the Multi-Process Service (MPS) the GPU gives each process a slice of time in turn, so
+// kernels of two processes never run at once; through it they may. launch/workers/mps starts its
+// daemon for the time of the case; launch/workers/processes takes the machine as it is. Which of
+// the two it was is read off the times at which the kernels ran, and stands in the parameter
+// `sharing`.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "harness/device.hpp"
+#include "harness/error.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/clock.hpp"
+#include "probes/launch/mps_daemon.hpp"
 #include "probes/launch/process_team.hpp"
 #include "probes/launch/worker_sweep.hpp"
 
@@ -69,6 +73,32 @@ Together together(assay::State& s, const std::vector<assay::TeamReport>& reports
   return all;
 }
 
+// The processes of this case, and the daemon between them and the GPU, if it is to be one.
+class Workers {
+ public:
+  Workers(assay::State& s, bool mps) {
+    const std::string name = fmt::format("launch/workers/{}/{}", s.text("workers"), s.which().name);
+    if (!mps) {
+      team_.emplace(name, s.device().index, kMostProcesses);
+      return;
+    }
+    try {
+      cudaDeviceProp properties{};
+      assay::check(cudaGetDeviceProperties(&properties, s.device().index));
+      daemon_.emplace(assay::gpu_uuid(properties.uuid.bytes));
+      team_.emplace(name, 0, kMostProcesses, daemon_->environment());
+    } catch (const assay::Error& error) {
+      s.skip(fmt::format("no Multi-Process Service: {}", error.what()));
+    }
+    if (!daemon_->used()) s.skip("no Multi-Process Service: the processes did not connect to it");
+  }
+  assay::ProcessTeam& team() { return *team_; }
+
+ private:
+  std::optional<assay::MpsDaemon> daemon_ = {};
+  std::optional<assay::ProcessTeam> team_ = {};  // ends before the daemon does
+};
+
 void run(assay::State& s) {
   assay::WorkerLogs logs(s, 1);
   if (assay::serve_team([&](const assay::TeamOrder& order, assay::TeamReport& report) {
@@ -78,8 +108,8 @@ void run(assay::State& s) {
     return;
   }
   const double begin = assay::host_us();
-  assay::ProcessTeam team("launch/workers/processes/" + s.which().name, s.device().index,
-                          kMostProcesses);
+  Workers workers(s, s.text("workers") == "mps");
+  assay::ProcessTeam& team = workers.team();
   const double started_us = assay::host_us() - begin;
   const auto work_ns = static_cast<std::uint32_t>(s.i64("work_ns"));
   int overlapping = 0;
@@ -103,19 +133,30 @@ void run(assay::State& s) {
   s.add_exact("start_us_per_process", "us", assay::Better::lower, started_us / kMostProcesses);
 }
 
-const assay::Registration registration{{
-    .name = "launch/workers/processes",
-    .question = "How many small kernels a second, and how fast each, from so many processes?",
-    .cases = {{.name = "5us",
-               .params = {{"workers", "processes"}, {"work_ns", 5'000}},
-               .suite = assay::Suite::full}},
-    .pace = assay::Pace::host,
-    .kernels =
-        [](const assay::Case&, assay::Target) {
-          return std::vector<assay::KernelUse>{
-              {.kernel = "task", .sass = {{"ATOMG|ATOM", 1, 1, assay::SassWhere::kernel}}}};
-        },
-    .run = run,
-}};
+assay::Probe probe(const char* workers, const char* question) {
+  return {
+      .name = fmt::format("launch/workers/{}", workers),
+      .question = question,
+      .cases = {{.name = "5us",
+                 .params = {{"workers", workers}, {"work_ns", 5'000}},
+                 .suite = assay::Suite::full}},
+      .pace = assay::Pace::host,
+      .kernels =
+          [](const assay::Case&, assay::Target) {
+            return std::vector<assay::KernelUse>{
+                {.kernel = "task", .sass = {{"ATOMG|ATOM", 1, 1, assay::SassWhere::kernel}}}};
+          },
+      .run = run,
+  };
+}
+
+const assay::Registration processes{
+    probe("processes",
+          "How many small kernels a second, and how fast each, from so many "
+          "processes?")};
+const assay::Registration mps{
+    probe("mps",
+          "How many small kernels a second, and how fast each, from so many processes that "
+          "share the GPU through the Multi-Process Service?")};
 
 }  // namespace
