@@ -205,6 +205,7 @@ def link(make: Exact, gpus: int = 2) -> None:
         bandwidth_gb_per_s=396.0,
         slowest_pair_gb_per_s=390.0,
     )
+    make.put("link/peer/write/copy_engine/both_ways", bandwidth_gb_per_s=770.0)
 
 
 def placement(make: Exact) -> None:

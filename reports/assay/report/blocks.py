@@ -36,16 +36,22 @@ class Table:
     rows: list[list[Cell]]
     notes: list[str] = field(default_factory=list)  # sentences under it
 
+    @property
+    def wide(self) -> bool:
+        """Whether it wants the whole width of the page."""
+        return len(self.head) > 5
+
 
 @dataclass
 class Block:
-    """The answer to one question: sentences, figures, tables; `command` measures what there is not."""
+    """The answer to one question: sentences, figures, tables; `command` makes what they are made from."""
 
     number: int
     command: str
     findings: list[Finding] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    remark: str = ""  # why there may be no findings
 
     @property
     def place(self) -> str:
@@ -140,8 +146,13 @@ def named(m: Measurement | None, prefix: str) -> dict[str, Metric]:
 
 
 def around(metric: Metric, form: Callable[[float], str]) -> str:
-    """ "31.3 KiB (31.0 to 31.7)": a value and its interval where it has a width."""
+    """ "31.3 KiB (31 to 31.7)": a value and its interval where it has a width, of one unit where that is the same."""
     if not metric.ci95 or metric.ci95[0] == metric.ci95[1]:
         return form(metric.value)
-    low, high = (form(end) for end in metric.ci95)
-    return form(metric.value) if low == high else f"{form(metric.value)} ({low} to {high})"
+    value, low, high = (form(at) for at in (metric.value, *metric.ci95))
+    if low == high:
+        return value
+    number, _, unit = value.rpartition(text.THIN)
+    if number and low.endswith(text.THIN + unit) and high.endswith(text.THIN + unit):
+        low, high = (end.rpartition(text.THIN)[0] for end in (low, high))
+    return f"{value} ({low} to {high})"

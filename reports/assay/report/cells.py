@@ -12,6 +12,8 @@ from typing import Any
 from . import text
 from .svg import Figure
 
+SMALL = 400  # units of width: less may stand beside others
+
 
 def tiny(grid: Any, rows: Sequence[Any], columns: Sequence[Any], words: str) -> str:
     """A map of a few cells to stand in a table, darker where the value is larger; each cell says its value."""
@@ -135,7 +137,7 @@ def _finish(
     key: str, title: str, description: str, width: int, height: int, parts: Sequence[str], note: str
 ) -> Figure:
     svg = (
-        f'<svg class="cells" viewBox="0 0 {width} {height}" style="--own:{width * 1.25:.0f}px" role="img" '
+        f'<svg class="cells{" small" if width < SMALL else ""}" viewBox="0 0 {width} {height}" style="--own:{width * 1.25:.0f}px" role="img" '
         f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>{"".join(parts)}</svg>'
     )

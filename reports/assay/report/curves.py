@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from . import text
 from .svg import INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
 
 MOST_DOTS = 120  # on one line
+NAME_WIDTH = 24  # characters of a line's name until it goes on below: more would leave the axes no room
 
 
 @dataclass
@@ -160,12 +162,13 @@ def _name_ends(ax: object, lines: Sequence[Line], y: Axis) -> None:
     # In shares of the axis' height; moved apart around where they end, and kept below its top.
     span = math.log(high / low) if y.base else high - low
     at = [(math.log(end / low) if y.base else end - low) / span for end in ends]
-    apart = spread(at, 0.062)
+    names = [textwrap.wrap(line.label, NAME_WIDTH, break_long_words=False) for line in lines]
+    apart = spread(at, 0.062, [len(name) for name in names])
     down = max(sum(apart) / len(at) - sum(at) / len(at), max(apart) - 1.03)
-    for i, (line, share) in enumerate(zip(lines, apart)):
+    for i, (name, share) in enumerate(zip(names, apart)):
         place = low * math.exp((share - down) * span) if y.base else low + (share - down) * span
         ax.annotate(
-            line.label,
+            "\n".join(name),
             (right, place),
             xytext=(6, 0),
             textcoords="offset points",

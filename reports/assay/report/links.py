@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Question 17 (and the links of 30): copies between CPU and GPU by size and kind of memory, both ways, between GPUs."""
+"""Questions 17 and 30: copies between CPU and GPU by size and kind of memory, both ways, and between GPUs."""
 
 from __future__ import annotations
 
@@ -28,15 +28,24 @@ def block(book: Book) -> Block:
     found.findings += lines(book, "both ways at once", lambda c: both_ways(book, c))
     found.findings += lines(book, "from half its bandwidth on", lambda c: halves(book, c))
     found.findings += lines(book, "from a kernel", lambda c: zero_copy(book, c))
-    found.findings += lines(book, "between GPUs", lambda c: peers(book, c))
     for column in book.columns[:4]:
         for way in WAYS:
             found.draw(by_size(book, column, way, "bandwidth_gb_per_s", Axis("GB/s")))
         found.draw(by_size(book, column, "h2d", "time_us", Axis("µs", 10)))
         found.draw(by_size(book, column, "d2h", "time_us", Axis("µs", 10)))
-        found.figures += matrices(book, column)
         found.tabulate(kinds_table(book, column))
         found.tabulate(others_table(book, column))
+    return found
+
+
+def peer_block(book: Book) -> Block:
+    found = Block(30, "assay run '^link/peer/'")
+    found.findings += lines(book, "bandwidth of a pair", lambda c: peers(book, c))
+    found.findings += lines(book, "latency of one access", lambda c: peer_latencies(book, c))
+    for column in book.columns[:4]:
+        found.figures += matrices(book, column)
+        found.draw(peer_sizes(book, column))
+        found.tabulate(peer_table(book, column))
     return found
 
 
@@ -92,16 +101,29 @@ def zero_copy(book: Book, column: Column) -> list[Part]:
 
 
 def peers(book: Book, column: Column) -> list[Part]:
+    """ "write by copy engine 396 GB/s, 783 both ways" for each direction and what copies."""
     found = []
     for name, m in of_column(book, column, PREFIX):
-        if (shape := PEER.fullmatch(name)) and (rate := m.value("bandwidth_gb_per_s")) is not None:
-            ways = " both ways" if shape[3] else ""
-            slowest = m.value("slowest_pair_gb_per_s")
-            said = f"{shape[1]} by {COPIED_BY.get(shape[2], shape[2])}{ways} {rate:.0f} GB/s"
-            found.append((said + (f", slowest pair {slowest:.0f}" if slowest else ""), column.anchor(m.name)))
-        elif name.startswith("peer/latency/") and (ns := m.value("latency_ns")) is not None:
-            found.append((f"{name.removeprefix('peer/latency/')} {text.number(round(ns))} ns", column.anchor(m.name)))
+        shape, rate = PEER.fullmatch(name), m.value("bandwidth_gb_per_s")
+        if not shape or shape[3] or rate is None:
+            continue
+        said = f"{shape[1]} by {COPIED_BY.get(shape[2], shape[2])} {rate:.0f} GB/s"
+        both = book.measurement(column, f"{m.name}/both_ways")
+        if both and (double := both.value("bandwidth_gb_per_s")) is not None:
+            said += f", {double:.0f} both ways"
+        slowest = m.value("slowest_pair_gb_per_s")
+        if slowest and slowest < 0.98 * rate:
+            said += f", slowest pair {slowest:.0f}"
+        found.append((said, column.anchor(m.name)))
     return found
+
+
+def peer_latencies(book: Book, column: Column) -> list[Part]:
+    return [
+        (f"{name} {text.number(round(ns))} ns", column.anchor(m.name))
+        for name, m in of_column(book, column, f"{PREFIX}peer/latency/")
+        if (ns := m.value("latency_ns")) is not None
+    ]
 
 
 # --- figures and tables ----------------------------------------------------------------------------------------------
@@ -112,7 +134,7 @@ def by_size(book: Book, column: Column, way: str, series: str, y: Axis) -> Figur
     drawn = []
     for name, m in of_column(book, column, f"{PREFIX}{way}/sizes/"):
         drawn += curves.lines_of(m.series_named(series), text.words(name))
-    if not drawn:
+    if not drawn and series == "bandwidth_gb_per_s":  # the time of a single size is that of several copies
         single = [
             (float(name.rsplit("/", 1)[1]), m.value(series))
             for name, m in of_column(book, column, f"{PREFIX}{way}/")
@@ -148,10 +170,9 @@ def _matrix(book: Book, column: Column, name: str, grid: np.ndarray, gpus: list,
             return None
         return f"{value:.0f}", "s1", 0.6 * value / top, f"GPU {gpus[y]} and GPU {gpus[x]}: {value:.1f} {unit}"
 
-    words = text.words(name.replace("/", "_")).replace("copy engine", "by copy engine").replace("SM", "by SMs")
     return cells.grid(
         f"peer-{text.slug(name)}{column.index}",
-        f"Between GPUs: {words}, {unit}{who(book, column)}",
+        f"Between GPUs: {_words(name)}, {unit}{who(book, column)}",
         "; ".join(
             f"{gpus[y]} to {gpus[x]} {grid[y, x]:.0f}" for y, x in np.ndindex(grid.shape) if not np.isnan(grid[y, x])
         ),
@@ -162,6 +183,19 @@ def _matrix(book: Book, column: Column, name: str, grid: np.ndarray, gpus: list,
         size=(52, 22),
         left=48,
         slanted=False,
+    )
+
+
+def peer_sizes(book: Book, column: Column) -> Figure | None:
+    drawn = []
+    for name, m in of_column(book, column, f"{PREFIX}peer/sizes/"):
+        drawn += curves.lines_of(m.series_named("bandwidth_gb_per_s"), f"by {COPIED_BY.get(name, name)}")
+    return curves.draw(
+        f"link-peer-sizes{column.index}",
+        f"Bandwidth of copies between two GPUs over their size{who(book, column)}",
+        drawn,
+        BYTES,
+        Axis("GB/s"),
     )
 
 
@@ -182,19 +216,39 @@ def kinds_table(book: Book, column: Column) -> Table | None:
 
 
 def others_table(book: Book, column: Column) -> Table | None:
-    """Both ways, memset, kernels across the link, and the other GPUs."""
+    """Both ways, memset, kernels across the link."""
     rows = [
-        (text.words(name.replace("/", "_")), m)
+        (_words(name), m)
         for name, m in of_column(book, column, PREFIX)
-        if name.split("/")[0] in ("both_ways", "memset", "zero_copy", "peer") and "/sizes" not in name
+        if name.split("/")[0] in ("both_ways", "memset", "zero_copy")
     ]
     metrics = {
         "bandwidth_gb_per_s": "GB/s",
         "h2d_gb_per_s": "to the GPU",
         "d2h_gb_per_s": "from it",
-        "slowest_pair_gb_per_s": "slowest pair",
         "latency_ns": "ns",
         "smallest_copy_us": "smallest, µs",
     }
-    caption = f"Both ways, set, from kernels, between GPUs{who(book, column)}"
+    caption = f"Both ways, memset, from kernels{who(book, column)}"
     return metric_table(caption, column, rows, metrics, "Case", lambda v: text.number(round(v, 1)))
+
+
+def peer_table(book: Book, column: Column) -> Table | None:
+    rows = [(_words(name), m) for name, m in of_column(book, column, f"{PREFIX}peer/")]
+    metrics = {
+        "bandwidth_gb_per_s": "GB/s",
+        "slowest_pair_gb_per_s": "slowest pair",
+        "latency_ns": "ns",
+        "smallest_copy_us": "smallest copy, µs",
+        "half_bandwidth_bytes": "bytes for half the bandwidth",
+    }
+    caption = f"Between GPUs{who(book, column)}"
+    return metric_table(
+        caption, column, rows, metrics, "Case", lambda v: text.number(round(v, 1)) if v < 1e4 else text.size(v)
+    )
+
+
+def _words(name: str) -> str:
+    """ "read/sm/both_ways" -> "read by SMs both ways"."""
+    said = [f"by {COPIED_BY[part]}" if part in COPIED_BY else text.words(part) for part in name.split("/")]
+    return " ".join(said)

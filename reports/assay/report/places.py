@@ -18,7 +18,7 @@ FAMILIES: dict[str, tuple[Callable[[Book], Block], ...]] = {
     "sync": (barriers.block,),
     "launch": (launch.block, workers.block),
     "placement": (placement.block,),
-    "link": (links.block,),
+    "link": (links.block, links.peer_block),
 }
 MOST = 8  # findings among the answers; the rest is in the place of the question
 
@@ -29,10 +29,12 @@ def blocks(book: Book) -> dict[str, list[Block]]:
 
 
 def answer(book: Book, question: Question, block: Block) -> Answer:
-    """The findings of the block; without any, the rows that the question names, or how to measure some."""
-    if not block.findings:
-        found = picked(book, question)
-        found.remark = f"not measured in this run; {block.command} does it"
+    """The findings of the block and the rows that the question names; without any, how to measure some."""
+    found = picked(book, question)
+    if not block.findings and not found.findings:
+        found.remark = f"not measured in this run{block.remark and f': {block.remark}'}; to have it, {block.command}"
         return found
-    more = max(0, len(block.findings) - MOST)
-    return Answer(question, block.findings[:MOST], more=more, place=block.place)
+    found.more += max(0, len(block.findings) - MOST)
+    found.findings = block.findings[:MOST] + found.findings
+    found.place = block.place if block else ""
+    return found

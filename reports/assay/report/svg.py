@@ -11,6 +11,7 @@ import html
 import io
 import itertools
 import re
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -120,12 +121,16 @@ def _styled_once(uses: re.Match[str]) -> str:
     return "".join(f'<g style="{style}">{"".join(f"{use}/>" for use, _ in same)}</g>\n' for style, same in groups)
 
 
-def spread(positions: list[float], gap: float) -> list[float]:
-    """Positions moved apart as little as an even walk allows so that neighbours are `gap` away; order is kept."""
+def spread(positions: list[float], gap: float, heights: Sequence[int] = ()) -> list[float]:
+    """Positions moved apart as little as an even walk allows so that neighbours are `gap` away; order is kept.
+
+    `heights` are lines of text where some have several: their middles stand that much further apart.
+    """
     order = sorted(range(len(positions)), key=positions.__getitem__)
     moved = list(positions)
     for before, after in itertools.pairwise(order):
-        moved[after] = max(moved[after], moved[before] + gap)
+        lines = (heights[before] + heights[after]) / 2 if heights else 1
+        moved[after] = max(moved[after], moved[before] + gap * lines)
     return moved
 
 

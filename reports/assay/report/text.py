@@ -80,7 +80,7 @@ def number(value: float, half_width: float | None = None) -> str:
     places = decimals(value, half_width)
     if value and abs(value) < 1e-5:
         return f"{value:.3g}".replace("-", MINUS)
-    text = f"{value:,.{places}f}".replace(",", THIN)
+    text = f"{value:z,.{places}f}".replace(",", THIN)
     if not half_width and "." in text and places > 0:
         text = text.rstrip("0").rstrip(".")
     return text.replace("-", MINUS)
@@ -125,7 +125,7 @@ def size(count: float) -> str:
     for exponent, prefix in ((4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki")):
         if count >= 1024**exponent:
             return f"{count / 1024**exponent:.3g}{THIN}{prefix}B"
-    return f"{count:g}{THIN}B"
+    return f"{round(count)}{THIN}B"
 
 
 def case_words(name: str) -> str:

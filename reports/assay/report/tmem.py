@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ..run_file import Measurement
 from . import text
 from .blocks import Block, Cell, Table, metric_table, of_column, who
-from .findings import one_line
+from .findings import Finding, one_line
 from .model import Book, Column, base_architecture
 
 FAMILY = "tmem/"
@@ -17,13 +17,40 @@ OWN = re.compile(r"LDTM|STTM|UTC|FENCE\.VIEW\.ASYNC\.T")  # opcodes that move te
 
 
 def block(book: Book) -> Block:
-    found = Block(15, "assay sass --check '^tmem/' --out DIR, and DIR in this report,")
+    found = Block(15, "assay sass --check '^tmem/' --out DIR")
+    found.findings += assembled(book)
+    found.remark = without(book)
     built = {name: by_target for name, by_target in book.not_run.items() if name.startswith(FAMILY)}
     if built:
         _built(book, found, built)
     for column in book.columns[:4]:
         found.tabulate(measured(book, column))
     return found
+
+
+def without(book: Book) -> str:
+    """Which of this report's GPUs have no tensor memory, in a sentence.
+
+    PTX ISA, tcgen05: "supported on sm_100a, sm_101a (sm_110a from PTX ISA 9.0), sm_103a", and their families.
+    """
+    found = dict.fromkeys(base_architecture(c.architecture) for c in book.columns)
+    none = [base for base in found if base[3:].isdigit() and not 100 <= int(base[3:]) < 120]
+    return f"{', '.join(none)} has no tensor memory, accumulators are registers there" if none else ""
+
+
+def assembled(book: Book) -> list[Finding]:
+    """How many forms of tcgen05 the assembler takes for each target that is not of this report's GPUs."""
+    forms = [form for form in (book.isa.forms if book.isa else []) if "tcgen05" in form["ptx"]]
+    if not forms:
+        return []
+    count = {
+        target: sum(form["targets"].get(target, {}).get("status", "rejected") != "rejected" for form in forms)
+        for target in book.isa.targets
+    }
+    there = ", ".join(f"{target} {n}" for target, n in count.items() if n)
+    absent = ", ".join(target for target, n in count.items() if not n)
+    said = [f"of {len(forms)} forms of tcgen05 it takes {there}"] + ([f"none on {absent}"] if absent else [])
+    return [one_line("the assembler", "; ".join(said), "isa")]
 
 
 def _built(book: Book, found: Block, built: dict[str, dict[str, Measurement]]) -> None:
