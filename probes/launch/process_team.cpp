@@ -7,11 +7,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "harness/error.hpp"
 #include "harness/process.hpp"
@@ -44,7 +46,7 @@ TeamMemory* map(int file) {
 
 }  // namespace
 
-ProcessTeam::ProcessTeam(std::uint32_t members) : members_(members), failures_(members) {
+ProcessTeam::ProcessTeam(std::uint32_t members) : members_(members) {
   const int file = memfd_create("assay", MFD_CLOEXEC);
   file_ = fcntl(file, F_DUPFD, 10);  // members inherit it, above what run_tool() gives them
   close(file);
@@ -66,16 +68,19 @@ ProcessTeam::ProcessTeam(const std::string& case_name, int device_index, std::ui
         std::string("--profile"), case_name, std::string("--device"), std::to_string(device_index)})
     command.push_back(word);
   for (std::uint32_t i = 0; i < members; ++i)
-    threads_.emplace_back([this, i, command] {
+    threads_.emplace_back([this, command] {
+      std::string failure;
       try {
         const ToolOutput output = run_tool(command);
         if (output.status == 0 && memory_->round == TeamMemory::kOver) return;
-        failures_[i] =
+        failure =
             fmt::format("a worker process ended with status {}: {}", output.status, output.errors);
+        failure.erase(failure.find_last_not_of(" \n") + 1);
       } catch (const std::exception& error) {
-        failures_[i] = error.what();
+        failure = error.what();
       }
-      failed_ = true;
+      const std::lock_guard lock(mutex_);
+      if (failure_.empty()) failure_ = std::move(failure);
     });
   wait_for([this] { return memory_->joined == members_; });
 }
@@ -90,9 +95,10 @@ ProcessTeam::~ProcessTeam() {
 void ProcessTeam::wait_for(const std::function<bool()>& done) {
   const double begin = host_us();
   while (!done()) {
-    if (failed_)
-      for (const std::string& failure : failures_)
-        if (!failure.empty()) throw Error(ExitCode::failed, failure);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failure_.empty()) throw Error(ExitCode::failed, failure_);
+    }
     if (host_us() - begin > kPatienceUs)
       throw Error(ExitCode::failed, "the worker processes did not answer within a minute");
     usleep(200);

@@ -5,9 +5,9 @@
 // measure the same case: a member finds that memory by its environment and serves rounds until the
 // leader is done.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,7 +28,7 @@ struct TeamOrder {
 // What a member did in it. Times are host_us()'s.
 struct TeamReport {
   static constexpr std::uint32_t kLatencies = 4096;
-  double begin_us, end_us;
+  double begin_us, end_us, launching_us;
   std::uint32_t tasks;      // launched, and counted on the GPU too
   std::uint32_t latencies;  // noted
   float latency_us[kLatencies];
@@ -58,8 +58,8 @@ class ProcessTeam {
   int file_ = -1;
   TeamMemory* memory_ = nullptr;
   std::uint32_t members_;
-  std::vector<std::string> failures_;
-  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::string failure_;  // what the first to fail said
   std::vector<std::jthread> threads_;
 };
 

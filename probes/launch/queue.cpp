@@ -3,6 +3,10 @@
 // enqueued on a stream behind one that lasts.
 //   pending_launches  how many calls return at once before one waits for the GPU
 //   interval_us       from one kernel to the next, then, by how many there are
+//   interval_us_fastest_stream, _slowest_stream: the same of 64 kernels, on streams made one after
+//                     the other, which the driver maps to the GPU's queues in turn
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "harness/device_kernels.hpp"
@@ -32,24 +36,48 @@ int pending_launches(cudaStream_t stream) {
   return pending < kMost ? pending - 1 : pending;  // without the one that waited
 }
 
+// Microseconds from one kernel to the next of so many, a few times.
+std::vector<double> intervals(int kernels, cudaStream_t stream) {
+  assay::Event begin, end;
+  std::vector<double> us;
+  for (int i = 0; i < assay::kChainRuns; ++i) {
+    assay::delay(200'000 + static_cast<std::uint64_t>(kernels) * 6'000, stream);
+    begin.record(stream);
+    for (int k = 0; k < kernels; ++k)
+      assay::launch(assay::empty_kernel(false), {}, nullptr, stream);
+    end.record(stream);
+    us.push_back(1e-3 * assay::elapsed_ns(begin, end) / kernels);
+  }
+  return us;
+}
+
+void compare_streams(assay::State& s) {
+  std::array<assay::Stream, 32> streams;
+  assay::Series series{"interval_us_of_stream", "us", {{"stream", {}}}, {}};
+  std::vector<std::vector<double>> all;
+  for (const assay::Stream& stream : streams) {
+    series.axes[0].points.emplace_back(std::int64_t(all.size()));
+    all.push_back(intervals(64, stream));
+    series.values.push_back(assay::median(all.back()));
+  }
+  const auto [fastest, slowest] = std::ranges::minmax_element(series.values);
+  const auto of = [&](auto which) {
+    return all[static_cast<std::size_t>(which - series.values.begin())];
+  };
+  s.add_metric("interval_us_fastest_stream", "us", Better::lower, of(fastest));
+  s.add_metric("interval_us_slowest_stream", "us", Better::lower, of(slowest));
+  s.add_series(std::move(series));
+}
+
 void run(assay::State& s) {
   const cudaStream_t stream = s.stream();
-  const void* kernel = assay::empty_kernel(false);
-  assay::launch(kernel, {}, nullptr, stream);
+  assay::launch(assay::empty_kernel(false), {}, nullptr, stream);  // loads it
   std::vector<double> pending;
   for (int i = 0; i < 7; ++i) pending.push_back(pending_launches(stream));
 
   assay::Series series{"interval_us", "us", {{"kernels", {}}}, {}};
-  assay::Event begin, end;
   for (const int kernels : {2, 4, 8, 16, 32, 64, 128, 256, 512, 900}) {
-    std::vector<double> us;
-    for (int i = 0; i < assay::kChainRuns; ++i) {
-      assay::delay(200'000 + static_cast<std::uint64_t>(kernels) * 6'000, stream);
-      begin.record(stream);
-      for (int k = 0; k < kernels; ++k) assay::launch(kernel, {}, nullptr, stream);
-      end.record(stream);
-      us.push_back(1e-3 * assay::elapsed_ns(begin, end) / kernels);
-    }
+    const std::vector<double> us = intervals(kernels, stream);
     series.axes[0].points.emplace_back(std::int64_t{kernels});
     series.values.push_back(assay::median(us));
     if (kernels == 64) s.add_metric("interval_us_64", "us", Better::lower, us);
@@ -57,6 +85,7 @@ void run(assay::State& s) {
   }
   s.add_exact("pending_launches", "", Better::higher, assay::median(pending));
   s.add_series(std::move(series));
+  compare_streams(s);
 }
 
 const assay::Registration registration{{

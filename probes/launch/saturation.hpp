@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a curve of throughput over the number of workers becomes flat.
+// Where a curve of throughput over the number of workers becomes flat, and why.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 namespace assay {
 
@@ -17,6 +18,21 @@ inline double saturation(std::span<const double> workers, std::span<const double
   if (i == 0) return workers[0];
   const double part = (wanted - rates[i - 1]) / (rates[i] - rates[i - 1]);
   return workers[i - 1] + part * (workers[i] - workers[i - 1]);
+}
+
+// What keeps the highest rate of a curve from being higher. `launching_share` is the share of the
+// time that the CPU's threads spend in calls that launch, there; arrays as above.
+//   "launch calls"  they do little else: a faster GPU would change nothing
+//   "workers"       there are no more of them, and each has about what it has alone
+//   "GPU"           neither: it gets more work than it does
+inline std::string_view bound_of(std::span<const double> workers, std::span<const double> rates,
+                                 double launching_share) {
+  constexpr double kAbout = 0.9;
+  const auto best = std::ranges::max_element(rates) - rates.begin();
+  if (launching_share >= kAbout) return "launch calls";
+  const bool most = best + 1 == std::ssize(rates);
+  const double expected = rates.front() * workers.back() / workers.front();
+  return most && rates.back() >= kAbout * expected ? "workers" : "GPU";
 }
 
 }  // namespace assay

@@ -33,11 +33,13 @@ void serve(assay::State& s, assay::WorkerLogs& logs, const assay::TeamOrder& ord
   const cudaStream_t stream = s.stream();
   logs.clear(1);
   report.tasks = report.latencies = 0;
+  report.launching_us = 0;
   report.begin_us = assay::host_us();
   double now = report.begin_us;
   while (now - report.begin_us < order.run_us) {
     const double begin = now;
     for (std::uint32_t i = 0; i < order.queued; ++i) logs.launch(0, order.work_ns, stream);
+    report.launching_us += assay::host_us() - begin;
     assay::check(cudaStreamSynchronize(stream));
     now = assay::host_us();
     report.tasks += order.queued;
@@ -49,7 +51,8 @@ void serve(assay::State& s, assay::WorkerLogs& logs, const assay::TeamOrder& ord
 }
 
 struct Together {
-  double us = 0;  // from the first one's begin to the last one's end
+  double us = 0;            // from the first one's begin to the last one's end
+  double launching_us = 0;  // of all of them
   double tasks = 0;
   std::vector<double> latencies_us = {};
   std::vector<assay::WorkerLog> logs = {};
@@ -65,6 +68,7 @@ Together together(assay::State& s, const std::vector<assay::TeamReport>& reports
     begin = std::min(begin, report.begin_us);
     end = std::max(end, report.end_us);
     all.tasks += report.tasks;
+    all.launching_us += report.launching_us;
     all.logs.push_back(report.log);
     all.latencies_us.insert(all.latencies_us.end(), report.latency_us,
                             report.latency_us + report.latencies);
@@ -124,6 +128,8 @@ void run(assay::State& s) {
     assay::WorkerPoint point{.kernels_per_s = 1e6 * queued.tasks / queued.us,
                              .latency_us = assay::median(single.latencies_us),
                              .slow_latency_us = assay::quantile(single.latencies_us, 0.99),
+                             .launching_share = queued.launching_us / (queued.us * count),
+                             .launch_us = queued.launching_us / queued.tasks,
                              .seen = assay::look_at(queued.logs, 2 * work_ns)};
     overlapping = std::max(overlapping, point.seen.concurrent_most);
     return point;

@@ -50,6 +50,8 @@ void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
   add_series("concurrent_kernels_mean", "",
              [](const WorkerPoint& p) { return p.seen.concurrent_mean; });
   add_series("sms_used", "", [](const WorkerPoint& p) { return double(p.seen.sms); });
+  const auto launching = [](const WorkerPoint& p) { return p.launching_share; };
+  const std::vector<double> shares = add_series("launching_share", "", launching);
 
   const std::vector<double> workers(counts.begin(), counts.end());
   std::vector<double> saturated;
@@ -77,6 +79,10 @@ void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
       last[round] = (last[round] - first[round]) / (workers[n - 1] - workers[0]);
     return last;
   }());
+  s.add_metric("launching_share", "", Better::lower, over_rounds(best, launching));
+  s.add_metric("cpu_us", "us", Better::lower,
+               over_rounds(best, [](const WorkerPoint& p) { return p.launch_us; }));
+  s.set_param("bound_by", std::string(bound_of(workers, rates, shares[best])));
   s.add_exact("workers_at_peak", "", Better::higher, workers[best]);
   s.add_exact("concurrent_kernels", "", Better::higher, most);
 }

@@ -14,6 +14,8 @@ struct WorkerPoint {
   double kernels_per_s = 0;    // with work queued at each worker
   double latency_us = 0;       // of one task, while every worker has no more than one
   double slow_latency_us = 0;  // the 99th percentile of it; 0 where there are too few
+  double launching_share = 0;  // of the first figure's time, a thread's mean, in calls that launch
+  double launch_us = 0;        // one such call, of a kernel or of a graph
   WorkersSeen seen;            // of the first figure's tasks
 };
 
@@ -21,7 +23,10 @@ struct WorkerPoint {
 //   kernels_per_s            at the number of workers that gets the most, and of one worker
 //   workers_at_95_percent    how many it takes to get 95% of that
 //   latency_us_alone, latency_us_at_95_percent, latency_us_per_worker (that each further one adds)
-//   concurrent_kernels       the most at one moment, and series of all of them over `workers`
+//   concurrent_kernels       the most at one moment
+//   launching_share, cpu_us  where kernels_per_s is: see WorkerPoint; and from that the parameter
+//                            bound_by, see bound_of()
+// and series of them over `workers`.
 void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
                    const std::function<WorkerPoint(int workers)>& measure);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many small workers in one process: each launches kernels of one warp, again and again.
 //   streams   one CPU thread serves them all, a stream each, a kernel each in turn
-//   graphs    the same, but what it launches in turn is a graph of 16 such kernels, one by one
+//   graphs    the same, but what it launches in turn is a graph of such kernels, one by one: 64, or
+//             16 of those that last
 //   threads   each has a CPU thread and a stream of its own
 // Throughput is that of work queued up; for latency, each worker has one kernel at a time: from its
 // launch to where the CPU knows that it has ended (streams and graphs: that all have, of a graph
-// all 16). Whether kernels really ran side by side is read off the times they note themselves.
+// all its kernels). Whether kernels really ran side by side is read off the times they note
+// themselves.
 //
 // Streams share the hardware's queues, 8 unless CUDA_DEVICE_MAX_CONNECTIONS says otherwise (CUDA
 // C++ Programming Guide, "CUDA Environment Variables"): what one stream has queued keeps others of
@@ -17,6 +19,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <thread>
 
 #include "harness/device.hpp"
@@ -30,7 +33,13 @@ namespace {
 using assay::check;
 
 constexpr int kRounds = 7;  // enough for a 95% interval
-constexpr int kGraphKernels = 16;
+
+int graph_kernels(std::uint32_t work_ns) { return work_ns > 10'000 ? 16 : 64; }
+
+// How long work took from the first launch on, and how much of that went into launching.
+struct Times {
+  double us = 0, launching_us = 0;
+};
 
 class Streams {
  public:
@@ -47,50 +56,56 @@ class Streams {
 class OneThread {
  public:
   OneThread(assay::State& s, std::size_t most, std::uint32_t work_ns, bool graphs)
-      : s_(s), work_ns_(work_ns), logs_(s, most), streams_(most) {
+      : s_(s),
+        work_ns_(work_ns),
+        kernels_(graphs ? graph_kernels(work_ns) : 1),
+        logs_(s, most),
+        streams_(most) {
     for (std::size_t worker = 0; graphs && worker < most; ++worker) {
       assay::Graph graph;
       std::vector<cudaGraphNode_t> before;
-      for (int i = 0; i < kGraphKernels; ++i) before = {logs_.add(graph, worker, work_ns, before)};
+      for (int i = 0; i < kernels_; ++i) before = {logs_.add(graph, worker, work_ns, before)};
       graphs_.emplace_back(graph);
     }
   }
 
   assay::WorkerPoint measure(int count) {
     const auto workers = static_cast<std::size_t>(count);
-    const int kernels = graphs_.empty() ? 1 : kGraphKernels;
     // A few milliseconds' worth, and enough of each worker that its first and last do not count.
     const int total = work_ns_ > 10'000 ? 128 : 512;
-    const int turns = std::max(total / kernels / count, 2 * kGraphKernels / kernels);
+    const int turns = std::max(total / kernels_ / count, graphs_.empty() ? 32 : 4);
     logs_.clear(workers);
-    const double us = run(workers, turns);
+    const Times times = run(workers, turns);
     const std::vector<assay::WorkerLog> logs = logs_.read(workers);
-    assay::WorkerPoint point{.kernels_per_s = 1e6 * count * turns * kernels / us,
+    assay::WorkerPoint point{.kernels_per_s = 1e6 * count * turns * kernels_ / times.us,
+                             .launching_share = times.launching_us / times.us,
+                             .launch_us = times.launching_us / (count * turns),
                              .seen = assay::look_at(logs)};
     for (const assay::WorkerLog& log : logs)
-      s_.require(log.tasks == static_cast<std::uint32_t>(turns * kernels),
-                 fmt::format("a worker ran {} kernels, expected {}", log.tasks, turns * kernels));
+      s_.require(log.tasks == static_cast<std::uint32_t>(turns * kernels_),
+                 fmt::format("a worker ran {} kernels, expected {}", log.tasks, turns * kernels_));
     std::vector<double> latencies;
-    for (int i = 0; i < 9; ++i) latencies.push_back(run(workers, 1));
+    for (int i = 0; i < 9; ++i) latencies.push_back(run(workers, 1).us);
     point.latency_us = assay::median(latencies);
     return point;
   }
 
  private:
-  // Microseconds from the first call to the end of all.
-  double run(std::size_t workers, int turns) {
+  Times run(std::size_t workers, int turns) {
     const double begin = assay::host_us();
     for (int turn = 0; turn < turns; ++turn)
       for (std::size_t worker = 0; worker < workers; ++worker)
         graphs_.empty() ? logs_.launch(worker, work_ns_, streams_[worker])
                         : graphs_[worker].launch(streams_[worker]);
+    const double launching_us = assay::host_us() - begin;
     for (std::size_t worker = 0; worker < workers; ++worker)
       check(cudaStreamSynchronize(streams_[worker]));
-    return assay::host_us() - begin;
+    return {.us = assay::host_us() - begin, .launching_us = launching_us};
   }
 
   assay::State& s_;
   std::uint32_t work_ns_;
+  int kernels_;  // of one launch
   assay::WorkerLogs logs_;
   Streams streams_;
   std::vector<assay::ExecutableGraph> graphs_ = {};
@@ -106,26 +121,28 @@ class ManyThreads {
     logs_.clear(static_cast<std::size_t>(count));
     std::vector<double> latencies;
     const int queued = work_ns_ > 10'000 ? 64 : 200;
-    const double queued_us = run(count, queued, nullptr);
+    const Times times = run(count, queued, nullptr);
     const std::vector<assay::WorkerLog> logs = logs_.read(static_cast<std::size_t>(count));
     for (const assay::WorkerLog& log : logs)
       s_.require(log.tasks == static_cast<std::uint32_t>(queued),
                  fmt::format("a worker ran {} kernels, expected {}", log.tasks, queued));
     run(count, kAlone, &latencies);
-    return {.kernels_per_s = 1e6 * queued * count / queued_us,
+    return {.kernels_per_s = 1e6 * queued * count / times.us,
             .latency_us = assay::median(latencies),
             .slow_latency_us = assay::quantile(latencies, 0.99),
+            .launching_share = times.launching_us / times.us,
+            .launch_us = times.launching_us / queued,
             .seen = assay::look_at(logs)};
   }
 
  private:
   static constexpr int kAlone = 40;
 
-  // Microseconds from the start of all threads to the end of the last. With `latencies`, each
-  // kernel is waited for, and timed.
-  double run(int count, int kernels, std::vector<double>* latencies) {
+  // From the start of all threads to the end of the last; launching is a thread's mean. With
+  // `latencies`, each kernel is waited for, and timed.
+  Times run(int count, int kernels, std::vector<double>* latencies) {
     std::vector<std::vector<double>> of_thread(static_cast<std::size_t>(count));
-    std::vector<double> ends(of_thread.size());
+    std::vector<double> ends(of_thread.size()), launched(of_thread.size());
     std::vector<std::exception_ptr> errors(of_thread.size());
     std::barrier start(count + 1);
     std::vector<std::jthread> threads;
@@ -142,6 +159,7 @@ class ManyThreads {
             check(cudaStreamSynchronize(streams_[worker]));
             of_thread[worker].push_back(assay::host_us() - begin);
           }
+          launched[worker] = assay::host_us();
           check(cudaStreamSynchronize(streams_[worker]));
         } catch (...) {
           errors[worker] = std::current_exception();
@@ -155,7 +173,8 @@ class ManyThreads {
       if (error) std::rethrow_exception(error);
     for (const auto& list : of_thread)
       if (latencies) latencies->insert(latencies->end(), list.begin(), list.end());
-    return std::ranges::max(ends) - begin;
+    const double mean = std::accumulate(launched.begin(), launched.end(), 0.0) / count;
+    return {.us = std::ranges::max(ends) - begin, .launching_us = mean - begin};
   }
 
   assay::State& s_;
@@ -175,6 +194,7 @@ void run(assay::State& s) {
     return sweep_workers(s, counts, kRounds, [&](int count) { return team.measure(count); });
   }
   const std::vector<int> counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+  if (workers == "graphs") s.set_param("graph_kernels", std::int64_t{graph_kernels(work_ns)});
   OneThread team(s, static_cast<std::size_t>(counts.back()), work_ns, workers == "graphs");
   sweep_workers(s, counts, kRounds, [&](int count) { return team.measure(count); });
 }

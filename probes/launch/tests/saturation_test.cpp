@@ -27,6 +27,15 @@ TEST(Saturation, IsWhereTheCurveFirstReachesIt) {
   EXPECT_DOUBLE_EQ(saturation(workers, rates, 0.95), 1 + 45 / 46.0);
 }
 
+TEST(BoundOf, TellsTheCpuTheWorkersAndTheGpuApart) {
+  const std::vector<double> workers = {1, 2, 4}, rising = {10, 20, 37}, flat = {10, 20, 21},
+                            falling = {10, 5, 5};
+  EXPECT_EQ(bound_of(workers, rising, 0.95), "launch calls");
+  EXPECT_EQ(bound_of(workers, rising, 0.5), "workers");
+  EXPECT_EQ(bound_of(workers, flat, 0.5), "GPU");
+  EXPECT_EQ(bound_of(workers, falling, 0.5), "GPU");
+}
+
 TEST(Quantile, IsOneOfTheValues) {
   EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 0.5), 3);
   EXPECT_EQ(quantile({5, 1, 4, 2, 3}, 1), 5);
