@@ -2,8 +2,9 @@
 // A GPU's SMs shared out between workers by green contexts: parts of 1/2, 1/4, 1/8 of them.
 //
 // That kernels stay inside is read off %smid. Throughput is that of kernels that fill such a part
-// for 20 us, one queue for each part, beside that of as many ordinary streams; the gap between
-// dependent kernels is that of one part.
+// for 20 us times the number of parts, one queue for each part, beside that of as many ordinary
+// streams: 50000 a second of them all, however many parts, were there nothing between two kernels.
+// The gap between dependent kernels is that of one part.
 #include <fmt/format.h>
 
 #include "harness/device.hpp"
@@ -18,7 +19,7 @@ using assay::Better;
 using assay::check;
 using assay::Tally;
 
-constexpr double kFillUs = 20;
+constexpr double kFillUs = 20;  // times the parts: one CPU thread launches for all of them
 constexpr int kRounds = 9, kKernels = 32;  // of each part
 
 void run_green_context(assay::State& s) {
@@ -31,8 +32,8 @@ void run_green_context(assay::State& s) {
   for (unsigned part = 0; part < parts; ++part) green.push_back(made->stream(part));
 
   const auto fill = [&](unsigned part, cudaStream_t stream) {
-    assay::crowd_with_arithmetic(s.device(), 2 * static_cast<unsigned>(made->sms(part)), kFillUs,
-                                 tallies + part, stream);
+    assay::crowd_with_arithmetic(s.device(), 2 * static_cast<unsigned>(made->sms(part)),
+                                 kFillUs * parts, tallies + part, stream);
   };
   // Kernels a second of all streams together.
   const auto rate = [&](const auto& streams) {
