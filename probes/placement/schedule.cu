@@ -170,6 +170,7 @@ void run(assay::State& s) {
   assay::Series time{"time_us", "us", {{"method", {}}, {"turns_per_tile", {}}}, {}};
   for (int method = 0; method < methods; ++method)
     time.axes[0].points.emplace_back(std::string(kMethods[method]));
+  for (const std::uint32_t mean : kMeanTurns) time.axes[1].points.emplace_back(std::int64_t{mean});
   assay::Series efficiency = time;
   efficiency.name = "efficiency";
   efficiency.unit = "";
