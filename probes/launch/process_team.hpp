@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "probes/launch/worker_task.hpp"
+#include "probes/launch/worker_sweep.hpp"
 
 namespace assay {
 
@@ -21,8 +21,9 @@ struct TeamOrder {
   std::uint32_t members = 0;  // the first so many take part
   std::uint32_t queued = 1;   // kernels launched before they are waited for
   std::uint32_t work_ns = 0;
-  double run_us = 0;    // how long they go on
-  double start_us = 0;  // when they begin; set by run()
+  std::uint32_t workers = 1;  // inside each member
+  double run_us = 0;          // how long they go on
+  double start_us = 0;        // when they begin; set by run()
 };
 
 // What a member did in it. Times are host_us()'s.
@@ -33,6 +34,7 @@ struct TeamReport {
   std::uint32_t latencies;  // noted
   float latency_us[kLatencies];
   WorkerLog log;
+  WorkerPoint point;  // of a member that measures several workers by itself
 };
 
 struct TeamMemory;

@@ -11,7 +11,8 @@
 //
 // Streams share the hardware's queues, 8 unless CUDA_DEVICE_MAX_CONNECTIONS says otherwise (CUDA
 // C++ Programming Guide, "CUDA Environment Variables"): what one stream has queued keeps others of
-// its queue waiting.
+// its queue waiting. As that is read when a process first uses the GPU, a case with another number
+// of them (`max_connections`) measures in a process of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include "harness/statistics.hpp"
 #include "probes/launch/clock.hpp"
 #include "probes/launch/graph.hpp"
+#include "probes/launch/process_team.hpp"
 #include "probes/launch/worker_sweep.hpp"
 
 namespace {
@@ -33,6 +35,7 @@ namespace {
 using assay::check;
 
 constexpr int kRounds = 7;  // enough for a 95% interval
+constexpr const char* kConnections = "CUDA_DEVICE_MAX_CONNECTIONS";
 
 int graph_kernels(std::uint32_t work_ns) { return work_ns > 10'000 ? 16 : 64; }
 
@@ -183,29 +186,53 @@ class ManyThreads {
   Streams streams_;
 };
 
+using Measure = std::function<assay::WorkerPoint(int workers)>;
+
+// Sweeps by this process's own measuring, or by that of one with so many hardware queues.
+void sweep(assay::State& s, const std::vector<int>& counts, const Measure& measure) {
+  const std::string& connections = s.text("max_connections");
+  if (connections == "default") {
+    if (const char* found = std::getenv(kConnections)) s.set_param("max_connections", found);
+    return sweep_workers(s, counts, kRounds, measure);
+  }
+  if (assay::serve_team([&](const assay::TeamOrder& order, assay::TeamReport& report) {
+        report.point = measure(static_cast<int>(order.workers));
+      })) {
+    s.add_exact("served", "", assay::Better::higher, 1);  // nobody reads a member's own result
+    return;
+  }
+  assay::ProcessTeam team("launch/workers/" + s.which().name, s.device().index, 1,
+                          {fmt::format("{}={}", kConnections, connections)});
+  sweep_workers(s, counts, kRounds, [&](int count) {
+    return team.run({.members = 1, .workers = static_cast<std::uint32_t>(count)}).front().point;
+  });
+}
+
 void run(assay::State& s) {
   const auto work_ns = static_cast<std::uint32_t>(s.i64("work_ns"));
   const std::string& workers = s.text("workers");
-  const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  s.set_param("max_connections", connections ? connections : "default");
   if (workers == "threads") {
     const std::vector<int> counts = {1, 2, 3, 4, 6, 8, 12, 16, 32};
     ManyThreads team(s, static_cast<std::size_t>(counts.back()), work_ns);
-    return sweep_workers(s, counts, kRounds, [&](int count) { return team.measure(count); });
+    return sweep(s, counts, [&](int count) { return team.measure(count); });
   }
   const std::vector<int> counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
   if (workers == "graphs") s.set_param("graph_kernels", std::int64_t{graph_kernels(work_ns)});
   OneThread team(s, static_cast<std::size_t>(counts.back()), work_ns, workers == "graphs");
-  sweep_workers(s, counts, kRounds, [&](int count) { return team.measure(count); });
+  sweep(s, counts, [&](int count) { return team.measure(count); });
 }
 
 std::vector<assay::Case> cases() {
   std::vector<assay::Case> all;
   for (const char* workers : {"streams", "graphs", "threads"})
     for (const auto& [name, work_ns] : {std::pair{"short", 0}, {"5us", 5'000}, {"50us", 50'000}})
-      all.push_back({.name = fmt::format("{}/{}", workers, name),
-                     .params = {{"workers", workers}, {"work_ns", work_ns}},
-                     .suite = all.size() == 1 ? assay::Suite::quick : assay::Suite::full});
+      all.push_back(
+          {.name = fmt::format("{}/{}", workers, name),
+           .params = {{"workers", workers}, {"work_ns", work_ns}, {"max_connections", "default"}},
+           .suite = all.size() == 1 ? assay::Suite::quick : assay::Suite::full});
+  all.push_back({.name = "threads/50us/connections32",
+                 .params = {{"workers", "threads"}, {"work_ns", 50'000}, {"max_connections", "32"}},
+                 .suite = assay::Suite::full});
   return all;
 }
 
