@@ -233,6 +233,38 @@ def placement(make: Exact) -> None:
     )
 
 
+def spread(make: Exact, gpcs: int = 8) -> None:
+    """Two fit on an SM: as many CTAs as SMs get one each; of more, in clusters of 2, some share before all have one."""
+    axes = {"residents": [2], "cluster": [1, 2], "grid": ["sms", "sms_plus_1"]}
+    for way, used in {"alone": 8.0, "back_to_back": 8.0, "behind_running": 7.0}.items():
+        make.put(
+            f"placement/one_each/{way}",
+            None,
+            series("first_wave_ctas", [8, 9, 8, 8], "", **axes),
+            series("sms_used", [8, 8, 8, used], "SM", **axes),
+            series("max_ctas_on_one_sm", [1, 2, 1, 1], "", **axes),
+            params={"finding": "8 CTAs on 8 SMs: one each, every time"},
+            launches=12.0,
+        )
+    places = {"cluster": [1, 2], "cta": list(range(16))}
+    make.put(
+        "placement/order/2",
+        None,
+        series("sm", [cta % 8 for cta in range(16)] * 2, "", **places),
+        series("gpc", [cta // 2 % gpcs for cta in range(16)] * 2, "", **places),
+        first_doubled_cta=8.0,
+        first_doubled_cta_cluster_2=6.0,
+    )
+    ways = ["one_cta_each", "persistent"]
+    make.put(
+        "placement/schedule/uneven",
+        None,
+        series("efficiency", [0.8, 0.9, 0.7, 0.85], "", method=ways, turns_per_tile=[256, 1024]),
+        efficiency_one_cta_each=0.9,
+        efficiency_persistent=0.85,
+    )
+
+
 def sync(make: Exact) -> None:
     for threads in (32, 128, 512, 1024):
         make.put(f"sync/syncthreads/{threads}", params={"threads": threads}, latency_cycles=10 + threads / 16)
@@ -249,6 +281,6 @@ def sync(make: Exact) -> None:
 def data(seed: int = 1, sms: int = 132) -> Run:
     make = Exact(seed, gpu(sms=sms))
     make.random = random.Random(seed)
-    for part in (memory, atomics, tma, launch, link, placement, sync):
+    for part in (memory, atomics, tma, launch, link, placement, spread, sync):
         part(make)
     return make.run

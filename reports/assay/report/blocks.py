@@ -70,8 +70,10 @@ class Block:
 
 
 def who(book: Book, column: Column) -> str:
-    """ ", A" behind a caption where there are several columns, else nothing."""
-    return f", {column.tag} {column.label}" if len(book.columns) > 1 else ""
+    """ ", A" behind a caption where there are several columns, else nothing; with the GPU where they are of several."""
+    kinds = {(c.run.gpu or {}).get("name") for c in book.columns}
+    named = f"{column.tag} {column.label}" if len(kinds) > 1 else column.tag
+    return f", {named}" if len(book.columns) > 1 else ""
 
 
 def of_column(book: Book, column: Column, prefix: str) -> list[tuple[str, Measurement]]:

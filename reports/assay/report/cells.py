@@ -122,6 +122,42 @@ def dense(
     return _finish(key, title, description, width, height, parts, note)
 
 
+def strips(
+    key: str,
+    title: str,
+    description: str,
+    rows: Sequence[tuple[str, Sequence[tuple[int, int, str, float, str, str]], float | None]],
+    count: int,
+    note: str = "",
+) -> Figure:
+    """Rows of `count` places as strips of one colour: (name, strips, mark), a strip (first place, places, colour class,
+    strength, label, what a pointer over it says); its label is left out where it has no room."""
+    left, wide, high, gap = 90, 640, 16, 6
+    height = len(rows) * (high + gap) + 16
+    parts = []
+    for y, (name, strips_of, mark) in enumerate(rows):
+        top = y * (high + gap) + 2
+        parts.append(f'<text class="label" x="{left - 5}" y="{top + 11}" text-anchor="end">{html.escape(name)}</text>')
+        for first, places, color, strength, label, words in strips_of:
+            x, width = left + wide * first / count, wide * places / count
+            parts.append(
+                f'<g><title>{html.escape(words)}</title><rect class="{color}" x="{x:.4g}" y="{top}" '
+                f'width="{width:.3g}" height="{high}" fill-opacity="{strength:.2g}"/>'
+            )
+            if width >= 7 * len(label):
+                parts.append(
+                    f'<text class="in" x="{x + width / 2:.4g}" y="{top + 11}" text-anchor="middle">'
+                    f"{html.escape(label)}</text>"
+                )
+            parts.append("</g>")
+        if mark is not None:
+            parts.append(f'<path class="break" d="M{left + wide * mark / count:.4g} {top - 2}v{high + 4}"/>')
+    for place in range(0, count + 1, 32):
+        x = left + wide * place / count
+        parts.append(f'<text class="label" x="{x:.4g}" y="{height - 3}" text-anchor="middle">{place}</text>')
+    return _finish(key, title, description, left + wide + 10, height, parts, note)
+
+
 def _png(shades: Any) -> str:
     """Grey values as a PNG in base64."""
     import numpy as np

@@ -105,7 +105,7 @@ def peers(book: Book, column: Column) -> list[Part]:
     found = []
     for name, m in of_column(book, column, PREFIX):
         shape, rate = PEER.fullmatch(name), m.value("bandwidth_gb_per_s")
-        if not shape or shape[3] or rate is None:
+        if not shape or shape[1] == "sizes" or shape[3] or rate is None:
             continue
         said = f"{shape[1]} by {COPIED_BY.get(shape[2], shape[2])} {rate:.0f} GB/s"
         both = book.measurement(column, f"{m.name}/both_ways")

@@ -3,26 +3,94 @@
 
 from __future__ import annotations
 
-from . import anything, cells, text
-from .blocks import Block, Cell, Table, of_column, who
+import itertools
+
+from ..run_file import Measurement
+from . import anything, cells, curves, text
+from .blocks import EMPTY, Block, Cell, Table, of_column, sweep_table, who
+from .curves import Axis, Line
 from .findings import Part, lines
 from .model import Book, Column
 from .svg import Figure
 
 PREFIX = "placement/"
-DRAWN = ("gpc_map", "clusters")
+DRAWN = ("gpc_map", "clusters", "one_each", "order", "waves", "schedule")
+SPOKEN = (2, 4, 8, 16)  # CTAs of a cluster in the sentence; the table has all
+GRIDS = {
+    "half": "SMs / 2",
+    "sms_minus_1": "SMs − 1",
+    "sms": "SMs",
+    "sms_plus_1": "SMs + 1",
+    "2_sms": "2 × SMs",
+    "3_sms": "3 × SMs",
+}
+LAUNCHED = {"alone": "alone", "back_to_back": "back to back", "behind_running": "behind one that still runs"}
+METHODS = {
+    "one_cta_each": "a CTA each",
+    "persistent": "persistent, dealt in turn",
+    "counter": "persistent, from a counter",
+    "launch_control": "cluster launch control",
+}
 
 
 def block(book: Book) -> Block:
     found = Block(19, "assay run '^placement/'")
-    found.findings += lines(book, "found", lambda c: anything.said(book, c, PREFIX))
+    found.findings += lines(book, "as many CTAs as SMs", lambda c: one_each(book, c))
+    found.findings += lines(book, "more CTAs than SMs", lambda c: doubled(book, c))
     found.findings += lines(book, "GPCs", lambda c: gpcs(book, c))
     found.findings += lines(book, "clusters", lambda c: idle(book, c))
+    found.findings += lines(book, "one CTA more than a full wave", lambda c: tails(book, c))
+    found.findings += lines(book, "giving out tiles", lambda c: schedules(book, c))
+    found.findings += lines(book, "found", lambda c: others(book, c))
     for column in book.columns[:4]:
         found.draw(gpc_map(book, column))
+        for name, m in of_column(book, column, f"{PREFIX}order/"):
+            found.draw(order(book, column, name, m))
+        found.draw(waves(book, column, "time_us", "Time of so many CTAs of equal work", Axis("µs")))
+        found.draw(waves(book, column, "efficiency", "Share of the SMs' time that is used", Axis("share")))
+        for table in spread_tables(book, column):
+            found.tabulate(table)
         found.tabulate(clusters(book, column))
+        for name, m in of_column(book, column, f"{PREFIX}schedule/"):
+            caption = f"Tiles of {text.words(name)} cost: efficiency by how they are given out{who(book, column)}"
+            found.tabulate(sweep_table(caption, column, m, "efficiency", "Way"))
         anything.add(book, column, PREFIX, found, DRAWN)
     return found
+
+
+def one_each(book: Book, column: Column) -> list[Part]:
+    """What was found of each way to launch; ways with the same finding in one part."""
+    ways: dict[str, list[str]] = {}
+    anchors: dict[str, str] = {}
+    for name, m in of_column(book, column, f"{PREFIX}one_each/"):
+        if said := m.params.get("finding"):
+            ways.setdefault(said, []).append(LAUNCHED.get(name, text.words(name)))
+            anchors.setdefault(said, column.anchor(m.name))
+    return [(f"{said}, launched {' or '.join(names)}", anchors[said]) for said, names in ways.items()]
+
+
+def doubled(book: Book, column: Column) -> list[Part]:
+    """Which CTA of a grid of more is the first that does not get an SM of its own, by how many fit on one."""
+    found = []
+    for name, m in of_column(book, column, f"{PREFIX}order/"):
+        series, first = m.series_named("sm"), m.value("first_doubled_cta")
+        if series and first is not None:
+            grid = len(series.axes[-1].points)
+            fate = "waits for an SM" if name == "1" else "shares an SM"
+            found.append(
+                (f"of {grid} with room for {name} on an SM, CTA {first:g} is the first that {fate}", column.anchor(m.name))
+            )
+    return found
+
+
+def others(book: Book, column: Column) -> list[Part]:
+    """What further cases found, in their own words."""
+    told = ("one_each", "order")
+    return [
+        (f"{text.words(name.replace('/', '_'))}: {m.params['finding']}", column.anchor(m.name))
+        for name, m in of_column(book, column, PREFIX)
+        if m.params.get("finding") and name.split("/")[0] not in told
+    ]
 
 
 def gpcs(book: Book, column: Column) -> list[Part]:
@@ -42,10 +110,33 @@ def gpcs(book: Book, column: Column) -> list[Part]:
 def idle(book: Book, column: Column) -> list[Part]:
     m = book.measurement(column, f"{PREFIX}clusters")
     series = m.series_named("sms_idle") if m else None
+    left = [(size, value) for size, value in (series.curve if series else []) if size in SPOKEN]
     return [
-        (f"of {size:g} CTAs leave {value:g} SMs idle", column.anchor(m.name))
-        for size, value in (series.curve if series else [])
+        (f"{'those ' if i == 0 else ''}of {size:g} CTAs leave {value:g} SMs idle", column.anchor(m.name))
+        for i, (size, value) in enumerate(left)
     ]
+
+
+def tails(book: Book, column: Column) -> list[Part]:
+    return [
+        (f"takes {ratio:.2f} × as long with {name} on an SM", column.anchor(m.name))
+        for name, m in of_column(book, column, f"{PREFIX}waves/")
+        if (ratio := m.value("one_cta_more_over_full_wave")) is not None
+    ]
+
+
+def schedules(book: Book, column: Column) -> list[Part]:
+    """Of each kind of costs the best way and what the plain grid reaches."""
+    found = []
+    for name, m in of_column(book, column, f"{PREFIX}schedule/"):
+        reached = {k: v for k in METHODS if (v := m.value(f"efficiency_{k}")) is not None}
+        if reached:
+            said = ", ".join(f"{text.percent(v)} {METHODS[k]}" for k, v in reached.items())
+            found.append((f"{text.words(name)} cost: {said}", column.anchor(m.name)))
+    return found
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
 
 
 def gpc_map(book: Book, column: Column) -> Figure | None:
@@ -57,19 +148,19 @@ def gpc_map(book: Book, column: Column) -> Figure | None:
     members: dict[int, list[int]] = {}
     for sm, gpc in series.curve:
         members.setdefault(int(gpc), []).append(int(sm))
-    order = sorted(members)
+    ordered = sorted(members)
     widest = max(len(sms) for sms in members.values())
 
     def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
-        sms = members[order[y]]
-        return (str(sms[x]), f"s{y % 6 + 1}", 0.25, f"SM {sms[x]} is of GPC {order[y]}") if x < len(sms) else None
+        sms = members[ordered[y]]
+        return (str(sms[x]), *_shade(ordered[y]), f"SM {sms[x]} is of GPC {ordered[y]}") if x < len(sms) else None
 
-    sizes = ", ".join(f"GPC {g} {len(members[g])}" for g in order)
+    sizes = ", ".join(f"GPC {g} {len(members[g])}" for g in ordered)
     return cells.grid(
         f"gpc-map{column.index}",
         f"Which SMs are of one GPC{who(book, column)}",
         f"SMs of each GPC: {sizes}.",
-        [f"GPC {g}, {len(members[g])} SMs" for g in order],
+        [f"GPC {g}, {len(members[g])} SMs" for g in ordered],
         [""] * widest,
         cell,
         "Numbers are %smid. SMs whose CTAs were seen in one cluster are of one GPC; the GPCs' order is ours.",
@@ -77,6 +168,83 @@ def gpc_map(book: Book, column: Column) -> Figure | None:
         left=82,
         slanted=False,
     )
+
+
+def _shade(gpc: int) -> tuple[str, float]:
+    """A colour for each GPC: six, then the same six darker."""
+    return f"s{gpc % 6 + 1}", 0.25 if gpc % 12 < 6 else 0.6
+
+
+def order(book: Book, column: Column, name: str, m: Measurement) -> Figure | None:
+    """CTAs from left to right in the colours of the GPCs they went to, a row for each size of cluster."""
+    series = m.series_named("gpc")
+    if series is None or len(series.axes) != 2:
+        return None
+    rows, said = [], []
+    for size, values in zip(series.axes[0].points, series.grid):
+        runs, at = [], 0
+        for gpc, same in itertools.groupby(values):
+            count = len(list(same))
+            if gpc == gpc:
+                words = f"CTAs {at} to {at + count - 1}: GPC {gpc:g}"
+                runs.append((at, count, *_shade(int(gpc)), f"{gpc:g}", words))
+            at += count
+        first = m.value("first_doubled_cta" if size == 1 else f"first_doubled_cta_cluster_{size:g}")
+        rows.append((f"{text.counted(size, 'CTA')} a cluster", runs, first))
+        if first is not None:
+            said.append(f"clusters of {size:g}: CTA {first:g} is the first to share an SM")
+    return cells.strips(
+        f"order-{text.slug(name)}{column.index}",
+        f"GPC of each CTA, {name} on an SM{who(book, column)}",
+        f"{'; '.join(said)}.",
+        rows,
+        len(series.axes[1].points),
+        f"CTAs of one grid in the order of blockIdx, by the colours of the map above; room for {name} on an SM. "
+        "The mark is the first that shares an SM with another or waits for one to end.",
+    )
+
+
+def waves(book: Book, column: Column, series: str, title: str, y: Axis) -> Figure | None:
+    """A line for each number of CTAs that fit on an SM, as far as the shortest of them goes."""
+    drawn = []
+    for name, m in of_column(book, column, f"{PREFIX}waves"):
+        drawn += curves.lines_of(m.series_named(series), f"{name.strip('/')} on an SM" if name else "")
+    last = min((line.points[-1][0] for line in drawn), default=0)
+    shown = [Line(line.label, [p for p in line.points if p[0] <= last]) for line in drawn]
+    return curves.draw(f"waves-{series}{column.index}", f"{title}{who(book, column)}", shown, Axis("CTAs"), y)
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def spread_tables(book: Book, column: Column) -> list[Table]:
+    """How many CTAs run on how many SMs at first, by room on an SM, cluster and grid; after the first way to launch
+    only what another has otherwise."""
+    tables: list[Table] = []
+    known: dict[str, list[str]] = {}
+    for name, m in of_column(book, column, f"{PREFIX}one_each/"):
+        series = {key: m.series_named(key) for key in ("first_wave_ctas", "sms_used", "max_ctas_on_one_sm")}
+        if not all(s and len(s.axes) == 3 for s in series.values()):
+            continue
+        room, cluster, grids = series["sms_used"].axes
+        rows = []
+        for (i, residents), (j, size) in itertools.product(enumerate(room.points), enumerate(cluster.points)):
+            label = f"{residents:g} on an SM, clusters of {size:g}"
+            said = []
+            for k in range(len(grids.points)):
+                ctas, used, most = (s.grid[i, j, k] for s in series.values())
+                alone = "" if most == 1 else f", {most:g} on one"
+                said.append("" if used != used else f"{ctas:g} on {used:g}{alone}")
+            if known.setdefault(label, said) is said or known[label] != said:
+                rows.append([Cell(label, column.anchor(m.name)), *(Cell(s) if s else EMPTY for s in said)])
+        way = LAUNCHED.get(name, text.words(name))
+        head = [GRIDS.get(str(g), str(g)) for g in grids.points]
+        caption = (
+            f"CTAs that run at once and on how many SMs, by the CTAs of the grid; launched {way}"
+            f"{', where it differs' if tables else ''}"
+        )
+        tables.append(Table(caption + who(book, column), ["Room", *head], rows))
+    return tables
 
 
 def clusters(book: Book, column: Column) -> Table | None:

@@ -128,6 +128,11 @@ def size(count: float) -> str:
     return f"{round(count)}{THIN}B"
 
 
+def counted(count: float, word: str) -> str:
+    """ "1 CTA", "2 CTAs"."""
+    return f"{count:g} {word}{'' if count == 1 else 's'}"
+
+
 def case_words(name: str) -> str:
     """A measurement name as a label, its family left out: "link/h2d/pinned/268435456" -> "h2d pinned 256 MiB"."""
     family, *parts = name.split("/")
