@@ -150,10 +150,11 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
   try {
     State state(impl);
     probe.run(state);
-    if (!impl.measured)
+    if (!impl.measured && found.metrics.empty())
       throw Error(ExitCode::failed, found.name +
                                         " measured nothing: its run() must call cycles(), "
-                                        "time(), sample(), compare() or add_exact()");
+                                        "time(), sample(), compare(), add_metric() or "
+                                        "add_exact()");
   } catch (const Skipped& skipped) {
     found.status = Status::skipped;
     found.reason = skipped.reason;

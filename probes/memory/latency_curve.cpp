@@ -47,18 +47,15 @@ Series curve(const std::vector<std::uint64_t>& bytes, std::vector<double> cycles
   return series;
 }
 
-void add(State& s, const std::string& level, const Plateau& plateau,
-         const std::vector<std::uint64_t>& bytes) {
-  s.add_exact(level + "_latency_cycles", "cycle", Better::lower, plateau.level);
-  if (plateau.last + 1 < bytes.size())
-    s.add_exact(level + "_capacity_bytes", "byte", Better::higher,
-                static_cast<double>(bytes[plateau.last]));
-}
-
 void name_levels(State& s, const std::vector<std::uint64_t>& bytes,
-                 const std::vector<double>& cycles) {
+                 const std::vector<double>& cycles, std::uint64_t stride) {
   const auto levels = named_levels(bytes, cycles, s.device().l2_bytes);
-  for (const auto& [name, plateau] : levels) add(s, name, plateau, bytes);
+  for (const auto& [name, plateau] : levels) {
+    s.add_exact(name + "_latency_cycles", "cycle", Better::lower, plateau.level);
+    if (plateau.last + 1 < bytes.size())
+      s.add_exact(name + "_capacity_bytes", "byte", Better::higher,
+                  static_cast<double>(bytes[plateau.last] / std::max(stride / kLineStride, 1ul)));
+  }
   if (levels.empty())
     s.add_exact("least_latency_cycles", "cycle", Better::lower, std::ranges::min(cycles));
 }
@@ -81,13 +78,15 @@ void run_curve(State& s) {
                       footprint <= 2 * l2_bytes});
   }
   const std::vector<double> cycles = chase_points(s, load, points);
-  name_levels(s, bytes, cycles);
+  name_levels(s, bytes, cycles, stride);
   s.add_series(curve(bytes, cycles));
 }
 
-// One line of each page of 2 MiB, each on a line of its own of the page.
+// One line of each page of 2 MiB, each on a line of its own of the page, over nearly all of memory.
 void run_tlb(State& s) {
-  const std::uint64_t most = std::min<std::uint64_t>(64 * kGiB, s.device().memory_bytes / 2);
+  std::size_t free = 0, all = 0;
+  check(cudaMemGetInfo(&free, &all));
+  const std::uint64_t most = std::min<std::uint64_t>(256 * kGiB, free - free / 8);
   const std::vector<std::uint64_t> bytes = footprints(2 * kPageStride, most, kPerOctave);
   auto* base = s.allocate<char>(most);
   std::vector<std::uint64_t> reach;
@@ -97,10 +96,12 @@ void run_tlb(State& s) {
     if (!reach.empty() && count * kPageStride == reach.back()) continue;
     reach.push_back(count * kPageStride);
     // Two rounds: the lines are then in L2, and TLBs hold what they can.
-    points.push_back({{base, count, kPageStride, true}, std::min(2 * count, 16384u), false});
+    points.push_back({{base, count, kPageStride, true}, 2 * count, false});
   }
   const std::vector<double> cycles = chase_points(s, load_of(s.which()), points);
-  const std::vector<Plateau> levels = plateaus(cycles);
+  // A few lines are all near or all far by chance, which no TLB is the cause of.
+  constexpr double kChance = 0.12;
+  const std::vector<Plateau> levels = plateaus(cycles, kChance);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const std::string name = "tlb_level_" + std::to_string(i + 1);
     s.add_exact(name + "_latency_cycles", "cycle", Better::lower, levels[i].level);
@@ -108,11 +109,13 @@ void run_tlb(State& s) {
       s.add_exact(name + "_reach_bytes", "byte", Better::higher,
                   static_cast<double>(reach[levels[i].last]));
   }
-  const auto [least, greatest] = std::ranges::minmax(cycles);
-  s.add_exact("tlb_miss_cycles", "cycle", Better::lower, greatest - least);
-  if (levels.size() > 1 && levels.front().last + 1 < reach.size())
-    s.add_exact("tlb_reach_bytes", "byte", Better::higher,
-                static_cast<double>(reach[levels[levels.size() - 2].last]));
+  if (!levels.empty())
+    s.add_exact("tlb_miss_cycles", "cycle", Better::lower,
+                std::ranges::max(cycles) - levels.front().level);
+  const auto full = std::ranges::find_if(
+      levels.rbegin(), levels.rend(), [&](const Plateau& p) { return p.last + 1 < reach.size(); });
+  if (full != levels.rend())
+    s.add_exact("tlb_reach_bytes", "byte", Better::higher, static_cast<double>(reach[full->last]));
   s.add_series(curve(reach, cycles));
 }
 

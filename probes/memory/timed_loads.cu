@@ -3,13 +3,15 @@
 // after each load of a chain i = table[i] and keeps every difference. That is how mt4g, whose
 // figures of an H100 are published (github.com/caps-tum/mt4g), takes them: constant and L2 walk
 // along neighbouring words of 1 KiB, memory goes over 1 GiB in random order, by ld.cv with a
-// membar.gl between the readings. Nothing makes the second reading wait for the load, and a fence
-// and the reading itself are counted, so that such figures differ from those of an unbroken chain
-// (memory/*/latency) in both directions.
+// membar.gl between the readings. What was loaded is stored to shared memory before the second
+// reading, which a warp, issuing in order, can only come to when the load is done. So the store,
+// the address arithmetic, a fence and a reading are counted, which those of an unbroken chain
+// (memory/*/latency) are without.
 #include <algorithm>
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/ptx/stopwatch.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/ring.hpp"
@@ -26,6 +28,7 @@ __constant__ std::uint32_t constant_table[kSmall];
 template <int kKind>
 __global__ void time_each(const std::uint32_t* table, std::uint32_t* index, std::uint32_t* cycles) {
   __shared__ std::uint32_t shared_table[kSmall], taken[kLoads];
+  __shared__ volatile std::uint32_t seen[kLoads];
   if constexpr (kKind == kShared)
     for (std::uint32_t i = 0; i < kSmall; ++i) shared_table[i] = table[i];
   std::uint32_t at = *index;
@@ -48,11 +51,10 @@ __global__ void time_each(const std::uint32_t* table, std::uint32_t* index, std:
     for (int i = 0; i < kLoads; ++i) load();
 #pragma unroll 1
   for (int i = 0; i < kLoads; ++i) {
-    std::uint32_t start, stop;
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(start)::"memory");
+    const std::uint64_t start = assay::ptx::clock64();
     load();
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(stop)::"memory");
-    taken[i] = stop - start;
+    seen[i] = at;
+    taken[i] = static_cast<std::uint32_t>(assay::ptx::clock64() - start);
   }
   for (int i = 0; i < kLoads; ++i) cycles[i] = taken[i];
   *index = at;

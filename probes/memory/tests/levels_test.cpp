@@ -56,6 +56,13 @@ TEST(Levels, DoNotCallAWobbleALevel) {
   EXPECT_DOUBLE_EQ(named_levels(c.bytes, c.cycles, kL2).back().second.level, 660);
 }
 
+TEST(Levels, CallNothingL1ThatIsAsSlowAsL2) {
+  const Curve c = curve([](std::uint64_t bytes) {
+    return bytes <= 6 << 10 ? 306. : bytes <= 28 * kMiB ? 282. : bytes <= 2 * kL2 ? 500. : 660.;
+  });
+  EXPECT_EQ(names(c), (std::vector<std::string>{"l2_near", "dram"}));
+}
+
 TEST(Levels, OfASlopeAreNone) {
   double cycles = 30;
   const Curve c = curve([&](std::uint64_t) { return cycles *= 1.1; });
