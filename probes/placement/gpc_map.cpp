@@ -1,32 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPC of each SM, and what its GPCs cost a GPU that runs clusters: a cluster lies within one
-// GPC, and what is left over there stays idle.
+// GPC, and what is left over there stays idle. So do TPCs that are in no GPC's group but stand
+// alone (gpc_groups.hpp): clusters of more than two CTAs leave those idle even when more of them
+// wait.
 #include "probes/placement/gpc_map.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "harness/device.hpp"
 #include "probes/placement/gpc_groups.hpp"
 
 namespace assay {
+namespace {
+constexpr int kMostCtas = 16;  // of a cluster
+}
 
 GpcMap map_gpcs(State& s, Holder& holder) {
-  constexpr int kLaunches = 4;  // of each size, for each of the two maps
+  constexpr int kRounds = 8;
+  // Three times as many as fit: later ones go to SMs in whatever order those come free, so that
+  // other SMs share a cluster than at the start.
+  constexpr int kTimes = 3, kMaps = 2;
   const auto sms = static_cast<std::size_t>(s.device().sm_count);
-  GpcGroups first(sms), second(sms);
   GpcMap map;
-  for (int size = 2; size <= 16; ++size) {
-    const int clusters = holder.resident_clusters(size, 1);
-    if (clusters == 0) continue;
-    const auto launches =
-        holder.run_together({.ctas = clusters * size, .cluster = size}, 2 * kLaunches);
-    for (std::size_t i = 0; i < launches.size(); ++i) (i % 2 ? second : first).add(launches[i]);
-    map.clusters += 2 * kLaunches * clusters;
+  for (int size = 1; size <= kMostCtas; ++size)
+    map.most_clusters.push_back(holder.resident_clusters(size, 1));
+  while (map.most_clusters.back() == 0) map.most_clusters.pop_back();
+  if (map.most_clusters.size() == 1) s.skip("this GPU has no clusters of CTAs");
+  GpcGroups first(sms), second(sms);
+  for (int round = 0; round < kRounds; ++round) {
+    for (int size = 2; size <= static_cast<int>(map.most_clusters.size()); ++size) {
+      const int clusters = kTimes * map.most_clusters[static_cast<std::size_t>(size) - 1];
+      if (clusters == 0) continue;
+      const auto launches = holder.run_together({.ctas = clusters * size, .cluster = size}, kMaps);
+      first.add(launches.front());
+      second.add(launches.back());
+      map.clusters += kMaps * clusters;
+    }
+    map.of_sm = first.of_sm();
+    map.again = second.of_sm();
+    map.unexplained = unexplained_cluster(group_sizes(map.of_sm), map.most_clusters);
+    if (map.unexplained == 0 && map.of_sm == map.again) break;
   }
-  if (map.clusters == 0) s.skip("this GPU has no clusters of CTAs");
-  map.of_sm = first.of_sm();
-  map.again = second.of_sm();
   return map;
 }
 
@@ -40,10 +59,32 @@ void add_point(Series& series, std::int64_t at, double value) {
   series.values.push_back(value);
 }
 
+// "1 of 8, 5 of 16, 2 of 18 SMs".
+std::string in_words(const std::vector<int>& sizes) {
+  std::map<int, int> gpcs;
+  for (const int sms : sizes) ++gpcs[sms];
+  std::string words;
+  for (const auto& [sms, count] : gpcs)
+    words += fmt::format("{}{} of {}", words.empty() ? "" : ", ", count, sms);
+  return words + " SMs";
+}
+
+std::string finding(const GpcMap& map) {
+  const std::vector<int> sizes = group_sizes(map.of_sm), gpcs = whole_gpcs(sizes);
+  std::string said = fmt::format("GPCs: {}", in_words(gpcs));
+  if (gpcs.size() < sizes.size())
+    said += fmt::format("; {} TPCs stand alone, where no cluster of more than {} CTAs runs",
+                        sizes.size() - gpcs.size(), kSmsOfTpc);
+  if (map.unexplained == 0) return said + "; this explains how many clusters of each size fit";
+  return said + fmt::format("; doubtful: {} clusters of {} would fit these, not {}",
+                            clusters_that_fit(sizes, map.unexplained), map.unexplained,
+                            map.most_clusters[static_cast<std::size_t>(map.unexplained) - 1]);
+}
+
 void run_map(State& s) {
   Holder holder(s);
   const GpcMap map = map_gpcs(s, holder);
-  const std::vector<int> sizes = group_sizes(map.of_sm);
+  const std::vector<int> sizes = group_sizes(map.of_sm), gpcs = whole_gpcs(sizes);
   Series of_sm = by("gpc", "", "sm"), sms_of = by("sms_of_gpc", "SM", "gpc");
   std::size_t alike = 0;
   for (std::size_t sm = 0; sm < map.of_sm.size(); ++sm) {
@@ -52,12 +93,15 @@ void run_map(State& s) {
   }
   for (std::size_t gpc = 0; gpc < sizes.size(); ++gpc)
     add_point(sms_of, static_cast<std::int64_t>(gpc), sizes[gpc]);
-  s.add_exact("gpcs", "", Better::higher, static_cast<double>(sizes.size()));
-  s.add_exact("sms_in_smallest_gpc", "SM", Better::higher, *std::ranges::min_element(sizes));
-  s.add_exact("sms_in_largest_gpc", "SM", Better::higher, *std::ranges::max_element(sizes));
+  s.require(!gpcs.empty(), "no cluster of more than a TPC's SMs was seen");
+  s.add_exact("gpcs", "", Better::higher, static_cast<double>(gpcs.size()));
+  s.add_exact("sms_in_smallest_gpc", "SM", Better::higher, *std::ranges::min_element(gpcs));
+  s.add_exact("sms_in_largest_gpc", "SM", Better::higher, *std::ranges::max_element(gpcs));
+  s.add_exact("lone_tpcs", "", Better::lower, static_cast<double>(sizes.size() - gpcs.size()));
   s.add_exact("sms_mapped_alike_twice", "", Better::higher,
               static_cast<double>(alike) / static_cast<double>(map.of_sm.size()));
   s.add_exact("clusters_seen", "", Better::higher, map.clusters);
+  s.set_param("finding", finding(map));
   s.add_series(std::move(of_sm));
   s.add_series(std::move(sms_of));
 }
@@ -75,13 +119,14 @@ void run_clusters(State& s) {
   const GpcMap map = map_gpcs(s, holder);
   const std::vector<int> sizes = group_sizes(map.of_sm);
   const int sms = s.device().sm_count;
+  const auto sizes_there = static_cast<int>(map.most_clusters.size());
   Series promised = by("max_active_clusters", "", "cluster");
   Series fit = by("clusters_that_fit_the_gpcs", "", "cluster");
   Series seen = by("clusters_at_once", "", "cluster");
   Series used = by("sms_used", "SM", "cluster"), idle = by("sms_idle", "SM", "cluster");
   Series gpcs = by("gpcs_used", "", "cluster");
-  for (int size = 1; size <= 16; ++size) {
-    const int clusters = holder.resident_clusters(size, 1);
+  for (int size = 1; size <= sizes_there; ++size) {
+    const int clusters = map.most_clusters[static_cast<std::size_t>(size) - 1];
     if (clusters == 0) continue;
     // Twice as many as fit, so that nothing stays idle for want of clusters.
     const auto places =
@@ -107,6 +152,7 @@ void run_clusters(State& s) {
   }
   for (auto* series : {&promised, &fit, &seen, &used, &idle, &gpcs})
     s.add_series(std::move(*series));
+  s.set_param("finding", finding(map));
 }
 
 const Registration gpc_map{{

@@ -53,6 +53,40 @@ TEST(GpcGroups, RecoversRandomGpcsFromClusters) {
   EXPECT_EQ(group_sizes(groups.of_sm()), sizes);
 }
 
+TEST(GpcGroups, LoneTpcsComeLast) {
+  GpcGroups groups(8);
+  groups.add(std::vector<CtaPlace>{of(0, 0), of(0, 1), of(1, 2), of(1, 3), of(1, 4), of(2, 5),
+                                   of(2, 6), of(2, 7)});
+  EXPECT_EQ(groups.of_sm(), (std::vector<int>{2, 2, 0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(whole_gpcs(group_sizes(groups.of_sm())), (std::vector<int>{3, 3}));
+}
+
+// cudaOccupancyMaxActiveClusters of an H200 of 132 SMs, for clusters of 1 to 16 CTAs.
+const std::vector<int> kMostOnH200 = {132, 66, 39, 30, 22, 17, 15, 15, 9, 7, 7, 7, 7, 7, 7, 7};
+
+TEST(UnexplainedCluster, OnlyTheRightSizesExplainAll) {
+  EXPECT_EQ(
+      unexplained_cluster(std::vector<int>{8, 16, 16, 16, 16, 16, 18, 18, 2, 2, 2, 2}, kMostOnH200),
+      0);
+  // The lone TPCs in one GPC, or as whole GPCs have them: more clusters of 3 would fit.
+  EXPECT_EQ(unexplained_cluster(std::vector<int>{8, 16, 16, 16, 16, 16, 18, 18, 8}, kMostOnH200),
+            3);
+  EXPECT_EQ(unexplained_cluster(std::vector<int>{16, 16, 16, 16, 16, 16, 18, 18}, kMostOnH200), 3);
+  EXPECT_EQ(unexplained_cluster(std::vector<int>{18, 18, 18, 18, 18, 18, 16, 8}, kMostOnH200), 3);
+}
+
+// Pairs alone leave each GPC in pieces: what fits tells that more has to be seen.
+TEST(UnexplainedCluster, FindsGroupsThatAreStillInPieces) {
+  GpcGroups groups(8);
+  groups.add(std::vector<CtaPlace>{of(0, 0), of(0, 1), of(1, 2), of(1, 3), of(2, 4), of(2, 5),
+                                   of(3, 6), of(3, 7)});
+  const std::vector<int> most = {8, 4, 2, 2};  // two GPCs of 4
+  EXPECT_EQ(unexplained_cluster(group_sizes(groups.of_sm()), most), 3);
+  groups.add(std::vector<CtaPlace>{of(0, 1), of(0, 2), of(1, 5), of(1, 6)});
+  EXPECT_EQ(unexplained_cluster(group_sizes(groups.of_sm()), most), 0);
+  EXPECT_EQ(groups.of_sm(), (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+}
+
 TEST(GpcGroups, WhatIsLeftOverInAGpcFitsNoCluster) {
   const std::vector<int> sizes = {16, 18, 16};
   EXPECT_EQ(clusters_that_fit(sizes, 1), 50);
