@@ -62,7 +62,7 @@ def test_a_run_without_them_says_which_command_measures_them():
 def test_every_level_with_its_numbers_and_its_reach(book):
     words = said(blocks(book)[13])
     for part in (
-        "shared memory 29 cycles, L1 34 cycles, L2, near 280 cycles, L2, far 460 cycles, memory, read 660 cycles",
+        "shared memory 29 ±0 cycles, L1 34 ±0 cycles, L2, near 280 ±0 cycles, L2, far 460 ±0 cycles",
         "L1 to 256 KiB, L2 near to 16 MiB",
         "L2 partitions: 2, of 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
         "bank conflicts, cycles: 1 by stride 1, 2 by stride 2, 32 by stride 32",
@@ -84,13 +84,24 @@ def test_a_deviation_from_a_published_figure_is_explained_and_a_small_one_is_not
         published("memory/l2_near/latency", "H800", "At 1755 MHz.", latency_cycles=258.0),
         published("memory/dram/latency", "H800", latency_cycles=656.0),
         published("memory/hbm/read", "H800", bandwidth_gb_per_s=1861.0),
+        published("memory/l1/latency", "H800", latency_cycles=40.0),
     ]
     found = blocks(model.build([data_runs.data()], others))[13]
     rows = {row[0]: row for row in table(found, "Every level") if row[0]}
     assert rows["L2, near"][3] == "+8.5 %" and "147.0 ns at their 1755 MHz" in rows["L2, near"][4]
     assert rows["memory, read"][2].startswith("656 cycles, H800, Someone, 2025")
     assert rows["memory, read"][3:] == ["+0.6 %", ""]
+    assert rows["L1"][3:] == ["−15.0 %", "not explained"]
     assert ["other GPU", ""] in [row[3:] for row in table(found, "Every level")]  # GB/s of another GPU say nothing
+
+
+def test_runs_that_measured_none_of_it_have_no_column_beside_published_figures():
+    other = Maker(2)
+    other.add("sass/shf/b32", latency_cycles=4.0)
+    book = model.build([data_runs.data(), Run(gpu("Other"), other.run.measurements)])
+    levels = next(t for t in blocks(book)[13].tables if t.caption.startswith("Every level"))
+    assert levels.head == ["Figure", "A measured", "Published", "Deviation", "Why"]
+    assert {len(row) for row in levels.rows} == {5}
 
 
 def test_power_of_memory_traffic_is_what_lies_above_the_idle_kernel(book):
@@ -112,8 +123,7 @@ def test_the_l2_map_orders_sms_by_partition(book):
 
 def test_tma_says_how_much_to_keep_in_flight_and_how_large_a_box_must_be(book):
     words = said(blocks(book)[14])
-    assert "95 % of the bandwidth of memory: keep 32 KiB (31 to 33) in flight per SM by TMA, 2-D" in words
-    assert "boxes of at least 4 KiB" in words
+    assert "to reach 95 % of the bandwidth of memory: keep 32 KiB (31 to 33) in flight per SM by TMA, 2-D (of 4 700 GB/s), in boxes of at least 4 KiB" in words
     assert "TMA reaches 102.0 % of them, 4 700 GB/s" in words
     assert "to 2 CTAs 15 000 GB/s arrive of 7 500 that L2 sends" in words
     keys = [f.key for f in blocks(book)[14].figures]

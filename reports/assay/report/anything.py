@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
+from types import MappingProxyType
 
 from ..run_file import Measurement, Series
 from . import curves, text
 from .blocks import Block, Cell, Table, of_column, sweep_table, who
-from .curves import Axis
+from .curves import Axis, Line
 from .findings import Part
 from .model import Book, Column
 
@@ -17,14 +18,24 @@ MOST_LINES = 8  # of one figure; a series of more is a table
 WORDS = ("finding", "answer")  # params that say in words what a case found
 
 
-def add(book: Book, column: Column, prefix: str, found: Block, drawn: Container[str] = ()) -> None:
-    """Every series of the cases of `prefix` whose name does not begin with one of `drawn`."""
+def add(
+    book: Book,
+    column: Column,
+    prefix: str,
+    found: Block,
+    drawn: Container[str] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Every series of the cases of `prefix` whose name does not begin with one of `drawn`.
+
+    `titles` are by case and series, "tlb latency_cycles"; others are made of these words.
+    """
     for name, m in of_column(book, column, prefix):
         if any(name == done or name.startswith(f"{done}/") for done in drawn):
             continue
         for series in m.series:
-            title = text.words(text.figure_words(m.name, series.name).replace(" ", "_"))
-            title = title[0].upper() + title[1:] + who(book, column)
+            made = text.words(text.figure_words(m.name, series.name).replace(" ", "_"))
+            title = titles.get(f"{name} {series.name}", made[0].upper() + made[1:]) + who(book, column)
             if figure := _figure(f"{text.slug(prefix + name)}-{text.slug(series.name)}{column.index}", title, series):
                 found.draw(figure)
             else:
@@ -54,10 +65,14 @@ def _figure(key: str, title: str, series: Series) -> object:
     wide = min(places) > 0 and max(places) >= 16 * min(places)
     values = [v for line in lines for _, v in line.points]
     steep = min(values) > 0 and max(values) >= 100 * min(values)
-    x = Axis(text.words(axis.name), 2 if wide else None, bytes=axis.name.endswith("bytes"))
+    sized = axis.name.endswith("bytes")
+    label = text.words(axis.name.removesuffix("_bytes") if sized else axis.name)
+    x = Axis(label, 2 if wide else None, bytes=sized)
     y = Axis(text.unit(series.unit) or text.quantity(series.name), 10 if steep else None)
-    of = f"Lines: {text.words(series.axes[0].name)}." if len(series.axes) == 2 else ""
-    return curves.draw(key, title, lines, x, y, note=of)
+    if len(series.axes) == 2:
+        of = text.words(series.axes[0].name)
+        lines = [Line(f"{of} {line.label}" if line.label[0].isdigit() else line.label, line.points) for line in lines]
+    return curves.draw(key, title, lines, x, y)
 
 
 def _table(title: str, column: Column, m: Measurement, series: Series) -> Table | None:

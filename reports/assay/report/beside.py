@@ -32,7 +32,10 @@ def table(book: Book, caption: str, rows: list[tuple[str, Row]]) -> Table | None
             own = [_own(row, c) if i == 0 else EMPTY for c in book.columns]
             found.append([Cell(heading), *own, *(_theirs(book, row, p) if p else [EMPTY] * 3)])
     head = ["Figure", *(f"{c.tag} measured".strip() for c in book.columns), "Published", "Deviation", "Why"]
-    return Table(caption, head, found) if found else None
+    # Runs that measured none of it have no column.
+    kept = [i for i in range(len(head)) if not 0 < i <= len(book.columns) or any(cells[i].said for cells in found)]
+    table = Table(caption, [head[i] for i in kept], [[cells[i] for i in kept] for cells in found])
+    return table if found else None
 
 
 def _own(row: Row, column: Column) -> Cell:
@@ -54,9 +57,11 @@ def _theirs(book: Book, row: Row, p: Published) -> list[Cell]:
     told = Cell(f"{value}, {p.gpu.replace('NVIDIA ', '')}, {source}", kind="published")
     for column, n in zip(book.columns, row.numbers):
         if n and p.unit == row.unit and _comparable(p, column):
-            notable = abs(n.value / p.value - 1) > NOTABLE and not p.datasheet
-            reason = _why(book, column, row, n, p) if notable else ""
-            return [told, Cell(text.deviation(n.value, p.value)), Cell(reason)]
+            if abs(n.value / p.value - 1) <= NOTABLE:
+                return [told, Cell(text.deviation(n.value, p.value)), EMPTY]
+            reason = _why(book, column, row, n, p)
+            told_of = Cell(reason) if reason else Cell("not explained", kind="bad")
+            return [told, Cell(text.deviation(n.value, p.value)), told_of]
     return [told, Cell("other GPU" if p.unit == row.unit else "other unit"), EMPTY]
 
 
@@ -75,6 +80,8 @@ def _short(title: str) -> str:
 def _why(book: Book, column: Column, row: Row, n: Number, p: Published) -> str:
     """What is known of a deviation: the same in nanoseconds at another clock, the spread over the chip, the closest
     other case, then what the source says of itself."""
+    if p.datasheet:
+        return "the datasheet has a limit, not a measurement"
     said = []
     clock = re.search(r"(\d{3,4}) MHz", p.note)
     m = book.measurement(column, row.name)

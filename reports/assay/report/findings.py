@@ -31,13 +31,13 @@ class Answer:
     place: str = ""  # anchor of its figures and tables
 
 
-def stated(number: Number, unit: str) -> str:
+def stated(number: Number, unit: str, *, limit: bool = True) -> str:
     """ "4 093 ±2 FLOP/clk/SM (99.9 % of limit)": value, interval, unit, share of the limit."""
     parts = [text.number(number.value, number.half_width)]
     if interval := text.plus_minus(number.value, number.low, number.high):
         parts.append(interval)
     parts.append(text.unit(unit))
-    if number.share is not None:
+    if limit and number.share is not None:
         parts.append(f"({text.percent(number.share)} of limit)")
     return " ".join(parts)
 

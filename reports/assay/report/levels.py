@@ -9,7 +9,7 @@ from ..run_file import Measurement
 from . import anything, beside, curves, memory_maps, text
 from .blocks import Block, Table, metric_table, of_column, who
 from .curves import Axis, Line
-from .findings import Part, lines
+from .findings import Part, lines, stated
 from .model import Book, Column
 
 FOOTPRINT = Axis("footprint", 2, bytes=True)
@@ -51,7 +51,7 @@ def block(book: Book) -> Block:
         found.tabulate(by_load(book, column))
     memory_maps.add_tables(book, found)
     for column in book.columns[:4]:
-        anything.add(book, column, "memory/", found, DRAWN)
+        anything.add(book, column, "memory/", found, DRAWN, TITLES)
     return found
 
 
@@ -62,20 +62,45 @@ DRAWN = (
 )
 
 
+TITLES = {
+    "constant/latency latency_cycles": "Constant memory: latency over footprint",
+    "constant/read ops_per_clock_per_sm": "Constant memory: loads by the addresses of a warp",
+    "texture/latency latency_cycles": "Texture: latency over footprint",
+    "distributed_async/bulk/bandwidth bytes_per_clock_per_sm": "cp.async.bulk to the shared memory of another CTA, "
+    "by distance in ranks",
+    "distributed_async/bulk/bandwidth bytes_per_clock_per_sm_by_message": "cp.async.bulk to the shared memory of "
+    "another CTA, by size",
+    "distributed_async/bulk/latency latency_cycles": "cp.async.bulk to the shared memory of another CTA: latency by "
+    "distance in ranks",
+    "distributed_async/bulk/latency latency_cycles_by_message": "cp.async.bulk to the shared memory of another CTA: "
+    "latency by size",
+    "distributed_async/st_async/bandwidth bytes_per_clock_per_sm": "st.async to the shared memory of another CTA, by "
+    "distance in ranks",
+    "distributed_async/st_async/latency latency_cycles": "st.async to the shared memory of another CTA: latency by "
+    "distance in ranks",
+    "dram/spikes loads_percent": "How often a load of memory takes how long",
+    "l2/read_loads gb_per_s_per_sm": "What L2 gives each SM over how many SMs read",
+    "l2/read_loads bandwidth_gb_per_s": "Reading L2 by width and number of loads",
+    "l2/read_patterns bandwidth_gb_per_s": "Reading L2 by the order in which SMs read it",
+    "lines/fill latency_cycles": "Latency of a load so far behind one that missed, by prefetch size",
+    "lines/l1 lines_held": "Lines that L1 holds by their stride",
+    "read_write_mix bandwidth_gb_per_s": "Bandwidth of memory by how many of 16 accesses are writes",
+}
+
+
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
 BANDWIDTH_LEVELS = ("shared memory", "L1", "L2, near", "memory, read", "memory, write", "memory, copy")
 
 
 def _spoken(book: Book, column: Column, names: tuple[str, ...], unit: str) -> list[Part]:
-    """ "L1 34 cycles" for each level that has a figure of this kind."""
+    """ "L1 34 ±0 cycles" for each level that has a figure of this kind."""
     found = []
     for name in names:
         figure = next((f for f in LEVELS[name] if ("cycles" in f[1]) == bool(unit)), None)
         row = book.row(*figure) if figure else None
         if row and (n := row.numbers[column.index]):
             label = "L2" if name == "L2, near" and not unit else name
-            said = text.number(round(n.value, 1) if unit else n.value, n.half_width if not unit else None)
-            found.append((f"{label} {said} {unit or text.unit(row.unit)}", n.anchor))
+            found.append((f"{label} {stated(n, row.unit, limit=False)}", n.anchor))
     return found
 
 

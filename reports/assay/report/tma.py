@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..run_file import Measurement
 from . import beside, curves, text
 from .blocks import Block, Cell, Table, around, metric_table, named, of_column, sweep_table, who
@@ -18,6 +20,7 @@ MOVERS = {
     "tensor_3d": "TMA, 3-D",
     "tensor_4d": "TMA, 4-D",
     "tensor_5d": "TMA, 5-D",
+    "cp_async": "cp.async",
     "cp_async_16": "cp.async 16 B",
     "cp_async_8": "cp.async 8 B",
     "cp_async_4": "cp.async 4 B",
@@ -33,7 +36,8 @@ GB_PER_S = Axis("GB/s")
 def block(book: Book) -> Block:
     found = Block(14, "assay run '^tma/'")
     for level, words in LEVELS.items():
-        found.findings += lines(book, f"95 % of the bandwidth of {words}", lambda c, at=level: depth(book, c, at))
+        label = f"to reach 95 % of the bandwidth of {words}"
+        found.findings += lines(book, label, lambda c, at=level: depth(book, c, at))
     found.findings += lines(book, "against plain loads", lambda c: against_loads(book, c))
     found.findings += lines(book, "latency", lambda c: latencies(book, c))
     found.findings += lines(book, "tensor map", lambda c: descriptor(book, c))
@@ -54,20 +58,33 @@ def label(form: str) -> str:
     return MOVERS.get(form, text.words(form))
 
 
+def copy_words(name: str, m: Measurement) -> str:
+    """ "tensor_2d/latency/bytes_128/dram" -> "TMA, 2-D, 128 B, memory": the form, the size of a copy, what else."""
+    form, _, rest = name.partition("/")
+    copied = m.params.get("copy_bytes", m.params.get("bytes"))
+    said = [MOVERS.get(form, MOVERS.get(form.removesuffix("_16b"), text.words(form)))]
+    said += [text.size(copied)] if copied else []
+    for part in rest.split("/"):
+        if part not in ("latency", "bandwidth", "") and not re.fullmatch(r"(bytes_|b)\d+", part):
+            said.append(LEVELS.get(part, text.words(part)))
+    return ", ".join(said)
+
+
 def depth(book: Book, column: Column, level: str) -> list[Part]:
-    """ "keep 31 KiB in flight per SM with cp.async.bulk" and "boxes of at least 4 KiB"."""
+    """ "keep 31 KiB in flight per SM by TMA, 2-D, in boxes of at least 1 KiB", and what other ways need."""
     found = []
     m = book.measurement(column, f"tma/pipeline/{level}")
-    knees = named(m, "bytes_in_flight_95_")
+    knees, best = named(m, "bytes_in_flight_95_"), named(m, "best_gb_per_s_")
     for form in ("tensor_2d", "bulk", "cp_async_16", "ld_16"):
         if form in knees:
-            lead = "keep " if not found else ""
-            tail = " in flight per SM" if not found else ""
-            found.append((f"{lead}{around(knees[form], text.size)}{tail} by {label(form)}", column.anchor(m.name)))
+            of = f" (of {text.number(round(best[form].value))} GB/s)" if form in best else ""
+            need = around(knees[form], text.size)
+            said = f"by {label(form)} {need}" if found else f"keep {need} in flight per SM by {label(form)}"
+            found.append((said + of, column.anchor(m.name)))
     box = book.measurement(column, f"tma/box/{level}")
     sizes = named(box, "box_bytes_95_")
     if form := next((f for f in ("tensor_2d", "bulk") if f in sizes), None):
-        found.append((f"boxes of at least {around(sizes[form], text.size)}", column.anchor(box.name)))
+        found.insert(1, (f"in boxes of at least {around(sizes[form], text.size)}", column.anchor(box.name)))
     return found
 
 
@@ -124,7 +141,7 @@ def multicast(book: Book, column: Column) -> list[Part]:
     received, sent = named(m, "received_gb_per_s_of_"), named(m, "sent_gb_per_s_of_")
     return [
         (
-            f"to {size} CTAs {text.number(round(metric.value))} GB/s arrive"
+            f"to {text.counted(int(size), 'CTA')} {text.number(round(metric.value))} GB/s arrive"
             + (f" of {text.number(round(sent[size].value))} that L2 sends" if size in sent else ""),
             column.anchor(m.name),
         )
@@ -214,7 +231,7 @@ def multicast_figure(book: Book, column: Column) -> Figure | None:
     return m and curves.draw(
         f"tma-multicast{column.index}",
         f"What SMs receive by multicast from L2{who(book, column)}",
-        [Line(f"to {line.label} CTAs", line.points) for line in curves.lines_of(m.series_named("received_gb_per_s"))],
+        [Line(f"to {text.counted(int(line.label), 'CTA')}", line.points) for line in curves.lines_of(m.series_named("received_gb_per_s"))],
         Axis("bytes of a tile", 2, bytes=True),
         GB_PER_S,
     )
@@ -280,9 +297,7 @@ def _knees(caption: str, column: Column, m: Measurement | None, prefix: str, hea
 
 def latency_table(book: Book, column: Column) -> Table | None:
     rows = [
-        (name.replace("/", " ").replace("_", " "), m)
-        for name, m in of_column(book, column, "tma/")
-        if "latency_cycles" in m.metrics
+        (copy_words(name, m), m) for name, m in of_column(book, column, "tma/") if "latency_cycles" in m.metrics
     ]
     caption = f"Latency of single copies{who(book, column)}"
     return metric_table(
@@ -297,12 +312,14 @@ def latency_table(book: Book, column: Column) -> Table | None:
 
 def bandwidth_table(book: Book, column: Column) -> Table | None:
     rows = [
-        (name.replace("/", " ").replace("_", " "), m)
+        (copy_words(name, m), m)
         for name, m in of_column(book, column, "tma/")
         if "bandwidth_gb_per_s" in m.metrics
         and ("/bandwidth" in name or name.split("/")[0] in ("gather4", "scatter4", "im2col"))
     ]
     metrics = {"bandwidth_gb_per_s": "GB/s", "bytes_per_clock_per_sm": "B/clk/SM"}
-    return metric_table(
-        f"Bandwidth of memory by the form of the copy{who(book, column)}", column, rows, metrics, "Copy"
-    )
+    caption = f"Bytes that arrive by the form of the copy{who(book, column)}"
+    table = metric_table(caption, column, rows, metrics, "Copy")
+    if table and any(name.startswith("im2col") for name, _ in rows):
+        table.notes.append("With several taps im2col reads each pixel as often, all but the first time from L2.")
+    return table
