@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the read bandwidth of L2 depends on: which SM reads what in which order, the footprint, the
-// kind and number of loads under way, how many threads, and how many SMs take part.
+// kind and number of loads under way, how many threads, and how many SMs take part. The patterns
+// are those of probes/memory/l2_shapes.hpp.
 //
-// In "own", "interleaved", "dealt" and "chunks_32kib" each line is wanted by one SM at a time: what
-// arrives is what L2 gave. In the others several SMs want one line at about the same time, or one
-// SM wants it twice while its L1 may still hold it. What arrives is then more than L2 gave, as L1
-// serves it or as requests for one line are merged on their way to L2. In "chunks" CTAs, far more
-// than fit, read chunk b % n of about 512 KiB each, so that at 20 MiB some sixteen read one
-// together. "chunks_interleaved" is that with the chunks' rows taking turns, the order of
-// gpu-l2-cache (github.com/te42kyfo/gpu-benches, gpu-l2-cache/main.cu, by loads that L1 may serve),
-// from which the published 9.7 TB/s of an H200 are; in "chunks_staggered" each CTA begins elsewhere
-// in it.
+// memory/l2/read_chunks samples "chunks" at footprints that others published, by loads that no L1
+// may serve, with "own" at the same footprint beside it.
 //
 // How addresses fall on the slices of L2 is a matter of the physical pages, so that arrays differ:
 // figures are medians over several.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "harness/device.hpp"
@@ -23,22 +16,16 @@
 #include "harness/ptx/load_store.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
+#include "probes/memory/l2_shapes.hpp"
 #include "probes/memory/vector_sum.hpp"
 
 namespace {
 
-constexpr int kMaxThreads = 1024, kArrays = 3, kSums = 1024;
-constexpr int kMostVectors = 8;  // loads of a thread under way, in any kernel
-constexpr double kBytesOfSample = 3e9;
-enum Load : int { kPastL1, kThroughL1, kNotKept };
+using assay::Shape;
+using assay::Walk;
 
-// A row is what a CTA reads by one load of each thread. CTA b begins at row (b % wrap) * apart of
-// `rows` and goes on by `step`, `loads` times, coming round within `span` rows from where it began
-// (own) or from row 0.
-struct Walk {
-  std::uint32_t wrap, apart, step, rows, span, loads;
-  bool own;
-};
+constexpr int kMaxThreads = 1024, kArrays = 3, kSums = 1024;
+enum Load : int { kPastL1, kThroughL1, kNotKept };
 
 template <int kBytes, int kLoad>
 __device__ void load_words(const char* at, uint4& v) {
@@ -107,55 +94,17 @@ constexpr Variant kVariants[] = {
 };
 constexpr const Variant &kUsual = kVariants[0], &kCached = kVariants[6], &kUncached = kVariants[7];
 
-constexpr const char* kPatterns[] = {"own",
-                                     "interleaved",
-                                     "dealt",
-                                     "chunks_32kib",
-                                     "chunks",
-                                     "chunks_interleaved",
-                                     "chunks_staggered",
-                                     "staggered",
-                                     "pairs",
-                                     "together"};
+// One launch of many passes through the array.
+struct Job {
+  const Variant* variant;
+  std::string pattern;
+  int threads;
+  std::uint32_t row_bytes;
+  Shape shape;
 
-struct Shape {
-  std::uint32_t ctas;
-  Walk walk;
+  double bytes() const { return static_cast<double>(shape.ctas) * shape.walk.loads * row_bytes; }
+  std::size_t footprint() const { return std::size_t{shape.walk.rows} * row_bytes; }
 };
-
-// `per_cta`: a CTA's part of the footprint in rows, where every CTA of `resident` has one. But for
-// "own" and "dealt", `resident` is a multiple of eight.
-Shape shape_of(const std::string& pattern, std::uint32_t resident, std::uint32_t per_cta,
-               std::uint32_t row_bytes) {
-  const std::uint32_t rows = resident * per_cta;
-  // Multiples of all the loads under way, and of whole rounds through what a CTA reads.
-  const auto passes = std::max<std::uint32_t>(
-      static_cast<std::uint32_t>(kBytesOfSample / row_bytes / rows) / kMostVectors, 1);
-  const std::uint32_t loads = passes * kMostVectors * per_cta;
-  if (pattern == "own") return {resident, {resident, per_cta, 1, rows, per_cta, loads, true}};
-  if (pattern == "interleaved")
-    return {resident, {resident, 1, resident, rows, rows, loads, false}};
-  if (pattern == "dealt")
-    return {loads / kMostVectors * resident,
-            {~0u, kMostVectors, 1, rows, rows, kMostVectors, false}};
-  if (pattern == "staggered" || pattern == "together") {  // all read all, from other places or one
-    std::uint32_t whole = std::max(loads / rows, 1u) * rows;
-    while (whole % kMostVectors) whole += rows;
-    if (pattern == "together") return {resident, {1, 0, 1, rows, rows, whole, false}};
-    return {resident, {resident, per_cta, 1, rows, rows, whole, false}};
-  }
-  if (pattern == "pairs")  // CTAs b and b + resident / 2 read the same, in step
-    return {resident, {resident / 2, 2 * per_cta, 1, rows, 2 * per_cta, 2 * loads, true}};
-  // Chunks of so many bytes, or the next that divide the rows into a whole number of them.
-  std::uint32_t chunk =
-      std::max((pattern == "chunks_32kib" ? 32u << 10 : 512u << 10) / row_bytes, 1u);
-  while (rows % chunk || chunk % kMostVectors) ++chunk;
-  const std::uint32_t chunks = rows / chunk;
-  const std::uint32_t ctas = std::max(resident * (loads / chunk) / chunks, 1u) * chunks;
-  if (pattern == "chunks_interleaved") return {ctas, {chunks, 1, chunks, rows, rows, chunk, false}};
-  if (pattern == "chunks_staggered") return {ctas, {~0u, 1, chunks, rows, rows, chunk, false}};
-  return {ctas, {chunks, chunk, 1, rows, rows, chunk, false}};
-}
 
 class Bench {
  public:
@@ -167,43 +116,50 @@ class Bench {
     s.fill_random_bits(data_, apart_ * kArrays);
   }
 
-  // Median over the arrays of what all SMs (or as many CTAs as `sms` of them hold) receive, GB/s.
-  double rate(const Variant& v, const std::string& pattern, int threads, int ctas_per_sm,
-              std::uint32_t per_cta, int sms = 0) {
+  // A pattern on all SMs, or as many CTAs as `sms` of them hold; see assay::shape_of() for
+  // `per_cta`.
+  Job job(const Variant& v, const std::string& pattern, int threads, int ctas_per_sm,
+          std::uint32_t per_cta, int sms = 0) const {
     const auto resident = static_cast<std::uint32_t>((sms ? sms : s_.device().sm_count)) *
                           static_cast<std::uint32_t>(ctas_per_sm);
     const auto row_bytes = static_cast<std::uint32_t>(threads * v.bytes);
-    const Shape shape = shape_of(pattern, resident, per_cta, row_bytes);
-    const double bytes = static_cast<double>(shape.ctas) * shape.walk.loads * row_bytes;
-    const std::size_t footprint = std::size_t{shape.walk.rows} * row_bytes;
+    return {&v, pattern, threads, row_bytes,
+            assay::shape_of(pattern, resident, per_cta, row_bytes)};
+  }
+
+  void launch(const Job& job, int array, cudaStream_t stream) {
+    job.variant->kernel<<<job.shape.ctas, job.threads, 0, stream>>>(array_of(array), job.shape.walk,
+                                                                    sums_);
+    assay::check(cudaGetLastError());
+  }
+
+  // What the SMs receive from each of the arrays, GB/s, after a check of what they read.
+  std::vector<double> rates(const Job& job) {
+    const auto& [ctas, walk] = job.shape;
     std::vector<double> rates;
     for (int array = 0; array < kArrays; ++array) {
-      const char* data = data_ + static_cast<std::size_t>(array) * apart_;
-      launch(v, shape, threads, data, true);
+      Job warm = job;  // a short one first: what it reads lies in L2
+      warm.shape.ctas = std::min<std::uint32_t>(ctas, 8192);
+      warm.shape.walk.loads = std::min(walk.loads, 8 * walk.span);
+      launch(warm, array, s_.stream());
       assay::check(cudaMemsetAsync(sums_, 0, kSums * sizeof(*sums_), s_.stream()));
       assay::delay(20'000, s_.stream());
       begin_.record(s_.stream());
-      launch(v, shape, threads, data, false);
+      launch(job, array, s_.stream());
       end_.record(s_.stream());
-      rates.push_back(bytes / assay::elapsed_ns(begin_, end_));
+      rates.push_back(job.bytes() / assay::elapsed_ns(begin_, end_));
       const std::uint32_t found = sum_of(sums_, kSums);
-      const auto times = static_cast<std::uint32_t>(std::uint64_t{shape.ctas} * shape.walk.loads /
-                                                    shape.walk.rows);
-      const std::uint32_t right = times * sum_of(data, footprint / 4);
-      s_.require(found == right, pattern + ": what was read adds up to " + std::to_string(found) +
-                                     ", not " + std::to_string(right));
+      const auto times = static_cast<std::uint32_t>(std::uint64_t{ctas} * walk.loads / walk.rows);
+      const std::uint32_t right = times * sum_of(array_of(array), job.footprint() / 4);
+      s_.require(found == right, job.pattern + ": what was read adds up to " +
+                                     std::to_string(found) + ", not " + std::to_string(right));
     }
-    return assay::median(rates);
+    return rates;
   }
+  double rate(const Job& job) { return assay::median(rates(job)); }
 
  private:
-  void launch(const Variant& v, Shape shape, int threads, const char* data, bool warm) {
-    // A short one first: what it reads lies in L2.
-    if (warm) shape.ctas = std::min<std::uint32_t>(shape.ctas, 8192);
-    if (warm && shape.walk.loads > 8 * shape.walk.span) shape.walk.loads = 8 * shape.walk.span;
-    v.kernel<<<shape.ctas, threads, 0, s_.stream()>>>(data, shape.walk, sums_);
-    assay::check(cudaGetLastError());
-  }
+  const char* array_of(int array) const { return data_ + static_cast<std::size_t>(array) * apart_; }
   std::uint32_t sum_of(const void* words, std::size_t count) {
     const assay::Buffer sum(sizeof(std::uint32_t));
     assay::check(cudaMemsetAsync(sum.data(), 0, sum.bytes(), s_.stream()));
@@ -222,35 +178,55 @@ class Bench {
 using assay::Better;
 using assay::Series;
 
-// Whether each line is wanted by one SM at a time.
-bool exclusive(const std::string& pattern) {
-  return pattern == "own" || pattern == "interleaved" || pattern == "dealt" ||
-         pattern == "chunks_32kib";
+constexpr int kThreads = 256, kCtasPerSm = 4;  // where only the pattern varies
+
+int even_sms(assay::State& s) {
+  const int sms = s.device().sm_count / 2 * 2;
+  if (sms == 0) s.skip("SMs that share need to be two");
+  return sms;
+}
+// The footprint of one row of each resident CTA: 2.06 MiB on 132 SMs.
+std::uint64_t row_of_all(int sms) {
+  return std::uint64_t{kThreads} * kCtasPerSm * 16 * static_cast<unsigned>(sms);
+}
+
+// One footprint, sampled: chunks that SMs share, and beside them lines that each SM has alone.
+void run_chunks(assay::State& s) {
+  const auto wanted = static_cast<std::uint64_t>(s.i64("footprint_mib")) << 20;
+  if (wanted > s.device().l2_bytes) s.skip("the array is larger than L2");
+  const int sms = even_sms(s);
+  const std::uint64_t unit = row_of_all(sms);
+  const auto per_cta = static_cast<std::uint32_t>(std::max((wanted + unit / 2) / unit, 1ul));
+  Bench bench(s);
+  const Job job = bench.job(kUncached, "chunks", kThreads, kCtasPerSm, per_cta, sms);
+  s.set_param("footprint_bytes", static_cast<std::int64_t>(job.footprint()));
+  bench.rates(job);  // for the check
+  s.time({.bytes = job.bytes()}, [&](cudaStream_t stream) { bench.launch(job, 0, stream); });
+  s.add_metric("each_line_to_one_sm_gb_per_s", "GB/s", Better::higher,
+               bench.rates(bench.job(kUncached, "own", kThreads, kCtasPerSm, per_cta, sms)));
 }
 
 // Every pattern over the footprint, by where the loads may be served.
 void run_patterns(assay::State& s) {
-  constexpr int kThreads = 256, kCtasPerSm = 4;
   Bench bench(s);
-  const int sms = s.device().sm_count / 2 * 2;
-  if (sms == 0) s.skip("SMs that share need to be two");
-  // The footprint of one row of each resident CTA: 2.06 MiB on 132 SMs.
-  const std::uint64_t unit = std::uint64_t{kThreads} * kCtasPerSm * 16 * static_cast<unsigned>(sms);
+  const int sms = even_sms(s);
+  const std::uint64_t unit = row_of_all(sms);
   Series series{
       "bandwidth_gb_per_s", "GB/s", {{"load", {}}, {"pattern", {}}, {"footprint_bytes", {}}}, {}};
   std::vector<std::uint32_t> parts;
   for (const std::uint32_t part : {2u, 4u, 6u, 8u, 10u, 12u, 14u, 16u, 20u, 24u})
     if (part * unit <= s.device().l2_bytes) parts.push_back(part);
   if (parts.empty()) s.skip("L2 is smaller than two rows of every SM");
-  for (const char* pattern : kPatterns) series.axes[1].points.emplace_back(std::string(pattern));
+  for (const char* pattern : assay::kL2Patterns)
+    series.axes[1].points.emplace_back(std::string(pattern));
   for (const std::uint32_t part : parts)
     series.axes[2].points.emplace_back(static_cast<std::int64_t>(part * unit));
   double best = 0, alone = 0, through_l1 = 0;
   for (const Variant* v : {&kUncached, &kUsual, &kCached}) {
     series.axes[0].points.emplace_back(std::string(v->name));
-    for (const std::string pattern : kPatterns)
+    for (const std::string pattern : assay::kL2Patterns)
       for (const std::uint32_t part : parts) {
-        const double rate = bench.rate(*v, pattern, kThreads, kCtasPerSm, part, sms);
+        const double rate = bench.rate(bench.job(*v, pattern, kThreads, kCtasPerSm, part, sms));
         series.values.push_back(rate);
         const bool chunks = pattern.starts_with("chunks");
         if (part * unit < 20 << 20 || part * unit > 32 << 20) continue;
@@ -258,8 +234,8 @@ void run_patterns(assay::State& s) {
           if (chunks) through_l1 = std::max(through_l1, rate);
           continue;
         }
-        if (exclusive(pattern)) alone = std::max(alone, rate);
-        if ((chunks || exclusive(pattern)) && rate > best) {
+        if (assay::exclusive(pattern)) alone = std::max(alone, rate);
+        if ((chunks || assay::exclusive(pattern)) && rate > best) {
           best = rate;
           s.set_param("pattern", pattern);
           s.set_param("loads", v->name);
@@ -300,7 +276,8 @@ void run_loads(assay::State& s) {
         assay::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, v.kernel, each, 0));
         const auto rows = part_bytes / static_cast<std::uint32_t>(threads * v.bytes);
         const bool possible = rows > 0 && (dealt ? threads == 2048 : fit >= ctas);
-        by_kernel.values.push_back(possible ? bench.rate(v, pattern, each, ctas, rows) : NAN);
+        by_kernel.values.push_back(possible ? bench.rate(bench.job(v, pattern, each, ctas, rows))
+                                            : NAN);
         if (possible && by_kernel.values.back() > best) {
           best = by_kernel.values.back();
           s.set_param("best",
@@ -313,7 +290,8 @@ void run_loads(assay::State& s) {
   for (int sms = 1;; sms = std::min(2 * sms, s.device().sm_count)) {
     const auto rows = part_bytes / (1024 * 16);
     by_sms.axes[0].points.emplace_back(std::int64_t{sms});
-    by_sms.values.push_back(bench.rate(kUsual, "own", 1024, 1, std::max(rows, 1u), sms) / sms);
+    by_sms.values.push_back(bench.rate(bench.job(kUsual, "own", 1024, 1, std::max(rows, 1u), sms)) /
+                            sms);
     if (sms == s.device().sm_count) break;
   }
   s.add_exact("best_gb_per_s", "GB/s", Better::higher, best);
@@ -330,6 +308,20 @@ std::vector<assay::KernelUse> uses_of(std::initializer_list<const Variant*> vari
   return uses;
 }
 
+assay::Case chunks_of(int mib, assay::Suite suite) {
+  return {.name = std::to_string(mib) + "mib", .params = {{"footprint_mib", mib}}, .suite = suite};
+}
+
+const assay::Registration chunks{{
+    .name = "memory/l2/read_chunks",
+    .question = "How fast do all SMs together read an array that fits in L2, in chunks that "
+                "several of them read at about the same time, and how fast each line by one SM?",
+    .cases = {chunks_of(8, assay::Suite::full), chunks_of(20, assay::Suite::quick),
+              chunks_of(30, assay::Suite::full)},
+    .pace = assay::Pace::l2,
+    .kernels = [](const assay::Case&, assay::Target) { return uses_of({&kUncached}); },
+    .run = run_chunks,
+}};
 const assay::Registration patterns{{
     .name = "memory/l2/read_patterns",
     .question = "How does the read bandwidth of L2 depend on the footprint and on which SMs read "

@@ -14,7 +14,6 @@
 #include "harness/device.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "harness/state.hpp"
-#include "probes/memory/hbm.cuh"
 #include "probes/memory/vector_sum.hpp"
 
 namespace {
@@ -53,51 +52,10 @@ __global__ void __launch_bounds__(kThreads)
   sums[blockIdx.x * kThreads + threadIdx.x] = sum;
 }
 
-// Tiles dealt to whichever SM is free, as in probes/memory/hbm_read.cu, here of an array that stays
-// in L2: nobody waits for the SM that is farthest from its lines. CTA b reads tile b % tiles.
-constexpr int kDealtThreads = 256;
-constexpr std::size_t kDealtTile = kDealtThreads * kLoads;  // vectors
-constexpr unsigned kDealtRounds = 101;  // odd: words read that often do not cancel in a xor
-
-__global__ void __launch_bounds__(kDealtThreads)
-    read_l2_dealt(const uint4* data, unsigned tiles, std::uint32_t* sums) {
-  const uint4* source = data + blockIdx.x % tiles * kDealtTile + threadIdx.x;
-  uint4 v[kLoads];
-#pragma unroll
-  for (int i = 0; i < kLoads; ++i) v[i] = assay::ptx::load_v4_l2(source + i * kDealtThreads);
-  std::uint32_t bits = 0;
-#pragma unroll
-  for (const uint4& vector : v) bits ^= vector.x ^ vector.y ^ vector.z ^ vector.w;
-  bits = __reduce_xor_sync(~0u, bits);
-  const unsigned warp = (blockIdx.x * kDealtThreads + threadIdx.x) / 32;
-  if (threadIdx.x % 32 == 0) atomicXor(&sums[warp % assay::kHbmSums], bits);
-}
-
-void run_dealt(assay::State& s) {
-  const auto bytes = static_cast<std::uint64_t>(s.i64("footprint_mib")) << 20;
-  if (bytes > s.device().l2_bytes) s.skip("the array is larger than L2");
-  const auto tiles = static_cast<unsigned>(bytes / (kDealtTile * sizeof(uint4)));
-  auto* data = s.allocate<uint4>(bytes / sizeof(uint4));
-  auto* sums = s.allocate<std::uint32_t>(assay::kHbmSums);
-  s.fill_random_bits(data, bytes);
-  s.set_param("footprint_bytes", static_cast<std::int64_t>(bytes));
-  const auto launch = [&](cudaStream_t stream) {
-    read_l2_dealt<<<tiles * kDealtRounds, kDealtThreads, 0, stream>>>(data, tiles, sums);
-  };
-  assay::check(cudaMemsetAsync(sums, 0, assay::kHbmSums * sizeof(*sums), s.stream()));
-  launch(s.stream());
-  assay::check(cudaGetLastError());
-  s.require(assay::combined_bits(s, sums, assay::kHbmSums * sizeof(*sums)) ==
-                assay::combined_bits(s, data, bytes),
-            "what was read does not combine to the bits of the array");
-  s.time({.bytes = static_cast<double>(bytes) * kDealtRounds}, launch);
-}
-
 void run(assay::State& s) {
   const auto ctas = static_cast<std::uint32_t>(s.device().sm_count);
-  const std::int64_t mib = s.i64("footprint_mib");
-  const std::uint64_t wanted = mib ? std::uint64_t{1} * mib << 20 : s.device().l2_bytes / 4;
-  if (wanted > s.device().l2_bytes) s.skip("the array is larger than L2");
+  // So that it also fits where each of two partitions keeps a copy of what lies in the other.
+  const std::uint64_t wanted = s.device().l2_bytes / 4;
   const bool own = s.text("lines") == "own";
   // Tiles of an SM, to the nearest.
   const auto part = static_cast<std::uint32_t>((wanted + ctas * kTile / 2) / (ctas * kTile));
@@ -137,36 +95,12 @@ void run(assay::State& s) {
               "a thread's sum is not that of what it should have read");
 }
 
-// Footprint 0: a quarter of L2, so that it also fits where each of two partitions keeps a copy of
-// what lies in the other.
-assay::Case array_of(std::string name, int mib, const char* lines) {
-  return {.name = name,
-          .params = {{"footprint_mib", mib}, {"lines", lines}},
-          .suite = name.empty() ? assay::Suite::quick : assay::Suite::full};
-}
-
-const assay::Registration dealt{{
-    .name = "memory/l2/read_dealt",
-    .question = "How fast do all SMs together read an array that fits in L2 when its tiles go to "
-                "whichever SM is free?",
-    .cases = {{.name = "20mib", .params = {{"footprint_mib", 20}}, .suite = assay::Suite::full},
-              {.name = "30mib", .params = {{"footprint_mib", 30}}, .suite = assay::Suite::full}},
-    .pace = assay::Pace::l2,
-    .kernels =
-        [](const assay::Case&, assay::Target) {
-          return std::vector<assay::KernelUse>{
-              {.kernel = "read_l2_dealt",
-               .sass = {{"LDG.E.128.STRONG.GPU", kLoads, kLoads, assay::SassWhere::kernel}}}};
-        },
-    .run = run_dealt,
-}};
-
 const assay::Registration registration{{
     .name = "memory/l2/read",
     .question = "How many bytes per SM and cycle does L2 give when all SMs read parts of their own "
                 "of an array that fits in L2?",
-    .cases = {array_of("", 0, "own"), array_of("8mib", 8, "own"), array_of("20mib", 20, "own"),
-              array_of("30mib", 30, "own"), array_of("same_lines", 0, "all")},
+    .cases = {{.params = {{"lines", "own"}}},
+              {.name = "same_lines", .params = {{"lines", "all"}}, .suite = assay::Suite::full}},
     .pace = assay::Pace::l2,
     .kernels =
         [](const assay::Case&, assay::Target) {

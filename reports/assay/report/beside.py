@@ -109,9 +109,6 @@ def _why(book: Book, column: Column, row: Row, n: Number, p: Published) -> str:
 # Cases that may be closer to how others measured: (name, words before its figure).
 CLOSER = {
     "memory/l1/latency": (("memory/l1/latency/index", "with an index that becomes an address"),),
-    "memory/l2/read/8mib": (("memory/l2/read_dealt/8mib", "dealt among the SMs"),),
-    "memory/l2/read/20mib": (("memory/l2/read_dealt/20mib", "dealt among the SMs"),),
-    "memory/l2/read/30mib": (("memory/l2/read_dealt/30mib", "dealt among the SMs"),),
     "memory/l2_near/latency": (("memory/l2_near/latency_spoiled", "without copies in the other partition"),),
     "memory/l2_far/latency": (("memory/l2_far/latency_replicated", "from the copy in the near partition"),),
 }
