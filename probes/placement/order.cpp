@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // In which order the SMs are filled: the SM of each CTA of a grid twice as large as the GPU, by the
 // size of the clusters and by how many CTAs fit an SM, and whether another launch does the same.
+// Then of grids of other sizes: which CTA is the first, by index, on an SM that has one, and how
+// many SMs have none at that point. Order is that of indices: all that fit
+// begin within some 200 ns.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
 
 #include "harness/device.hpp"
+#include "probes/placement/gpc_groups.hpp"
 #include "probes/placement/gpc_map.hpp"
 
 namespace {
@@ -27,6 +32,54 @@ std::size_t gpcs_of_first(const std::vector<CtaPlace>& places, const std::vector
   return seen.size();
 }
 
+// Of grids without clusters, from as many CTAs as SMs to twice as many.
+struct ByGrid {
+  assay::Series sm{"sm_by_grid", "", {{"grid", {}}, {"cta", {}}}, {}};
+  assay::Series doubled{"first_doubled_cta_by_grid", "", {{"grid", {}}}, {}};
+  assay::Series without{"sms_without_cta_by_then", "SM", {{"grid", {}}}, {}};
+  int one_each = 0;  // the largest that gave each of its CTAs an SM of its own
+};
+
+ByGrid run_grids(assay::Holder& holder, int sms, int residents) {
+  ByGrid by;
+  const int most = 2 * sms;
+  for (std::int64_t cta = 0; cta < most; ++cta) by.sm.axes[1].points.emplace_back(cta);
+  for (const int grid : {sms, sms + 1, 5 * sms / 4, 3 * sms / 2, 7 * sms / 4, most - 1, most}) {
+    const std::vector<CtaPlace> places = holder.run({.ctas = grid, .residents = residents});
+    const auto wave = std::span(places).first(assay::first_wave(places).size());
+    const std::size_t doubled = assay::first_doubled(wave);
+    const bool shares = doubled < wave.size();
+    if (!shares && wave.size() == places.size()) by.one_each = std::max(by.one_each, grid);
+    for (auto* series : {&by.sm, &by.doubled, &by.without})
+      series->axes[0].points.emplace_back(std::int64_t{grid});
+    by.doubled.values.push_back(shares ? static_cast<double>(doubled) : NAN);
+    by.without.values.push_back(assay::sms_begun_after(wave, doubled));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(most); ++i)
+      by.sm.values.push_back(i < places.size() ? places[i].sm : NAN);
+  }
+  return by;
+}
+
+std::string finding(const std::vector<CtaPlace>& first, const std::vector<int>& gpc_of_sm,
+                    const ByGrid& by) {
+  std::string said;
+  if (!gpc_of_sm.empty()) {
+    const int run =
+        assay::median_run(std::span(first).first(assay::first_wave(first).size()), gpc_of_sm);
+    said = run > assay::kSmsOfTpc
+               ? fmt::format("GPC after GPC is given CTAs, {} in a row, one for each of its SMs; ",
+                             run)
+               : "the GPCs are given CTAs in turn; ";
+  }
+  said += fmt::format("grids of up to {} CTAs get an SM each", by.one_each);
+  const double doubled = by.doubled.values.back(), without = by.without.values.back();
+  if (std::isnan(doubled)) return said;
+  return said + fmt::format("; in one of {}, CTA {:g} is the first to share an SM, {}",
+                            first.size(), doubled,
+                            without == 0 ? "when every SM has one"
+                                         : fmt::format("when {:g} SMs still have none", without));
+}
+
 void run(assay::State& s) {
   const auto residents = static_cast<int>(s.i64("residents"));
   const int sms = s.device().sm_count, most = 2 * sms;
@@ -40,6 +93,7 @@ void run(assay::State& s) {
   gpc.name = "gpc";
   begin.name = "begin_ns";
   begin.unit = "ns";
+  ByGrid by_grid = run_grids(holder, sms, residents);
   for (const int cluster : kClusters) {
     if (cluster > 1 && (!has_clusters || holder.resident_clusters(cluster, residents) == 0))
       continue;
@@ -68,10 +122,7 @@ void run(assay::State& s) {
     const std::string of = cluster > 1 ? fmt::format("_cluster_{}", cluster) : "";
     const std::size_t doubled = assay::first_doubled(std::span(first).first(wave));
     s.add_exact("first_doubled_cta" + of, "", Better::higher, static_cast<double>(doubled));
-    if (cluster == 1 && residents > 1)
-      s.set_param("finding", doubled >= static_cast<std::size_t>(sms)
-                                 ? "every SM has one CTA before any gets a second"
-                                 : fmt::format("CTA {} is the first to share an SM", doubled));
+    if (cluster == 1) s.set_param("finding", finding(first, gpc_of_sm, by_grid));
     s.add_exact("alike_fraction" + of, "", Better::higher, alike);
     if (has_clusters)
       s.add_exact("gpcs_of_first_ctas" + of, "", Better::higher,
@@ -80,6 +131,8 @@ void run(assay::State& s) {
   s.add_series(std::move(sm));
   if (has_clusters) s.add_series(std::move(gpc));
   s.add_series(std::move(begin));
+  for (auto* series : {&by_grid.sm, &by_grid.doubled, &by_grid.without})
+    s.add_series(std::move(*series));
 }
 
 std::vector<assay::Case> cases() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Spread {
   std::size_t first_wave = 0;  // CTAs that began before the first one ended
   int sms_used = 0;            // by those
   int most_on_one_sm = 0;      // of those
+  int least_on_one_sm = 0;     // of those, where there is any
 };
 
 // Indices of the CTAs that began before the first one ended: all that were resident at the start.
@@ -41,14 +43,19 @@ inline Spread spread_of(std::span<const CtaPlace> places) {
   for (const std::size_t i : wave)
     spread.most_on_one_sm = std::max(spread.most_on_one_sm, ++on_sm[places[i].sm]);
   spread.sms_used = static_cast<int>(on_sm.size());
+  if (!on_sm.empty())
+    spread.least_on_one_sm =
+        std::ranges::min_element(on_sm, {}, [](const auto& sm) { return sm.second; })->second;
   return spread;
 }
 
-// Whether no SM holds more of the first wave than its share: with as many CTAs as SMs, or fewer,
-// one at most.
+// Whether every SM holds its share of the first wave, rounded down or up: with as many CTAs as SMs,
+// or fewer, one at most.
 inline bool is_even(const Spread& spread, int sm_count) {
   const auto sms = static_cast<std::size_t>(sm_count);
-  return static_cast<std::size_t>(spread.most_on_one_sm) <= (spread.first_wave + sms - 1) / sms;
+  const int least = spread.sms_used < sm_count ? 0 : spread.least_on_one_sm;
+  return static_cast<std::size_t>(spread.most_on_one_sm) <= (spread.first_wave + sms - 1) / sms &&
+         static_cast<std::size_t>(least) >= spread.first_wave / sms;
 }
 
 // Index of the first CTA on an SM that one of a lower index runs on: the number of SMs if the
@@ -58,6 +65,36 @@ inline std::size_t first_doubled(std::span<const CtaPlace> places) {
   for (std::size_t i = 0; i < places.size(); ++i)
     if (!taken.emplace(places[i].sm, true).second) return i;
   return places.size();
+}
+
+// SMs whose first CTA, by index, comes after the one of index `cta`.
+inline int sms_begun_after(std::span<const CtaPlace> places, std::size_t cta) {
+  std::set<std::uint32_t> before, after;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i <= cta)
+      before.insert(places[i].sm);
+    else if (!before.contains(places[i].sm))
+      after.insert(places[i].sm);
+  }
+  return static_cast<int>(after.size());
+}
+
+// The median length of runs of CTAs, by index, that are of one group, `group_of_sm` telling which;
+// 0 if there are none.
+inline int median_run(std::span<const CtaPlace> places, std::span<const int> group_of_sm) {
+  std::vector<int> runs;
+  int last = -1;
+  for (const CtaPlace& p : places) {
+    if (p.sm >= group_of_sm.size()) continue;
+    const int group = group_of_sm[p.sm];
+    if (runs.empty() || group != last) runs.push_back(0);
+    ++runs.back();
+    last = group;
+  }
+  if (runs.empty()) return 0;
+  const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+  std::ranges::nth_element(runs, middle);
+  return *middle;
 }
 
 // Fraction of the CTAs that ran on the same SM both times.

@@ -28,6 +28,28 @@ TEST(Spread, TwoOnOneSmAreNotEvenWhileAnotherHasNone) {
   EXPECT_EQ(first_doubled(places), 1u);
 }
 
+TEST(Spread, ThreeOnOneSmAndOneOnAnotherAreNotEven) {
+  EXPECT_FALSE(is_even(spread_of(std::vector{on(0), on(0), on(0), on(1)}), 2));
+  EXPECT_TRUE(is_even(spread_of(std::vector{on(0), on(0), on(1), on(1)}), 2));
+  // Five on three SMs: two each at most, and one at least.
+  EXPECT_TRUE(is_even(spread_of(std::vector{on(0), on(1), on(2), on(0), on(1)}), 3));
+  EXPECT_FALSE(is_even(spread_of(std::vector{on(0), on(1), on(0), on(1)}), 3));
+}
+
+TEST(Spread, SmsThatBeginLate) {
+  const std::vector<CtaPlace> places = {on(0), on(1), on(0), on(2), on(1), on(2), on(3)};
+  EXPECT_EQ(first_doubled(places), 2u);
+  EXPECT_EQ(sms_begun_after(places, 2), 2);
+  EXPECT_EQ(sms_begun_after(places, 6), 0);
+}
+
+TEST(MedianRun, IsHowManyInARowAreOfOneGroup) {
+  const std::vector<int> groups = {0, 0, 1, 1};
+  EXPECT_EQ(median_run(std::vector{on(0), on(1), on(2), on(3), on(1), on(0)}, groups), 2);
+  EXPECT_EQ(median_run(std::vector{on(0), on(2), on(1), on(3)}, groups), 1);
+  EXPECT_EQ(median_run({}, groups), 0);
+}
+
 TEST(Spread, WhatBeginsAfterTheFirstHasEndedIsNoDoubling) {
   const std::vector<CtaPlace> places = {on(0, 100, 200), on(1, 110, 220), on(0, 205, 300)};
   const Spread spread = spread_of(places);
