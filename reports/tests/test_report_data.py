@@ -174,7 +174,7 @@ def test_launches_and_workers(book):
     assert "an empty kernel, each in a row: in a stream 2.9 µs, in a graph 0.7 µs" in words
     assert "memset of 4 B 1.1 µs" in words
     words = said(blocks(book)[21])
-    assert "kernels of 5 µs: streams 320 k/s with 8 at 95 %, 2.1 × one, threads 820 k/s" in words
+    assert "kernels of 5 µs: streams 320 thousand/s (2.1 × one worker), 95 % of it with 8 workers" in words
 
 
 def test_placement_and_what_no_code_knows_of(book):

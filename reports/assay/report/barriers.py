@@ -18,15 +18,16 @@ KINDS = {
     "syncwarp": "__syncwarp",
     "syncthreads": "__syncthreads",
     "named_barrier/sync": "named barrier",
-    "named_barrier/hand_over": "named barrier, handed over",
     "mbarrier/arrive_wait": "mbarrier, arrive and wait",
-    "mbarrier": "mbarrier, by piece",
-    "mbarrier_remote": "mbarrier of another CTA",
     "cluster": "cluster",
     "grid": "grid",
-    "fence": "fence",
     "setmaxnreg": "setmaxnreg, down and up",
+    "fence": "fence",
+    "named_barrier/hand_over": "named barrier, handed over",
+    "mbarrier": "mbarrier, by piece",
+    "mbarrier_remote": "mbarrier of another CTA",
 }
+COUNTED = {"syncwarp": "lane", "cluster": "CTA", "setmaxnreg": "warpgroup"}  # what cases are numbered by; else threads
 OVER_THREADS = ("syncthreads", "named_barrier/sync", "named_barrier/hand_over", "mbarrier/arrive_wait")
 
 
@@ -58,21 +59,20 @@ def _cases(book: Book, column: Column, kind: str) -> list[tuple[str, Measurement
 
 
 def ends(book: Book, column: Column, kind: str) -> list[Part]:
-    """Cycles of the cases of a kind: all of a few, of many with a number the first and the last."""
-    found = _cases(book, column, kind)
-    numbered = [(int(name), m) for name, m in found if name.isdigit()]
-    if len(numbered) > 3:
-        numbered.sort(key=lambda item: item[0])
-        found = [(str(n), m) for n, m in (numbered[0], numbered[-1])]
-    word = "threads" if kind in OVER_THREADS else "warpgroups" if kind == "setmaxnreg" else ""
-    return [
-        (
-            f"{f'{name} {word}' if name.isdigit() and word else name.replace('/', ' ').replace('_', ' ')} "
-            f"{text.number(round(m.metrics['latency_cycles'].value, 1))} cycles",
-            column.anchor(m.name),
-        )
-        for name, m in found[:8]
-    ]
+    """Cycles of the cases of a kind; of those with a number at the end of their name the first and the last."""
+    groups: dict[str, list[tuple[int, Measurement]]] = {}
+    for name, m in _cases(book, column, kind):
+        stem, number = re.fullmatch(r"(.*?)/?(\d+)?", name).groups()
+        groups.setdefault(stem, []).append((int(number or 0), m))
+    found = []
+    for stem, cases in groups.items():
+        cases.sort(key=lambda case: case[0])
+        for n, m in cases[:1] if len(cases) == 1 else (cases[0], cases[-1]):
+            of = text.counted(n, COUNTED.get(kind, "thread")) if n else ""
+            label = re.sub("[/_]", " ", stem) if stem and m is cases[0][1] else ""
+            cycles = f"{text.number(round(m.metrics['latency_cycles'].value, 1))} cycles"
+            found.append((" ".join(part for part in (label, of, cycles) if part), column.anchor(m.name)))
+    return found[:12]
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------

@@ -64,15 +64,16 @@ def saturation(book: Book, column: Column, work: str) -> list[Part]:
     for label, m in _of_work(book, column, work):
         rate, at = m.value("kernels_per_s"), m.value("workers_at_95_percent")
         if rate is not None and at is not None:
-            said = f"{label} {_per_second(rate)} with {at:.0f} at 95 %"
-            if (alone := m.value("kernels_per_s_alone")) and alone < rate:
-                said += f", {rate / alone:.1f} × one"
+            alone = m.value("kernels_per_s_alone")
+            more = f" ({rate / alone:.1f} × one worker)" if alone and alone < rate else ""
+            knee = f"95 % of it with {text.counted(round(at), 'worker')}" if at > 1 else "with one, more gain nothing"
+            said = f"{label} {_per_second(rate)}{more}, {knee}"
             found.append((said, column.anchor(m.name)))
     return found
 
 
 def _per_second(rate: float) -> str:
-    return f"{rate / 1e6:.3g} M/s" if rate >= 1e6 else f"{rate / 1e3:.3g} k/s"
+    return f"{rate / 1e6:.3g} million/s" if rate >= 1e6 else f"{rate / 1e3:.3g} thousand/s"
 
 
 def neighbour(book: Book, column: Column) -> list[Part]:
@@ -80,13 +81,13 @@ def neighbour(book: Book, column: Column) -> list[Part]:
     found = []
     for name, m in of_column(book, column, "launch/neighbour/"):
         said = [
-            f"{words} {value:.3g}" if value < 1000 else f"{words} {text.number(round(value))}"
+            f"{words} {f'{value:.3g}' if value < 1000 else text.number(round(value))} µs"
             for key, words in SHARING.items()
             if (value := m.value(f"latency_us_{key}_p99")) is not None
         ]
         if said:
             found.append(
-                (f"{text.words(name)}: 99th percentile of latency {', '.join(said)} µs", column.anchor(m.name))
+                (f"{text.words(name)}: 99 % of small requests end within {', '.join(said)}", column.anchor(m.name))
             )
     return found
 
