@@ -148,8 +148,8 @@ def test_tensor_memory_is_shown_as_built_and_never_as_measured():
 
 def test_atomics_against_one_write(book):
     words = said(blocks(book)[16])
-    assert "summed in each CTA by shuffles, then one is fastest, 4 000 GB/s, 50 × an atomic by each thread" in words
-    assert "add u32 0.7 op/clk to one address, 400 to own ones" in words
+    assert "summed in each CTA by shuffles, then one atomic is fastest, 4 000 GB/s, 50 × an atomic by each thread" in words
+    assert "add u32 0.7 ops/clk to one address, 400 to own ones" in words
 
 
 def test_links_by_kind_both_ways_and_between_gpus(book):

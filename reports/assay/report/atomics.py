@@ -14,8 +14,8 @@ SPACES = {"global": "global memory", "shared": "shared memory"}
 WAYS = {
     "thread_atomics": "an atomic by each thread",
     "warp_atomics": "summed in each warp, then an atomic",
-    "shared_atomics": "summed in shared memory by atomics, then one",
-    "shuffles": "summed in each CTA by shuffles, then one",
+    "shared_atomics": "summed in shared memory by atomics, then one atomic",
+    "shuffles": "summed in each CTA by shuffles, then one atomic",
     "partials": "partial sums written, a second kernel adds them",
 }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import cells, curves, text
-from .blocks import EMPTY, Block, Cell, Table, metric_table, of_column, sweep_table, who
+from .blocks import EMPTY, Block, Cell, Table, metric_table, named, of_column, sweep_table, who
 from .curves import Axis, Line
 from .findings import Part, lines
 from .model import Book, Column
@@ -17,6 +17,7 @@ SMS_A_ROW = 33  # of the picture of near partitions
 
 def add_findings(book: Book, block: Block) -> None:
     block.findings += lines(book, "L2 partitions", lambda c: _partitions(book, c))
+    block.findings += lines(book, "shared memory of other CTAs", lambda c: _others(book, c))
     block.findings += lines(book, "bank conflicts, cycles", lambda c: _banks(book, c))
     block.findings += lines(book, "TLB", lambda c: _tlb(book, c))
     block.findings += lines(book, "memory under load", lambda c: _loaded(book, c))
@@ -49,6 +50,24 @@ def _partitions(book: Book, column: Column) -> list[Part]:
         found.append((f"an atomic takes {near:.0f} cycles in the near one and {far:.0f} in the far one", at))
     if (alike := m.value("sms_mapped_alike_twice")) is not None:
         found.append((f"{text.percent(alike)} of the SMs mapped alike twice", at))
+    return found
+
+
+def _others(book: Book, column: Column) -> list[Part]:
+    """Latency and bandwidth of distributed shared memory in the smallest and the largest cluster."""
+    found = []
+    for name, metric, words in (
+        ("load_latency", "latency_cycles_of_", "a load takes"),
+        ("read", "bytes_per_clock_per_sm_of_", "reads at"),
+    ):
+        m = book.measurement(column, f"memory/distributed_shared/{name}")
+        sizes = {int(k): v for k, v in named(m, metric).items() if k.isdigit()}
+        if len(sizes) > 1:
+            few, many = min(sizes), max(sizes)
+            first, last = (text.number(round(sizes[size].value, 1)) for size in (few, many))
+            unit = text.unit(sizes[few].unit)
+            said = f"{words} {first} {unit} in clusters of {few}, {last} in those of {many}"
+            found.append((said, column.anchor(m.name)))
     return found
 
 

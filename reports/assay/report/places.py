@@ -20,7 +20,7 @@ FAMILIES: dict[str, tuple[Callable[[Book], Block], ...]] = {
     "placement": (placement.block,),
     "link": (links.block, links.peer_block),
 }
-MOST = 8  # findings among the answers; the rest is in the place of the question
+MOST = 11  # findings among the answers; the rest is in the place of the question
 
 
 def blocks(book: Book) -> dict[str, list[Block]]:

@@ -108,7 +108,14 @@ PARTS: dict[str, tuple[Question, ...]] = {
         Question(14, "TMA: latency, bandwidth, and how deep a pipeline hides it"),
         Question(15, "TMEM: load, store and copy"),
         Question(16, "Atomics against a shared-memory reduction"),
-        Question(17, "Host transfers: what offloading costs", (Pick(r"host/dram_.*", None, 3),)),
+        Question(
+            17,
+            "Host transfers: what offloading costs",
+            tuple(
+                Pick(f"host/dram_bandwidth/{how}", None, 1, f"the CPU's memory, {how}")
+                for how in ("copy", "read", "triad")
+            ),
+        ),
     ),
     "Scheduling and launch": (
         Question(18, "Fixed costs: launch, graph, dependent launch, event, memset"),

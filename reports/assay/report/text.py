@@ -25,7 +25,7 @@ QUANTITIES = {
     "gpu_gap_us": "gap on the GPU",
 }
 
-UNITS = {"us": "µs", "cycle": "cycles", "cycles": "cycles", "op/clk/SM": "ops/clk/SM"}
+UNITS = {"us": "µs", "cycle": "cycles", "cycles": "cycles", "op/clk/SM": "ops/clk/SM", "op/clk": "ops/clk"}
 
 ACRONYMS = {
     "tma": "TMA",

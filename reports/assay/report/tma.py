@@ -42,6 +42,7 @@ def block(book: Book) -> Block:
     found.findings += lines(book, "latency", lambda c: latencies(book, c))
     found.findings += lines(book, "tensor map", lambda c: descriptor(book, c))
     found.findings += lines(book, "multicast from L2", lambda c: multicast(book, c))
+    found.findings += lines(book, "stores and reductions", lambda c: stores(book, c))
     for column in book.columns[:4]:
         for level in LEVELS:
             found.draw(in_flight(book, column, level))
@@ -147,6 +148,20 @@ def multicast(book: Book, column: Column) -> list[Part]:
         )
         for size, metric in received.items()
     ]
+
+
+def stores(book: Book, column: Column) -> list[Part]:
+    """The best of stores and of reductions to memory and to L2, and the size of a copy that stores want."""
+    found = []
+    for level, words in LEVELS.items():
+        m = book.measurement(column, f"tma/store/{level}")
+        best, sizes = named(m, "best_gb_per_s_"), named(m, "copy_bytes_95_")
+        for form, said in {"bulk": "cp.async.bulk stores", "add_f32": "adds f32"}.items():
+            if form in best:
+                size = f", 95 % of it from copies of {around(sizes[form], text.size)} on" if form in sizes else ""
+                rate = text.number(round(best[form].value))
+                found.append((f"{said} at {rate} GB/s to {words}{size}", column.anchor(m.name)))
+    return found
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
