@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether events come at regular intervals, and at which.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -12,6 +13,9 @@ namespace assay {
 struct Period {
   double length = 0;    // in the unit of the times
   double strength = 0;  // 0 for none at all to 1 for perfectly regular
+  // That times at random would be as regular at any of the periods tried: exp(-n strength^2) for
+  // each of them (the Rayleigh test), taken as if they were independent, which is an upper bound.
+  double chance = 1;
 };
 
 // |mean of exp(2 pi i t / length)|, Rayleigh's measure: 1 if all times are at one phase.
@@ -38,6 +42,9 @@ inline Period strongest_period(std::span<const double> times, double least, doub
   for (std::size_t i = 0; i < tried.size(); ++i)
     if (tried[i].strength >= 0.9 * best.strength) {
       while (i + 1 < tried.size() && tried[i + 1].strength > tried[i].strength) ++i;
+      const double n = static_cast<double>(times.size()), strength = tried[i].strength;
+      tried[i].chance =
+          std::min(1., static_cast<double>(tried.size()) * std::exp(-n * strength * strength));
       return tried[i];
     }
   return best;

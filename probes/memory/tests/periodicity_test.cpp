@@ -25,6 +25,7 @@ TEST(Periodicity, SurvivesGapsAndJitter) {
   const Period found = strongest_period(times, 0.5, 10);
   EXPECT_NEAR(found.length, 3.9, 0.02);
   EXPECT_GT(found.strength, 0.8);
+  EXPECT_LT(found.chance, 1e-6);
 }
 
 TEST(Periodicity, OfRandomEventsIsWeak) {
@@ -32,7 +33,9 @@ TEST(Periodicity, OfRandomEventsIsWeak) {
   std::exponential_distribution<double> gap(0.25);
   std::vector<double> times = {0};
   for (int i = 0; i < 400; ++i) times.push_back(times.back() + gap(random));
-  EXPECT_LT(strongest_period(times, 0.5, 10).strength, 0.4);
+  const Period found = strongest_period(times, 0.5, 10);
+  EXPECT_LT(found.strength, 0.4);
+  EXPECT_GT(found.chance, 0.01);
 }
 
 TEST(Periodicity, OfAFewEventsIsNotAsked) {
