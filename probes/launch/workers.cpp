@@ -230,7 +230,7 @@ std::vector<assay::Case> cases() {
           {.name = fmt::format("{}/{}", workers, name),
            .params = {{"workers", workers}, {"work_ns", work_ns}, {"max_connections", "default"}},
            .suite = all.size() == 1 ? assay::Suite::quick : assay::Suite::full});
-  all.push_back({.name = "threads/50us/connections32",
+  all.push_back({.name = "threads_connections32/50us",
                  .params = {{"workers", "threads"}, {"work_ns", 50'000}, {"max_connections", "32"}},
                  .suite = assay::Suite::full});
   return all;
