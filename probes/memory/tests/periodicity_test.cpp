@@ -28,14 +28,19 @@ TEST(Periodicity, SurvivesGapsAndJitter) {
   EXPECT_LT(found.chance, 1e-6);
 }
 
-TEST(Periodicity, OfRandomEventsIsWeak) {
-  std::mt19937 random(1);
-  std::exponential_distribution<double> gap(0.25);
-  std::vector<double> times = {0};
-  for (int i = 0; i < 400; ++i) times.push_back(times.back() + gap(random));
-  const Period found = strongest_period(times, 0.5, 10);
-  EXPECT_LT(found.strength, 0.4);
-  EXPECT_GT(found.chance, 0.01);
+TEST(Periodicity, OfRandomEventsIsWeakAndExplainedByChance) {
+  int alarms = 0;  // one in a hundred is what the bound allows
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    std::mt19937 random(seed);
+    std::exponential_distribution<double> gap(0.25);
+    std::vector<double> times = {0};
+    for (int i = 0; i < 400; ++i) times.push_back(times.back() + gap(random));
+    const Period found = strongest_period(times, 0.5, 10);
+    EXPECT_LT(found.strength, 0.4);
+    EXPECT_GT(found.chance, 1e-4);
+    alarms += found.chance < 0.01;
+  }
+  EXPECT_LE(alarms, 1);
 }
 
 TEST(Periodicity, OfAFewEventsIsNotAsked) {
