@@ -216,6 +216,8 @@ def test_curves_merge_what_lies_on_each_other_and_keep_what_does_not():
     lines = [Line("a", [(1, 10), (2, 20)]), Line("b", [(1, 10.05), (2, 20)]), Line("c", [(1, 10), (2, 40)])]
     drawn = curves.draw("k", "A title", lines, Axis("n", 2), Axis("cycles", 10))
     assert ">a, b<" in drawn.svg and ">c<" in drawn.svg and "a, b: from 10 at 1 to 20 at 2" in drawn.description
+    halves = curves.draw("k", "t", [Line("a", [(1, 0), (2, 18.6)])], Axis("n"), Axis("B/clk/SM"))
+    assert ">12.5<" in halves.svg and ">12<" not in halves.svg
     assert curves.draw("k", "t", [Line("one point", [(1, 1)])], Axis("n"), Axis("y")) is None
     assert curves.draw("k", "t", [Line("flat", [(0, 0), (1, 0)])], Axis("n", 2), Axis("y")) is not None
 

@@ -25,6 +25,7 @@ class Cell:
 
 
 EMPTY = Cell("")
+HALF_A_PAGE = 66  # characters of a table
 
 
 @dataclass
@@ -38,8 +39,9 @@ class Table:
 
     @property
     def wide(self) -> bool:
-        """Whether it wants the whole width of the page."""
-        return len(self.head) > 5
+        """Whether it wants the whole width of the page: more characters than half of it holds."""
+        columns = zip(self.head, *([cell.said for cell in row] for row in self.rows))
+        return sum(max(len(head), *map(len, said)) + 2 for head, *said in columns) > HALF_A_PAGE
 
 
 @dataclass

@@ -116,8 +116,8 @@ def draw(
         if x.bytes:
             ax.xaxis.set_major_formatter(lambda v, _: text.size(v))
         else:
-            ax.xaxis.set_major_formatter(lambda v, _: f"{v:,.0f}".replace(",", text.THIN) if v >= 1 else f"{v:g}")
-        ax.yaxis.set_major_formatter(lambda v, _: f"{v:,.0f}".replace(",", text.THIN) if abs(v) >= 10 else f"{v:g}")
+            ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
+        ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
         ax.set(xlabel=x.label, ylabel=y.label)
         return finish(canvas, key, title, _in_words(lines, x, y, levels), note)
 
