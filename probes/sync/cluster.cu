@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The barrier of a cluster, by its size, its threads and what it orders: with release and acquire,
 // as cluster.sync() of cooperative groups has it, and relaxed, which only keeps CTAs in step. The
-// release is a fence of the whole GPU (MEMBAR.ALL.GPU, ptxas 13.0), the acquire empties L1.
+// release is a fence of the whole GPU (MEMBAR.ALL.GPU, ptxas 13.0), the acquire empties L1: the
+// difference between the two is what sync/fence/acq_rel/gpu shows.
+//
+// CTAs are counted outside the SM even where a cluster has only one. The spread of that one over
+// the SMs (49 to 74 cycles on an H200) is how far they are from there; a larger cluster waits for
+// its farthest SM, so that sizes beyond some point cost the same. latency_ns is the slowest SM's.
 #include <cmath>
 #include <string>
 

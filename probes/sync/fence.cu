@@ -2,6 +2,15 @@
 // Memory fences by what they order and for whom, by the warps that fence at once, and by what is
 // still under way: nothing, a store to shared memory or one to global memory from each thread
 // before each fence. membar.cta, .gl and .sys are the sc ones.
+//
+// A fence at cluster or GPU scope is MEMBAR.ALL.GPU, ERRBAR and CCTL.IVALL, which empties L1, and
+// the warp waits for all that came before. One at CTA scope only keeps the order of what goes
+// through the SM's own memory pipe: a warp issues it and goes on.
+//
+// So it does behind fence.proxy.async (FENCE.VIEW.ASYNC), which only asynchronous copies and
+// barriers wait for. Its figure is of the fence and the __syncthreads() that every use has before
+// one thread starts the copy; the same loop without the fence is beside it. With .shared or .global
+// alone, stores to the other kind of memory need not wait either.
 #include <algorithm>
 #include <string>
 
@@ -16,6 +25,7 @@
 namespace {
 
 constexpr int kFences = 8, kThreads = 1024, kWarp = 32;
+constexpr int kWarps[] = {1, 4, 16, 32};
 constexpr std::uint32_t kRounds = 200;  // of the check
 enum Fence : int {
   kAcqRelCta,
@@ -28,7 +38,8 @@ enum Fence : int {
   kScSys,
   kAsync,
   kAsyncGlobal,
-  kAsyncShared
+  kAsyncShared,
+  kBarrierOnly  // no fence
 };
 enum Stores : int { kNone, kToShared, kToGlobal };
 
@@ -66,6 +77,7 @@ __global__ void __launch_bounds__(kThreads)
         if constexpr (kStores == kToShared) shared[threadIdx.x] = static_cast<std::uint32_t>(i);
         if constexpr (kStores == kToGlobal) word = static_cast<std::uint32_t>(i);
         fence<kFence>();
+        if constexpr (kFence >= kAsync) __syncthreads();
       }
     }
     stopwatch.stop(records);
@@ -165,6 +177,8 @@ constexpr Variant variant(const char* name, const char* sass) {
     v.copied = copied<kFence>;
   return v;
 }
+constexpr Kernel kBarriers[] = {fences<kBarrierOnly, kNone>, fences<kBarrierOnly, kToShared>,
+                                fences<kBarrierOnly, kToGlobal>};
 constexpr Variant kVariants[] = {variant<kAcqRelCta>("acq_rel/cta", "MEMBAR.ALL.CTA"),
                                  variant<kAcqRelCluster>("acq_rel/cluster", "MEMBAR.ALL.GPU"),
                                  variant<kAcqRelGpu>("acq_rel/gpu", "MEMBAR.ALL.GPU"),
@@ -212,26 +226,35 @@ void run(assay::State& s) {
   const int ctas = s.device().sm_count;
   require_order(s, v);
   auto* words = s.allocate<std::uint32_t>(static_cast<std::size_t>(ctas) * kThreads);
-  const auto with = [&](int stores, int warps) {
-    return [=, &v](const assay::Launch& l) {
-      v.kernels[stores]<<<ctas, warps * kWarp, 0, l.stream>>>(l.iterations, words, l.records);
+  const auto with = [&](Kernel kernel, int warps) {
+    return [=](const assay::Launch& l) {
+      kernel<<<ctas, warps * kWarp, 0, l.stream>>>(l.iterations, words, l.records);
     };
   };
-  s.cycles({.steps = kFences}, with(kNone, 1));
-  assay::Series series{
-      "latency_cycles_by_warps",
-      "cycle",
-      {{"stores", {std::string("none"), std::string("shared"), std::string("global")}},
-       {"warps", {}}},
-      {}};
-  for (const int stores : {kNone, kToShared, kToGlobal})
-    for (const int warps : {1, 4, 16, 32}) {
-      if (stores == kNone) series.axes[1].points.emplace_back(std::int64_t{warps});
-      series.values.push_back(s.cycles_once(with(stores, warps)) / kFences);
-    }
-  s.add_exact("latency_cycles_after_shared_store", "cycle", assay::Better::lower, series.values[4]);
-  s.add_exact("latency_cycles_after_global_store", "cycle", assay::Better::lower, series.values[8]);
+  s.cycles({.steps = kFences}, with(v.kernels[kNone], 1));
+  const auto sweep = [&](const char* name, const Kernel(&kernels)[3]) {
+    assay::Series series{
+        name,
+        "cycle",
+        {{"stores", {std::string("none"), std::string("shared"), std::string("global")}},
+         {"warps", {}}},
+        {}};
+    for (const int warps : kWarps) series.axes[1].points.emplace_back(std::int64_t{warps});
+    for (const Kernel kernel : kernels)
+      for (const int warps : kWarps)
+        series.values.push_back(s.cycles_once(with(kernel, warps)) / kFences);
+    return series;
+  };
+  assay::Series series = sweep("latency_cycles_by_warps", v.kernels);
+  s.add_exact("latency_cycles_after_shared_store", "cycle", assay::Better::lower,
+              series.values[std::size(kWarps)]);
+  s.add_exact("latency_cycles_after_global_store", "cycle", assay::Better::lower,
+              series.values[2 * std::size(kWarps)]);
   s.add_series(std::move(series));
+  if (!v.copied) return;
+  assay::Series without = sweep("latency_cycles_without_fence", kBarriers);
+  s.add_exact("latency_cycles_of_barrier_alone", "cycle", assay::Better::lower, without.values[0]);
+  s.add_series(std::move(without));
 }
 
 std::vector<assay::Case> cases() {
@@ -252,7 +275,9 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "sync/fence",
-    .question = "How many cycles does a fence cost, by its scope and by what is still under way?",
+    .question =
+        "How many cycles does a fence cost, by its scope and by what is still under way? Of "
+        "proxy.async with the barrier behind it",
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target) {
@@ -262,6 +287,7 @@ const assay::Registration registration{{
           for (const int stores : {kNone, kToShared, kToGlobal}) {
             assay::KernelUse use{.kernel = "fences<" + index + ", " + std::to_string(stores) + ">",
                                  .sass = {{v.sass, kFences, kFences}}};
+            if (v.copied) use.sass.push_back({"BAR.SYNC", kFences, kFences});
             if (stores == kToShared) use.sass.push_back({"STS", kFences, kFences});
             if (stores == kToGlobal) use.sass.push_back({"STG", kFences, kFences});
             uses.push_back(std::move(use));

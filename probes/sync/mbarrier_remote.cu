@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mbarriers across the CTAs of a cluster, by its size:
-//   hand_over   one thread of CTA 0 arrives at a barrier in another CTA and waits for the answer:
-//               the time of one way, for each CTA of the cluster
+//   hand_over   a warp of CTA 0 arrives at a barrier in another CTA, by one lane, and waits for the
+//               answer: the time of one way, for each CTA of the cluster
 //   ordered     the same with release and acquire at cluster scope. The release becomes a fence of
 //               the whole GPU (MEMBAR.ALL.GPU, ptxas 13.0)
 //   all_to_all  a barrier of the cluster made of them: of each CTA, one lane arrives at one CTA's
@@ -22,7 +22,6 @@ constexpr int kRounds = 16;  // in one iteration; even, so that each starts at p
 constexpr int kThreads = 128;
 [[maybe_unused]] constexpr int kLatenessCycles = 2000;
 constexpr int kSizes[] = {2, 4, 8, 16};
-enum Form : int { kHandOver, kOrdered, kAllToAll };
 
 #if __CUDA_ARCH__ >= 900
 template <bool kOrder>
@@ -41,6 +40,11 @@ __device__ void wait(assay::ptx::Mbarrier* barrier, std::uint32_t parity) {
     assay::ptx::mbarrier_wait_parity(barrier, parity);
 }
 template <bool kOrder>
+__device__ void arrive_warp_at(assay::ptx::Mbarrier* barrier, std::uint32_t rank) {
+  __syncwarp();
+  if (threadIdx.x == 0) arrive_at<kOrder>(barrier, rank);
+}
+template <bool kOrder>
 __device__ void all_to_all(assay::ptx::Mbarrier* barrier, std::uint32_t size,
                            std::uint32_t parity) {
   __syncthreads();  // all of the CTA have come
@@ -49,7 +53,8 @@ __device__ void all_to_all(assay::ptx::Mbarrier* barrier, std::uint32_t size,
 }
 #endif
 
-// CTAs 0 and `partner` of each cluster take turns.
+// CTAs 0 and `partner` of each cluster take turns, a warp of each. One lane arrives, when all have
+// seen what the warp waited for.
 template <bool kOrder>
 __global__ void __launch_bounds__(kThreads)
     hand_over(std::int64_t iterations, std::uint32_t partner, std::uint32_t* wrong,
@@ -61,22 +66,23 @@ __global__ void __launch_bounds__(kThreads)
   assay::ptx::fence_mbarrier_init();
   assay::ptx::cluster_sync();
   const assay::Stopwatch stopwatch;
-  if (threadIdx.x == 0 && rank == 0) {
+  const bool first_warp = threadIdx.x < 32;
+  if (first_warp && rank == 0) {
 #pragma unroll 1
     for (std::int64_t i = 0; i < iterations; ++i) {
 #pragma unroll
       for (int round = 0; round < kRounds; ++round) {
-        arrive_at<kOrder>(&barrier, partner);
+        arrive_warp_at<kOrder>(&barrier, partner);
         wait<kOrder>(&barrier, round % 2);
       }
     }
-  } else if (threadIdx.x == 0 && rank == partner) {
+  } else if (first_warp && rank == partner) {
 #pragma unroll 1
     for (std::int64_t i = 0; i < iterations; ++i) {
 #pragma unroll
       for (int round = 0; round < kRounds; ++round) {
         wait<kOrder>(&barrier, round % 2);
-        arrive_at<kOrder>(&barrier, 0);
+        arrive_warp_at<kOrder>(&barrier, 0);
       }
     }
   }
@@ -193,7 +199,7 @@ std::vector<assay::Case> cases() {
   for (const Variant& v : kVariants)
     all.push_back(
         {.name = v.form,
-         .params = {{"form", v.form}, {"threads", v.each_partner ? 1 : kThreads}, {"cluster", 2}},
+         .params = {{"form", v.form}, {"threads", v.each_partner ? 32 : kThreads}, {"cluster", 2}},
          .suite = assay::Suite::full});
   return all;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named barriers: one of a whole CTA, several groups of warps at once on barriers of their own, and
-// two groups that hand a turn to one another, where one side arrives and goes on (bar.arrive) and
-// the other waits (bar.sync).
+// Named barriers: one of a whole CTA, several groups of warps at once on barriers of their own
+// whose number is in a register (a constant one, as __syncthreads() has, is cheaper: both are
+// shown), and two groups that hand a turn to one another, where one side arrives and goes on
+// (bar.arrive) and the other waits (bar.sync).
 #include <string>
 
 #include "harness/device.hpp"
@@ -15,10 +16,12 @@ constexpr int kBarriers = 64, kRounds = 16;  // in one iteration
 constexpr int kThreads = 1024;               // of a CTA, at most
 constexpr int kHandOverGroups = 2;
 
-template <int kGroup>
+// With a constant the barrier's number is part of the instruction, else it comes from a register.
+template <int kGroup, bool kConstant>
 __global__ void __launch_bounds__(kThreads)
     sync_group(std::int64_t iterations, std::uint32_t* early, assay::StopwatchRecord* records) {
-  const int id = 1 + static_cast<int>(threadIdx.x) / kGroup % 15;  // 0 is the stopwatch's
+  // 0 is the stopwatch's.
+  const int id = kConstant ? 1 : 1 + static_cast<int>(threadIdx.x) / kGroup % 15;
   const assay::Stopwatch stopwatch;
 #pragma unroll 1
   for (std::int64_t i = 0; i < iterations; ++i) {
@@ -79,12 +82,16 @@ __global__ void __launch_bounds__(kHandOverGroups* kGroup)
 using Kernel = void (*)(std::int64_t, std::uint32_t*, assay::StopwatchRecord*);
 struct Width {
   int threads;  // of a group
-  Kernel sync, hand_over;
+  Kernel sync, constant, hand_over;
 };
-constexpr Width kWidths[] = {
-    {32, sync_group<32>, hand_over<32>},    {64, sync_group<64>, hand_over<64>},
-    {128, sync_group<128>, hand_over<128>}, {256, sync_group<256>, hand_over<256>},
-    {512, sync_group<512>, hand_over<512>}, {1024, sync_group<1024>, nullptr}};
+template <int kGroup>
+constexpr Width width() {
+  Width w{kGroup, sync_group<kGroup, false>, sync_group<kGroup, true>, nullptr};
+  if constexpr (kHandOverGroups * kGroup <= kThreads) w.hand_over = hand_over<kGroup>;
+  return w;
+}
+constexpr Width kWidths[] = {width<32>(),  width<64>(),  width<128>(),
+                             width<256>(), width<512>(), width<1024>()};
 
 const Width& width_of(const assay::Case& c) {
   for (const Width& w : kWidths)
@@ -102,26 +109,22 @@ std::vector<assay::Case> cases(bool turns) {
   return all;
 }
 
-std::vector<assay::KernelUse> use(const char* kernel, const assay::Case& c,
-                                  std::vector<assay::SassRule> sass) {
-  return {{.kernel = std::string(kernel) + "<" + std::to_string(c.i64("threads")) + ">",
-           .sass = std::move(sass)}};
-}
-
 void run_sync(assay::State& s) {
   const Width& w = width_of(s.which());
   const int ctas = s.device().sm_count;
   auto* early = assay::early_counter(s);
-  const auto with = [&](int groups) {
+  const auto with = [&](Kernel kernel, int groups) {
     return [=, &w](const assay::Launch& l) {
-      w.sync<<<ctas, groups * w.threads, 0, l.stream>>>(l.iterations, early, l.records);
+      kernel<<<ctas, groups * w.threads, 0, l.stream>>>(l.iterations, early, l.records);
     };
   };
-  s.cycles({.steps = kBarriers}, with(1));
+  s.cycles({.steps = kBarriers}, with(w.sync, 1));
+  s.add_exact("latency_cycles_of_constant_barrier", "cycle", assay::Better::lower,
+              s.cycles_once(with(w.constant, 1)) / kBarriers);
   assay::Series by_groups{"latency_cycles_by_groups", "cycle", {{"groups", {}}}, {}};
   for (int groups = 1; groups * w.threads <= kThreads && groups < 16; groups *= 2) {
     by_groups.axes[0].points.emplace_back(std::int64_t{groups});
-    by_groups.values.push_back(s.cycles_once(with(groups)) / kBarriers);
+    by_groups.values.push_back(s.cycles_once(with(w.sync, groups)) / kBarriers);
   }
   s.add_series(std::move(by_groups));
   assay::require_barrier(s, early);
@@ -145,7 +148,12 @@ const assay::Registration sync{{
     .cases = cases(false),
     .kernels =
         [](const assay::Case& c, assay::Target) {
-          return use("sync_group", c, {{"BAR.SYNC", kBarriers, kBarriers}});
+          std::vector<assay::KernelUse> uses;
+          for (const char* constant : {"false", "true"})
+            uses.push_back(
+                {.kernel = "sync_group<" + std::to_string(c.i64("threads")) + ", " + constant + ">",
+                 .sass = {{"BAR.SYNC", kBarriers, kBarriers}}});
+          return uses;
         },
     .run = run_sync,
 }};
@@ -156,9 +164,10 @@ const assay::Registration turns{{
     .cases = cases(true),
     .kernels =
         [](const assay::Case& c, assay::Target) {
-          return use(
-              "hand_over", c,
-              {{"BAR.SYNC", 2 * kRounds, 2 * kRounds}, {"BAR.ARV", 2 * kRounds, 2 * kRounds}});
+          return std::vector<assay::KernelUse>{
+              {.kernel = "hand_over<" + std::to_string(c.i64("threads")) + ">",
+               .sass = {{"BAR.SYNC", 2 * kRounds, 2 * kRounds},
+                        {"BAR.ARV", 2 * kRounds, 2 * kRounds}}}};
         },
     .run = run_hand_over,
 }};
