@@ -67,7 +67,7 @@ void run(assay::State& s) {
   s.add_exact("latency_cycles", "cycle", assay::Better::lower, std::ranges::min(series.values));
   const auto levels = assay::plateaus(series.values);
   for (std::size_t i = 0; i < levels.size() && i < 2; ++i) {
-    const std::string name = i == 0 ? "constant_l1" : "constant_l2";
+    const std::string name = i == 0 ? "constant_l1" : "constant_l15";
     s.add_exact(name + "_latency_cycles", "cycle", assay::Better::lower, levels[i].level);
     if (levels[i].last + 1 < footprints.size())
       s.add_exact(name + "_capacity_bytes", "byte", assay::Better::higher,

@@ -4,7 +4,7 @@
 // are those of probes/memory/l2_shapes.hpp.
 //
 // memory/l2/read_chunks samples "chunks" at footprints that others published, by loads that no L1
-// may serve, with "own" at the same footprint beside it.
+// may serve, with "chunks_32kib" at the same footprint beside it.
 //
 // How addresses fall on the slices of L2 is a matter of the physical pages, so that arrays differ:
 // figures are medians over several.
@@ -203,7 +203,7 @@ void run_chunks(assay::State& s) {
   bench.rates(job);  // for the check
   s.time({.bytes = job.bytes()}, [&](cudaStream_t stream) { bench.launch(job, 0, stream); });
   s.add_metric("each_line_to_one_sm_gb_per_s", "GB/s", Better::higher,
-               bench.rates(bench.job(kUncached, "own", kThreads, kCtasPerSm, per_cta, sms)));
+               bench.rates(bench.job(kUsual, "chunks_32kib", kThreads, kCtasPerSm, per_cta, sms)));
 }
 
 // Every pattern over the footprint, by where the loads may be served.
@@ -319,7 +319,10 @@ const assay::Registration chunks{{
     .cases = {chunks_of(8, assay::Suite::full), chunks_of(20, assay::Suite::quick),
               chunks_of(30, assay::Suite::full)},
     .pace = assay::Pace::l2,
-    .kernels = [](const assay::Case&, assay::Target) { return uses_of({&kUncached}); },
+    .kernels =
+        [](const assay::Case&, assay::Target) {
+          return uses_of({&kUncached, &kUsual});
+        },
     .run = run_chunks,
 }};
 const assay::Registration patterns{{

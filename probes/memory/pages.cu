@@ -27,7 +27,7 @@ namespace {
 using namespace assay;
 
 constexpr std::size_t kBytes = std::size_t{256} << 20;
-constexpr int kThreads = 512, kVectors = 4;
+constexpr int kThreads = 512, kVectors = 16;  // as memory/hbm/read
 constexpr ChaseLoad kLoad = {"cg", "ld.global.cg.u64", 8, "LDG.E.64.STRONG.GPU"};
 
 __global__ void __launch_bounds__(kThreads) read_all(const uint4* data, std::uint32_t* sums) {

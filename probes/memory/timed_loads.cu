@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latencies by another method, to tell method from chip: one thread reads the clock before and
 // after each load of a chain i = table[i] and keeps every difference. That is how mt4g, whose
-// figures of an H100 are published (github.com/caps-tum/mt4g), takes them: constant and L2 walk
-// along neighbouring words of 1 KiB, memory goes over 1 GiB in random order, by ld.cv with a
-// membar.gl between the readings. What was loaded is stored to shared memory before the second
-// reading, which a warp, issuing in order, can only come to when the load is done. So the store,
-// the address arithmetic, a fence and a reading are counted, which those of an unbroken chain
-// (memory/*/latency) are without.
+// figures of an H100 are published (github.com/caps-tum/mt4g, src/benchmarks/*/latency), takes
+// them: constant, shared, L1 and L2 walk along neighbouring words of 1 KiB, memory goes over 1 GiB
+// in random order, by ld.cv with a membar.gl between the readings.
+//
+// In L1 and shared memory the word is stored to shared memory before the second reading, which a
+// warp, issuing in order, can only come to when it is there: store and reading are counted. In the
+// others nothing makes the second reading wait: the warp meets the load's latency where the next
+// address is wanted, in part before the first reading, so that what the code between two loads
+// takes is missing. An unbroken chain (memory/*/latency) has neither fault.
 #include <algorithm>
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/ptx/stopwatch.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/ring.hpp"
@@ -28,7 +30,7 @@ __constant__ std::uint32_t constant_table[kSmall];
 template <int kKind>
 __global__ void time_each(const std::uint32_t* table, std::uint32_t* index, std::uint32_t* cycles) {
   __shared__ std::uint32_t shared_table[kSmall], taken[kLoads];
-  __shared__ volatile std::uint32_t seen[kLoads];
+  __shared__ volatile std::uint32_t seen;
   if constexpr (kKind == kShared)
     for (std::uint32_t i = 0; i < kSmall; ++i) shared_table[i] = table[i];
   std::uint32_t at = *index;
@@ -51,10 +53,12 @@ __global__ void time_each(const std::uint32_t* table, std::uint32_t* index, std:
     for (int i = 0; i < kLoads; ++i) load();
 #pragma unroll 1
   for (int i = 0; i < kLoads; ++i) {
-    const std::uint64_t start = assay::ptx::clock64();
+    std::uint32_t start, stop;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(start)::"memory");
     load();
-    seen[i] = at;
-    taken[i] = static_cast<std::uint32_t>(assay::ptx::clock64() - start);
+    if constexpr (kKind == kShared || kKind == kL1) seen = at;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(stop)::"memory");
+    taken[i] = stop - start;
   }
   for (int i = 0; i < kLoads; ++i) cycles[i] = taken[i];
   *index = at;

@@ -19,7 +19,7 @@ CYCLES = Axis("cycles")
 LATENCY, RATE, BANDWIDTH = "latency_cycles", "bytes_per_clock_per_sm", "bandwidth_gb_per_s"
 LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of its latency and bandwidth
     "constant": (("memory/constant/latency", "constant_l1_latency_cycles"),),
-    "constant, second level": (("memory/constant/latency", "constant_l2_latency_cycles"),),
+    "constant, second level": (("memory/constant/latency", "constant_l15_latency_cycles"),),
     "shared memory": (("memory/shared/latency", LATENCY), ("memory/shared/read", RATE)),
     "L1": (("memory/l1/latency", LATENCY), ("memory/l1/read", RATE)),
     "texture": (("memory/texture/latency", LATENCY), ("memory/texture/read", RATE)),
