@@ -74,10 +74,12 @@ std::string finding(const std::vector<CtaPlace>& first, const std::vector<int>& 
   said += fmt::format("grids of up to {} CTAs get an SM each", by.one_each);
   const double doubled = by.doubled.values.back(), without = by.without.values.back();
   if (std::isnan(doubled)) return said;
-  return said + fmt::format("; in one of {}, CTA {:g} is the first to share an SM, {}",
-                            first.size(), doubled,
-                            without == 0 ? "when every SM has one"
-                                         : fmt::format("when {:g} SMs still have none", without));
+  return said +
+         fmt::format(
+             "; of {}, two for each SM in the end, CTA {:g} is by index the first to share one, {}",
+             first.size(), doubled,
+             without == 0 ? "when each has one"
+                          : fmt::format("when {:g} still have none", without));
 }
 
 void run(assay::State& s) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four ways to give tiles to SMs that hold one CTA each:
+// Ways to give tiles to SMs that hold one CTA each:
 //   one_cta_each    a CTA for each tile, as the hardware launches them
 //   persistent      a CTA for each SM takes every n-th tile
-//   counter         a CTA for each SM asks a counter in L2 for the next one
-//   launch_control  a CTA for each tile, but those that run take over the work of those that wait
-//                   (sm_100 and newer)
-// The next tile is asked for while the last one is worked on. Time is from the first CTA's begin to
-// the last one's end; efficiency is the least that whole tiles can take on that many SMs over it.
+//   counter         a CTA for each SM asks a counter in L2 for the next one when it has none
+//   counter_ahead   likewise, but while it works on the last one: nobody waits for the answer, but
+//                   who has a long tile may already have taken another
+//   launch_control  a CTA for each tile, but those that run take over the work of those that wait,
+//                   ahead as well (sm_100 and newer)
+// Time is from the first CTA's begin to the last one's end; efficiency is the least that whole tiles
+// can take on that many SMs over it.
 #include <algorithm>
 #include <string>
 
@@ -24,8 +26,9 @@ using assay::TileCosts;
 
 constexpr int kThreads = 128;
 constexpr int kTilesPerSm = 8, kRuns = 7;
-enum Method : int { kOneCtaEach, kPersistent, kCounter, kLaunchControl };
-constexpr const char* kMethods[] = {"one_cta_each", "persistent", "counter", "launch_control"};
+enum Method : int { kOneCtaEach, kPersistent, kCounter, kCounterAhead, kLaunchControl };
+constexpr const char* kMethods[] = {"one_cta_each", "persistent", "counter", "counter_ahead",
+                                    "launch_control"};
 constexpr std::uint32_t kMeanTurns[] = {256, 1024, 4096, 16384};
 constexpr std::uint32_t kHeadline = 4096;  // of those
 
@@ -60,6 +63,14 @@ __global__ void __launch_bounds__(kThreads) schedule(Tiles tiles) {
     for (std::uint32_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x)
       work_on(tiles, tile);
   } else if constexpr (kMethod == kCounter) {
+    __shared__ volatile std::uint32_t next;
+    for (std::uint32_t tile = blockIdx.x; tile < tiles.count; tile = next) {
+      work_on(tiles, tile);
+      __syncthreads();  // all have read the last one, too
+      if (threadIdx.x == 0) next = gridDim.x + atomicAdd(tiles.counter, 1);
+      __syncthreads();
+    }
+  } else if constexpr (kMethod == kCounterAhead) {
     __shared__ volatile std::uint32_t next[2];
     std::uint32_t tile = blockIdx.x;
     for (int turn = 0; tile < tiles.count; turn ^= 1) {
@@ -95,7 +106,7 @@ __global__ void __launch_bounds__(kThreads) schedule(Tiles tiles) {
 
 using Kernel = void (*)(Tiles);
 constexpr Kernel kKernels[] = {schedule<kOneCtaEach>, schedule<kPersistent>, schedule<kCounter>,
-                               schedule<kLaunchControl>};
+                               schedule<kCounterAhead>, schedule<kLaunchControl>};
 
 TileCosts costs_of(const assay::Case& c) {
   const std::string& name = c.text("costs");
@@ -125,7 +136,7 @@ class Bench {
   double run(int method) const {
     const std::size_t n = turns_.size();
     const auto sms = static_cast<std::uint32_t>(s_.device().sm_count);
-    const bool few = method == kPersistent || method == kCounter;
+    const bool few = method != kOneCtaEach && method != kLaunchControl;
     assay::check(cudaMemsetAsync(words_ + n, 0, (2 * n + 1) * sizeof *words_, s_.stream()));
     const Span empty{~0ull, 0};
     assay::check(
@@ -166,7 +177,7 @@ void run(assay::State& s) {
   const int sms = s.device().sm_count;
   // One wave is begun that fills half of the SMs.
   const auto count = static_cast<std::size_t>(kTilesPerSm * sms + sms / 2);
-  const int methods = s.device().major >= 10 ? 4 : 3;
+  const int methods = s.device().major >= 10 ? kLaunchControl + 1 : kLaunchControl;
   assay::Series time{"time_us", "us", {{"method", {}}, {"turns_per_tile", {}}}, {}};
   for (int method = 0; method < methods; ++method)
     time.axes[0].points.emplace_back(std::string(kMethods[method]));
@@ -226,12 +237,12 @@ const assay::Registration registration{{
     .kernels =
         [](const assay::Case&, assay::Target target) {
           std::vector<assay::KernelUse> uses;
-          for (int method = 0; method < 3; ++method)
+          for (int method = 0; method < kLaunchControl; ++method)
             uses.push_back(
                 {.kernel = "schedule<" + std::to_string(method) + ">", .sass = {{"IMAD", 1}}});
           if (target >= assay::Target::sm_100a)
             uses.push_back(
-                {.kernel = "schedule<3>",
+                {.kernel = "schedule<4>",
                  .sass = {{"IMAD", 1}, {"UGETNEXTWORKID", 1, 2, assay::SassWhere::kernel}}});
           return uses;
         },
