@@ -88,6 +88,9 @@ KernelUse chase_use(const ChaseLoad& load, Target target) {
 std::vector<double> chase_points(State& s, const ChaseLoad& load,
                                  const std::vector<ChasePoint>& points) {
   const void* kernel = s.generated_kernel(kEntry);
+  // All of what L1 and shared memory divide between them, to L1; else the driver keeps some back.
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxL1));
   const std::size_t walks = points.size() * kWalks;
   std::vector<WalkStart> starts;
   std::vector<std::uint64_t> ends;
