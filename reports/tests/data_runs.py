@@ -242,7 +242,7 @@ def spread(make: Exact, gpcs: int = 8) -> None:
             None,
             series("first_wave_ctas", [8, 9, 8, 8], "", **axes),
             series("sms_used", [8, 8, 8, used], "SM", **axes),
-            series("max_ctas_on_one_sm", [1, 2, 1, 1], "", **axes),
+            series("max_ctas_on_one_sm", [1, 2, 1, 1 if used == 8 else 2], "", **axes),
             params={"finding": "8 CTAs on 8 SMs: one each, every time"},
             launches=12.0,
         )

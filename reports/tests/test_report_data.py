@@ -190,15 +190,15 @@ def test_placement_says_where_ctas_land_and_what_the_tail_costs(book):
     block = blocks(book)[19]
     words = said(block)
     ways = "alone or back to back or behind one that still runs"
-    assert f"as many CTAs as SMs: 8 CTAs on 8 SMs: one each, every time, launched {ways}" in words
+    assert f"as many CTAs as SMs: launched {ways}, 8 CTAs on 8 SMs: one each, every time" in words
     assert "of 16 with room for 2 on an SM, CTA 8 is the first that shares an SM" in words
     assert "uneven cost: 90.0 % a CTA each, 85.0 % persistent, dealt in turn" in words
-    assert table(block, "CTAs that run at once and on how many SMs, by the CTAs of the grid; launched alone") == [
-        ["2 on an SM, clusters of 1", "8 on 8", "9 on 8, 2 on one"],
-        ["2 on an SM, clusters of 2", "8 on 8", "8 on 8"],
+    assert table(block, "CTAs that run at once, by the CTAs of the grid; launched alone") == [
+        ["2 on an SM, clusters of 1", "8", "9 on 8, at most 2"],
+        ["2 on an SM, clusters of 2", "8", "8"],
     ]
-    behind = "CTAs that run at once and on how many SMs, by the CTAs of the grid; launched behind"
-    assert table(block, behind) == [["2 on an SM, clusters of 2", "8 on 8", "8 on 7"]]
+    behind = "CTAs that run at once, by the CTAs of the grid; launched behind"
+    assert table(block, behind) == [["2 on an SM, clusters of 2", "8", "8 on 7, at most 2"]]
     order = next(f for f in block.figures if f.key == "order-20")
     assert "CTAs 2 to 3: GPC 1" in order.svg and order.svg.count('class="break"') == 2
     assert "clusters of 2: CTA 6 is the first to share an SM" in order.description

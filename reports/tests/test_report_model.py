@@ -210,6 +210,17 @@ def test_roofs_of_one_height_are_one_line():
     assert roofs[-1].tflops == pytest.approx(2 * 128 * 0.99 * 132 * 1830e-6, rel=0.01)  # FFMA counted as two
 
 
+def test_a_run_without_the_fastest_mma_has_no_peak_to_lose():
+    slow = run_of(
+        case("tensor_core/mma_sync/bf16/m16n8k16", 2730.0, "flop_per_clock_per_sm"),
+        case("memory/dram/latency"),  # of both, so that they stay two columns
+    )
+    book = model.build([report_runs.measured(), slow])
+    assert [derive.measured_fastest(book, column, "bf16") for column in book.columns] == [True, False]
+    assert derive.waterfall(book, book.columns[0]) and derive.waterfall(book, book.columns[1]) == []
+    assert not derive.measured_fastest(book, book.columns[1], "tf32")
+
+
 def test_the_peak_goes_down_step_by_step():
     book = model.build([report_runs.measured()])
     steps = derive.waterfall(book, book.columns[0])

@@ -52,7 +52,10 @@ def grid(
     for an empty place. Column names are slanted where they are long; lines are drawn before the rows in `breaks`."""
     wide, high = size
     top = 8 + (max((len(c) for c in columns), default=0) * 4 if slanted else 12)
-    width, height = left + wide * len(columns) + (30 if slanted else 4), top + high * len(rows) + 4
+    # A slanted name of n letters reaches about 3.4 n to the right of its column's middle.
+    reach = max((wide * (x + 0.5) + 3.4 * len(name) for x, name in enumerate(columns)), default=0)
+    right = max(30, reach - wide * len(columns) + 8) if slanted else 4
+    width, height = left + wide * len(columns) + round(right), top + high * len(rows) + 4
     parts = []
     for x, name in enumerate(columns):
         at = left + wide * x + wide / 2

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..run_file import Baseline, Measurement
-from . import tensor_cores
+from . import tensor_cores, text
 from .model import Book, Column, Number, Published, Row
 
 # Bytes per element of an operand, scales of block-scaled types included where they matter (1/32 or 1/16 byte more).
@@ -62,6 +62,19 @@ def best_mma(book: Book, metric: str, column: int) -> dict[str, tuple[Row, Numbe
         if tensor_cores.preferred(row, best[kind][0] if kind in best else None, column):
             best[kind] = (row, number)
     return best
+
+
+def measured_fastest(book: Book, column: Column, kind: str) -> bool:
+    """Whether the column has the fastest MMA of a type, of those that columns of its architecture have: a run of some
+    instructions may lack it."""
+    rates = [
+        best[kind][1].value
+        for c in book.columns
+        if c.architecture == column.architecture
+        and kind in (best := best_mma(book, "flop_per_clock_per_sm", c.index))
+    ]
+    own = best_mma(book, "flop_per_clock_per_sm", column.index).get(kind)
+    return own is not None and own[1].value >= 0.98 * max(rates)
 
 
 # --- roofline -------------------------------------------------------------------------------------------------------
@@ -244,20 +257,26 @@ class Step:
 
 
 def waterfall(book: Book, column: Column, kind: str = "bf16") -> list[Step]:
-    """Datasheet, clock under load, best MMA loop, library GEMM, our GEMM, attention; [] with fewer than three steps."""
+    """Datasheet, clock under load, best MMA loop, library GEMM, our GEMM, attention; [] with fewer than three steps.
+
+    The loop is the fastest of those that were sustained, if any was, and the clock the one it had.
+    """
+    if not measured_fastest(book, column, kind):
+        return []
     i, steps = column.index, []
     if sheet := _datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops"):
         steps.append(Step("datasheet", sheet, published=True))
-    best = best_mma(book, "flop_per_clock_per_sm", i).get(kind)
+    _, best = best_mma(book, "flop_per_clock_per_sm", i)[kind]
     clocks = {m.name: m.conditions.get("sm_clock_mhz") for c, m in book.measurements if c is column}
-    if best and best[1].limit and column.sm_count:
-        clock = clocks.get(best[0].name + "/sustained") or clocks.get(best[0].name)
-        if clock:
-            steps.append(Step(f"peak at {clock:.0f} MHz", best[1].limit * column.sm_count * clock * 1e-6))
-    loop = best_mma(book, "tflops", i).get(kind)
+    loops = [row for row in book.find(r"tensor_core/.*", "tflops") if mma_type(row.name) == kind and row.numbers[i]]
+    held = max((row for row in loops if row.sustained[i]), key=lambda row: row.sustained[i].value, default=None)
+    loop = held or max(loops, key=lambda row: row.numbers[i].value, default=None)
     if loop:
-        number = loop[0].sustained[i] or loop[1]
-        steps.append(Step("best MMA loop" + (", sustained" if loop[0].sustained[i] else ""), number.value))
+        clock = clocks.get(f"{loop.name}/sustained" if held else loop.name)
+        if clock and best.limit and column.sm_count:
+            steps.append(Step(f"peak at {clock:.0f} MHz", best.limit * column.sm_count * clock * 1e-6))
+        number = loop.sustained[i] or loop.numbers[i]
+        steps.append(Step("best MMA loop" + (", sustained" if held else ""), number.value))
     gemms = [
         (c, m)
         for c, m in book.measurements
@@ -294,7 +313,7 @@ def latency_ladder(book: Book) -> list[Bar]:
     bars = []
     for row in book.find(LADDER, "latency_cycles"):
         values = [n.value if n else None for n in row.numbers]
-        label = row.name.removesuffix("/latency").removeprefix("memory/").replace("/", " ").replace("_", " ")
+        label = text.words(row.name.removesuffix("/latency").removeprefix("memory/").replace("/", "_"))
         bars.append(Bar(label, values, [], row.beside))
     return sorted(bars, key=lambda b: min(v for v in b.values if v is not None))
 

@@ -80,14 +80,16 @@ def bandwidths(book: Book) -> Figure | None:
     rows = derive.bandwidth_shares(book)[:24]
     if not rows:
         return None
-    several = len(book.columns)
+    shown = [i for i in range(len(book.columns)) if any(numbers[i] for _, numbers in rows)]
+    several = len(shown)
     with axes(0.6 + (0.2 + 0.14 * several) * len(rows)) as (canvas, ax):
         height = 0.7 / several
         for y, (row, numbers) in enumerate(rows):
             ax.barh(y, 1, height=0.74, color=GRID, alpha=0.5, lw=0)
-            for i, n in enumerate(numbers):
+            for place, i in enumerate(shown):
+                n = numbers[i]
                 if n and n.share:
-                    at = y + (i - (several - 1) / 2) * height
+                    at = y + (place - (several - 1) / 2) * height
                     ax.barh(at, n.share, height=height, color=SERIES[i % len(SERIES)])
                     ax.annotate(
                         f"{text.number(n.value, n.half_width)} {row.unit}",
@@ -108,7 +110,7 @@ def bandwidths(book: Book) -> Figure | None:
                         color=PAPER,
                     )
         labels = [
-            row.name.replace("/bandwidth", "").removeprefix("memory/").replace("/", " ").replace("_", " ")
+            text.words(row.name.replace("/bandwidth", "").removeprefix("memory/").replace("/", "_"))
             for row, _ in rows
         ]
         ax.set(yticks=range(len(rows)), yticklabels=labels, ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.5), xticks=[])

@@ -16,20 +16,28 @@ FOOTPRINT = Axis("footprint", 2, bytes=True)
 CYCLES = Axis("cycles")
 
 
-LATENCY, RATE, BANDWIDTH = "latency_cycles", "bytes_per_clock_per_sm", "bandwidth_gb_per_s"
+LATENCY, RATE, BANDWIDTH, NS = "latency_cycles", "bytes_per_clock_per_sm", "bandwidth_gb_per_s", "latency_ns"
+
+
+def _of_clusters(size: int) -> tuple[tuple[str, str], ...]:
+    return (
+        ("memory/distributed_shared/load_latency", f"{LATENCY}_of_{size}"),
+        ("memory/distributed_shared/read", f"{RATE}_of_{size}"),
+    )
+
+
 LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of its latency and bandwidth
     "constant": (("memory/constant/latency", "constant_l1_latency_cycles"),),
     "constant, second level": (("memory/constant/latency", "constant_l15_latency_cycles"),),
     "shared memory": (("memory/shared/latency", LATENCY), ("memory/shared/read", RATE)),
     "L1": (("memory/l1/latency", LATENCY), ("memory/l1/read", RATE)),
     "texture": (("memory/texture/latency", LATENCY), ("memory/texture/read", RATE)),
-    "shared memory of another SM": (
-        ("memory/distributed_shared/load_latency", "latency_cycles_of_2"),
-        ("memory/distributed_shared/read", "bytes_per_clock_per_sm_of_2"),
-    ),
-    "L2, near": (("memory/l2_near/latency", LATENCY), ("memory/l2/read", BANDWIDTH)),
-    "L2, far": (("memory/l2_far/latency", LATENCY),),
-    "memory, read": (("memory/dram/latency", LATENCY), ("memory/hbm/read", BANDWIDTH)),
+    "shared memory of another SM": _of_clusters(2),
+    **{f"shared memory of another SM, clusters of {size}": _of_clusters(size) for size in (4, 8, 16)},
+    "L2, near": (("memory/l2_near/latency", LATENCY), ("memory/l2_near/latency", NS)),
+    "L2, far": (("memory/l2_far/latency", LATENCY), ("memory/l2_far/latency", NS)),
+    "L2": (("memory/l2/read", BANDWIDTH), ("memory/l2/read", RATE)),
+    "memory, read": (("memory/dram/latency", LATENCY), ("memory/dram/latency", NS), ("memory/hbm/read", BANDWIDTH)),
     "memory, write": (("memory/hbm/write", BANDWIDTH),),
     "memory, copy": (("memory/hbm/copy", BANDWIDTH),),
     "memory, triad": (("memory/hbm/triad", BANDWIDTH),),
@@ -38,8 +46,8 @@ LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of
 
 def block(book: Book) -> Block:
     found = Block(13, "assay run '^memory/'")
-    found.findings += lines(book, "latency", lambda c: _spoken(book, c, LATENCY_LEVELS, "cycles"))
-    found.findings += lines(book, "bandwidth", lambda c: _spoken(book, c, BANDWIDTH_LEVELS, ""))
+    found.findings += lines(book, "latency", lambda c: _spoken(book, c, LATENCY_LEVELS, LATENCY))
+    found.findings += lines(book, "bandwidth", lambda c: _spoken(book, c, BANDWIDTH_LEVELS, RATE, BANDWIDTH))
     found.findings += lines(book, "how far each level reaches", lambda c: _reach(book, c))
     memory_maps.add_findings(book, found)
     for column in book.columns[:4]:
@@ -89,18 +97,17 @@ TITLES = {
 
 
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
-BANDWIDTH_LEVELS = ("shared memory", "L1", "L2, near", "memory, read", "memory, write", "memory, copy")
+BANDWIDTH_LEVELS = ("shared memory", "L1", "L2", "memory, read", "memory, write", "memory, copy")
 
 
-def _spoken(book: Book, column: Column, names: tuple[str, ...], unit: str) -> list[Part]:
-    """ "L1 34 ±0 cycles" for each level that has a figure of this kind."""
+def _spoken(book: Book, column: Column, names: tuple[str, ...], *wanted: str) -> list[Part]:
+    """ "L1 34 ±0 cycles" for each level, of its first figure of this kind."""
     found = []
     for name in names:
-        figure = next((f for f in LEVELS[name] if ("cycles" in f[1]) == bool(unit)), None)
+        figure = next((f for f in LEVELS[name] if f[1].startswith(wanted)), None)
         row = book.row(*figure) if figure else None
         if row and (n := row.numbers[column.index]):
-            label = "L2" if name == "L2, near" and not unit else name
-            found.append((f"{label} {stated(n, row.unit, limit=False)}", n.anchor))
+            found.append((f"{name} {stated(n, row.unit, limit=False)}", n.anchor))
     return found
 
 

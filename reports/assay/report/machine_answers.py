@@ -83,7 +83,9 @@ def fp32(book: Book, question: Question) -> Answer:
     def tf32(column: Column) -> list[Part]:
         best = derive.best_mma(book, "flop_per_clock_per_sm", column.index).get("tf32")
         ffma = book.row("special_function/ffma/f32", "flop_per_clock_per_sm")
-        if not best or not ffma or not (plain := ffma.numbers[column.index]):
+        if not best or not derive.measured_fastest(book, column, "tf32"):
+            return []
+        if not ffma or not (plain := ffma.numbers[column.index]):
             return []
         said = f"{text.number(best[1].value / plain.value)} × FFMA's {text.number(plain.value, plain.half_width)}"
         return [(stated(best[1], best[0].unit), best[1].anchor), (said, plain.anchor)]

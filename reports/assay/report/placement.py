@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 from ..run_file import Measurement
 from . import anything, cells, curves, text
@@ -21,8 +22,6 @@ GRIDS = {
     "sms_minus_1": "SMs − 1",
     "sms": "SMs",
     "sms_plus_1": "SMs + 1",
-    "2_sms": "2 × SMs",
-    "3_sms": "3 × SMs",
 }
 LAUNCHED = {"alone": "alone", "back_to_back": "back to back", "behind_running": "behind one that still runs"}
 METHODS = {
@@ -66,7 +65,7 @@ def one_each(book: Book, column: Column) -> list[Part]:
         if said := m.params.get("finding"):
             ways.setdefault(said, []).append(LAUNCHED.get(name, text.words(name)))
             anchors.setdefault(said, column.anchor(m.name))
-    return [(f"{said}, launched {' or '.join(names)}", anchors[said]) for said, names in ways.items()]
+    return [(f"launched {' or '.join(names)}, {said}", anchors[said]) for said, names in ways.items()]
 
 
 def doubled(book: Book, column: Column) -> list[Part]:
@@ -84,13 +83,16 @@ def doubled(book: Book, column: Column) -> list[Part]:
 
 
 def others(book: Book, column: Column) -> list[Part]:
-    """What further cases found, in their own words."""
-    told = ("one_each", "order")
-    return [
-        (f"{text.words(name.replace('/', '_'))}: {m.params['finding']}", column.anchor(m.name))
-        for name, m in of_column(book, column, PREFIX)
-        if m.params.get("finding") and name.split("/")[0] not in told
-    ]
+    """What further cases found, in their own words, each once."""
+    told = ("one_each", "order", "gpc_map")
+    gpc_map = book.measurement(column, f"{PREFIX}gpc_map")
+    known, found = {gpc_map.params.get("finding") if gpc_map else None}, []
+    for name, m in of_column(book, column, PREFIX):
+        said = m.params.get("finding")
+        if said and said not in known and name.split("/")[0] not in told:
+            found.append((f"{text.words(name.replace('/', '_'))}: {said}", column.anchor(m.name)))
+            known.add(said)
+    return found
 
 
 def gpcs(book: Book, column: Column) -> list[Part]:
@@ -99,7 +101,9 @@ def gpcs(book: Book, column: Column) -> list[Part]:
         return []
     said = f"{count:g}"
     least, most = m.value("sms_in_smallest_gpc"), m.value("sms_in_largest_gpc")
-    if least is not None and most is not None:
+    if told := m.params.get("finding"):
+        said = re.sub(r"^GPCs: ", "", told)
+    elif least is not None and most is not None:
         said += f" of {least:g} to {most:g} SMs" if least != most else f" of {least:g} SMs"
     found = [(said, column.anchor(m.name))]
     if (alike := m.value("sms_mapped_alike_twice")) is not None:
@@ -153,14 +157,17 @@ def gpc_map(book: Book, column: Column) -> Figure | None:
 
     def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
         sms = members[ordered[y]]
-        return (str(sms[x]), *_shade(ordered[y]), f"SM {sms[x]} is of GPC {ordered[y]}") if x < len(sms) else None
+        return (str(sms[x]), *_shade(ordered[y]), f"SM {sms[x]}, {names[ordered[y]]}") if x < len(sms) else None
 
-    sizes = ", ".join(f"GPC {g} {len(members[g])}" for g in ordered)
+    count = m.value("gpcs")
+    # Those past the number of GPCs are TPCs that share a cluster with no other: their GPC is not known.
+    names = {g: f"GPC {g}" if count is None or g < count else "alone" for g in ordered}
+    sizes = ", ".join(f"{names[g]} {len(members[g])}" for g in ordered)
     return cells.grid(
         f"gpc-map{column.index}",
         f"Which SMs are of one GPC{who(book, column)}",
         f"SMs of each GPC: {sizes}.",
-        [f"GPC {g}, {len(members[g])} SMs" for g in ordered],
+        [f"{names[g]}, {len(members[g])} SMs" for g in ordered],
         [""] * widest,
         cell,
         "Numbers are %smid. SMs whose CTAs were seen in one cluster are of one GPC; the GPCs' order is ours.",
@@ -233,17 +240,18 @@ def spread_tables(book: Book, column: Column) -> list[Table]:
             said = []
             for k in range(len(grids.points)):
                 ctas, used, most = (s.grid[i, j, k] for s in series.values())
-                alone = "" if most == 1 else f", {most:g} on one"
-                said.append("" if used != used else f"{ctas:g} on {used:g}{alone}")
+                shared = f" on {used:g}, at most {most:g}" if most > 1 else ""
+                said.append("" if used != used else f"{ctas:g}{shared}")
             if known.setdefault(label, said) is said or known[label] != said:
                 rows.append([Cell(label, column.anchor(m.name)), *(Cell(s) if s else EMPTY for s in said)])
         way = LAUNCHED.get(name, text.words(name))
-        head = [GRIDS.get(str(g), str(g)) for g in grids.points]
+        head = [GRIDS.get(str(g), str(g).replace("_sms", " × SMs")) for g in grids.points]
         caption = (
-            f"CTAs that run at once and on how many SMs, by the CTAs of the grid; launched {way}"
+            f"CTAs that run at once, by the CTAs of the grid; launched {way}"
             f"{', where it differs' if tables else ''}"
         )
-        tables.append(Table(caption + who(book, column), ["Room", *head], rows))
+        note = "Each on an SM of its own, or on so many SMs and at most so many on one."
+        tables.append(Table(caption + who(book, column), ["Room", *head], rows, [note]))
     return tables
 
 

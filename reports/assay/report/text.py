@@ -43,6 +43,7 @@ ACRONYMS = {
     "gpc": "GPC",
     "gpcs": "GPCs",
     "tlb": "TLB",
+    "mps": "MPS",
 }
 
 

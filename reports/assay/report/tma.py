@@ -254,13 +254,17 @@ def multicast_figure(book: Book, column: Column) -> Figure | None:
 
 def maps_figure(book: Book, column: Column) -> Figure | None:
     m = book.measurement(column, "tma/descriptor")
-    return m and curves.draw(
+    drawn = curves.lines_of(m.series_named("latency_cycles")) if m else []
+    for line in drawn:
+        held = [metric.value for metric in named(m, "maps_held_").values()]
+        line.marks = [point for point in line.points if point[0] in held]
+    return curves.draw(
         f"tma-maps{column.index}",
         f"Latency over the number of tensor maps in turn{who(book, column)}",
-        curves.lines_of(m.series_named("latency_cycles")),
+        drawn,
         Axis("tensor maps", 2),
         Axis("cycles"),
-        note="Where it rises, the SM holds no more of them.",
+        note="Rings: the most maps that a cache of them holds.",
     )
 
 

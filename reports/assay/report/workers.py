@@ -53,7 +53,7 @@ def lasting(work: str) -> str:
 
 def _of_work(book: Book, column: Column, work: str) -> list[tuple[str, Measurement]]:
     return [
-        (name.split("/")[0] + (f", {m.params['sharing']}" if m.params.get("sharing") else ""), m)
+        (text.words(name.split("/")[0]) + (f", {m.params['sharing']}" if m.params.get("sharing") else ""), m)
         for name, m in of_column(book, column, PREFIX)
         if name.endswith(f"/{work}")
     ]
@@ -65,7 +65,7 @@ def saturation(book: Book, column: Column, work: str) -> list[Part]:
         rate, at = m.value("kernels_per_s"), m.value("workers_at_95_percent")
         if rate is not None and at is not None:
             alone = m.value("kernels_per_s_alone")
-            more = f" ({rate / alone:.1f} × one worker)" if alone and alone < rate else ""
+            more = f" ({rate / alone:.1f} × one worker)" if alone and rate > 1.05 * alone else ""
             knee = f"95 % of it with {text.counted(round(at), 'worker')}" if at > 1 else "with one, more gain nothing"
             said = f"{label} {_per_second(rate)}{more}, {knee}"
             found.append((said, column.anchor(m.name)))
@@ -81,7 +81,7 @@ def neighbour(book: Book, column: Column) -> list[Part]:
     found = []
     for name, m in of_column(book, column, "launch/neighbour/"):
         said = [
-            f"{words} {f'{value:.3g}' if value < 1000 else text.number(round(value))} µs"
+            f"{f'{value:.3g}' if value < 1000 else text.number(round(value))} µs {words}"
             for key, words in SHARING.items()
             if (value := m.value(f"latency_us_{key}_p99")) is not None
         ]
