@@ -7,9 +7,10 @@
 //                   who has a long tile may already have taken another
 //   launch_control  a CTA for each tile, but those that run take over the work of those that wait,
 //                   ahead as well (sm_100 and newer)
-// Time is from the first CTA's begin to the last one's end; efficiency is the least that whole tiles
-// can take on that many SMs over it.
+// Time is from the first CTA's begin to the last one's end; efficiency is the least that whole
+// tiles can take on that many SMs over it.
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "harness/device.hpp"
@@ -172,6 +173,20 @@ class Bench {
   int shared_;
 };
 
+// Which method is first and which last at the headline's size, from their times.
+std::string finding(const assay::Series& time) {
+  const std::size_t sizes = std::size(kMeanTurns);
+  const auto at = static_cast<std::size_t>(std::ranges::find(kMeanTurns, kHeadline) - kMeanTurns);
+  std::size_t best = 0, worst = 0;
+  for (std::size_t method = 0; method * sizes < time.values.size(); ++method) {
+    if (time.values[method * sizes + at] < time.values[best * sizes + at]) best = method;
+    if (time.values[method * sizes + at] > time.values[worst * sizes + at]) worst = method;
+  }
+  const double longer = time.values[worst * sizes + at] / time.values[best * sizes + at] - 1;
+  return std::string(kMethods[best]) + " is fastest, " + kMethods[worst] + " takes " +
+         std::to_string(std::lround(100 * longer)) + "% longer";
+}
+
 void run(assay::State& s) {
   const TileCosts costs = costs_of(s.which());
   const int sms = s.device().sm_count;
@@ -218,6 +233,7 @@ void run(assay::State& s) {
       s.add_exact("tile_us", "us", Better::lower, 1e-3 * mean * assay::median(turn_ns));
     ++at;
   }
+  s.set_param("finding", finding(time));
   s.add_series(std::move(time));
   s.add_series(std::move(efficiency));
 }
