@@ -60,19 +60,28 @@ def _cases(book: Book, column: Column, kind: str) -> list[tuple[str, Measurement
 
 def ends(book: Book, column: Column, kind: str) -> list[Part]:
     """Cycles of the cases of a kind; of those with a number at the end of their name the first and the last."""
-    groups: dict[str, list[tuple[int, Measurement]]] = {}
-    for name, m in _cases(book, column, kind):
-        stem, number = re.fullmatch(r"(.*?)/?(\d+)?", name).groups()
-        groups.setdefault(stem, []).append((int(number or 0), m))
+    groups: dict[str, list[tuple[str, Measurement]]] = {}
+    for name, m in sorted(_cases(book, column, kind), key=lambda case: _number(case[0])):
+        stem, of = _worded(kind, name)
+        groups.setdefault(stem, []).append((of, m))
     found = []
     for stem, cases in groups.items():
-        cases.sort(key=lambda case: case[0])
-        for n, m in cases[:1] if len(cases) == 1 else (cases[0], cases[-1]):
-            of = text.counted(n, COUNTED.get(kind, "thread")) if n else ""
-            label = re.sub("[/_]", " ", stem) if stem and m is cases[0][1] else ""
+        for of, m in cases[:1] if len(cases) == 1 else (cases[0], cases[-1]):
+            label = stem if m is cases[0][1] else ""
             cycles = f"{text.number(round(m.metrics['latency_cycles'].value, 1))} cycles"
             found.append((" ".join(part for part in (label, of, cycles) if part), column.anchor(m.name)))
     return found[:12]
+
+
+def _number(case: str) -> int:
+    """What a case's name ends with, or 0."""
+    return int(re.search(r"(\d*)$", case)[1] or 0)
+
+
+def _worded(kind: str, case: str) -> tuple[str, str]:
+    """ "relaxed/16" of a cluster: "relaxed", "16 CTAs"."""
+    of = text.counted(_number(case), COUNTED.get(kind, "thread")) if _number(case) else ""
+    return re.sub("[/_]", " ", re.sub(r"/?\d+$", "", case)), of
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -97,6 +106,12 @@ def over_threads(book: Book, column: Column) -> Figure | None:
     )
 
 
+TITLES = {
+    "cluster": "Barriers of a cluster",
+    "grid": "Barriers of a grid",
+    "syncwarp": "__syncwarp",
+    "named_barrier/sync": "Named barriers",
+}
 SWEEPS = (
     ("cluster", "latency_cycles_by_threads", Axis("threads of a CTA", 2)),
     ("grid", "latency_cycles_by_ctas", Axis("CTAs", 2)),
@@ -109,10 +124,11 @@ def sweep(book: Book, column: Column, kind: str, name: str, axis: Axis) -> Figur
     """A series that the cases of a kind share: a line for each of them."""
     drawn = []
     for case, m in _cases(book, column, kind):
-        drawn += curves.lines_of(m.series_named(name), re.sub("[/_]", " ", case))
+        stem, of = _worded(kind, case)
+        drawn += curves.lines_of(m.series_named(name), ", ".join(part for part in (stem, of) if part))
     return curves.draw(
         f"sync-{text.slug(kind)}{column.index}",
-        f"{KINDS[kind]}, over {axis.label}{who(book, column)}",
+        f"{TITLES[kind]} over {axis.label}{who(book, column)}",
         drawn,
         axis,
         Axis("cycles"),
@@ -121,7 +137,7 @@ def sweep(book: Book, column: Column, kind: str, name: str, axis: Axis) -> Figur
 
 def table(book: Book, column: Column, kind: str) -> Table | None:
     """All cases of a kind with what they have beside their latency."""
-    rows = [(re.sub("[/_]", " ", name), m) for name, m in _cases(book, column, kind)]
+    rows = [(" ".join(w for w in _worded(kind, name) if w), m) for name, m in _cases(book, column, kind)]
     metrics = {"latency_cycles": "cycles", "latency_ns": "ns"}
     for _, m in rows:
         for key in m.metrics:

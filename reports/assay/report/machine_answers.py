@@ -280,6 +280,8 @@ def pipelines(book: Book, question: Question) -> Answer:
         answer.findings.insert(0, one_line("all of them", f"{count} instructions in one table", "instructions.html"))
         answer.more = 0
 
+    known = pipes.best_known(book)
+
     def shared(column: Column) -> list[Part]:
         found = pipes.pipe_map(book, column)
         if found is None:
@@ -289,7 +291,8 @@ def pipelines(book: Book, question: Question) -> Answer:
             f"{p.label or 'one pipe'}: {', '.join(dict.fromkeys(found.opcodes[i].split('.')[0] for i in p.members))}"
             for p in found.pipes
         )
-        return [(f"{len(found.pipes)} pipes{agree}", "sass"), *((said, "sass") for said in groups)]
+        members = [(said, "sass") for said in groups] if column in known else []
+        return [(f"{len(found.pipes)} pipes{agree}", "sass"), *members]
 
     answer.findings += lines(book, "pipes", shared)
     return answer

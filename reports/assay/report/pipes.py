@@ -211,14 +211,19 @@ def _in_words(result: PipeMap, pipe: Pipe, i: int) -> str:
 
 
 def pictures(book: Book) -> list[Figure]:
-    """One map for each kind of GPU: of the run that knows the names of most pipes, else of the first."""
+    """One map for each kind of GPU."""
+    return [figure for column in best_known(book) if (figure := picture(book, column))]
+
+
+def best_known(book: Book) -> list[Column]:
+    """Of each kind of GPU the run that knows the names of most pipes, else the first that has any."""
     best: dict[str, tuple[int, Column]] = {}
     for column in book.columns:
         if found := pipe_map(book, column):
             kind, named = (column.run.gpu or {}).get("name", ""), sum(bool(p.label) for p in found.pipes)
             if kind not in best or named > best[kind][0]:
                 best[kind] = (named, column)
-    return [figure for _, column in best.values() if (figure := picture(book, column))]
+    return [column for _, column in best.values()]
 
 
 def picture(book: Book, column: Column) -> Figure | None:

@@ -93,7 +93,10 @@ PARTS: dict[str, tuple[Question, ...]] = {
         Question(
             10,
             "Latency and issue rate of the common instructions; shared pipes",
-            (Pick(r"sass/(ffma|dfma|hfma2|imad|iadd3|lop3|shfl|popc)/\w+", "latency_cycles", 6),),
+            tuple(
+                Pick(f"sass/{name}", "latency_cycles", 1)
+                for name in ("ffma/f32", "hfma2/f16x2", "dfma/f64", "imad/s32", "iadd3/s32", "lop3/b32", "shfl/idx_b32")
+            ),
             "pipelines",
         ),
         Question(

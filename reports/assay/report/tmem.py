@@ -47,9 +47,9 @@ def assembled(book: Book) -> list[Finding]:
         target: sum(form["targets"].get(target, {}).get("status", "rejected") != "rejected" for form in forms)
         for target in book.isa.targets
     }
-    there = ", ".join(f"{target} {n}" for target, n in count.items() if n)
+    there = ", ".join(f"{n} for {target}" for target, n in count.items() if n)
     absent = ", ".join(target for target, n in count.items() if not n)
-    said = [f"of {len(forms)} forms of tcgen05 it takes {there}"] + ([f"none on {absent}"] if absent else [])
+    said = [f"of {len(forms)} forms of tcgen05 it takes {there}"] + ([f"none for {absent}"] if absent else [])
     return [one_line("the assembler", "; ".join(said), "isa")]
 
 
