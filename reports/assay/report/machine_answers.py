@@ -212,7 +212,7 @@ def _efficiencies(book: Book, rows: Iterable[Row]) -> list[Finding]:
             beside = ratio.numbers[column.index] if ratio else None
             how = f", exp2 {beside.value:.2f} × the MMA" if beside else ""
             most = cap.numbers[column.index] if cap else None
-            how += f"; {text.percent(most.value)} if nothing waited for anything" if most else ""
+            how += f"; unrelated to each other they reach {text.percent(most.value)}" if most else ""
             return [(f"{text.percent(n.value)} of the longer one's bound{how}", n.anchor)] if n else []
 
         findings += lines(book, text.words(text.case_words(row.name).removeprefix("overlap ")), share)
