@@ -5,6 +5,7 @@ import json
 import re
 import time
 
+import data_runs
 import machine_runs
 import pytest
 import report_runs
@@ -33,6 +34,16 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def documents(folder):
     return {name: Document((folder / name).read_text()) for name in PAGES}
+
+
+def test_every_case_leads_to_its_conditions_from_somewhere(tmp_path):
+    book = model.build([machine_runs.machine(), data_runs.data(), report_runs.measured()])
+    site.write(book, tmp_path)
+    found = {path.name: Document(path.read_text()) for path in tmp_path.glob("*.html")}
+    ids = {name for document in found.values() for name in document.ids}
+    links = {a["href"].rpartition("#")[2] for document in found.values() for a, _ in document.all("a")}
+    anchors = {column.anchor(m.name) for column, m in book.measurements}
+    assert len(anchors) > 50 and anchors <= ids and anchors <= links
 
 
 def test_each_page_is_there_and_well_formed(folder, documents):

@@ -12,8 +12,8 @@ from . import isa, loops, model, site
 
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
-needed. index.html has the answers; beside it stand the tables that would drown them, and report.md, all of it as
-Markdown.
+needed. index.html has the answers; beside it stand the tables that would drown them, report.md, all of it as
+Markdown, and runs.json, the data without raw samples.
 """
 
 EPILOG = """\

@@ -102,7 +102,7 @@ def _why(book: Book, column: Column, row: Row, n: Number, p: Published) -> str:
         if o and abs(o.value / p.value - 1) < abs(n.value / p.value - 1):
             said.append(f"{words} {text.number(round(o.value, 1))} ({text.deviation(o.value, p.value)})")
     if p.note:
-        said.append(f"Their note: {p.note.rstrip('.')}")
+        said.append(f"On theirs: {p.note.rstrip('.')}")
     return ". ".join(said)
 
 

@@ -197,5 +197,5 @@ def levels(book: Book) -> Table | None:
     rows = [(name, row) for name, figures in LEVELS.items() for figure in figures if (row := book.row(*figure))]
     known = [row for _, row in rows]
     others = [row for row in book.rows if row.family == "memory" and row not in known and beside.figures(book, row)]
-    rows += [(text.figure_words(row.name, row.metric), row) for row in others]
+    rows += [(text.words(text.figure_words(row.name, row.metric).replace(" ", "_")), row) for row in others]
     return beside.table(book, "Every level, beside what others published of this architecture", rows)

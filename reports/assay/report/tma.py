@@ -295,7 +295,7 @@ def add_tables(book: Book, column: Column, found: Block) -> None:
 
 def published(book: Book) -> Table | None:
     rows = [row for row in book.rows if row.family == "tma" and beside.figures(book, row)]
-    labelled = [(text.figure_words(row.name, row.metric), row) for row in rows]
+    labelled = [(text.words(text.figure_words(row.name, row.metric).replace(" ", "_")), row) for row in rows]
     return beside.table(book, "TMA, beside what others published of this architecture", labelled)
 
 
