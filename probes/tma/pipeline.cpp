@@ -43,7 +43,7 @@ Level level_of(const State& s) {
   // 128 KiB of each SM are whole tiles of nearly every pipeline. All SMs go round all parts, so
   // that no L1 holds what is read next; loads and cp.async of SMs that happen on the same lines at
   // about the same time are merged on their way to L2, as in memory/l2/read_chunks, and then get
-  // more than it gives, which copies by TMA never do.
+  // more than it gives, which copies by TMA were not seen to.
   const std::uint64_t bytes = std::min<std::uint64_t>(
       static_cast<unsigned>(s.device().sm_count) * (std::uint64_t{128} << 10),
       s.device().l2_bytes / 2 / 4096 * 4096);
