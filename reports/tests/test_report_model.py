@@ -46,6 +46,7 @@ def test_intervals_are_symmetric_unless_they_are_not():
     assert text.plus_minus(10.0, 9.9, 11.0) == "+1.0 \u22120.10"
     assert text.plus_minus(10.0, 10.0, 10.0) == "±0"
     assert text.plus_minus(10.0, None, None) == ""
+    assert text.plus_minus(18.0, 17.99998, 18.00002) == "±0.00002"  # never 2e-05
 
 
 def test_shares_and_deviations():
@@ -208,6 +209,14 @@ def test_roofs_of_one_height_are_one_line():
     roofs = derive.roofline(book := model.build([report_runs.measured()]), book.columns[0]).roofs
     assert [sorted([r.kind, *r.also]) for r in roofs] == [["e4m3", "s8"], ["bf16"], ["tf32"], ["f32"]]
     assert roofs[-1].tflops == pytest.approx(2 * 128 * 0.99 * 132 * 1830e-6, rel=0.01)  # FFMA counted as two
+
+
+def test_of_bandwidths_with_variants_the_plain_one_is_drawn():
+    rate = {"bandwidth_gb_per_s": Metric("GB/s", 4000.0, limit=4800.0)}
+    names = ("memory/hbm/copy", "memory/hbm/copy/x1_cached", "tma/bulk/bandwidth", "memory/hbm/write/x2_cached")
+    run = run_of(*(Measurement(name, "probe", metrics=rate) for name in names))
+    shown = [row.name for row, _ in derive.bandwidth_shares(model.build([run]))]
+    assert sorted(shown) == ["memory/hbm/copy", "memory/hbm/write/x2_cached", "tma/bulk/bandwidth"]
 
 
 def test_a_run_without_the_fastest_mma_has_no_peak_to_lose():

@@ -103,7 +103,9 @@ def plus_minus(value: float, low: float | None, high: float | None) -> str:
 def _one_side(width: float, value: float) -> str:
     places = decimals(value, width) if width > 0 else 0
     shown = f"{width:.{places}f}"
-    return shown if float(shown) > 0 or width <= 0 else f"{width:.1g}"
+    if float(shown) > 0 or width <= 0:
+        return shown
+    return f"{width:.{-math.floor(math.log10(width))}f}"  # its first digit
 
 
 def percent(ratio: float) -> str:
