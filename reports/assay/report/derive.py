@@ -322,7 +322,7 @@ def bandwidth_shares(book: Book) -> list[tuple[Row, list[Number | None]]]:
     """Bandwidths of the memory hierarchy that have a limit, one metric per case; of variants the plain one alone."""
     chosen: dict[str, Row] = {}
     for metric in ("bytes_per_clock_per_sm", "bandwidth_gb_per_s"):
-        for row in book.find(r"(memory|tma|tmem)/.*", metric):
+        for row in book.find(r"(memory|tma|tmem)/(?!hbm/power/).*", metric):
             if any(n and n.limit for n in row.numbers):
                 chosen.setdefault(row.name, row)
     return [(row, row.numbers) for name, row in chosen.items() if name.rpartition("/")[0] not in chosen]

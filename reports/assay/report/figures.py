@@ -46,7 +46,7 @@ def latency_ladder(book: Book) -> Figure | None:
         )
         ax.tick_params(axis="y", labelcolor=INK)
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-        _column_key(ax, book)
+        _column_key(ax, [c for c in book.columns if any(b.values[c.index] is not None for b in bars)])
         said = "; ".join(f"{b.label} {' / '.join(f'{v:.1f}' for v in b.values if v is not None)}" for b in bars)
         return finish(
             canvas,
@@ -57,12 +57,12 @@ def latency_ladder(book: Book) -> Figure | None:
         )
 
 
-def _column_key(ax: Any, book: Book) -> None:
+def _column_key(ax: Any, columns: list[Column]) -> None:
     """Names the columns by colour above the axes, when there are several."""
-    if len(book.columns) > 1:
+    if len(columns) > 1:
         handles = [
             ax.plot([], [], "o", ms=6, color=SERIES[c.index % len(SERIES)], label=f"{c.tag} {c.label}")[0]
-            for c in book.columns
+            for c in columns
         ]
         ax.legend(
             handles=handles,
@@ -99,16 +99,17 @@ def bandwidths(book: Book) -> Figure | None:
                         va="center",
                         fontsize=8.5,
                     )
-                    ax.annotate(
-                        text.percent(n.share),
-                        (n.share, at),
-                        xytext=(-4, 0),
-                        textcoords="offset points",
-                        va="center",
-                        ha="right",
-                        fontsize=8,
-                        color=PAPER,
-                    )
+                    if n.share > 0.15:  # else the bar has no room for it
+                        ax.annotate(
+                            text.percent(n.share),
+                            (n.share, at),
+                            xytext=(-4, 0),
+                            textcoords="offset points",
+                            va="center",
+                            ha="right",
+                            fontsize=8,
+                            color=PAPER,
+                        )
         labels = [
             text.words(row.name.replace("/bandwidth", "").removeprefix("memory/").replace("/", "_"))
             for row, _ in rows
@@ -117,7 +118,7 @@ def bandwidths(book: Book) -> Figure | None:
         ax.grid(False)
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)
-        _column_key(ax, book)
+        _column_key(ax, [book.columns[i] for i in shown])
         said = "; ".join(
             f"{label} {text.percent(n.share)}"
             for label, (_, numbers) in zip(labels, rows)
