@@ -14,7 +14,7 @@ from matplotlib import image
 from report_runs import Maker, gpu, offline
 from test_report_page import Document
 
-from assay.report import answers, curves, loops, metadata, model, places, site
+from assay.report import answers, curves, loops, metadata, model, page, places, site
 from assay.report.__main__ import main
 from assay.report.blocks import around
 from assay.report.curves import Axis, Line
@@ -102,12 +102,14 @@ def test_runs_that_measured_none_of_it_have_no_column_beside_published_figures()
     levels = next(t for t in blocks(book)[13].tables if t.caption.startswith("Every level"))
     assert levels.head == ["Figure", "A measured", "Published", "Deviation", "Why"]
     assert {len(row) for row in levels.rows} == {5}
+    sections = {s.key: s for s in page.sections(book, {})}
+    assert sections["memory"].shown == [0] and sections["sass"].shown == [1]
 
 
 def test_power_of_memory_traffic_is_what_lies_above_the_idle_kernel(book):
-    page = blocks(book)[13]
-    assert "read at 4 600 GB/s 520 W, 67 pJ/B above the 220 W of 100 GB/s" in said(page)
-    assert any(figure.key.startswith("memory-power") for figure in page.figures)
+    found = blocks(book)[13]
+    assert "read at 4 600 GB/s 520 W, 67 pJ/B above the 220 W of 100 GB/s" in said(found)
+    assert any(figure.key.startswith("memory-power") for figure in found.figures)
 
 
 def test_the_l2_map_orders_sms_by_partition(book):

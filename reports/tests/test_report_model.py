@@ -211,6 +211,11 @@ def test_roofs_of_one_height_are_one_line():
     assert roofs[-1].tflops == pytest.approx(2 * 128 * 0.99 * 132 * 1830e-6, rel=0.01)  # FFMA counted as two
 
 
+def test_words_of_a_quantity_leave_out_the_unit_that_stands_beside_them():
+    assert text.quantity("latency_us_alone_p99") == "latency alone p99" and text.quantity("cpu_us_24") == "CPU 24"
+    assert text.quantity("latency_cycles") == "latency" and text.quantity("wobble") == "wobble"
+
+
 def test_of_bandwidths_with_variants_the_plain_one_is_drawn():
     rate = {"bandwidth_gb_per_s": Metric("GB/s", 4000.0, limit=4800.0)}
     names = ("memory/hbm/copy", "memory/hbm/copy/x1_cached", "tma/bulk/bandwidth", "memory/hbm/write/x2_cached")

@@ -55,6 +55,13 @@ class Section:
         return any(row.limit for _, cases in self.groups for _, rows in cases for row in rows)
 
     @cached_property
+    def shown(self) -> list[int]:
+        """The columns that measured some of it."""
+        rows = [row for _, cases in self.groups for _, rows in cases for row in rows]
+        count = max((len(row.numbers) for row in rows), default=0)
+        return [i for i in range(count) if any(row.numbers[i] or row.sustained[i] for row in rows)]
+
+    @cached_property
     def published(self) -> bool:
         return any(row.beside for _, cases in self.groups for _, rows in cases for row in rows)
 

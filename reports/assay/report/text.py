@@ -25,6 +25,7 @@ QUANTITIES = {
     "gpu_gap_us": "gap on the GPU",
 }
 
+UNIT_IN_NAME = re.compile(r"_(us|ns|cycles|gb_per_s|tflops)(?=_|$)")
 UNITS = {"us": "µs", "cycle": "cycles", "cycles": "cycles", "op/clk/SM": "ops/clk/SM", "op/clk": "ops/clk"}
 
 ACRONYMS = {
@@ -44,12 +45,13 @@ ACRONYMS = {
     "gpcs": "GPCs",
     "tlb": "TLB",
     "mps": "MPS",
+    "kib": "KiB",
 }
 
 
 def quantity(metric: str) -> str:
-    """The words for a metric name: "latency_cycles" -> "latency"."""
-    return QUANTITIES.get(metric, words(metric))
+    """The words for a metric name, without the unit that stands beside: "latency_cycles_of_4" -> "latency of 4"."""
+    return QUANTITIES.get(metric) or words(UNIT_IN_NAME.sub("", metric)) or words(metric)
 
 
 def unit(symbol: str) -> str:

@@ -104,5 +104,9 @@ def opcode_table(book: Book, built: dict[str, dict[str, Measurement]]) -> Table:
 
 def measured(book: Book, column: Column) -> Table | None:
     rows = [(name.replace("/", " "), m) for name, m in of_column(book, column, FAMILY)]
-    metrics = {key: text.quantity(key) for _, m in rows for key in m.metrics}
+    metrics = {
+        key: ", ".join(filter(None, (text.quantity(key), text.unit(metric.unit))))
+        for _, m in rows
+        for key, metric in m.metrics.items()
+    }
     return metric_table(f"Tensor memory{who(book, column)}", column, rows, metrics)
