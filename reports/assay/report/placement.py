@@ -28,6 +28,7 @@ METHODS = {
     "one_cta_each": "a CTA each",
     "persistent": "persistent, dealt in turn",
     "counter": "persistent, from a counter",
+    "counter_ahead": "persistent, from a counter asked ahead",
     "launch_control": "cluster launch control",
 }
 
@@ -84,7 +85,7 @@ def doubled(book: Book, column: Column) -> list[Part]:
 
 def others(book: Book, column: Column) -> list[Part]:
     """What further cases found, in their own words, each once."""
-    told = ("one_each", "order", "gpc_map")
+    told = ("one_each", "order", "gpc_map", "schedule")
     gpc_map = book.measurement(column, f"{PREFIX}gpc_map")
     known, found = {gpc_map.params.get("finding") if gpc_map else None}, []
     for name, m in of_column(book, column, PREFIX):
