@@ -276,6 +276,7 @@ def sync(make: Exact) -> None:
             latency_cycles=185.0 + ctas,
         )
     make.put("sync/setmaxnreg/2", params={"warpgroups": 2}, latency_cycles=130.0)
+    make.put("sync/setmaxnreg/wait", params={"warpgroups": 2}, latency_cycles=123.0)
 
 
 def data(seed: int = 1, sms: int = 132) -> Run:

@@ -28,6 +28,7 @@ KINDS = {
     "mbarrier_remote": "mbarrier of another CTA",
 }
 COUNTED = {"syncwarp": "lane", "cluster": "CTA", "setmaxnreg": "warpgroup"}  # what cases are numbered by; else threads
+SAID = {("setmaxnreg", "wait"): "from another's release to having its registers"}
 OVER_THREADS = ("syncthreads", "named_barrier/sync", "named_barrier/hand_over", "mbarrier/arrive_wait")
 
 
@@ -81,7 +82,8 @@ def _number(case: str) -> int:
 def _worded(kind: str, case: str) -> tuple[str, str]:
     """ "relaxed/16" of a cluster: "relaxed", "16 CTAs"."""
     of = text.counted(_number(case), COUNTED.get(kind, "thread")) if _number(case) else ""
-    return re.sub("[/_]", " ", re.sub(r"/?\d+$", "", case)), of
+    stem = re.sub("[/_]", " ", re.sub(r"/?\d+$", "", case))
+    return SAID.get((kind, stem), stem), of
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
