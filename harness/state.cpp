@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
+#include <utility>
 
 #include "harness/assembler.hpp"
 #include "harness/error.hpp"
@@ -141,10 +143,38 @@ void State::require(bool right, std::string_view message) {
 
 void State::skip(std::string_view reason) { throw Skipped{std::string(reason)}; }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Waits until nothing holds the clock down and it is what it is at rest; a second at most.
+void let_recover(GpuContext& gpu) {
+  if (!gpu.nvml) return;
+  const auto give_up = Clock::now() + std::chrono::seconds(1);
+  while (Clock::now() < give_up) {
+    const Reading now = gpu.nvml->read();
+    if (now.throttle.empty() && now.sm_clock_mhz >= 0.99 * gpu.device.sm_clock_max_mhz) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+// Of a case that took no samples, what the GPU is like at its end.
+void note_conditions(Conditions& conditions, const NvmlDevice& nvml) {
+  const WatchSummary at_end = summarize({nvml.read()});
+  conditions.sm_clock_mhz = at_end.sm_clock_mhz;
+  conditions.memory_clock_mhz = at_end.memory_clock_mhz;
+  conditions.power_w = at_end.power_w;
+  conditions.temperature_c = at_end.temperature_c;
+  conditions.throttle = at_end.throttle;
+}
+
+}  // namespace
+
 Measurement measure_case(const Probe& probe, const Case& which, const RunOptions& options,
                          GpuContext* gpu) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const NvtxRange range(probe.full_name(which));
+  if (gpu && std::exchange(gpu->strained, false)) let_recover(*gpu);
   State::Impl impl(probe, which, options, gpu);
   Measurement& found = impl.measurement;
   try {
@@ -166,9 +196,11 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
     found.metrics.clear();
     found.samples.clear();
     found.series.clear();
+  } else if (gpu && gpu->nvml && !found.conditions.sm_clock_mhz) {
+    note_conditions(found.conditions, *gpu->nvml);
   }
-  found.duration_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (gpu) gpu->strained = impl.sustained() || !found.conditions.throttle.empty();
+  found.duration_s = std::chrono::duration<double>(Clock::now() - begin).count();
   return std::move(impl.measurement);
 }
 

@@ -34,6 +34,7 @@ struct GpuContext {
   Buffer stamps;  // two arrays of kMaxSms
   Buffer flush;   // twice the L2, made when first needed
   std::optional<NvmlDevice> nvml;
+  bool strained = false;  // by the case before, after which the power limit may hold the clock down
 };
 
 struct Skipped {  // thrown by State::skip
