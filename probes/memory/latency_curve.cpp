@@ -100,7 +100,7 @@ void run_tlb(State& s) {
   }
   const std::vector<double> cycles = chase_points(s, load_of(s.which()), points);
   // Some dozen lines are nearer or farther by chance, by 5%, which no TLB is the cause of.
-  constexpr double kChance = 0.08;
+  constexpr double kChance = 0.06;
   const std::vector<Plateau> levels = plateaus(cycles, kChance);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const std::string name = "tlb_level_" + std::to_string(i + 1);
