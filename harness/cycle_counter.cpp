@@ -73,15 +73,18 @@ std::int64_t CycleCounter::iterations_for(double wanted_cycles) {
   return n;
 }
 
-std::map<int, double> CycleCounter::difference(const Reading& once, const Reading& twice,
-                                               std::int64_t n) {
-  std::map<int, double> cycles;
-  for (const auto& [sm, taken] : twice.sm.cycles)
-    if (const auto same = once.sm.cycles.find(sm); same != once.sm.cycles.end())
-      cycles[sm] = (taken - same->second) / static_cast<double>(n);
-  if (cycles.empty())
+PerSm CycleCounter::difference(const Reading& once, const Reading& twice, std::int64_t n) {
+  const auto of_both = [n](const std::map<int, double>& once, const std::map<int, double>& twice) {
+    std::map<int, double> each;
+    for (const auto& [sm, taken] : twice)
+      if (const auto same = once.find(sm); same != once.end())
+        each[sm] = (taken - same->second) / static_cast<double>(n);
+    return each;
+  };
+  PerSm each{of_both(once.sm.cycles, twice.sm.cycles), of_both(once.sm.ns, twice.sm.ns)};
+  if (each.cycles.empty())
     throw Error(ExitCode::failed, "two launches shared no SM: launch one CTA per SM");
-  return cycles;
+  return each;
 }
 
 }  // namespace assay

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// One launch as its CTAs saw it: on each SM from the first start to the last stop there.
+// As CTAs saw it: on each SM from the first start to the last stop there.
 struct PerSm {
   std::map<int, double> cycles, ns;
 };
@@ -34,10 +34,9 @@ class CycleCounter {
   // How many iterations take about `wanted_cycles`. Throws Error(failed) if no CTA left a record.
   std::int64_t iterations_for(double wanted_cycles);
 
-  // Cycles of one iteration on each SM, from runs of n and of 2n: what is not in the loop cancels.
+  // What one iteration takes on each SM, from runs of n and of 2n: what is not in the loop cancels.
   // Throws Error(failed) if the runs shared no SM.
-  static std::map<int, double> difference(const Reading& once, const Reading& twice,
-                                          std::int64_t n);
+  static PerSm difference(const Reading& once, const Reading& twice, std::int64_t n);
 
  private:
   GpuContext& gpu_;

@@ -147,7 +147,7 @@ double State::cycles_once(const std::function<void(const Launch&)>& launch) {
   std::vector<double> samples;
   for (int i = 0; i < kSamples; ++i) {
     const auto once = counter.run(n), twice = counter.run(2 * n);
-    samples.push_back(median(values_of(CycleCounter::difference(once, twice, n))));
+    samples.push_back(median(values_of(CycleCounter::difference(once, twice, n).cycles)));
   }
   return median(samples);
 }
@@ -169,12 +169,15 @@ std::vector<double> State::cycles(const Work& work,
   std::map<int, std::vector<double>> by_sm;
   const auto one = [&] {
     const auto once = counter.run(n), twice = counter.run(2 * n);
-    const std::map<int, double> cycles = CycleCounter::difference(once, twice, n);
-    for (const auto& [sm, taken] : cycles) by_sm[sm].push_back(taken);
+    const PerSm each = CycleCounter::difference(once, twice, n);
+    for (const auto& [sm, taken] : each.cycles) by_sm[sm].push_back(taken);
     for (const auto& [sm, taken] : twice.sm.cycles)
       clocks.push_back(1e3 * taken / twice.sm.ns.at(sm));
-    time_ns.push_back((twice.ns - once.ns) / static_cast<double>(n));
-    return median(values_of(cycles));
+    // A latency is that of an SM in the middle, in seconds as in cycles; all the GPU's work is done
+    // when its last SM has done its share.
+    time_ns.push_back(work.steps > 0 ? median(values_of(each.ns))
+                                     : (twice.ns - once.ns) / static_cast<double>(n));
+    return median(values_of(each.cycles));
   };
   // Cycles are counted, and most of them a constant of the chip: they can be known better.
   std::vector<double> cycles =
