@@ -15,7 +15,7 @@
 // A gap can be longer than the latency: on an idle GPU nobody waits for anybody. Between kernels,
 // a copy that is a copy engine's (memcpy_d2h; memcpy_h2d but for a few bytes) waits for the one,
 // and the other for it, across two of the GPU's queues; memset and memcpy_d2d stay in one. A
-// function of the CPU has a sleeping thread of the driver woken, as event_sync_blocking has.
+// function of the CPU waits for a thread of the driver that sleeps meanwhile.
 // malloc_free is of the device's default pool, which gives free memory back to the system at each
 // synchronization (cudaMemPoolAttrReleaseThreshold is 0), so that latency_us holds the mapping of
 // memory; malloc_free_kept of a pool that keeps it.

@@ -84,6 +84,7 @@ ChainRun Chain::run(const std::function<void()>& enqueue, cudaStream_t first, cu
   std::vector<TimeSpan> spans;
   for (const Stamp& stamp : all) spans.push_back({stamp.begin_ns, stamp.end_ns});
   run.resident = concurrency(spans).most;
+  run.sm = static_cast<int>(all.back().sm);
   for (std::size_t i = 1; i < all.size(); ++i)
     run.gap_us += micros(all[i - 1].end_ns, all[i].ready_ns);
   run.gap_us /= std::max(1, count_ - 1);
@@ -108,6 +109,7 @@ void add_chain_metrics(State& s, const std::function<ChainRun()>& run,
   for (int i = 0; i <= kChainRuns; ++i) {
     const ChainRun found = run();
     const ChainRun without = plain ? plain() : ChainRun{};
+    s.set_param("sm", std::int64_t{found.sm});
     if (i == 0) continue;  // loads the kernels
     cpu.push_back(found.cpu_us);
     gap.push_back(found.gap_us);

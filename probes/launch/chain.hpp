@@ -15,6 +15,7 @@ namespace assay {
 struct ChainRun {
   double cpu_us = 0;  // of the calls that enqueue one kernel (or the one that does all, shared)
   double gap_us = 0;  // from the end of one kernel's work to when the next may begin its own
+  int sm = 0;         // of the last kernel's first CTA
   int resident = 0;   // the most kernels on the GPU at once: all but one of them wait
 };
 
@@ -55,9 +56,9 @@ class Chain {
   double enqueue_us_ = 1000;  // how long enqueuing took the last time
 };
 
-// Metrics cpu_us and gpu_gap_us of a few runs. If `plain` is given, the same without a launch
-// attribute, the two take turns, and there are gpu_gap_saved_us, by how much the gap is shorter
-// than the plain one, and resident_kernels.
+// Metrics cpu_us and gpu_gap_us of a few runs, and the parameter sm, where the last ended. If
+// `plain` is given, the same without a launch attribute, the two take turns, and there are
+// gpu_gap_saved_us, by how much the gap is shorter than the plain one, and resident_kernels.
 void add_chain_metrics(State& s, const std::function<ChainRun()>& run,
                        const std::function<ChainRun()>& plain = nullptr);
 

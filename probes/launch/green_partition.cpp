@@ -4,10 +4,14 @@
 // That kernels stay inside is read off %smid. Throughput is that of kernels that fill such a part
 // for 20 us times the number of parts, one queue for each part, beside that of as many ordinary
 // streams: 50000 a second of them all, however many parts, were there nothing between two kernels.
-// The gap between dependent kernels is that of one part.
+// The gap between dependent kernels is that of the first part; gpu_gap_us_of_part has each part's:
+// whether it matters where on the GPU a small kernel runs. sm_of_part is where that was.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/device.hpp"
+#include "harness/statistics.hpp"
 #include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"
 #include "probes/launch/crowd.hpp"
@@ -78,6 +82,25 @@ void run_green_context(assay::State& s) {
   s.add_exact("create_us", "us", Better::lower, made->create_us() / parts);
   assay::Chain chain(s, assay::kChainKernels, assay::kChainWorkNs, {});
   add_chain_metrics(s, [&] { return chain.run_in_stream(green[0]); });
+  assay::Series gaps{"gpu_gap_us_of_part", "us", {{"part", {}}}, {}};
+  for (unsigned part = 0; part < parts; ++part)
+    gaps.axes[0].points.emplace_back(std::int64_t{part});
+  assay::Series sms = gaps;
+  sms.name = "sm_of_part";
+  sms.unit = "";
+  for (unsigned part = 0; part < parts; ++part) {
+    std::vector<double> gap;
+    for (int i = 0; i < assay::kChainRuns; ++i) {
+      const assay::ChainRun found = chain.run_in_stream(green[part]);
+      gap.push_back(found.gap_us);
+      if (i == 0) sms.values.push_back(found.sm);
+    }
+    gaps.values.push_back(assay::median(gap));
+  }
+  s.add_exact("gpu_gap_us_fastest_part", "us", Better::lower, std::ranges::min(gaps.values));
+  s.add_exact("gpu_gap_us_slowest_part", "us", Better::lower, std::ranges::max(gaps.values));
+  s.add_series(std::move(gaps));
+  s.add_series(std::move(sms));
 
   assay::Series map{"ctas", "", {{"part", {}}, {"sm", {}}}, {}};
   rate(green);

@@ -3,22 +3,17 @@
 // enqueued on a stream behind one that lasts.
 //   pending_launches  how many calls return at once before one waits for the GPU
 //   interval_us       from one kernel to the next, then, by how many there are
-//   interval_us_fastest_stream, _slowest_stream: the same of 64 kernels, on streams made one after
-//                     the other, which the driver maps to the GPU's queues in turn
-//   graph_interval_us_fastest, _slowest: the same inside a graph, of several made alike and each
-//                     launched on several of those streams
+//   interval_us_fastest_stream, _slowest_stream: the same of 64 kernels on streams made one after
+//                     the other, all of them twice; series have the gaps of a chain on each, as in
+//                     launch/empty, and the SM that its kernels of one CTA ran on
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "harness/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"
-#include "probes/launch/graph.hpp"
 
 namespace {
 
@@ -42,69 +37,47 @@ int pending_launches(cudaStream_t stream) {
   return pending < kMost ? pending - 1 : pending;  // without the one that waited
 }
 
-// Microseconds from one kernel to the next of so many that `launch` enqueues, a few times.
-std::vector<double> intervals(int kernels, cudaStream_t stream,
-                              const std::function<void()>& launch) {
+// Microseconds from one kernel to the next of so many, a few times.
+std::vector<double> intervals(int kernels, cudaStream_t stream) {
   assay::Event begin, end;
   std::vector<double> us;
   for (int i = 0; i < assay::kChainRuns; ++i) {
     assay::delay(200'000 + static_cast<std::uint64_t>(kernels) * 6'000, stream);
     begin.record(stream);
-    launch();
+    for (int k = 0; k < kernels; ++k)
+      assay::launch(assay::empty_kernel(false), {}, nullptr, stream);
     end.record(stream);
     us.push_back(1e-3 * assay::elapsed_ns(begin, end) / kernels);
   }
   return us;
 }
 
-std::vector<double> intervals(int kernels, cudaStream_t stream) {
-  return intervals(kernels, stream, [&] {
-    for (int k = 0; k < kernels; ++k)
-      assay::launch(assay::empty_kernel(false), {}, nullptr, stream);
-  });
-}
-
-assay::Axis numbered(const char* name, int count) {
-  assay::Axis axis{name, {}};
-  for (int i = 0; i < count; ++i) axis.points.emplace_back(std::int64_t{i});
-  return axis;
-}
-
-// Adds the series, of the medians of `all`, and the extremes of those as metrics.
-void add_extremes(assay::State& s, assay::Series series, const std::string& name,
-                  const std::string& what, const std::vector<std::vector<double>>& all) {
-  for (const std::vector<double>& us : all) series.values.push_back(assay::median(us));
-  const auto [fastest, slowest] = std::ranges::minmax_element(series.values);
-  const auto of = [&](auto which) {
-    return all[static_cast<std::size_t>(which - series.values.begin())];
-  };
-  s.add_metric(name + "_fastest" + what, "us", Better::lower, of(fastest));
-  s.add_metric(name + "_slowest" + what, "us", Better::lower, of(slowest));
-  s.add_series(std::move(series));
-}
-
 void compare_streams(assay::State& s) {
-  constexpr int kKernels = 64, kStreams = 32, kGraphs = 8;
+  constexpr int kStreams = 32, kPasses = 2;
   const std::array<assay::Stream, kStreams> streams;
+  assay::Chain chain(s, assay::kChainKernels, assay::kChainWorkNs, {});
+  chain.run_in_stream(streams[0]);  // loads the kernel
+  std::vector<assay::Axis> axes = {{"pass", {}}, {"stream", {}}};
+  for (int i = 0; i < kPasses; ++i) axes[0].points.emplace_back(std::int64_t{i});
+  for (int i = 0; i < kStreams; ++i) axes[1].points.emplace_back(std::int64_t{i});
+  assay::Series interval{"interval_us_of_stream", "us", axes, {}},
+      gap{"gpu_gap_us_of_stream", "us", axes, {}}, sm{"sm_of_stream", "", axes, {}};
   std::vector<std::vector<double>> all;
-  for (const assay::Stream& stream : streams) all.push_back(intervals(kKernels, stream));
-  add_extremes(s, {"interval_us_of_stream", "us", {numbered("stream", kStreams)}, {}},
-               "interval_us", "_stream", all);
-
-  all.clear();
-  std::vector<assay::ExecutableGraph> executables;
-  for (int i = 0; i < kGraphs; ++i) {
-    assay::Graph graph;
-    std::vector<cudaGraphNode_t> before;
-    for (int k = 0; k < kKernels; ++k)
-      before = {graph.add(assay::empty_kernel(false), {}, nullptr, before)};
-    executables.emplace_back(graph);  // all at once: each has memory of its own
-    for (const assay::Stream& stream : std::span(streams).first(kGraphs))
-      all.push_back(intervals(kKernels, stream, [&] { executables.back().launch(stream); }));
-  }
-  add_extremes(
-      s, {"graph_interval_us", "us", {numbered("graph", kGraphs), numbered("stream", kGraphs)}, {}},
-      "graph_interval_us", "", all);
+  for (int pass = 0; pass < kPasses; ++pass)
+    for (const assay::Stream& stream : streams) {
+      all.push_back(intervals(64, stream));
+      interval.values.push_back(assay::median(all.back()));
+      const assay::ChainRun run = chain.run_in_stream(stream);
+      gap.values.push_back(run.gap_us);
+      sm.values.push_back(run.sm);
+    }
+  const auto [fastest, slowest] = std::ranges::minmax_element(interval.values);
+  const auto of = [&](auto which) {
+    return all[static_cast<std::size_t>(which - interval.values.begin())];
+  };
+  s.add_metric("interval_us_fastest_stream", "us", Better::lower, of(fastest));
+  s.add_metric("interval_us_slowest_stream", "us", Better::lower, of(slowest));
+  for (assay::Series* series : {&interval, &gap, &sm}) s.add_series(std::move(*series));
 }
 
 void run(assay::State& s) {
@@ -135,7 +108,8 @@ const assay::Registration registration{{
     .kernels =
         [](const assay::Case&, assay::Target) {
           return std::vector<assay::KernelUse>{
-              {.kernel = "empty", .sass = {{"EXIT", 1, 1, assay::SassWhere::kernel}}}};
+              {.kernel = "empty", .sass = {{"EXIT", 1, 1, assay::SassWhere::kernel}}},
+              {.kernel = "stamped", .sass = {{"STG", 1, 4, assay::SassWhere::kernel}}}};
         },
     .run = run,
 }};

@@ -24,7 +24,7 @@ inline double saturation(std::span<const double> workers, std::span<const double
 // time that the CPU's threads spend in calls that launch, there; arrays as above.
 //   "launch calls"  they do little else: a faster GPU would change nothing
 //   "workers"       there are no more of them, and each has about what it has alone
-//   "GPU"           neither: it gets more work than it does
+//   "GPU queues"    neither: the GPU, or its queues, which workers share, take no more
 inline std::string_view bound_of(std::span<const double> workers, std::span<const double> rates,
                                  double launching_share) {
   constexpr double kAbout = 0.9;
@@ -32,7 +32,7 @@ inline std::string_view bound_of(std::span<const double> workers, std::span<cons
   if (launching_share >= kAbout) return "launch calls";
   const bool most = best + 1 == std::ssize(rates);
   const double expected = rates.front() * workers.back() / workers.front();
-  return most && rates.back() >= kAbout * expected ? "workers" : "GPU";
+  return most && rates.back() >= kAbout * expected ? "workers" : "GPU queues";
 }
 
 }  // namespace assay

@@ -52,7 +52,8 @@ void serve(assay::State& s, assay::WorkerLogs& logs, const assay::TeamOrder& ord
 
 struct Together {
   double us = 0;            // from the first one's begin to the last one's end
-  double launching_us = 0;  // of all of them
+  double launching_us = 0;  // of the one that took longest
+  double launch_us = 0;     // one such call of it
   double tasks = 0;
   std::vector<double> latencies_us = {};
   std::vector<assay::WorkerLog> logs = {};
@@ -68,7 +69,10 @@ Together together(assay::State& s, const std::vector<assay::TeamReport>& reports
     begin = std::min(begin, report.begin_us);
     end = std::max(end, report.end_us);
     all.tasks += report.tasks;
-    all.launching_us += report.launching_us;
+    if (report.launching_us > all.launching_us) {
+      all.launching_us = report.launching_us;
+      all.launch_us = report.launching_us / report.tasks;
+    }
     all.logs.push_back(report.log);
     all.latencies_us.insert(all.latencies_us.end(), report.latency_us,
                             report.latency_us + report.latencies);
@@ -128,8 +132,8 @@ void run(assay::State& s) {
     assay::WorkerPoint point{.kernels_per_s = 1e6 * queued.tasks / queued.us,
                              .latency_us = assay::median(single.latencies_us),
                              .slow_latency_us = assay::quantile(single.latencies_us, 0.99),
-                             .launching_share = queued.launching_us / (queued.us * count),
-                             .launch_us = queued.launching_us / queued.tasks,
+                             .launching_share = queued.launching_us / queued.us,
+                             .launch_us = queued.launch_us,
                              .seen = assay::look_at(queued.logs, 2 * work_ns)};
     overlapping = std::max(overlapping, point.seen.concurrent_most);
     return point;

@@ -14,7 +14,7 @@ struct WorkerPoint {
   double kernels_per_s = 0;    // with work queued at each worker
   double latency_us = 0;       // of one task, while every worker has no more than one
   double slow_latency_us = 0;  // the 99th percentile of it; 0 where there are too few
-  double launching_share = 0;  // of the first figure's time, a thread's mean, in calls that launch
+  double launching_share = 0;  // of the first figure's time, the slowest thread's launch calls
   double launch_us = 0;        // one such call, of a kernel or of a graph
   WorkersSeen seen;            // of the first figure's tasks
 };

@@ -32,8 +32,8 @@ TEST(BoundOf, TellsTheCpuTheWorkersAndTheGpuApart) {
                             falling = {10, 5, 5};
   EXPECT_EQ(bound_of(workers, rising, 0.95), "launch calls");
   EXPECT_EQ(bound_of(workers, rising, 0.5), "workers");
-  EXPECT_EQ(bound_of(workers, flat, 0.5), "GPU");
-  EXPECT_EQ(bound_of(workers, falling, 0.5), "GPU");
+  EXPECT_EQ(bound_of(workers, flat, 0.5), "GPU queues");
+  EXPECT_EQ(bound_of(workers, falling, 0.5), "GPU queues");
 }
 
 TEST(Quantile, IsOneOfTheValues) {
