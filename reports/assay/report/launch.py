@@ -31,13 +31,15 @@ CALLS = {
     "flag": "kernel, a flag that the CPU watches",
     "host_function": "host function",
     "malloc_free": "allocate and free, stream-ordered",
+    "malloc_free_kept": "the same, the pool keeping what is freed",
 }
 COSTS = {
     "time_us": "each, in a row, µs",
     "cpu_us": "CPU, µs",
     "gpu_gap_us": "between kernels, µs",
     "latency_us": "until the CPU sees the end, µs",
-    "head_start_us": "head start of the next, µs",
+    "gpu_gap_saved_us": "less than plain, µs",
+    "resident_kernels": "kernels on the GPU at once",
 }
 MICROSECONDS = Axis("µs")
 
@@ -190,6 +192,7 @@ def graph_table(book: Book, column: Column) -> Table | None:
         "gpu_gap_us": "between nodes",
         "cpu_us": "CPU",
         "instantiate_us_per_node": "instantiate, a node",
+        "instantiate_exponent": "grows with nodes to the power",
         "upload_us_per_node": "upload, a node",
         "update_us_per_node": "update, a node",
     }

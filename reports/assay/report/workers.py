@@ -67,7 +67,8 @@ def saturation(book: Book, column: Column, work: str) -> list[Part]:
             alone = m.value("kernels_per_s_alone")
             more = f" ({rate / alone:.1f} × one worker)" if alone and rate > 1.05 * alone else ""
             knee = f"95 % of it with {text.counted(round(at), 'worker')}" if at > 1 else "with one, more gain nothing"
-            said = f"{label} {_per_second(rate)}{more}, {knee}"
+            bound = m.params.get("bound_by")
+            said = f"{label} {_per_second(rate)}{more}, {knee}" + (f", bound by {bound}" if bound else "")
             found.append((said, column.anchor(m.name)))
     return found
 
@@ -105,7 +106,7 @@ def throughput(book: Book, column: Column, work: str) -> Figure | None:
         drawn,
         Axis("workers", 2),
         Axis("thousand kernels per second", 10),
-        note="Each worker waits for its kernel before the next. Rings: 95 % of the best.",
+        note="Of work that is queued: no worker waits for a kernel before it launches the next. Rings: 95 % of the best.",
     )
 
 
@@ -137,9 +138,14 @@ def table(book: Book, column: Column) -> Table | None:
         "latency_us_at_95_percent": "latency at 95 %, µs",
     }
     caption = f"Many small workers{who(book, column)}"
-    return metric_table(
+    found = metric_table(
         caption, column, rows, metrics, "Workers", lambda v: text.number(round(v)) if v >= 1000 else f"{v:.3g}"
     )
+    if found and any("bound_by" in m.params for _, m in rows):
+        found.head.append("bound by")
+        for row, (_, m) in zip(found.rows, rows):
+            row.append(Cell(str(m.params.get("bound_by", ""))))
+    return found
 
 
 def neighbours(book: Book, column: Column) -> Table | None:
