@@ -5,6 +5,12 @@
 // Addresses are run-time values that differ from lane to lane, so that ptxas cannot make one atomic
 // of a warp's (it does where it sees that all lanes have one address). Where nothing is returned
 // the instruction is red, as nvcc makes of an atomicAdd whose result is not used.
+//
+// For rates, floating-point sums take in turn an operand and its negative, odd threads the other
+// way round, and so stay near zero. A sum of twos ends where one more is rounded away (512 in bf16,
+// 4096 in f16): a loop around a compare-and-swap then stores what it found, every lane's compare
+// holds at once, and one address would look several times as fast as it is. Each compare-and-swap
+// compares with zero, and so fails after an address's first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +37,7 @@ struct Atomic {
   const char* sass;       // of the reduction, where there is an instruction
 };
 
-// The floating-point sums, 32 times 2, are exact in every format.
+// The floating-point sums that are checked, 32 times 2, are exact in every format.
 constexpr Atomic kAtomics[] = {
     {"add_u32", "add.u32", 1, 3, 3 * kChecked, "ADD"},
     {"add_u64", "add.u64", 2, 3, 3 * kChecked, "ADD.64"},
@@ -50,6 +56,7 @@ const Atomic& atomic_of(const Case& c) {
 }
 bool is_shared(const Case& c) { return c.text("space") == "shared"; }
 bool is_cas(const Atomic& a) { return std::string(a.operation).starts_with("cas"); }
+bool is_float_sum(const Atomic& a) { return a.operand == 0x40000000 || a.operand == 0x40004000; }
 
 // These have no instruction in shared memory but a loop around a compare-and-swap.
 bool looped(const Atomic& a, bool shared) {
@@ -64,11 +71,13 @@ std::string repeated(const std::string& text, int times) {
   return times > 1 ? "{" + all + "}" : all;
 }
 
-// With `wait`, the value returned becomes part of the next address: it is masked with zero.
-std::string atomic_text(const Atomic& a, bool shared, bool wait) {
+// Of %value or %other, as `operand` says. With `wait`, the value returned becomes part of the next
+// address: it is masked with zero.
+std::string atomic_text(const Atomic& a, const char* operand, bool shared, bool wait) {
   const std::string space = shared ? "relaxed.cta.shared" : "relaxed.gpu.global";
   const bool wide = a.words == 2;
-  const std::string value = wide ? "%value64" : repeated("%value32", a.words);
+  const std::string value =
+      wide ? fmt::format("{}64", operand) : repeated(fmt::format("{}32", operand), a.words);
   const std::string none = wide ? "%none64, " : "%none32, ";
   const std::string result = wide           ? "%result64"
                              : a.words == 4 ? "{%result32, %r1, %r2, %r3}"
@@ -89,13 +98,16 @@ KernelUse use_of(const Atomic& a, bool shared, bool latency, Target target) {
   PtxKernel kernel{
       .target = target, .entry = latency ? kLatency : kThroughput, .threads = kThreads};
   kernel.declarations = fmt::format(
-      "  .reg .b32 %value32, %none32, %result32, %r1, %r2, %r3, %own;\n"
-      "  .reg .b64 %value64, %none64, %result64, %offset, %from;\n  .reg .b32 %word<4>;\n"
+      "  .reg .b32 %value32, %other32, %none32, %result32, %r1, %r2, %r3, %own;\n"
+      "  .reg .b64 %value64, %other64, %none64, %result64, %offset, %from;\n  .reg .b32 %word<4>;\n"
       "  .reg .{} %address;\n  .shared .align 16 .b8 slots[{}];\n",
       shared ? "b32" : "b64", kSharedBytes);
-  // in: the operand's four words, then each thread's offset.
+  // in: the two operands of even threads, two words unused, then each thread's offset.
   kernel.setup = fmt::format(
-      "  ld.global.u32 %value32, [%in];\n  cvt.u64.u32 %value64, %value32;\n"
+      "  and.b32 %own, %thread, 1;\n  mad.wide.u32 %from, %own, 4, %in;\n"
+      "  ld.global.u32 %value32, [%from];\n  cvt.u64.u32 %value64, %value32;\n"
+      "  xor.b32 %own, %own, 1;\n  mad.wide.u32 %from, %own, 4, %in;\n"
+      "  ld.global.u32 %other32, [%from];\n  cvt.u64.u32 %other64, %other32;\n"
       "  mov.b32 %none32, %zero;\n  cvt.u64.u32 %none64, %zero;\n"
       "  mad.lo.u32 %own, %cta, {}, %thread;\n"
       "  mad.wide.u32 %from, %own, 4, %in;\n  ld.global.u32 %own, [%from+16];\n",
@@ -108,7 +120,8 @@ KernelUse use_of(const Atomic& a, bool shared, bool latency, Target target) {
         kSlot);
   else
     kernel.setup += "  cvt.u64.u32 %offset, %own;\n  add.u64 %address, %out, %offset;\n";
-  for (int i = 0; i < kUnroll; ++i) kernel.loop += atomic_text(a, shared, latency);
+  for (int i = 0; i < kUnroll; ++i)
+    kernel.loop += atomic_text(a, i % 2 == 0 ? "%value" : "%other", shared, latency);
   if (shared)
     kernel.finish = fmt::format(
         "  mov.u32 %word0, slots;\n  mad.lo.u32 %own, %thread, {0}, %word0;\n"
@@ -131,9 +144,9 @@ KernelUse use_of(const Atomic& a, bool shared, bool latency, Target target) {
 }
 
 // Thread i of all has address i % addresses.
-std::vector<std::uint32_t> inputs(const Atomic& a, std::size_t threads, std::size_t addresses,
-                                  int slot) {
-  std::vector<std::uint32_t> words = {a.operand, 0, 0, 0};
+std::vector<std::uint32_t> inputs(std::uint32_t value, std::uint32_t other, std::size_t threads,
+                                  std::size_t addresses, int slot) {
+  std::vector<std::uint32_t> words = {value, other, 0, 0};
   for (std::size_t i = 0; i < threads; ++i)
     words.push_back(static_cast<std::uint32_t>(i % addresses) * static_cast<unsigned>(slot));
   return words;
@@ -152,7 +165,7 @@ class Bench {
   // Operations per clock, of one SM where memory is shared and else of all.
   double rate(std::size_t addresses) {
     // Side by side, as an array of them would lie.
-    upload(addresses, a_.words * 4);
+    upload(addresses, a_.words * 4, negated());
     const void* kernel = s_.generated_kernel(kThroughput);
     const double cycles = s_.cycles_once([&](const Launch& l) {
       launch_generated(kernel, static_cast<int>(ctas_), kThreads, l, in_, out_);
@@ -162,7 +175,7 @@ class Bench {
 
   // Each on its own address: what a few rounds leave there is known.
   void check_values() {
-    upload(threads(), kSlot);
+    upload(threads(), kSlot, a_.operand);
     launch_checked(kThroughput, kThreads, ctas_);
     const auto found = download(out_, threads() * kSlot / 4, s_.stream());
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -175,7 +188,7 @@ class Bench {
   }
 
   std::function<void(const Launch&)> chain() {
-    upload(1, kSlot);
+    upload(1, kSlot, negated());
     return [this, kernel = s_.generated_kernel(kLatency)](const Launch& l) {
       launch_generated(kernel, 1, 1, l, in_, out_);
     };
@@ -183,8 +196,13 @@ class Bench {
   std::size_t threads() const { return shared_ ? kThreads : ctas_ * kThreads; }
 
  private:
-  void upload(std::size_t addresses, int slot) {
-    auto words = inputs(a_, threads(), addresses, slot);
+  // The operand that takes a floating-point 2 back: all that 2 has set is the exponent's top bit,
+  // and the sign is the bit above it.
+  std::uint32_t negated() const {
+    return is_float_sum(a_) ? a_.operand | a_.operand << 1 : a_.operand;
+  }
+  void upload(std::size_t addresses, int slot, std::uint32_t other) {
+    auto words = inputs(a_.operand, other, threads(), addresses, slot);
     if (shared_)  // CTAs are all alike
       for (std::size_t cta = 1; cta < ctas_; ++cta)
         words.insert(words.end(), words.begin() + 4, words.begin() + 4 + kThreads);
