@@ -2,7 +2,8 @@
 // The texture path: linear memory read by tex1Dfetch. Latency is of i = texture[i] over the
 // footprint, so a step is the fetch and nothing else: its coordinate is the index. For bandwidth
 // all SMs fetch four-component texels, from what L1 (which is the texture cache too) holds and from
-// an array that only L2 holds.
+// an array that only L2 holds: no fetch goes past L1, and of three times its size, read over and
+// over, it still serves a part.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kSteps = 64, kThreads = 1024, kFetches = 4;
 constexpr std::uint32_t kWordsOfLine = 32;
+constexpr std::uint32_t kPartsOfSm = 16;  // together ten times L1
 
 __global__ void chase_texture(std::int64_t iterations, cudaTextureObject_t texture,
                               std::uint32_t warm_steps, std::uint32_t* place,
@@ -132,13 +134,13 @@ void run_latency(assay::State& s) {
 void run_read(assay::State& s) {
   const auto ctas = static_cast<std::uint32_t>(s.device().sm_count);
   const bool l1 = s.text("level") == "l1";
-  // 64 KiB for all, or a third of L2 in parts that no L1 holds: each SM reads those of four.
+  // 64 KiB for all, or a third of L2 in parts that no L1 holds: each SM reads kPartsOfSm.
   const std::uint32_t part =
       l1 ? 4
          : std::max<std::uint32_t>(
                static_cast<std::uint32_t>(s.device().l2_bytes / 3 / ctas / (kThreads * 16)), 1);
-  const std::uint32_t apart = l1 ? 0 : part, rows = l1 ? part : 4 * part;
-  const std::size_t texels = std::size_t{kThreads} * (l1 ? part : part * (ctas + 3));
+  const std::uint32_t apart = l1 ? 0 : part, rows = l1 ? part : kPartsOfSm * part;
+  const std::size_t texels = std::size_t{kThreads} * (l1 ? part : part * (ctas + kPartsOfSm - 1));
   auto* data = s.allocate<uint4>(texels);
   auto* sums = s.allocate<std::uint32_t>(std::size_t{ctas} * kThreads);
   s.fill_random_bits(data, texels * sizeof(uint4));
