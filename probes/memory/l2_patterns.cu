@@ -6,6 +6,9 @@
 // memory/l2/read_chunks samples "chunks" at footprints that others published, by loads that no L1
 // may serve, with "chunks_32kib" at the same footprint beside it.
 //
+// Loads through L1 are there beside: where CTAs of an SM read the same chunk some of them are hits
+// in L1, so that through_l1_gb_per_s is more than L2 delivers.
+//
 // How addresses fall on the slices of L2 is a matter of the physical pages, so that arrays differ:
 // figures are medians over several.
 #include <algorithm>
