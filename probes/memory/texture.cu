@@ -2,8 +2,9 @@
 // The texture path: linear memory read by tex1Dfetch. Latency is of i = texture[i] over the
 // footprint, so a step is the fetch and nothing else: its coordinate is the index. For bandwidth
 // all SMs fetch four-component texels, from what L1 (which is the texture cache too) holds and from
-// an array that only L2 holds: no fetch goes past L1, and of three times its size, read over and
-// over, it still serves a part.
+// an array that only L2 holds: no fetch goes past L1, so that each SM goes round ten times what it
+// holds. Those parts overlap, and what SMs want of one line at about the same time is merged on its
+// way: more arrives than L2 gives, as in memory/l2/read_chunks.
 #include <algorithm>
 #include <cmath>
 #include <string>
