@@ -35,8 +35,8 @@ else
   say "measuring this CPU"
   measure run --suite host --out "$now-host"
   # Committed results: the newest of each GPU and purpose (results/<gpu>/<date>-<purpose>).
-  # The quick suites are parts of full ones, kept to show how well two runs agree.
-  mapfile -t committed < <(find results -mindepth 3 -name run.json -not -path '*-quick*' -printf '%h\n' | sort -r |
+  # The quick suites and what is measured again are kept to show how well two runs agree.
+  mapfile -t committed < <(find results -mindepth 3 -name run.json -not -path '*-quick*' -not -path '*-again*' -printf '%h\n' | sort -r |
     awk -F/ '{ purpose = $3; sub(/^[0-9-]*/, "", purpose) } !seen[$2, purpose]++')
   runs=("$now-host" out/offline "${committed[@]}")
 fi

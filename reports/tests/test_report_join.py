@@ -39,3 +39,13 @@ def test_other_baselines_of_a_kernel_join_it():
     (together,) = joined([kernel("cublaslt_best16"), kernel("torch_matmul")])
     assert [b.name for b in together.measurements[0].baselines] == ["cublaslt_best16", "torch_matmul"]
     assert len(joined([kernel("torch_matmul"), kernel("torch_matmul")])) == 2
+
+
+def test_a_column_of_several_builds_names_the_commits_of_all():
+    def at(commit, *cases):
+        return run_of(*cases, environment={**H200, "assay": {"version": "0.1.0", "commit": commit}})
+
+    (together,) = joined([at("a" * 40, "x"), at("b" * 40, "y"), at("a" * 40, "z")])
+    assert together.environment["assay"] == {"version": "0.1.0", "commit": "a" * 12 + ", " + "b" * 12}
+    (alone,) = joined([at("a" * 40, "x")])
+    assert alone.environment["assay"]["commit"] == "a" * 40

@@ -42,16 +42,17 @@ def _complements(a: Measured, b: Measured) -> bool:
 
 def joined(runs: list[Run]) -> list[Run]:
     """Runs of GPUs of one kind that measured different cases, such as a suite and the collectives, become one
-    column; runs that measured the same cases stay apart, to be compared."""
-    groups: list[tuple[Run, Measured, list[Measurement]]] = []
+    column, which names the commits of all; runs that measured the same cases stay apart, to be compared."""
+    groups: list[tuple[list[Run], Measured, list[Measurement]]] = []
     for run in runs:
         measured: Measured = {}
         for m in run.measurements:
             if m.ok:
                 measured.setdefault(m.name, []).append(m)
         rest = [m for m in run.measurements if not m.ok]
-        for first, have, others in groups:
-            if measured and have and _same_machine_kind(first, run) and _complements(have, measured):
+        for of_group, have, others in groups:
+            if measured and have and _same_machine_kind(of_group[0], run) and _complements(have, measured):
+                of_group.append(run)
                 for name, repetitions in measured.items():
                     if name in have:
                         lead, *more = have[name]
@@ -62,9 +63,20 @@ def joined(runs: list[Run]) -> list[Run]:
                 others += rest
                 break
         else:
-            groups.append((run, measured, rest))
+            groups.append(([run], measured, rest))
     result = []
-    for first, have, others in groups:
+    for of_group, have, others in groups:
         rest = [m for m in others if m.status == "not_run" or m.name not in have]  # measured in another run
-        result.append(replace(first, measurements=in_order([*(m for ms in have.values() for m in ms), *rest])))
+        measurements = in_order([*(m for ms in have.values() for m in ms), *rest])
+        result.append(replace(of_group[0], measurements=measurements, environment=_environment(of_group)))
     return result
+
+
+def _environment(runs: list[Run]) -> dict:
+    """The first run's, with the commits of all."""
+    environment = runs[0].environment
+    commits = [(run.environment.get("assay") or {}).get("commit") for run in runs]
+    distinct = list(dict.fromkeys(commit[:12] for commit in commits if commit))
+    if len(distinct) < 2:
+        return environment
+    return {**environment, "assay": {**(environment.get("assay") or {}), "commit": ", ".join(distinct)}}

@@ -100,7 +100,7 @@ def _fact(key: str, value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)[:12] if key.endswith("commit") else str(value)
+        return ", ".join(c[:12] for c in str(value).split(", ")) if key.endswith("commit") else str(value)
     if "_bytes" in key:
         return text.size(value)
     unit = next((symbol for suffix, symbol in SUFFIXES.items() if key.endswith(suffix)), None)
