@@ -31,12 +31,13 @@ LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of
     "constant, second level": (("memory/constant/latency", "constant_l15_latency_cycles"),),
     "shared memory": (("memory/shared/latency", LATENCY), ("memory/shared/read", RATE)),
     "L1": (("memory/l1/latency", LATENCY), ("memory/l1/read", RATE)),
-    "texture": (("memory/texture/latency", LATENCY), ("memory/texture/read", RATE)),
+    "texture": (("memory/texture/latency", LATENCY), ("memory/texture/read/l1", RATE)),
     "shared memory of another SM": _of_clusters(2),
     **{f"shared memory of another SM, clusters of {size}": _of_clusters(size) for size in (4, 8, 16)},
     "L2, near": (("memory/l2_near/latency", LATENCY), ("memory/l2_near/latency", NS)),
     "L2, far": (("memory/l2_far/latency", LATENCY), ("memory/l2_far/latency", NS)),
     "L2": (("memory/l2/read", BANDWIDTH), ("memory/l2/read", RATE)),
+    "L2, read by several SMs at once": (("memory/l2/read_chunks/20mib", BANDWIDTH),),
     "memory, read": (("memory/dram/latency", LATENCY), ("memory/dram/latency", NS), ("memory/hbm/read", BANDWIDTH)),
     "memory, write": (("memory/hbm/write", BANDWIDTH),),
     "memory, copy": (("memory/hbm/copy", BANDWIDTH),),
@@ -97,7 +98,10 @@ TITLES = {
 
 
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
-BANDWIDTH_LEVELS = ("shared memory", "L1", "L2", "memory, read", "memory, write", "memory, copy")
+BANDWIDTH_LEVELS = (
+    *("shared memory", "L1", "L2", "L2, read by several SMs at once"),
+    *("memory, read", "memory, write", "memory, copy"),
+)
 
 
 def _spoken(book: Book, column: Column, names: tuple[str, ...], *wanted: str) -> list[Part]:
