@@ -15,6 +15,11 @@ function(assay_compile_options target)
       -Xcompiler=-Wall,-Wno-missing-field-initializers,-Wno-restrict,-Wno-restrict --Werror=all-warnings -Wno-deprecated-gpu-targets>)
 endfunction()
 
+# What runs once and measures nothing need not be fast: a third less time to compile than at -O3.
+function(assay_compile_soon target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+endfunction()
+
 # The targets that a file is compiled for: the suffix of its name says so, "_sm90" and so on.
 function(assay_architectures file result)
   set(wanted ${ASSAY_TARGETS})
