@@ -15,7 +15,7 @@ function(assay_compile_options target)
       -Xcompiler=-Wall,-Wno-missing-field-initializers,-Wno-restrict,-Wno-restrict --Werror=all-warnings -Wno-deprecated-gpu-targets>)
 endfunction()
 
-# What runs once and measures nothing need not be fast: a third less time to compile than at -O3.
+# What no measurement waits for need not be fast: a third less time to compile than at -O3.
 function(assay_compile_soon target)
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 endfunction()
