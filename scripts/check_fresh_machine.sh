@@ -52,18 +52,18 @@ mount --bind /dev/pts "$root/dev/pts"
 mount -t tmpfs tmpfs "$root/dev/shm"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
-git clone -q --no-local . "$root/root/assay"
+git clone -q --no-local . "$root/opt/assay"
 
 mapfile -t environment < <(env |
   grep -E '^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|CERT)|[a-z]+_proxy)=' || true)
 enter() {
-  chroot "$root" env -i "${environment[@]}" HOME=/root LC_ALL=C.UTF-8 \
+  chroot "$root" env -i "${environment[@]}" HOME=/opt LC_ALL=C.UTF-8 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 summary=()
 for command in quickstart.sh test.sh quickstart.sh test.sh; do
   start=$SECONDS
-  enter /root/assay/scripts/$command </dev/null || fail "$command failed on the clean machine"
+  enter /opt/assay/scripts/$command </dev/null || fail "$command failed on the clean machine"
   summary+=("$command: $((SECONDS - start)) s")
 done
 printf '%s\n' "${summary[@]}"
