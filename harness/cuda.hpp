@@ -67,6 +67,21 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
+// Calls on `device` while it lives, then on the device that was current before.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    check(cudaGetDevice(&before_));
+    check(cudaSetDevice(device));
+  }
+  ~OnDevice() { cudaSetDevice(before_); }
+  OnDevice(const OnDevice&) = delete;  // restores once
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 // Copies `count` objects from the GPU, after everything before it on the stream.
 template <class T>
 std::vector<T> download(const T* device, std::size_t count, cudaStream_t stream) {

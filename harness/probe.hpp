@@ -87,6 +87,13 @@ struct Probe {
   std::string full_name(const Case& c) const { return c.name.empty() ? name : name + "/" + c.name; }
 };
 
+// One case of a registered probe.
+struct Selected {
+  const Probe* probe;
+  const Case* which;
+  std::string name;  // full
+};
+
 // Every registered probe, sorted by name. Two cases with one full name are a logic error, reported
 // as Error(usage) that names it.
 const std::vector<const Probe*>& probes();

@@ -5,8 +5,8 @@
 #include <exception>
 
 #include "harness/commands/commands.hpp"
-#include "harness/environment.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/environment.hpp"
 
 namespace assay::commands {
 

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "harness/commands/commands.hpp"
-#include "harness/counters.hpp"
 #include "harness/device.hpp"
-#include "harness/environment.hpp"
 #include "harness/error.hpp"
-#include "harness/json_io.hpp"
-#include "harness/nvml.hpp"
-#include "harness/software.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/machine/nvml.hpp"
+#include "harness/machine/software.hpp"
+#include "harness/measure/counters.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/target.hpp"
 
 namespace assay::commands {

@@ -11,8 +11,8 @@
 #include "harness/commands/commands.hpp"
 #include "harness/device.hpp"
 #include "harness/error.hpp"
-#include "harness/json_io.hpp"
-#include "harness/selection.hpp"
+#include "harness/run/json_io.hpp"
+#include "harness/run/selection.hpp"
 
 namespace assay::commands {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "harness/commands/commands.hpp"
-#include "harness/runner.hpp"
-#include "harness/worker.hpp"
+#include "harness/run/runner.hpp"
+#include "harness/run/worker.hpp"
 
 namespace assay::commands {
 

@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "harness/code/verification.hpp"
 #include "harness/commands/commands.hpp"
 #include "harness/commands/sass_show.hpp"
-#include "harness/environment.hpp"
 #include "harness/error.hpp"
-#include "harness/journal.hpp"
-#include "harness/verification.hpp"
+#include "harness/machine/environment.hpp"
+#include "harness/run/journal.hpp"
 
 namespace assay::commands {
 namespace {

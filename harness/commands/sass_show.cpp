@@ -8,14 +8,14 @@
 #include <map>
 #include <set>
 
-#include "harness/cubin.hpp"
-#include "harness/json_io.hpp"
+#include "harness/code/cubin.hpp"
+#include "harness/code/verification.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/sass/analysis.hpp"
 #include "harness/sass/measured_loops.hpp"
 #include "harness/sass/report_json.hpp"
 #include "harness/sass/report_text.hpp"
 #include "harness/sass/timeline.hpp"
-#include "harness/verification.hpp"
 
 namespace assay::commands {
 namespace {
@@ -27,49 +27,50 @@ class Sources {
  public:
   explicit Sources(const SassView& view) : view_(view) {}
 
-  const CostTable& table(const std::string& arch) {
+  const sass::CostTable& table(const std::string& arch) {
     const auto found = tables_.find(arch);
     if (found != tables_.end()) return found->second;
     return tables_
-        .emplace(arch, view_.table.empty() ? CostTable::newest(arch) : CostTable::read(view_.table))
+        .emplace(arch, view_.table.empty() ? sass::CostTable::newest(arch)
+                                           : sass::CostTable::read(view_.table))
         .first->second;
   }
 
   // nullptr if there is none.
-  const MeasuredLoops* measured(const std::string& arch) {
+  const sass::MeasuredLoops* measured(const std::string& arch) {
     const std::filesystem::path file = view_.measured.empty() ? table(arch).file() : view_.measured;
     if (file.empty()) return nullptr;
     auto found = measured_.find(file);
-    if (found == measured_.end()) found = measured_.emplace(file, MeasuredLoops(file)).first;
+    if (found == measured_.end()) found = measured_.emplace(file, sass::MeasuredLoops(file)).first;
     return &found->second;
   }
 
  private:
   const SassView& view_;
-  std::map<std::string, CostTable> tables_;
-  std::map<std::filesystem::path, MeasuredLoops> measured_;
+  std::map<std::string, sass::CostTable> tables_;
+  std::map<std::filesystem::path, sass::MeasuredLoops> measured_;
 };
 
-KernelAnalysis analysis_of(const std::shared_ptr<const Function>& function, const SassView& view,
-                           Sources& sources) {
-  AnalysisOptions options{.warps = view.warps};
+sass::KernelAnalysis analysis_of(const std::shared_ptr<const Function>& function,
+                                 const SassView& view, Sources& sources) {
+  sass::AnalysisOptions options{.warps = view.warps};
   if (view.all) options.hot = function->code.size();
-  KernelAnalysis kernel = analyse(function, sources.table(function->arch), options);
-  if (const MeasuredLoops* measured = sources.measured(function->arch))
-    for (LoopAnalysis& hot : kernel.hot) hot.measured = measured->find(*function, hot);
+  sass::KernelAnalysis kernel = sass::analyse(function, sources.table(function->arch), options);
+  if (const sass::MeasuredLoops* measured = sources.measured(function->arch))
+    for (sass::LoopAnalysis& hot : kernel.hot) hot.measured = measured->find(*function, hot);
   return kernel;
 }
 
 // Of the kernels of a case: the loop that it measures.
-KernelAnalysis analysis_of(const KernelCode& code, const Selected& selected, bool first_kernel,
-                           const SassView& view, Sources& sources) {
+sass::KernelAnalysis analysis_of(const KernelCode& code, const Selected& selected,
+                                 bool first_kernel, const SassView& view, Sources& sources) {
   const Function& function = *code.function;
-  AnalysisOptions options{.warps = view.warps, .loop = code.loop};
+  sass::AnalysisOptions options{.warps = view.warps, .loop = code.loop};
   if (options.warps == 0 && selected.which->params.contains("threads"))
     options.warps = static_cast<int>((selected.which->i64("threads") + 31) / 32);
-  KernelAnalysis kernel = analyse(code.function, sources.table(function.arch), options);
-  if (const MeasuredLoops* measured = sources.measured(function.arch))
-    for (LoopAnalysis& hot : kernel.hot)
+  sass::KernelAnalysis kernel = sass::analyse(code.function, sources.table(function.arch), options);
+  if (const sass::MeasuredLoops* measured = sources.measured(function.arch))
+    for (sass::LoopAnalysis& hot : kernel.hot)
       hot.measured = measured->find(function, hot, selected.name, first_kernel);
   return kernel;
 }
@@ -79,20 +80,20 @@ class Output {
  public:
   explicit Output(const SassView& view) : view_(view) {}
 
-  void add(const KernelAnalysis& kernel, const CostTable& table) {
+  void add(const sass::KernelAnalysis& kernel, const sass::CostTable& table) {
     if (view_.json)
-      objects_.push_back(report_json(kernel, table, !view_.brief));
+      objects_.push_back(sass::report_json(kernel, table, !view_.brief));
     else
-      fmt::print("{}\n", report_text(kernel, table, !view_.brief));
+      fmt::print("{}\n", sass::report_text(kernel, table, !view_.brief));
     if (!view_.svg.empty() && !drawn_ && !kernel.hot.empty()) {
-      write_atomically(view_.svg, timeline_svg(kernel, kernel.hot.front()));
+      write_atomically(view_.svg, sass::timeline_svg(kernel, kernel.hot.front()));
       drawn_ = true;
     }
   }
 
   // Throws Error(usage) if there was no loop to draw.
   void finish() const {
-    if (view_.json) fmt::print("{}", document_json(objects_));
+    if (view_.json) fmt::print("{}", sass::document_json(objects_));
     if (view_.svg.empty()) return;
     if (!drawn_) throw Error(ExitCode::usage, "no loop to draw: choose a kernel that has one");
     fmt::print(stderr, "assay: {}\n", view_.svg.string());

@@ -6,8 +6,8 @@
 #include <regex>
 #include <utility>
 
-#include "harness/assembler.hpp"
-#include "harness/cubin.hpp"
+#include "harness/code/assembler.hpp"
+#include "harness/code/cubin.hpp"
 #include "harness/isa/kernel_text.hpp"
 
 namespace assay::isa {

@@ -13,11 +13,11 @@
 #include <set>
 
 #include "harness/error.hpp"
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/environment.hpp"
 #include "harness/isa/notation.hpp"
-#include "harness/ptx_text.hpp"
-#include "harness/selection.hpp"
+#include "harness/run/selection.hpp"
 
 namespace assay::isa {
 namespace {

@@ -14,13 +14,13 @@
 #include <regex>
 #include <thread>
 
-#include "harness/assembler.hpp"
-#include "harness/dynamic_library.hpp"
+#include "harness/code/assembler.hpp"
+#include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
 #include "harness/isa/assembly.hpp"
 #include "harness/isa/evidence_store.hpp"
 #include "harness/isa/kernel_text.hpp"
-#include "harness/sha256.hpp"
+#include "harness/machine/dynamic_library.hpp"
 
 namespace assay::isa {
 namespace {

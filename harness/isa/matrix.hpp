@@ -25,10 +25,10 @@ struct Matrix {
   std::size_t judged_now = 0;                  // pairs not found on disk
 };
 
-// Judges on all cores. Evidence is kept on disk (see harness/assembler.hpp for where), by target
-// and by the versions of assembler and disassembler, and named by the text that was assembled, so
-// that they hold until one of these changes. `progress` is told, from one thread at a time, how
-// many pairs of those not on disk are done.
+// Judges on all cores. Evidence is kept on disk (see harness/code/assembler.hpp for where), by
+// target and by the versions of assembler and disassembler, and named by the text that was
+// assembled, so that they hold until one of these changes. `progress` is told, from one thread at a
+// time, how many pairs of those not on disk are done.
 Matrix judge_all(std::vector<Form> forms, std::vector<std::string> targets,
                  const std::function<void(std::size_t done, std::size_t total)>& progress);
 

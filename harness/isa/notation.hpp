@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/instruction_probe.hpp"
+#include "harness/instruction/row_probe.hpp"
 
 namespace assay::isa {
 

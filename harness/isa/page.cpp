@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "harness/instruction/ptx_text.hpp"
 #include "harness/isa/render.hpp"
-#include "harness/ptx_text.hpp"
 
 namespace assay::isa {
 namespace {

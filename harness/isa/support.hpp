@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/disassembly.hpp"
-#include "harness/sass_check.hpp"
+#include "harness/code/disassembly.hpp"
+#include "harness/code/sass_check.hpp"
 
 namespace assay::isa {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-namespace assay {
+namespace assay::sass {
 namespace {
 
 constexpr std::string_view kIssue = "issue";
@@ -145,4 +145,4 @@ KernelAnalysis analyse(std::shared_ptr<const Function> function, const CostTable
   return kernel;
 }
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/sass/cost_table.hpp"
+#include "harness/sass/cost/cost_table.hpp"
 #include "harness/sass/loop_path.hpp"
 #include "harness/sass/schedule.hpp"
-#include "harness/sass/warp_roles.hpp"
+#include "harness/sass/warp/warp_roles.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 inline constexpr int kSchedulers = 4;  // of an SM, since sm_50
 
@@ -84,4 +84,4 @@ struct AnalysisOptions {
 KernelAnalysis analyse(std::shared_ptr<const Function> function, const CostTable& table,
                        const AnalysisOptions& options = {});
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-namespace assay {
+namespace assay::sass {
 namespace {
 
 bool jumps(const Instruction& instruction) {
@@ -127,4 +127,4 @@ std::string address_range(const Function& function, const LoopPath& loop) {
   return text;
 }
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/control_flow.hpp"
-#include "harness/sass/warp_roles.hpp"
+#include "harness/code/control_flow.hpp"
+#include "harness/sass/warp/warp_roles.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 // What warps of one role do in a loop.
 struct LoopPart {
@@ -34,4 +34,4 @@ std::vector<LoopPath> loop_paths(const Function& function, const std::vector<War
 // "0670..0990": addresses of the first and the last instruction on the paths.
 std::string address_range(const Function& function, const LoopPath& loop);
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "harness/cubin.hpp"
-#include "harness/json_io.hpp"
-#include "harness/sass_check.hpp"
+#include "harness/code/cubin.hpp"
+#include "harness/code/sass_check.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/statistics.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 struct MeasuredLoops::Impl {
   Json measurements;
@@ -99,4 +99,4 @@ std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function, const 
   return std::nullopt;
 }
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -8,7 +8,7 @@
 
 #include "harness/sass/analysis.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 class MeasuredLoops {
  public:
@@ -34,4 +34,4 @@ class MeasuredLoops {
   std::unique_ptr<const Impl> impl_;
 };
 
-}  // namespace assay
+}  // namespace assay::sass

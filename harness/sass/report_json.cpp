@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "harness/cubin.hpp"
-#include "harness/json_io.hpp"
+#include "harness/code/cubin.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/sass/stages.hpp"
 
-namespace assay {
+namespace assay::sass {
 namespace {
 
 Json pipes_json(const std::vector<PipeLoad>& pipes) {
@@ -152,4 +152,4 @@ std::string document_json(const std::vector<std::string>& kernels) {
   return fmt::format("{{\"schema\": \"assay.sass/1\", \"kernels\": [\n{}\n]}}\n", list);
 }
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -6,7 +6,7 @@
 
 #include "harness/sass/analysis.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 // One kernel's object; all numbers of cycles are as in analysis.hpp. Without the listing it lacks
 // the steps of its schedules, most of its size.
@@ -15,4 +15,4 @@ std::string report_json(const KernelAnalysis& kernel, const CostTable& table, bo
 // The document `assay.sass/1` of such objects.
 std::string document_json(const std::vector<std::string>& kernels);
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <map>
 
-#include "harness/cubin.hpp"
+#include "harness/code/cubin.hpp"
 #include "harness/sass/stages.hpp"
 
-namespace assay {
+namespace assay::sass {
 namespace {
 
 constexpr std::size_t kWidth = 120;  // columns
@@ -227,4 +227,4 @@ std::string report_text(const KernelAnalysis& kernel, const CostTable& table, bo
   return text;
 }
 
-}  // namespace assay
+}  // namespace assay::sass

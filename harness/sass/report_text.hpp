@@ -5,8 +5,8 @@
 
 #include "harness/sass/analysis.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 std::string report_text(const KernelAnalysis& kernel, const CostTable& table, bool listing);
 
-}  // namespace assay
+}  // namespace assay::sass

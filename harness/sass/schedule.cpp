@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-namespace assay {
+namespace assay::sass {
 namespace {
 
 // Operands are read some cycles after an instruction has its pipe: a guess, seldom what decides.
@@ -186,4 +186,4 @@ Schedule estimate_schedule(const Function& function, const std::vector<std::size
   return schedule;
 }
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/sass/control_code.hpp"
-#include "harness/sass/cost_table.hpp"
+#include "harness/sass/cost/control_code.hpp"
+#include "harness/sass/cost/cost_table.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 // Which step something was waiting for: of the iteration shown, or of an earlier one.
 struct Producer {
@@ -44,4 +44,4 @@ struct Schedule {
 Schedule estimate_schedule(const Function& function, const std::vector<std::size_t>& path,
                            const CostTable& table);
 
-}  // namespace assay
+}  // namespace assay::sass

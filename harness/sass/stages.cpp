@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::sass {
 namespace {
 
 bool is_copy(const Instruction& instruction) {
@@ -143,4 +143,4 @@ std::vector<Stage> stages_of(const Function& function, const Schedule& schedule,
   return stages;
 }
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "harness/sass/schedule.hpp"
-#include "harness/sass/warp_roles.hpp"
+#include "harness/sass/warp/warp_roles.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 using Counts = std::map<std::string, int>;
 
@@ -56,4 +56,4 @@ struct Handshake {
 // Objects that different warps use differently; `reach` as reaching_warps() gives it.
 std::vector<Handshake> handshakes(const Function& function, const std::vector<WarpSet>& reach);
 
-}  // namespace assay
+}  // namespace assay::sass

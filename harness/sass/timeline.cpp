@@ -7,9 +7,9 @@
 #include <cmath>
 #include <map>
 
-#include "harness/cubin.hpp"
+#include "harness/code/cubin.hpp"
 
-namespace assay {
+namespace assay::sass {
 namespace {
 
 constexpr double kLeft = 90, kPlot = 1080, kLane = 26, kGap = 8, kRight = 20;
@@ -189,4 +189,4 @@ std::string timeline_svg(const KernelAnalysis& kernel, const LoopAnalysis& loop)
       loop.bound_by(), body);
 }
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -5,7 +5,7 @@
 
 #include "harness/sass/analysis.hpp"
 
-namespace assay {
+namespace assay::sass {
 
 // An SVG document, complete in itself, in light and dark: for each role a lane for the issue slot
 // and one for every pipe, the instructions of an iteration along the cycles of one warp alone, and
@@ -13,4 +13,4 @@ namespace assay {
 // begun is drawn at its beginning, where that of the iteration before is seen.
 std::string timeline_svg(const KernelAnalysis& kernel, const LoopAnalysis& loop);
 
-}  // namespace assay
+}  // namespace assay::sass

@@ -8,8 +8,8 @@
 #include <source_location>
 
 #include "harness/cuda.hpp"
-#include "harness/dynamic_library.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/dynamic_library.hpp"
 
 namespace assay::kernels {
 namespace {

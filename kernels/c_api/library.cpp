@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/environment.hpp"
+#include "harness/machine/environment.hpp"
 #include "kernels/c_api/assay_kernels.h"
 #include "kernels/c_api/boundary.hpp"
 

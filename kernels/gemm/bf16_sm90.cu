@@ -9,7 +9,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
-#include "harness/ptx/tensor_map.hpp"
+#include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/gemm/gemm.hpp"
 
 namespace assay::kernels {

@@ -23,10 +23,10 @@
 #include <cstdint>
 
 #include "harness/ptx/cluster.cuh"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/matrix.cuh"
-#include "harness/ptx/matrix_descriptor.hpp"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/setmaxnreg.cuh"
 #include "harness/ptx/tma.cuh"

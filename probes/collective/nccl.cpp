@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "harness/dynamic_library.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/dynamic_library.hpp"
 
 namespace assay::nccl {
 

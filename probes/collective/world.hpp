@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/on_device.hpp"
+#include "harness/cuda.hpp"
 #include "probes/collective/nccl.hpp"
 #include "probes/collective/pattern.hpp"
 

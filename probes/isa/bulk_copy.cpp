@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of asynchronous copies: cp.async, bulk copies, their reductions and prefetches. PTX
 // ISA 9.0, "Data movement and conversion instructions: asynchronous copy".
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms for clusters of CTAs and for several GPUs: distributed shared memory, asynchronous stores,
 // multimem, cluster launch control. They are assembled here; nothing of multimem is ever run.
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

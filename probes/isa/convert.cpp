@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of cvt: between integers, floats of all widths, packed and narrow formats. PTX ISA 9.0,
 // "Data movement and conversion instructions: cvt".
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of integer arithmetic, bit manipulation, comparison, selection, packed integers.
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

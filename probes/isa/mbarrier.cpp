@@ -3,7 +3,7 @@
 // synchronization and communication instructions".
 #include <fmt/format.h>
 
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 // accumulate operation using mma instruction"; what of it exists where is for the assembler to say.
 #include <fmt/format.h>
 
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

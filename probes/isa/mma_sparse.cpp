@@ -3,7 +3,7 @@
 // 9.0, "Matrix multiply-accumulate operation using mma.sp instruction with sparse matrix A".
 #include <fmt/format.h>
 
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

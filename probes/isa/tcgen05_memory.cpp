@@ -3,7 +3,7 @@
 // memory, and what orders them. PTX ISA 9.0, "TensorCore 5th generation family instructions".
 #include <fmt/format.h>
 
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 // stationary, block-scaled. PTX ISA 9.0, "tcgen05.mma instructions".
 #include <fmt/format.h>
 
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

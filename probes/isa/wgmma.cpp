@@ -3,7 +3,7 @@
 // registers (RS), dense and sparse. Shapes: PTX ISA 9.0, "Asynchronous wgmma instructions".
 #include <fmt/format.h>
 
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 #include "harness/isa/notation.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 
 namespace assay {
 namespace {

@@ -23,7 +23,7 @@
 
 #include <atomic>
 
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/call.hpp"
 #include "probes/launch/chain.hpp"

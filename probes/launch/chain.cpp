@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/clock.hpp"
 #include "probes/launch/concurrency.hpp"

@@ -18,7 +18,7 @@
 //   resident_kernels  how many of such a chain of 64 are on the GPU at once, all but one waiting
 #include <optional>
 
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"
 

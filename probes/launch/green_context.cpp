@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "harness/dynamic_library.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/dynamic_library.hpp"
 #include "probes/launch/clock.hpp"
 
 namespace assay {

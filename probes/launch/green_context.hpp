@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "harness/or_reason.hpp"
+#include "harness/machine/or_reason.hpp"
 
 namespace assay {
 

@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "harness/assembler.hpp"
+#include "harness/code/assembler.hpp"
 #include "harness/device.hpp"
 #include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"

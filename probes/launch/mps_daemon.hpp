@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/process.hpp"
+#include "harness/machine/process.hpp"
 
 namespace assay {
 

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "harness/error.hpp"
-#include "harness/process.hpp"
+#include "harness/machine/process.hpp"
 #include "probes/launch/clock.hpp"
 
 namespace assay {

@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/chain.hpp"
 

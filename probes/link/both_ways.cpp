@@ -5,7 +5,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/state.hpp"
 #include "probes/link/near_gpu.hpp"
 #include "probes/link/sm_copy.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/cuda.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/link/peers.hpp"

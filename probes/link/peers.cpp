@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 
 namespace assay {
 namespace {

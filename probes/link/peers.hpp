@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/on_device.hpp"
+#include "harness/cuda.hpp"
 #include "harness/state.hpp"
 
 namespace assay {

@@ -16,8 +16,8 @@
 #include <algorithm>
 
 #include "harness/device.hpp"
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
 
 namespace {
 

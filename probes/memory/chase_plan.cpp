@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay {

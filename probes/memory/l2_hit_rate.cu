@@ -12,7 +12,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/hbm.cuh"

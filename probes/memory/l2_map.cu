@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "harness/state.hpp"
 #include "probes/memory/partition_map.hpp"

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase_plan.hpp"
 

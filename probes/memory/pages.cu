@@ -16,8 +16,8 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
 #include "harness/error.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase_plan.hpp"
 #include "probes/memory/hbm.cuh"

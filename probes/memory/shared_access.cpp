@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
 #include "probes/memory/ring.hpp"
 
 namespace {

@@ -18,8 +18,8 @@
 #include <map>
 #include <random>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
 #include "probes/numerics/block_layout.hpp"
 
 namespace assay::numerics {

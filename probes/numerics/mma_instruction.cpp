@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/element.hpp"
-#include "harness/ptx/swizzle.hpp"
+#include "harness/ptx/descriptor/swizzle.hpp"
 
 namespace assay::numerics {
 namespace {

@@ -61,8 +61,8 @@ Position documented_position(const MmaInstruction& instruction, Operand operand,
 int tile_bytes(const MmaInstruction& instruction);
 int tile_offset(const MmaInstruction& instruction, Operand operand, Position position);
 
-// PTX of kernels with the interface of harness/ptx_text.hpp. The operands of one instruction lie in
-// one block of memory: the tile, then [register of A, B, D][thread].
+// PTX of kernels with the interface of harness/instruction/ptx_text.hpp. The operands of one
+// instruction lie in one block of memory: the tile, then [register of A, B, D][thread].
 struct MmaPtx {
   const MmaInstruction& instruction;
 

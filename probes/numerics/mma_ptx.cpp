@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "harness/element.hpp"
-#include "harness/ptx/matrix_descriptor.hpp"
-#include "harness/ptx/tcgen05_descriptor.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
+#include "harness/ptx/descriptor/tcgen05_descriptor.hpp"
 #include "probes/numerics/mma_instruction.hpp"
 
 namespace assay::numerics {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/ptx_text.hpp"
 
 namespace assay::numerics {
 namespace {

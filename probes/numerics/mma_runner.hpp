@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/generated_kernel.hpp"
+#include "harness/instruction/generated_kernel.hpp"
 #include "harness/state.hpp"
 #include "probes/numerics/block_layout.hpp"
 #include "probes/numerics/mma_model.hpp"

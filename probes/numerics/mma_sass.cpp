@@ -2,7 +2,7 @@
 // The opcodes of the instructions that probes/numerics runs.
 #include <fmt/format.h>
 
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/ptx_text.hpp"
 #include "probes/numerics/mma_instruction.hpp"
 
 namespace assay::numerics {

@@ -13,8 +13,8 @@
 #include <limits>
 #include <random>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
 
 namespace {
 

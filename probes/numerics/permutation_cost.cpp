@@ -17,9 +17,9 @@
 #include <cstring>
 #include <random>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx/matrix_descriptor.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/statistics.hpp"
 #include "probes/numerics/float_format.hpp"
 #include "probes/numerics/fp8_permutation.hpp"

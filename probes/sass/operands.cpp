@@ -16,12 +16,12 @@
 #include <optional>
 #include <set>
 
-#include "harness/assembler.hpp"
-#include "harness/elf.hpp"
+#include "harness/code/assembler.hpp"
+#include "harness/code/elf.hpp"
 #include "harness/error.hpp"
-#include "harness/generated_kernel.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
 #include "harness/limits.hpp"
-#include "harness/ptx_text.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/instruction_probe.hpp"
+#include "harness/instruction/row_probe.hpp"
 
 namespace assay::scalar {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "harness/instruction_probe.hpp"
+#include "harness/instruction/row_probe.hpp"
 
 namespace assay {
 

@@ -23,9 +23,9 @@
 #include <cmath>
 
 #include "harness/element.hpp"
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx/matrix_descriptor.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/statistics.hpp"
 #include "probes/tensor_core/wgmma_operands.hpp"
 

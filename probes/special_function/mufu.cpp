@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/instruction_probe.hpp"
+#include "harness/instruction/row_probe.hpp"
 #include "harness/limits.hpp"
 #include "harness/statistics.hpp"
 

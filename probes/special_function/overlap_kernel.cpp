@@ -9,9 +9,9 @@
 #include <random>
 
 #include "harness/element.hpp"
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx/matrix_descriptor.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "probes/tensor_core/mma_sync.hpp"
 #include "probes/tensor_core/wgmma_form.hpp"
 

@@ -14,10 +14,10 @@
 #include <random>
 
 #include "harness/element.hpp"
-#include "harness/instruction_probe.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/instruction/row_probe.hpp"
 #include "harness/limits.hpp"
-#include "harness/ptx/matrix_descriptor.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "probes/tensor_core/wgmma_operands.hpp"
 
 namespace {

@@ -12,9 +12,9 @@
 #include <set>
 
 #include "harness/element.hpp"
-#include "harness/generated_kernel.hpp"
-#include "harness/instruction_ptx.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/instruction/row_ptx.hpp"
 #include "probes/tensor_core/mma_sync.hpp"
 
 namespace {

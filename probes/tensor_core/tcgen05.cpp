@@ -10,7 +10,7 @@
 #include <random>
 
 #include "harness/element.hpp"
-#include "harness/generated_kernel.hpp"
+#include "harness/instruction/generated_kernel.hpp"
 #include "probes/tensor_core/tcgen05_kernel.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/ptx/tcgen05_descriptor.hpp"
+#include "harness/ptx/descriptor/tcgen05_descriptor.hpp"
 #include "harness/state.hpp"
 
 namespace assay::tcgen05 {

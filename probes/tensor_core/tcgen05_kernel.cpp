@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/ptx_text.hpp"
-#include "harness/tcgen05_batches.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/instruction/tcgen05_batches.hpp"
 
 namespace assay::tcgen05 {
 namespace {

@@ -5,12 +5,12 @@
 // Rows of A and B are 128 bytes, 128-byte swizzled, K-major, as TMA would leave them; MMAs walk
 // along a row and start again. A in tensor memory has a lane for each row, whose 32 columns hold
 // what the 128 bytes of shared memory would. All MMAs add to the same accumulators, in order, as a
-// kernel's do along K. harness/tcgen05_batches.hpp says how they are issued.
+// kernel's do along K. harness/instruction/tcgen05_batches.hpp says how they are issued.
 #pragma once
 #include <cstddef>
 #include <string>
 
-#include "harness/tcgen05_batches.hpp"
+#include "harness/instruction/tcgen05_batches.hpp"
 #include "probes/tensor_core/tcgen05_form.hpp"
 
 namespace assay::tcgen05 {

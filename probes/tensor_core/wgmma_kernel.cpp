@@ -6,8 +6,8 @@
 #include <random>
 
 #include "harness/element.hpp"
-#include "harness/ptx/matrix_descriptor.hpp"
-#include "harness/ptx_text.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
 
 namespace assay {
 namespace {

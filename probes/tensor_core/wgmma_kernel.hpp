@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/generated_kernel.hpp"
+#include "harness/instruction/generated_kernel.hpp"
 #include "probes/tensor_core/wgmma_form.hpp"
 #include "probes/tensor_core/wgmma_operands.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "harness/element.hpp"
-#include "harness/ptx/swizzle.hpp"
+#include "harness/ptx/descriptor/swizzle.hpp"
 
 namespace assay {
 namespace {

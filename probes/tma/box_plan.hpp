@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/ptx/tensor_map.hpp"
+#include "harness/ptx/descriptor/tensor_map.hpp"
 
 namespace assay {
 

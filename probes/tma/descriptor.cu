@@ -7,11 +7,11 @@
 #include <span>
 
 #include "harness/device.hpp"
-#include "harness/device_kernels.hpp"
+#include "harness/measure/device_kernels.hpp"
+#include "harness/ptx/descriptor/tensor_map.hpp"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/stopwatch.cuh"
-#include "harness/ptx/tensor_map.hpp"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "harness/device.hpp"
-#include "harness/ptx/tensor_map.hpp"
+#include "harness/ptx/descriptor/tensor_map.hpp"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
 #include "probes/memory/dram_limit.hpp"

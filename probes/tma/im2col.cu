@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "harness/device.hpp"
-#include "harness/ptx/im2col_map.hpp"
+#include "harness/ptx/descriptor/im2col_map.hpp"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
 #include "probes/memory/dram_limit.hpp"

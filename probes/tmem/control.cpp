@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx_text.hpp"
-#include "harness/tcgen05_batches.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/instruction/tcgen05_batches.hpp"
 
 namespace {
 

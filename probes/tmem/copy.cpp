@@ -7,10 +7,10 @@
 // seen. PTX ISA 9.0, "tcgen05.cp" and "Packing formats".
 #include <fmt/format.h>
 
-#include "harness/generated_kernel.hpp"
-#include "harness/ptx/tcgen05_descriptor.hpp"
-#include "harness/ptx_text.hpp"
-#include "harness/tcgen05_batches.hpp"
+#include "harness/instruction/generated_kernel.hpp"
+#include "harness/instruction/ptx_text.hpp"
+#include "harness/instruction/tcgen05_batches.hpp"
+#include "harness/ptx/descriptor/tcgen05_descriptor.hpp"
 
 namespace {
 

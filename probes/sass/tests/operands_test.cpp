@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "harness/assembler.hpp"
-#include "harness/disassembly.hpp"
+#include "harness/code/assembler.hpp"
+#include "harness/code/disassembly.hpp"
 #include "harness/probe.hpp"
 
 namespace assay {

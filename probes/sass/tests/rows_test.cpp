@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "harness/element.hpp"
-#include "harness/instruction_ptx.hpp"
-#include "harness/instruction_registry.hpp"
+#include "harness/instruction/registry.hpp"
+#include "harness/instruction/row_ptx.hpp"
 
 namespace assay::scalar {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "harness/element.hpp"
-#include "harness/ptx/swizzle.hpp"
+#include "harness/ptx/descriptor/swizzle.hpp"
 #include "probes/tensor_core/wgmma_operands.hpp"
 
 namespace assay {

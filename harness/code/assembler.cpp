@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/code/assembler.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include "harness/code/elf.hpp"
+#include "harness/code/sha256.hpp"
+#include "harness/error.hpp"
+#include "harness/machine/dynamic_library.hpp"
+
+namespace assay {
+namespace {
+namespace fs = std::filesystem;
+
+// The part of nvJitLink.h (CUDA 12.0 and later) used here; the library exports these names beside
+// the versioned ones.
+struct NvJitLink {
+  using Handle = struct nvJitLink*;
+  static constexpr int kInputPtx = 2;
+
+  using Create = int(Handle*, std::uint32_t, const char* const*);
+  using Destroy = int(Handle*);
+  using AddData = int(Handle, int, const void*, std::size_t, const char*);
+  using Complete = int(Handle);
+  using GetSize = int(Handle, std::size_t*);
+  using GetData = int(Handle, void*);
+  using Version = int(unsigned*, unsigned*);
+
+  DynamicLibrary library = DynamicLibrary::open(Library::nvjitlink);
+  Create* create = library.symbol<Create>("nvJitLinkCreate");
+  Destroy* destroy = library.symbol<Destroy>("nvJitLinkDestroy");
+  AddData* add_data = library.symbol<AddData>("nvJitLinkAddData");
+  Complete* complete = library.symbol<Complete>("nvJitLinkComplete");
+  GetSize* cubin_size = library.symbol<GetSize>("nvJitLinkGetLinkedCubinSize");
+  GetData* cubin = library.symbol<GetData>("nvJitLinkGetLinkedCubin");
+  GetSize* error_log_size = library.symbol<GetSize>("nvJitLinkGetErrorLogSize");
+  GetData* error_log = library.symbol<GetData>("nvJitLinkGetErrorLog");
+  GetSize* info_log_size = library.symbol<GetSize>("nvJitLinkGetInfoLogSize");
+  GetData* info_log = library.symbol<GetData>("nvJitLinkGetInfoLog");
+  std::string identity = describe();
+
+  static const NvJitLink& instance() {
+    static const NvJitLink opened;
+    return opened;
+  }
+
+ private:
+  // The API version has no patch level, and patches change code: the file's size tells them apart.
+  std::string describe() const {
+    unsigned major = 0, minor = 0;
+    library.symbol<Version>("nvJitLinkVersion")(&major, &minor);
+    std::error_code ignored;
+    return "nvJitLink " + std::to_string(major) + "." + std::to_string(minor) + " " +
+           std::to_string(fs::file_size(library.path(), ignored));
+  }
+};
+
+class Session {
+ public:
+  Session(const NvJitLink& api, const std::vector<const char*>& options) : api_(api) {
+    if (const int status =
+            api_.create(&handle_, static_cast<std::uint32_t>(options.size()), options.data()))
+      throw Error(ExitCode::unfit, api.identity + " refuses " + std::string(options.front()) +
+                                       " (status " + std::to_string(status) +
+                                       "): it does not know this target; install a newer one");
+  }
+  ~Session() { api_.destroy(&handle_); }
+  Session(const Session&) = delete;  // owns the handle
+  Session& operator=(const Session&) = delete;
+
+  NvJitLink::Handle get() const { return handle_; }
+
+  std::string text(NvJitLink::GetSize* size_of, NvJitLink::GetData* data_of) const {
+    std::size_t size = 0;
+    if (size_of(handle_, &size) != 0 || size == 0) return {};
+    std::string text(size, '\0');
+    if (data_of(handle_, text.data()) != 0) return {};
+    while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
+    return text;
+  }
+
+ private:
+  const NvJitLink& api_;
+  NvJitLink::Handle handle_ = nullptr;
+};
+
+Assembled assemble_now(const NvJitLink& api, std::string_view ptx, std::string_view architecture) {
+  const std::string arch = "-arch=" + std::string(architecture);
+  const Session session(api, {arch.c_str(), "-O3"});
+  int status = api.add_data(session.get(), NvJitLink::kInputPtx, ptx.data(), ptx.size(), nullptr);
+  if (status == 0) status = api.complete(session.get());
+
+  Assembled result;
+  if (status != 0) {
+    result.log = session.text(api.error_log_size, api.error_log);
+    if (result.log.empty()) result.log = "nvJitLink status " + std::to_string(status);
+    return result;
+  }
+  result.log = session.text(api.info_log_size, api.info_log);
+  std::size_t size = 0;
+  if (api.cubin_size(session.get(), &size) == 0) result.cubin.resize(size);
+  if (result.cubin.empty() || api.cubin(session.get(), result.cubin.data()) != 0)
+    throw Error(ExitCode::failed,
+                "nvJitLink assembled for " + std::string(architecture) + " but returned no cubin");
+  return result;
+}
+
+fs::path cache_folder() {
+  const auto environment = [](const char* name) {
+    const char* value = std::getenv(name);
+    return fs::path(value ? value : "");
+  };
+  if (const fs::path chosen = environment("ASSAY_CACHE_DIR"); !chosen.empty()) return chosen;
+  if (const fs::path xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "assay";
+  if (const fs::path home = environment("HOME"); !home.empty()) return home / ".cache/assay";
+  return {};
+}
+
+// A cached file is the cubin itself, ready for nvdisasm. One that a crash cut short counts as
+// absent.
+std::optional<std::vector<char>> read_cache(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  std::vector<char> cubin{std::istreambuf_iterator<char>(stream), {}};
+  try {
+    const ElfImage whole(cubin);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return cubin;
+}
+
+// Written under a private name and renamed, so that no reader ever sees half a file. Failure is
+// not an error: the cache only saves time.
+void write_cache(const fs::path& file, const std::vector<char>& cubin) {
+  static std::atomic<int> counter{0};
+  std::error_code ignored;
+  fs::create_directories(file.parent_path(), ignored);
+  fs::path scratch = file;
+  scratch += "." + std::to_string(getpid()) + "." + std::to_string(counter++);
+  std::ofstream stream(scratch, std::ios::binary);
+  stream.write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
+  stream.close();
+  if (stream) fs::rename(scratch, file, ignored);
+  if (!stream || ignored) fs::remove(scratch, ignored);
+}
+
+}  // namespace
+
+std::string assembler_identity() { return NvJitLink::instance().identity; }
+
+fs::path cache_path(const std::string& file) {
+  const fs::path folder = cache_folder();
+  return folder.empty() ? folder : folder / file;
+}
+
+Assembled try_assemble_anew(std::string_view ptx, std::string_view architecture) {
+  return assemble_now(NvJitLink::instance(), ptx, architecture);
+}
+
+Assembled try_assemble(std::string_view ptx, std::string_view architecture) {
+  const NvJitLink& api = NvJitLink::instance();
+  const std::string key = api.identity + "\n-O3 " + std::string(architecture) + "\n";
+  const fs::path file = cache_path(sha256(key + std::string(ptx)) + ".cubin");
+  if (file.empty()) return assemble_now(api, ptx, architecture);
+  if (std::optional<std::vector<char>> cubin = read_cache(file))
+    return {.cubin = std::move(*cubin), .from_cache = true};
+  Assembled result = assemble_now(api, ptx, architecture);
+  if (!result.cubin.empty()) write_cache(file, result.cubin);
+  return result;
+}
+
+Assembled assemble(std::string_view ptx, std::string_view architecture) {
+  Assembled result = try_assemble(ptx, architecture);
+  if (!result.cubin.empty()) return result;
+  std::string words;
+  for (const char c : result.log) words += c == '\n' ? std::string("; ") : std::string(1, c);
+  throw Error(ExitCode::failed,
+              "the assembler rejects this PTX for " + std::string(architecture) + ": " + words);
+}
+
+std::vector<char> assemble(const KernelUse& use, Target target) {
+  Assembled result = assemble(use.ptx, target);
+  if (use.edit) use.edit(result.cubin);
+  return std::move(result.cubin);
+}
+
+}  // namespace assay

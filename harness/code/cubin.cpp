@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/code/cubin.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "harness/code/archive.hpp"
+#include "harness/code/elf.hpp"
+#include "harness/code/fatbin.hpp"
+#include "harness/error.hpp"
+#include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/process.hpp"
+
+namespace assay {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::uint16_t kMachineCuda = 190;           // EM_CUDA
+constexpr std::uint8_t kCudaEntry = 0x10;             // STO_CUDA_ENTRY in st_other: a __global__
+constexpr std::uint8_t kArchitectureSpecific = 0x09;  // attribute of .nv.compat: 1 for "a" targets
+
+// A file mapped into memory: a 20 MB executable is searched without reading all of it.
+class MappedFile {
+ public:
+  explicit MappedFile(const fs::path& path) {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size > 0) {
+      size_ = static_cast<std::size_t>(status.st_size);
+      data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    }
+    const int error = errno;
+    if (descriptor >= 0) close(descriptor);
+    if (data_ == MAP_FAILED)
+      throw Error(ExitCode::usage, "cannot read " + path.string() + ": " +
+                                       (descriptor < 0 ? std::strerror(error)
+                                                       : "it is empty or not a regular file"));
+  }
+  ~MappedFile() { munmap(data_, size_); }
+  MappedFile(const MappedFile&) = delete;  // owns the mapping
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const char> bytes() const { return {static_cast<const char*>(data_), size_}; }
+
+ private:
+  void* data_ = MAP_FAILED;
+  std::size_t size_ = 0;
+};
+
+void visit_by_cuobjdump(const fs::path& file, const DeviceCodeVisitor& visit) {
+  std::string folder = (fs::temp_directory_path() / "assay-XXXXXX").string();
+  if (!mkdtemp(folder.data()))
+    throw Error(ExitCode::io, "cannot make a folder in " + fs::temp_directory_path().string() +
+                                  ": " + std::strerror(errno));
+  struct Cleanup {
+    fs::path folder;
+    ~Cleanup() {
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+    }
+  } cleanup{folder};
+
+  const ToolOutput output =
+      run_tool({find_tool("cuobjdump"), "-xelf", "all", fs::absolute(file).string()}, {}, folder);
+  if (output.status != 0)
+    throw Error(ExitCode::usage, "cuobjdump cannot read " + file.string() + ": " +
+                                     output.errors.substr(0, output.errors.find('\n')));
+  for (const fs::directory_entry& found : fs::directory_iterator(folder)) {
+    std::ifstream stream(found.path(), std::ios::binary);
+    visit(device_code({std::istreambuf_iterator<char>(stream), {}}));
+  }
+}
+
+// The fat binaries and cubins in a file, at any depth.
+using BytesVisitor = std::function<void(std::span<const char>)>;
+void visit_containers(std::span<const char> bytes, const BytesVisitor& visit) {
+  if (is_archive(bytes)) {
+    for (const std::span<const char> member : archive_members(bytes))
+      if (!is_archive(member)) visit_containers(member, visit);
+  } else if (is_fatbin(bytes)) {
+    visit(bytes);
+  } else if (ElfImage::is_elf(bytes)) {
+    const ElfImage image(bytes);
+    if (image.machine() == kMachineCuda) return visit(bytes);
+    for (const ElfSection& section : image.sections())
+      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin") visit(section.bytes);
+  }
+}
+
+// The qualified name alone, without return type, parameters, blanks, unnamed namespaces and the
+// suffixes of integer literals: "void (anonymous namespace)::chase<4u, float>(int*)" becomes
+// "chase<4,float>".
+std::string plain_name(std::string_view text) {
+  if (text.starts_with("void ")) text.remove_prefix(5);
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  std::string plain;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with(kUnnamed)) {
+      i += kUnnamed.size() - 1;
+      continue;
+    }
+    // nvcc's namespace for internal linkage under -rdc=true.
+    if (text.substr(i).starts_with("_INTERNAL_") && (plain.empty() || plain.ends_with("::"))) {
+      if (const std::size_t end = text.find("::", i); end != text.npos) {
+        i = end + 1;
+        continue;
+      }
+    }
+    const char c = text[i];
+    if (c == '(' && depth == 0) break;  // the parameters
+    depth += (c == '<') - (c == '>');
+    if (c == ' ') continue;
+    const bool ends_argument = c == ',' || c == '>';
+    if (ends_argument && depth >= 0) {
+      std::size_t digits = plain.find_last_not_of("ul");
+      if (digits != plain.npos && std::isdigit(static_cast<unsigned char>(plain[digits]))) {
+        const std::size_t start = plain.find_last_not_of("0123456789", digits);
+        if (start != plain.npos && std::string_view("<,-)").find(plain[start]) != std::string::npos)
+          plain.resize(digits + 1);
+      }
+    }
+    plain += c;
+  }
+  return plain;
+}
+
+std::string without_template_arguments(std::string name) {
+  if (!name.ends_with('>')) return name;
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += (name[i] == '>') - (name[i] == '<');
+    if (depth == 0) return name.substr(0, i);
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string demangled(const std::string& symbol) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text ? text : symbol;
+  std::free(text);
+  return result;
+}
+
+bool is_kernel(const std::string& symbol, std::string_view name) {
+  if (symbol == name) return true;
+  if (!symbol.starts_with("_Z")) return false;
+  const std::string wanted = plain_name(name);
+  // A mangled name holds its identifiers as they are, so most symbols need no demangling.
+  std::string base = wanted.substr(0, wanted.find('<'));
+  if (const std::size_t colon = base.rfind(':'); colon != base.npos) base.erase(0, colon + 1);
+  if (symbol.find(base) == symbol.npos) return false;
+
+  std::string found = plain_name(demangled(symbol));
+  if (!wanted.ends_with('>')) found = without_template_arguments(std::move(found));
+  return found == wanted || found.ends_with("::" + wanted);
+}
+
+std::string device_arch(const ElfImage& image) {
+  // Since CUDA 13 (ABI version 8) the SM number is in bits 8..15 of e_flags, before that in 0..7,
+  // with bit 11 for "a".
+  const bool current = image.abi_version() >= 8;
+  const std::uint32_t number = (current ? image.flags() >> 8 : image.flags()) & 0xff;
+  bool specific = !current && (image.flags() & 0x800) != 0;
+  if (const ElfSection* compat = image.section(".nv.compat")) {
+    // Records of {format u8, attribute u8, value u16}; format 4 has `value` more bytes.
+    for (std::size_t at = 0; at + 4 <= compat->bytes.size();) {
+      const auto* record = reinterpret_cast<const unsigned char*>(compat->bytes.data() + at);
+      const unsigned value = record[2] | record[3] << 8;
+      if (record[0] != 4 && record[1] == kArchitectureSpecific) specific = value == 1;
+      at += 4 + (record[0] == 4 ? value : 0);
+    }
+  }
+  return "sm_" + std::to_string(number) + (specific ? "a" : "");
+}
+
+DeviceCode device_code(std::vector<char> elf) {
+  const ElfImage image(elf);
+  if (image.machine() != kMachineCuda)
+    throw Error(ExitCode::usage, "not device code: the ELF image is for another machine");
+  DeviceCode code{.arch = device_arch(image), .elf = {}, .kernels = {}};
+  for (const ElfSymbol& symbol : image.symbols())
+    if (symbol.type == STT_FUNC && (symbol.other & kCudaEntry) && symbol.section != SHN_UNDEF)
+      code.kernels.emplace_back(symbol.name);
+  code.elf = std::move(elf);
+  return code;
+}
+
+void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit) try {
+  const MappedFile mapped(file);
+  bool any = false;
+  const auto count = [&](DeviceCode code) {
+    any = true;
+    visit(std::move(code));
+  };
+  bool readable = true;
+  visit_containers(mapped.bytes(), [&](auto bytes) { readable = readable && can_unpack(bytes); });
+  if (readable)
+    visit_containers(mapped.bytes(), [&](std::span<const char> bytes) {
+      if (ElfImage::is_elf(bytes)) return count(device_code({bytes.begin(), bytes.end()}));
+      for_each_cubin(bytes, [&](std::vector<char> elf) { count(device_code(std::move(elf))); });
+    });
+  else
+    visit_by_cuobjdump(file, count);
+  if (!any)
+    throw Error(ExitCode::usage,
+                "no device code in it; give a cubin, a fat binary, or an object, archive, "
+                "executable or library built by nvcc");
+} catch (const Error& error) {
+  const std::string what = error.what();
+  if (what.find(file.string()) != what.npos) throw;
+  throw Error(error.code(), file.string() + ": " + what);
+}
+
+std::vector<DeviceCode> extract(const fs::path& file) {
+  std::vector<DeviceCode> codes;
+  visit_device_code(file, [&](DeviceCode code) { codes.push_back(std::move(code)); });
+  return codes;
+}
+
+std::optional<KernelSymbol> find_kernel(std::span<const DeviceCode> codes, Target target,
+                                        std::string_view name_wanted, std::string_view source) {
+  std::vector<KernelSymbol> found;
+  for (const DeviceCode& code : codes) {
+    if (code.arch != name(target)) continue;
+    for (const std::string& symbol : code.kernels) {
+      if (!is_kernel(symbol, name_wanted)) continue;
+      // A template instantiated in several files is one kernel.
+      if (std::ranges::find(found, symbol, &KernelSymbol::symbol) == found.end())
+        found.push_back({&code, symbol});
+    }
+  }
+  if (found.size() > 1 && !source.empty()) {
+    // nvcc names the anonymous namespace of a file latency.cu ..._latency_cu_...
+    const std::string mark = "_" + fs::path(source).stem().string() + "_cu_";
+    std::vector<KernelSymbol> in_source;
+    for (const KernelSymbol& kernel : found)
+      if (kernel.symbol.find(mark) != std::string::npos) in_source.push_back(kernel);
+    if (!in_source.empty()) found = std::move(in_source);
+  }
+  if (found.size() > 1) {
+    std::string list;
+    for (const KernelSymbol& kernel : found) {
+      list += list.empty() ? "" : ", ";
+      list += plain_name(demangled(kernel.symbol));
+    }
+    throw Error(ExitCode::usage, "'" + std::string(name_wanted) + "' could be any of: " + list +
+                                     "; write the template arguments or a namespace");
+  }
+  if (found.empty()) return std::nullopt;
+  return found.front();
+}
+
+}  // namespace assay

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/code/cubin.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness/code/assembler.hpp"
+#include "harness/code/tests/samples.hpp"
+#include "harness/error.hpp"
+
+namespace assay {
+namespace {
+namespace fs = std::filesystem;
+
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::vector<char>& bytes)
+      : path_(fs::temp_directory_path() / ("assay-cubin-" + std::to_string(getpid()))) {
+    std::ofstream(path_, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  ~TemporaryFile() { fs::remove(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<DeviceCode> extract_bytes(const std::vector<char>& bytes) {
+  return extract(TemporaryFile(bytes).path());
+}
+
+std::vector<char> sample_cubin(Target target) {
+  return assemble(samples::fma_chain(target), target).cubin;
+}
+
+template <class T>
+void append(std::vector<char>& bytes, T value) {
+  const std::size_t at = bytes.size();
+  bytes.resize(at + sizeof value);
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+// A container like nvcc's, with 64-byte entry headers.
+std::vector<char> fat_binary(const std::vector<std::vector<char>>& cubins) {
+  std::vector<char> entries;
+  for (const std::vector<char>& cubin : cubins) {
+    append(entries, std::uint16_t{2});
+    append(entries, std::uint16_t{0x101});
+    append(entries, std::uint32_t{64});
+    append(entries, std::uint64_t{(cubin.size() + 7) / 8 * 8});
+    entries.resize(entries.size() + 48);
+    entries.insert(entries.end(), cubin.begin(), cubin.end());
+    entries.resize((entries.size() + 7) / 8 * 8);
+  }
+  std::vector<char> bytes;
+  append(bytes, std::uint32_t{0xBA55ED50});
+  append(bytes, std::uint16_t{1});
+  append(bytes, std::uint16_t{16});
+  append(bytes, std::uint64_t{entries.size()});
+  bytes.insert(bytes.end(), entries.begin(), entries.end());
+  return bytes;
+}
+
+TEST(Cubin, PlainCubin) {
+  const std::vector<char> cubin = sample_cubin(Target::sm_103a);
+  const auto codes = extract_bytes(cubin);
+  ASSERT_EQ(codes.size(), 1u);
+  EXPECT_EQ(codes[0].arch, "sm_103a");
+  EXPECT_EQ(codes[0].elf, cubin);
+  EXPECT_EQ(codes[0].kernels, std::vector<std::string>{"fma_chain"});
+}
+
+TEST(Cubin, FatBinaryWithSeveralContainers) {
+  std::vector<char> bytes = fat_binary({sample_cubin(Target::sm_89), sample_cubin(Target::sm_90a)});
+  bytes.resize(bytes.size() + 24);  // padding
+  const std::vector<char> second = fat_binary({sample_cubin(Target::sm_120a)});
+  bytes.insert(bytes.end(), second.begin(), second.end());
+  const auto codes = extract_bytes(bytes);
+  ASSERT_EQ(codes.size(), 3u);
+  EXPECT_EQ(codes[0].arch, "sm_89");
+  EXPECT_EQ(codes[1].arch, "sm_90a");
+  EXPECT_EQ(codes[2].arch, "sm_120a");
+  const auto found = find_kernel(codes, Target::sm_90a, "fma_chain");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->code, &codes[1]);
+  EXPECT_FALSE(find_kernel(codes, Target::sm_100a, "fma_chain"));
+}
+
+TEST(Cubin, OwnExecutableHoldsTheHarnesssKernels) {
+  std::size_t kernels = 0;
+  for (const DeviceCode& code : extract("/proc/self/exe")) kernels += code.kernels.size();
+  EXPECT_GT(kernels, 0u);
+}
+
+TEST(Cubin, NamesAsPeopleWriteThem) {
+  // template <int N> void (anonymous namespace)::chase<4>(unsigned long long const*, ...) as nvcc
+  // mangles it for a file k.cu.
+  const std::string chase = "_ZN36_GLOBAL__N__1d768345_4_k_cu_571bf4325chaseILi4EEEvPKyPyi";
+  EXPECT_TRUE(is_kernel(chase, "chase"));
+  EXPECT_TRUE(is_kernel(chase, "chase<4>"));
+  EXPECT_TRUE(is_kernel(chase, "(anonymous namespace)::chase<4>"));
+  EXPECT_TRUE(is_kernel(chase, chase));
+  EXPECT_FALSE(is_kernel(chase, "chase<8>"));
+  EXPECT_FALSE(is_kernel(chase, "hase<4>"));
+  EXPECT_FALSE(is_kernel(chase, "cha"));
+
+  const std::string bar = "_ZN3foo3barEPfi";  // foo::bar(float*, int)
+  EXPECT_TRUE(is_kernel(bar, "bar"));
+  EXPECT_TRUE(is_kernel(bar, "foo::bar"));
+  EXPECT_FALSE(is_kernel(bar, "o::bar"));
+  EXPECT_FALSE(is_kernel(bar, "foo"));
+
+  const std::string copy = "_Z4copyILj16E6float4EvPT0_";  // void copy<16u, float4>(float4*)
+  EXPECT_TRUE(is_kernel(copy, "copy<16, float4>"));
+  EXPECT_TRUE(is_kernel(copy, "copy<16,float4>"));
+  EXPECT_FALSE(is_kernel(copy, "copy<16>"));
+  EXPECT_TRUE(is_kernel("fma_chain", "fma_chain"));
+  EXPECT_FALSE(is_kernel("fma_chain", "fma"));
+}
+
+TEST(Cubin, AmbiguousNamesAreListedAndTheSourceDecides) {
+  const std::vector<DeviceCode> codes = {
+      {.arch = "sm_90a",
+       .elf = {},
+       .kernels = {"_ZN36_GLOBAL__N__1d768345_4_a_cu_571bf4325chaseEv"}},
+      {.arch = "sm_90a",
+       .elf = {},
+       .kernels = {"_ZN36_GLOBAL__N__2d768345_4_b_cu_671bf4325chaseEv"}}};
+  EXPECT_THROW(find_kernel(codes, Target::sm_90a, "chase"), Error);
+  const auto found = find_kernel(codes, Target::sm_90a, "chase", "probes/memory/b.cu");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->code, &codes[1]);
+}
+
+TEST(Cubin, StrangeFilesAreOneLineErrors) {
+  EXPECT_THROW(extract("/nonexistent"), Error);
+  EXPECT_THROW(extract("/tmp"), Error);
+  EXPECT_THROW(extract_bytes({}), Error);
+  EXPECT_THROW(extract_bytes(std::vector<char>(4096, 'x')), Error);
+  EXPECT_THROW(extract("/bin/ls"), Error);
+}
+
+// Every truncation and many random corruptions either parse or throw Error.
+TEST(Cubin, DamagedFilesNeverCrash) {
+  const std::vector<char> fat = fat_binary({sample_cubin(Target::sm_90a)});
+  const std::vector<char> cubin = sample_cubin(Target::sm_90a);
+  std::mt19937 random(1);
+  const auto survive = [](const std::vector<char>& bytes) {
+    try {
+      for (const DeviceCode& code : extract_bytes(bytes)) EXPECT_LE(code.elf.size(), bytes.size());
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  };
+  for (const std::vector<char>* whole : {&fat, &cubin}) {
+    for (std::size_t size = 1; size < whole->size(); size += 37)
+      survive({whole->begin(), whole->begin() + static_cast<std::ptrdiff_t>(size)});
+    for (int trial = 0; trial < 500; ++trial) {
+      std::vector<char> bytes = *whole;
+      for (int i = 0; i < 8; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+      survive(bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/code/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+
+#include "harness/code/assembler.hpp"
+#include "harness/code/cubin.hpp"
+#include "harness/code/sass_check.hpp"
+#include "harness/error.hpp"
+
+namespace assay {
+namespace {
+
+const std::vector<DeviceCode>& own_code() {
+  static const std::vector<DeviceCode> code = extract("/proc/self/exe");
+  return code;
+}
+
+// One kernel of one case, on its way through the disassembler.
+struct Job {
+  Verification* result;
+  KernelUse use;
+  std::vector<char> assembled;  // empty for a written kernel
+  const DeviceCode* compiled = nullptr;
+  std::string symbol;
+
+  SassRequest request() const {
+    return {.elf = compiled ? compiled->elf : assembled,
+            .symbol = symbol,
+            .target = result->target,
+            .use = use};
+  }
+};
+
+Job make_job(const Probe& probe, KernelUse use, Verification& result) {
+  if (!use.ptx.empty()) {
+    std::vector<char> assembled = assemble(use, result.target);
+    return {&result, use, std::move(assembled), nullptr, use.kernel};
+  }
+  const auto found = find_kernel(own_code(), result.target, use.kernel, probe.source);
+  if (!found)
+    throw Error(ExitCode::failed,
+                fmt::format("this program holds no {} code for kernel '{}': was it built for that "
+                            "target, and does KernelUse::kernel name it as the source does?",
+                            name(result.target), use.kernel));
+  return {&result, use, {}, found->code, found->symbol};
+}
+
+void add(const Job& job, const SassFindings& findings) {
+  job.result->kernels.push_back({.kernel = job.use.kernel,
+                                 .target = std::string(name(job.result->target)),
+                                 .sha256 = findings.sha256,
+                                 .loop = findings.loop,
+                                 .verified = findings.verified(),
+                                 .emulated = job.use.emulated,
+                                 .text = findings.loop_text});
+  job.result->code.push_back({findings.function, findings.loop_header});
+  for (const std::string& problem : findings.problems)
+    job.result->problems.push_back(fmt::format("{}: {}", job.use.kernel, problem));
+}
+
+template <class F>
+void on_every_core(std::size_t count, const F& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back([&] {
+      for (std::size_t item; (item = next++) < count;) work(item);
+    });
+}
+
+}  // namespace
+
+std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted) {
+  std::vector<Verification> results(wanted.size());
+  std::vector<std::vector<Job>> jobs(wanted.size());
+  on_every_core(wanted.size(), [&](std::size_t i) {
+    const auto& [selected, target] = wanted[i];
+    results[i] = {.name = selected.name, .target = target};
+    try {
+      if (selected.probe->kernels)
+        for (KernelUse& use : selected.probe->kernels(*selected.which, target))
+          jobs[i].push_back(make_job(*selected.probe, std::move(use), results[i]));
+    } catch (const std::exception& error) {
+      results[i].problems.emplace_back(error.what());
+    }
+  });
+  // All in one call: starting nvdisasm costs more than its work does.
+  std::vector<const Job*> all;
+  std::vector<SassRequest> requests;
+  for (const std::vector<Job>& list : jobs)
+    for (const Job& job : list) {
+      all.push_back(&job);
+      requests.push_back(job.request());
+    }
+  try {
+    const std::vector<SassFindings> findings = check_sass(requests);
+    for (std::size_t i = 0; i < all.size(); ++i) add(*all[i], findings[i]);
+  } catch (const std::exception& error) {  // no disassembler: nothing is verified
+    for (const Job* job : all) job->result->problems.emplace_back(error.what());
+  }
+  return results;
+}
+
+}  // namespace assay

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "harness/code/assembler.hpp"
+#include "harness/code/sha256.hpp"
+#include "harness/error.hpp"
+#include "harness/measure/nvtx.hpp"
+#include "harness/measure/state_impl.hpp"
+
+namespace assay {
+namespace {
+
+std::optional<NvmlDevice> find_in_nvml(const Device& device) {
+  const auto nvml = Nvml::open();
+  if (!nvml) return std::nullopt;
+  const auto found = nvml->device(device.pci_bus_id);
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+std::uint64_t hash_of(std::string_view name) {  // FNV-1a: the same on every machine
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
+
+GpuContext::GpuContext(Device gpu)
+    : device((check(cudaSetDevice(gpu.index)), std::move(gpu))),
+      stamps(2 * kMaxSms * sizeof(ClockStamp)),
+      nvml(find_in_nvml(device)) {}
+
+State::Impl::Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu)
+    : probe(probe),
+      which(which),
+      options(options),
+      gpu(gpu),
+      random(options.seed ^ hash_of(probe.full_name(which))) {
+  measurement.name = probe.full_name(which);
+  measurement.probe = probe.name;
+  measurement.kind = probe.kind;
+  measurement.pace = probe.pace;
+  measurement.params = which.params;
+  measurement.conditions.seed = options.seed;
+}
+
+State::Impl::~Impl() {
+  for (cudaLibrary_t library : libraries) cudaLibraryUnload(library);
+}
+
+GpuContext& State::Impl::need_gpu() const {
+  if (!gpu)
+    throw Error(ExitCode::unfit, measurement.name +
+                                     " needs a GPU, and there is none here: run "
+                                     "`assay info` to see why");
+  return *gpu;
+}
+
+bool State::Impl::sustained() const {
+  const auto found = which.params.find("state");
+  const auto* text =
+      found == which.params.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text && *text == "sustained";
+}
+
+const Case& State::which() const { return impl_.which; }
+const Device& State::device() const { return impl_.need_gpu().device; }
+Target State::target() const { return impl_.gpu ? impl_.gpu->device.target : Target::host; }
+cudaStream_t State::stream() const { return impl_.need_gpu().stream; }
+std::uint64_t State::seed() const { return impl_.options.seed ^ hash_of(impl_.measurement.name); }
+
+void* State::allocate(std::size_t bytes) {
+  const std::uint64_t free = free_memory_bytes(impl_.need_gpu().device.index);
+  if (bytes > free)
+    skip(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free", bytes / 0x1p30,
+                     free / 0x1p30));
+  impl_.buffers.emplace_back(std::max<std::size_t>(bytes, 1));
+  return impl_.buffers.back().data();
+}
+
+void State::fill_random_bits(void* memory, std::size_t bytes, std::uint64_t salt) {
+  random_bits(memory, bytes, impl_.options.seed * 31 + salt, stream());
+  check(cudaStreamSynchronize(stream()));
+}
+
+const void* State::generated_kernel(std::string_view name) {
+  if (!impl_.kernels) impl_.kernels = impl_.probe.kernels(impl_.which, target());
+  for (const KernelUse& use : *impl_.kernels) {
+    if (use.kernel != name || use.ptx.empty()) continue;
+    const std::vector<char> cubin = assemble(use, target());
+    cudaLibrary_t library = nullptr;
+    check(cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    impl_.libraries.push_back(library);
+    impl_.measurement.loaded[use.kernel] = sha256(cubin);
+    cudaKernel_t kernel = nullptr;
+    check(cudaLibraryGetKernel(&kernel, library, use.kernel.c_str()));
+    return kernel;
+  }
+  throw Error(ExitCode::failed,
+              fmt::format("{} generates no kernel named '{}': mend its registration",
+                          impl_.measurement.name, name));
+}
+
+const Conditions& State::conditions() const { return impl_.measurement.conditions; }
+
+void State::lead_with(std::string metric) { impl_.measurement.primary = std::move(metric); }
+
+void State::add_exact(std::string name, std::string unit, Better better, double value) {
+  impl_.add({.name = std::move(name),
+             .unit = std::move(unit),
+             .better = better,
+             .value = value,
+             .low = value,
+             .high = value});
+  impl_.measured = true;
+}
+
+void State::add_series(Series series) {
+  std::size_t places = 1;
+  for (const Axis& axis : series.axes) places *= axis.points.size();
+  if (places != series.values.size())
+    throw Error(ExitCode::failed,
+                fmt::format("series '{}' has {} values for {} places: mend its probe", series.name,
+                            series.values.size(), places));
+  impl_.measurement.series.push_back(std::move(series));
+}
+
+void State::add_flag(std::string flag) { impl_.measurement.flags.push_back(std::move(flag)); }
+void State::set_param(std::string key, Value value) {
+  impl_.measurement.params[std::move(key)] = std::move(value);
+}
+
+void State::require(bool right, std::string_view message) {
+  if (!right) throw Error(ExitCode::failed, "wrong result: " + std::string(message));
+}
+
+void State::skip(std::string_view reason) { throw Skipped{std::string(reason)}; }
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Waits until nothing holds the clock down and it is what it is at rest; a second at most.
+void let_recover(GpuContext& gpu) {
+  if (!gpu.nvml) return;
+  const auto give_up = Clock::now() + std::chrono::seconds(1);
+  while (Clock::now() < give_up) {
+    const Reading now = gpu.nvml->read();
+    if (now.throttle.empty() && now.sm_clock_mhz >= 0.99 * gpu.device.sm_clock_max_mhz) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+// Of a case that took no samples, what the GPU is like at its end.
+void note_conditions(Conditions& conditions, const NvmlDevice& nvml) {
+  const WatchSummary at_end = summarize({nvml.read()});
+  conditions.sm_clock_mhz = at_end.sm_clock_mhz;
+  conditions.memory_clock_mhz = at_end.memory_clock_mhz;
+  conditions.power_w = at_end.power_w;
+  conditions.temperature_c = at_end.temperature_c;
+  conditions.throttle = at_end.throttle;
+}
+
+}  // namespace
+
+Measurement measure_case(const Probe& probe, const Case& which, const RunOptions& options,
+                         GpuContext* gpu) {
+  const auto begin = Clock::now();
+  const NvtxRange range(probe.full_name(which));
+  if (gpu && std::exchange(gpu->strained, false)) let_recover(*gpu);
+  State::Impl impl(probe, which, options, gpu);
+  Measurement& found = impl.measurement;
+  try {
+    State state(impl);
+    probe.run(state);
+    if (!impl.measured && found.metrics.empty())
+      throw Error(ExitCode::failed, found.name +
+                                        " measured nothing: its run() must call cycles(), "
+                                        "time(), sample(), compare(), add_metric() or "
+                                        "add_exact()");
+  } catch (const Skipped& skipped) {
+    found.status = Status::skipped;
+    found.reason = skipped.reason;
+  } catch (const std::exception& error) {
+    found.status = Status::failed;
+    found.reason = error.what();
+  }
+  if (found.status != Status::ok) {
+    found.metrics.clear();
+    found.samples.clear();
+    found.series.clear();
+  } else if (gpu && gpu->nvml && !found.conditions.sm_clock_mhz) {
+    note_conditions(found.conditions, *gpu->nvml);
+  }
+  if (gpu) gpu->strained = impl.sustained() || !found.conditions.throttle.empty();
+  found.duration_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  return std::move(impl.measurement);
+}
+
+}  // namespace assay

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Behind State: one GPU being measured on, and the case under way.
+#pragma once
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/device.hpp"
+#include "harness/machine/nvml.hpp"
+#include "harness/measure/conditions_watch.hpp"
+#include "harness/measure/device_kernels.hpp"
+#include "harness/measure/sampler.hpp"
+#include "harness/measurement.hpp"
+#include "harness/state.hpp"
+
+namespace assay {
+
+// How to measure, as asked on the command line.
+struct RunOptions {
+  SamplingOptions sampling = {};
+  std::uint64_t seed = 1;
+  bool counters = false;  // a second pass under the profiler, after timing
+  bool profile = false;   // launch once for ncu: no sampling
+};
+
+// What a process keeps of its GPU from case to case.
+struct GpuContext {
+  explicit GpuContext(Device gpu);
+  Device device;
+  Stream stream;
+  Buffer stamps;  // two arrays of kMaxSms
+  Buffer flush;   // twice the L2, made when first needed
+  std::optional<NvmlDevice> nvml;
+  bool strained = false;  // by the case before, after which the power limit may hold the clock down
+};
+
+struct Skipped {  // thrown by State::skip
+  std::string reason;
+};
+
+struct State::Impl {
+  const Probe& probe;
+  const Case& which;
+  RunOptions options;
+  GpuContext* gpu;  // null on a machine without one, when only host cases run
+  Measurement measurement = {};
+  bool measured = false;
+  std::optional<ConditionsWatch> watch = {};  // of the first figure, while it is under way
+  std::vector<Buffer> buffers = {};
+  std::vector<cudaLibrary_t> libraries = {};
+  std::optional<std::vector<KernelUse>> kernels = {};  // of the case, once asked for
+  std::mt19937_64 random;
+
+  Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu);
+  ~Impl();
+
+  GpuContext& need_gpu() const;
+  void start_watch();
+  // Before samples of a sustained figure: calls `once` until the load has lasted. From when power
+  // has settled on, the conditions are watched, since what follows may be short.
+  void sustain(const std::function<void()>& once);
+  // Samples through `one`, until the interval's relative half-width, under watch of the
+  // conditions; fills conditions.
+  std::vector<double> take_samples(const std::function<double()>& one, double half_width);
+  // Metrics from per-iteration time, cycles or both (either may be empty). `sms` is how many the
+  // work is spread over, `per_sm` whether `work` is one SM's.
+  void add_metrics(const Work& work, const std::vector<double>& time_ns,
+                   const std::vector<double>& cycles, int sms, bool per_sm,
+                   std::optional<Spread> cycle_spread = {});
+  void add(Metric metric);
+  // energy_pj_per_flop or _per_byte, from the rate found and the power drawn meanwhile.
+  void add_energy();
+  // Cycles from each sample's time and SM clock (which may have those of warm-up samples before
+  // them); records the median clock. Empty if a clock is missing.
+  std::vector<double> cycles_of(const std::vector<double>& time_ns, std::vector<double> clocks_mhz);
+  // With --counters: what `launch` does once, counted by the hardware, and what it says `limit` is.
+  // Called by what took the samples, after it, while all that the launch needs still lives.
+  void count(const Limit& limit, const std::function<void()>& launch);
+  void take_limit(const std::string& counter);
+  bool sustained() const;
+  void set_iterations(std::int64_t n) { measurement.conditions.iterations = n; }
+};
+
+// Runs one case and says what was found. Never throws: an error is the measurement's reason.
+Measurement measure_case(const Probe& probe, const Case& which, const RunOptions& options,
+                         GpuContext* gpu);
+
+}  // namespace assay

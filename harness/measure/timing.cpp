@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four ways of State to take a sample.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <thread>
+
+#include "harness/error.hpp"
+#include "harness/measure/counters.hpp"
+#include "harness/measure/cycle_counter.hpp"
+#include "harness/measure/state_impl.hpp"
+#include "harness/statistics.hpp"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+constexpr double kSustainedSeconds = 1.2;  // load before a sustained figure is sampled
+constexpr double kSettledSeconds = 0.4;    // of it, after which power is what it stays
+// Before each round of a burst comparison of what the power limit slows down: the averages that the
+// limit acts on have then forgotten the round before.
+constexpr std::chrono::milliseconds kRest{50};
+constexpr double kCyclesInterval = 0.2;  // of the interval asked for, for figures in cycles
+// How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch
+// of any library seen here, so that no launch latency is inside the events.
+constexpr std::uint64_t kEnqueueNs = 40'000;
+
+// SM clock over a stretch of work, from the stamps before and after it; 0 if no SM has both.
+double clock_mhz(const GpuContext& gpu) {
+  std::vector<ClockStamp> stamps(2 * kMaxSms);
+  check(cudaMemcpy(stamps.data(), gpu.stamps.data(), gpu.stamps.bytes(), cudaMemcpyDeviceToHost));
+  std::vector<double> clocks;
+  for (int sm = 0; sm < kMaxSms; ++sm) {
+    const ClockStamp& before = stamps[static_cast<std::size_t>(sm)];
+    const ClockStamp& after = stamps[static_cast<std::size_t>(kMaxSms + sm)];
+    if (before.ns && after.ns > before.ns)
+      clocks.push_back(1e3 * static_cast<double>(after.clock - before.clock) /
+                       static_cast<double>(after.ns - before.ns));
+  }
+  return clocks.empty() ? 0 : median(clocks);
+}
+
+template <class F>
+void stamped(GpuContext& gpu, F&& work) {
+  delay(kEnqueueNs, gpu.stream);
+  stamp_clocks(gpu.stamps.as<ClockStamp>(), gpu.device.sm_count, gpu.stream);
+  work();
+  stamp_clocks(gpu.stamps.as<ClockStamp>() + kMaxSms, gpu.device.sm_count, gpu.stream);
+}
+
+}  // namespace
+
+void State::Impl::start_watch() {
+  if (!measured && !watch && gpu && gpu->nvml)
+    watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
+}
+
+void State::Impl::sustain(const std::function<void()>& once) {
+  if (!sustained() || options.profile) return;
+  const auto start = Clock::now();
+  for (double load = 0; load < kSustainedSeconds; load = seconds_since(start)) {
+    if (load >= kSettledSeconds) start_watch();
+    once();
+  }
+}
+
+std::vector<double> State::Impl::take_samples(const std::function<double()>& one,
+                                              double half_width) {
+  if (options.profile) {
+    measured = true;
+    return {one()};
+  }
+  start_watch();
+  SamplingOptions sampling = options.sampling;
+  sampling.half_width = half_width;
+  Sampled sampled = sample_until_known(sampling, one);
+  if (measured) return std::move(sampled.values);  // conditions are those of the first figure
+  measured = true;
+  Conditions& conditions = measurement.conditions;
+  conditions.sample_count = static_cast<int>(sampled.values.size());
+  conditions.stop = sampled.stop;
+  if (watch) {
+    const WatchSummary summary = watch->stop();
+    watch.reset();
+    conditions.memory_clock_mhz = summary.memory_clock_mhz;
+    conditions.power_w = summary.power_w;
+    conditions.temperature_c = summary.temperature_c;
+    conditions.throttle = summary.throttle;
+    if (!conditions.sm_clock_mhz) conditions.sm_clock_mhz = summary.sm_clock_mhz;
+  }
+  return std::move(sampled.values);
+}
+
+void State::Impl::count(const Limit& limit, const std::function<void()>& launch) {
+  if (!options.counters || !measurement.counters.empty()) return;
+  std::vector<std::string> wanted = counters_for(gpu->device.target);
+  const std::string peak = limit.counter + ".avg.peak_sustained";
+  if (!limit.counter.empty()) wanted.push_back(peak);
+  const auto counted = collect_counters(gpu->device.index, std::move(wanted), [&] {
+    launch();
+    check(cudaStreamSynchronize(gpu->stream));
+  });
+  if (!counted) {
+    measurement.flags.push_back(counted.reason());
+    return;
+  }
+  measurement.counters = *counted;
+  take_limit(peak);
+}
+
+// Only with counters: their hooks slow launches down, so no run that does not ask for them is to
+// load them, and a process of its own would cost each run a second more for the same constants.
+void State::Impl::take_limit(const std::string& counter) {
+  const auto found = measurement.counters.find(counter);
+  if (found == measurement.counters.end() || !(found->second > 0)) return;
+  for (Metric& metric : measurement.metrics)
+    if (metric.name == "flop_per_clock_per_sm" && metric.limit) {
+      metric.limit = found->second;
+      metric.limit_source = "CUPTI " + counter;
+    }
+}
+
+std::vector<double> State::Impl::cycles_of(const std::vector<double>& time_ns,
+                                           std::vector<double> clocks_mhz) {
+  if (clocks_mhz.size() < time_ns.size() || std::ranges::count(clocks_mhz, 0.0)) return {};
+  // The clocks of warm-up samples come first. Each sample has its own: a power limit moves it.
+  clocks_mhz.erase(clocks_mhz.begin(),
+                   clocks_mhz.end() - static_cast<std::ptrdiff_t>(time_ns.size()));
+  measurement.conditions.sm_clock_mhz = median(clocks_mhz);
+  std::vector<double> cycles(time_ns.size());
+  std::ranges::transform(time_ns, clocks_mhz, cycles.begin(),
+                         [](double ns, double mhz) { return ns * mhz * 1e-3; });
+  return cycles;
+}
+
+double State::cycles_once(const std::function<void(const Launch&)>& launch) {
+  constexpr double kWantedCycles = 5e4;
+  constexpr int kSamples = 5;
+  CycleCounter counter(impl_.need_gpu(), launch);
+  const std::int64_t n = counter.iterations_for(impl_.options.profile ? 1 : kWantedCycles);
+  std::vector<double> samples;
+  for (int i = 0; i < kSamples; ++i) {
+    const auto once = counter.run(n), twice = counter.run(2 * n);
+    samples.push_back(median(values_of(CycleCounter::difference(once, twice, n).cycles)));
+  }
+  return median(samples);
+}
+
+std::vector<double> State::cycles(const Work& work,
+                                  const std::function<void(const Launch&)>& launch) {
+  GpuContext& gpu = impl_.need_gpu();
+  const bool first = !impl_.measured;
+  const bool sustained = first && impl_.sustained();
+  CycleCounter counter(gpu, launch);
+
+  // Long enough that the global timer's step (32 ns on Hopper) is below 0.02% of it; longer under
+  // sustained load, so that the gaps between launches let nothing cool down.
+  const double wanted_cycles = impl_.options.profile ? 1 : sustained ? 6e6 : 4e5;
+  const std::int64_t n = counter.iterations_for(wanted_cycles);
+  if (sustained) impl_.sustain([&] { counter.run(2 * n); });
+
+  std::vector<double> time_ns, clocks;
+  std::map<int, std::vector<double>> by_sm;
+  const auto one = [&] {
+    const auto once = counter.run(n), twice = counter.run(2 * n);
+    const PerSm each = CycleCounter::difference(once, twice, n);
+    for (const auto& [sm, taken] : each.cycles) by_sm[sm].push_back(taken);
+    for (const auto& [sm, taken] : twice.sm.cycles)
+      clocks.push_back(1e3 * taken / twice.sm.ns.at(sm));
+    // A latency is that of an SM in the middle, in seconds as in cycles; all the GPU's work is done
+    // when its last SM has done its share.
+    time_ns.push_back(work.steps > 0 ? median(values_of(each.ns))
+                                     : (twice.ns - once.ns) / static_cast<double>(n));
+    return median(values_of(each.cycles));
+  };
+  // Cycles are counted, and most of them a constant of the chip: they can be known better.
+  std::vector<double> cycles =
+      impl_.take_samples(one, impl_.options.sampling.half_width * kCyclesInterval);
+  // Warm-up samples are in the side lists too, and time_ns must pair with cycles.
+  time_ns.erase(time_ns.begin(), time_ns.end() - static_cast<std::ptrdiff_t>(cycles.size()));
+  std::vector<double> medians;
+  for (const auto& [sm, values] : by_sm) medians.push_back(median(values));
+  const Spread spread{*std::ranges::min_element(medians), median(medians),
+                      *std::ranges::max_element(medians)};
+  impl_.add_metrics(work, first ? time_ns : std::vector<double>{}, cycles,
+                    static_cast<int>(by_sm.size()), true, spread);
+  if (!first) return cycles;
+  impl_.add_energy();
+  impl_.measurement.conditions.sm_clock_mhz = median(clocks);
+  impl_.measurement.samples = {{"cycles", cycles}, {"time_ns", std::move(time_ns)}};
+  impl_.set_iterations(n);
+  impl_.count(work.limit, [&] { counter.launch(n); });
+  return cycles;
+}
+
+void State::time(const Work& work, const std::function<void(cudaStream_t)>& launch, L2 l2) {
+  GpuContext& gpu = impl_.need_gpu();
+  if (l2 == L2::cold && gpu.flush.bytes() == 0) gpu.flush = Buffer(2 * gpu.device.l2_bytes);
+  impl_.measurement.conditions.l2 = l2 == L2::cold ? "cold" : "warm";
+  Event begin, end;
+  std::vector<double> clocks;
+  const auto run = [&](int repeats) {
+    if (l2 == L2::cold) overwrite(gpu.flush.data(), gpu.flush.bytes(), gpu.stream);
+    stamped(gpu, [&] {
+      begin.record(gpu.stream);
+      for (int i = 0; i < repeats; ++i) launch(gpu.stream);
+      end.record(gpu.stream);
+    });
+    const double ns = elapsed_ns(begin, end) / repeats;
+    check(cudaStreamSynchronize(gpu.stream));
+    check(cudaGetLastError());
+    return ns;
+  };
+  // Several launches per sample where one is short, so that the events' half microsecond does not
+  // show; a cold sample is one launch by its nature.
+  const double first = run(1);
+  const double wanted_ns = impl_.sustained() ? 5e6 : 4e5;
+  int repeats = 1;
+  if (l2 == L2::warm && !impl_.options.profile)
+    repeats = static_cast<int>(std::clamp(wanted_ns / std::max(first, 1e3), 1.0, 1000.0));
+  impl_.sustain([&] { run(repeats); });
+
+  const auto one = [&] {
+    const double ns = run(repeats);
+    if (impl_.probe.pace != Pace::link) clocks.push_back(clock_mhz(gpu));  // links have their own
+    return ns;
+  };
+  std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
+  const std::vector<double> cycles = impl_.cycles_of(time_ns, clocks);
+  impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
+  impl_.add_energy();
+  impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
+  impl_.set_iterations(repeats);
+  impl_.count(work.limit, [&] { launch(gpu.stream); });
+}
+
+void State::sample(const Work& work, const std::function<double()>& nanoseconds) {
+  std::vector<double> time_ns = impl_.take_samples(nanoseconds, impl_.options.sampling.half_width);
+  impl_.add_metrics(work, time_ns, {}, 1, false);
+  impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
+}
+
+void State::compare(const Work& work, int input_sets, const Contender& ours,
+                    const std::vector<Contender>& baselines) {
+  GpuContext& gpu = impl_.need_gpu();
+  std::vector<const Contender*> contenders{&ours};
+  for (const Contender& baseline : baselines) contenders.push_back(&baseline);
+  std::vector<std::vector<double>> times(contenders.size());
+  std::vector<std::size_t> order(contenders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<double> clocks;
+  Event begin, end;
+  int round = 0;
+  impl_.sustain([&] {
+    for (const Contender* contender : contenders) contender->run(gpu.stream, round % input_sets);
+    check(cudaStreamSynchronize(gpu.stream));
+    ++round;
+  });
+  const bool rest = impl_.probe.pace == Pace::power && !impl_.sustained() && !impl_.options.profile;
+  const auto one = [&] {
+    if (rest) std::this_thread::sleep_for(kRest);
+    std::ranges::shuffle(order, impl_.random);
+    const int set = round++ % input_sets;
+    for (const std::size_t index : order) {
+      stamped(gpu, [&] {
+        begin.record(gpu.stream);
+        contenders[index]->run(gpu.stream, set);
+        end.record(gpu.stream);
+      });
+      times[index].push_back(elapsed_ns(begin, end));
+      check(cudaStreamSynchronize(gpu.stream));
+      check(cudaGetLastError());
+      if (index == 0) clocks.push_back(clock_mhz(gpu));
+    }
+    return times[0].back();
+  };
+  std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
+  for (auto& list : times)  // without the warm-up rounds
+    list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(time_ns.size()));
+  const std::vector<double> cycles = impl_.cycles_of(time_ns, clocks);
+  impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
+  for (std::size_t i = 1; i < contenders.size(); ++i) {
+    const auto summarize = [](const char* name, const char* unit, Better better,
+                              const std::vector<double>& values) {
+      const auto [low, high] = median_interval(values);
+      return Metric{.name = name,
+                    .unit = unit,
+                    .better = better,
+                    .value = median(values),
+                    .low = low,
+                    .high = high};
+    };
+    std::vector<double> micros(times[i].size());
+    std::ranges::transform(times[i], micros.begin(), [](double ns) { return ns * 1e-3; });
+    impl_.measurement.baselines.push_back(
+        {.name = contenders[i]->name,
+         .speedup = summarize("speedup", "", Better::higher, ratios(times[i], times[0])),
+         .time_us = summarize("time_us", "us", Better::lower, micros)});
+    impl_.measurement.samples["time_ns/" + contenders[i]->name] = std::move(times[i]);
+  }
+  impl_.measurement.samples["time_ns"] = std::move(time_ns);
+  impl_.count(work.limit, [&] { ours.run(gpu.stream, 0); });
+}
+
+}  // namespace assay

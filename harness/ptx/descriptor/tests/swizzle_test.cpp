@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/ptx/descriptor/swizzle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace assay::ptx {
+namespace {
+
+constexpr Swizzle kAll[] = {Swizzle::none, Swizzle::bytes32, Swizzle::bytes64, Swizzle::bytes128};
+
+TEST(Swizzle, IsItsOwnInverseAndStaysInItsPeriod) {
+  for (const Swizzle swizzle : kAll) {
+    for (std::uint32_t offset = 0; offset < 4096; ++offset) {
+      const std::uint32_t moved = swizzle_offset(swizzle, offset);
+      EXPECT_EQ(swizzle_offset(swizzle, moved), offset);
+      EXPECT_EQ(moved / swizzle_period(swizzle), offset / swizzle_period(swizzle));
+      EXPECT_EQ(moved % 16, offset % 16);
+    }
+  }
+}
+
+TEST(Swizzle, Of128BytesXorsTheChunkWithTheRow) {
+  for (std::uint32_t row = 0; row < 16; ++row) {
+    for (std::uint32_t chunk = 0; chunk < 8; ++chunk) {
+      EXPECT_EQ(swizzle_offset(Swizzle::bytes128, row * 128 + chunk * 16),
+                row * 128 + (chunk ^ row % 8) * 16);
+    }
+  }
+}
+
+// What it is for: eight rows of one chunk column, as one ldmatrix or MMA phase reads them, lie in
+// eight different groups of four banks.
+TEST(Swizzle, SpreadsAColumnOfChunksOverTheBanks) {
+  for (const Swizzle swizzle : {Swizzle::bytes32, Swizzle::bytes64, Swizzle::bytes128}) {
+    const std::uint32_t row_bytes = swizzle_period(swizzle) / 8;
+    std::set<std::uint32_t> banks;
+    for (std::uint32_t row = 0; row < 8; ++row) {
+      banks.insert(swizzle_offset(swizzle, row * row_bytes) / 16 % 8);
+    }
+    EXPECT_EQ(banks.size(), 8u);
+  }
+}
+
+}  // namespace
+}  // namespace assay::ptx

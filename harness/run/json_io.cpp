@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/json_io.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "harness/error.hpp"
+
+namespace assay {
+namespace {
+
+Json number(double value) {
+  if (!std::isfinite(value))
+    throw Error(ExitCode::failed, "a measured figure is not finite: it must not reach a file");
+  return value;
+}
+
+void put(Json& json, const char* key, const std::optional<double>& value) {
+  if (value) json[key] = number(*value);
+}
+
+Json to_json(const Params& params) {
+  Json json = Json::object();
+  for (const auto& [key, value] : params)
+    std::visit([&, k = key](const auto& v) { json[k] = v; }, value);
+  return json;
+}
+
+Json to_json(const Metric& metric) {
+  Json json = {{"unit", metric.unit},
+               {"value", number(metric.value)},
+               {"ci95", {number(metric.low), number(metric.high)}},
+               {"better", metric.better == Better::higher ? "higher" : "lower"}};
+  put(json, "limit", metric.limit);
+  if (!metric.limit_source.empty()) json["limit_source"] = metric.limit_source;
+  if (metric.spread)
+    json["spread"] = {{"min", number(metric.spread->min)},
+                      {"median", number(metric.spread->median)},
+                      {"max", number(metric.spread->max)}};
+  return json;
+}
+
+Json to_json(const Series& series) {
+  Json json = {{"name", series.name}, {"unit", series.unit}, {"axes", Json::array()}};
+  for (const Axis& axis : series.axes) {
+    Json points = Json::array();
+    for (const Value& point : axis.points)
+      std::visit([&](const auto& p) { points.push_back(p); }, point);
+    json["axes"].push_back({{"name", axis.name}, {"points", std::move(points)}});
+  }
+  Json values = Json::array();
+  for (const double value : series.values)
+    values.push_back(std::isnan(value) ? Json(nullptr) : number(value));
+  json["values"] = std::move(values);
+  return json;
+}
+
+Json to_json(const Conditions& c, Pace pace) {
+  Json json = {{"clock_domain", name(pace)}};
+  put(json, "sm_clock_mhz", c.sm_clock_mhz);
+  put(json, "memory_clock_mhz", c.memory_clock_mhz);
+  put(json, "power_w", c.power_w);
+  put(json, "temperature_c", c.temperature_c);
+  json["throttle"] = c.throttle;
+  json["l2"] = c.l2;
+  json["stop"] = c.stop;
+  json["sample_count"] = c.sample_count;
+  json["iterations"] = c.iterations;
+  json["seed"] = c.seed;
+  return json;
+}
+
+Json to_json(const SassRecord& sass) {
+  return {{"kernel", sass.kernel}, {"target", sass.target},     {"sha256", sass.sha256},
+          {"loop", sass.loop},     {"verified", sass.verified}, {"emulated", sass.emulated},
+          {"text", sass.text}};
+}
+
+[[noreturn]] void cannot_write(const std::filesystem::path& path, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  const char* mend = full              ? "free some space, or choose another folder with --out"
+                     : error == EACCES ? "choose a folder you may write to with --out"
+                                       : "check the path given with --out";
+  throw Error(ExitCode::io,
+              fmt::format("cannot write {}: {}: {}", path.string(), std::strerror(error), mend));
+}
+
+}  // namespace
+
+std::string_view name(Kind kind) {
+  constexpr std::string_view names[] = {"probe", "kernel", "baseline", "collective"};
+  return names[static_cast<int>(kind)];
+}
+std::string_view name(Status status) {
+  constexpr std::string_view names[] = {"ok", "failed", "skipped", "not_run"};
+  return names[static_cast<int>(status)];
+}
+std::string_view name(Pace pace) {
+  constexpr std::string_view names[] = {"sm", "l2", "dram", "link", "power", "host"};
+  return names[static_cast<int>(pace)];
+}
+
+Json to_json(const Measurement& m) {
+  Json json = {{"name", m.name},
+               {"kind", name(m.kind)},
+               {"probe", m.probe},
+               {"params", to_json(m.params)},
+               {"status", name(m.status)}};
+  if (!m.reason.empty()) json["reason"] = m.reason;
+  if (!m.primary.empty()) json["primary"] = m.primary;
+  json["metrics"] = Json::object();
+  for (const Metric& metric : m.metrics) json["metrics"][metric.name] = to_json(metric);
+  json["samples"] = Json::object();
+  for (const auto& [key, values] : m.samples) json["samples"][key] = values;
+  if (!m.series.empty()) {
+    json["series"] = Json::array();
+    for (const Series& series : m.series) json["series"].push_back(to_json(series));
+  }
+  json["conditions"] = to_json(m.conditions, m.pace);
+  json["sass"] = m.sass ? to_json(*m.sass) : Json(nullptr);
+  json["baselines"] = Json::array();
+  for (const Baseline& b : m.baselines)
+    json["baselines"].push_back(
+        {{"name", b.name}, {"speedup", to_json(b.speedup)}, {"time_us", to_json(b.time_us)}});
+  if (!m.counters.empty()) json["counters"] = m.counters;
+  json["source"] = nullptr;
+  json["flags"] = m.flags;
+  json["repetition"] = m.repetition;
+  json["duration_s"] = number(m.duration_s);
+  json["command"] = fmt::format("assay run '^{}$'", m.name);
+  return json;
+}
+
+Json to_json(const RunOptions& options) {
+  return {{"half_width", options.sampling.half_width},
+          {"time_cap_s", options.sampling.time_cap_s},
+          {"seed", options.seed},
+          {"counters", options.counters},
+          {"profile", options.profile}};
+}
+
+RunOptions options_from_json(const Json& json) {
+  RunOptions options;
+  options.sampling.half_width = json.at("half_width");
+  options.sampling.time_cap_s = json.at("time_cap_s");
+  options.seed = json.at("seed");
+  options.counters = json.at("counters");
+  options.profile = json.at("profile");
+  return options;
+}
+
+Json read_json(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file)
+    throw Error(ExitCode::usage, fmt::format("cannot read {}: {}", path.string(),
+                                             std::strerror(errno ? errno : EIO)));
+  std::ostringstream content;
+  content << file.rdbuf();
+  try {
+    return Json::parse(content.str());
+  } catch (const Json::parse_error& error) {
+    // "[json.exception.parse_error.101] parse error at line 3, column 7: ..."
+    std::string words = error.what();
+    if (const auto at = words.find("at line"); at != std::string::npos) words = words.substr(at);
+    throw Error(ExitCode::usage, fmt::format("{} is not valid JSON {}: is it a complete run file?",
+                                             path.string(), words));
+  }
+}
+
+void require_schema(const Json& json, const std::filesystem::path& path) {
+  const auto found = json.is_object() ? json.find("schema") : json.end();
+  if (!json.is_object() || found == json.end() || !found->is_string())
+    throw Error(ExitCode::usage, path.string() +
+                                     " is not an assay run file: its field 'schema' is "
+                                     "missing; give a run.json made by `assay run`");
+  const std::string schema = *found;
+  if (schema == kSchema) return;
+  const bool newer = schema.starts_with("assay.run/");
+  throw Error(ExitCode::usage,
+              fmt::format("{}: schema '{}' {}", path.string(), schema,
+                          newer ? "is not the '" + std::string(kSchema) +
+                                      "' this program reads: use the assay that wrote it"
+                                : "is not an assay run file's"));
+}
+
+void write_atomically(const std::filesystem::path& path, const std::string& content) {
+  const std::filesystem::path temporary = path.string() + ".part";
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) cannot_write(path, errno);
+  std::size_t written = 0;
+  while (written < content.size()) {
+    const ssize_t n = ::write(file, content.data() + written, content.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      ::close(file);
+      ::unlink(temporary.c_str());
+      cannot_write(path, error);
+    }
+    written += static_cast<std::size_t>(n);
+  }
+  if (::fsync(file) != 0 || ::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+    cannot_write(path, errno);
+}
+
+}  // namespace assay

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/runner.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "harness/code/verification.hpp"
+#include "harness/run/journal.hpp"
+#include "harness/run/progress.hpp"
+#include "harness/run/selection.hpp"
+#include "harness/run/worker.hpp"
+#include "harness/statistics.hpp"
+
+namespace assay {
+namespace {
+
+constexpr double kStartSeconds = 120;  // for a process to open its GPU, even on a cold machine
+
+volatile std::sig_atomic_t interrupted = 0;
+extern "C" void on_interrupt(int) { interrupted = 1; }
+
+// Google Benchmark prints nothing of its own unless asked to by --benchmark_format.
+class Silent : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+bool needs_gpu(const Selected& s) { return !s.probe->exists_on(*s.which, Target::host); }
+
+class Run {
+ public:
+  explicit Run(const RunRequest& request) : request_(request) {}
+
+  ExitCode all() {
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error, as a full disk is
+    initialize_google_benchmark();  // first, so that a mistyped flag leaves nothing behind
+    if (has_flag("--benchmark_list_tests")) {
+      select_all();
+      drive_google_benchmark();
+      return ExitCode::ok;
+    }
+    if (!request_.resume.empty()) read_journal();
+    select_all();
+    start_worker();
+    choose_cases();
+    open_journal();
+    check_machine_code();
+    drive_google_benchmark();
+    return finish();
+  }
+
+ private:
+  bool has_flag(std::string_view name) const {
+    return std::ranges::any_of(request_.benchmark_flags,
+                               [name](const std::string& f) { return f.starts_with(name); });
+  }
+
+  void initialize_google_benchmark() {
+    static char program[] = "assay";  // kept by pointer, for the context of its JSON
+    std::vector<std::string> arguments;
+    if (request_.repetitions > 1)
+      arguments.push_back(fmt::format("--benchmark_repetitions={}", request_.repetitions));
+    std::ranges::copy(request_.benchmark_flags, std::back_inserter(arguments));
+    std::vector<char*> pointers{program};
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    int count = static_cast<int>(pointers.size());
+    benchmark::Initialize(&count, pointers.data());
+    if (count > 1)
+      throw Error(ExitCode::usage, fmt::format("'{}' is neither an option of `assay run` nor a "
+                                               "flag of Google Benchmark: see `assay run --help`",
+                                               pointers[1]));
+  }
+
+  // A resumed run goes on with the filter, suite, device, seed and options it was started with.
+  void read_journal() {
+    journal_.emplace(Journal::resume(request_.resume));
+    request_.out = request_.resume;
+    const Json& header = journal_->header();
+    if (!header.contains("run"))
+      throw Error(ExitCode::usage, fmt::format("{} was not made by `assay run`: there is nothing "
+                                               "in it to go on with",
+                                               request_.out.string()));
+    const Json& run = header["run"];
+    request_.filter = run.at("filter");
+    request_.suite = run.at("suite");
+    request_.device = run.at("device");
+    request_.repetitions = run.at("repetitions");
+    request_.options = options_from_json(run.at("options"));
+    initialize_google_benchmark();  // now that the repetitions are known
+  }
+
+  void start_worker() {
+    workers_.push_back(std::make_unique<Worker>(request_.device));
+    const auto described = workers_[0]->ask({{"ask", "describe"}},
+                                            std::chrono::duration<double>(kStartSeconds), nullptr);
+    if (!described) throw Error(ExitCode::unfit, workers_[0]->died_of());
+    if (described->contains("error")) throw Error(ExitCode::unfit, described->at("error"));
+    target_ = parse_target(described->at("target").get<std::string>());
+    no_gpu_ = described->value("no_gpu", std::string());
+    environment_ = described->at("environment");
+    if (journal_ && gpu_name(journal_->header().at("environment")) != gpu_name(environment_))
+      throw Error(ExitCode::unfit, fmt::format("{} was started on another GPU: resume it there, or "
+                                               "start a new run with --out",
+                                               request_.out.string()));
+  }
+
+  // Last of what can go wrong before the first measurement: a mistake leaves no folder behind.
+  void open_journal() {
+    if (journal_) return;
+    if (request_.out.empty())
+      request_.out =
+          fmt::format("out/{:%Y-%m-%dT%H%M%S}-{}", fmt::gmtime(std::time(nullptr)), request_.suite);
+    const Json header = {
+        {"schema", kSchema},
+        {"environment", environment_},
+        {"run",
+         {{"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+          {"filter", request_.filter},
+          {"suite", request_.suite},
+          {"device", request_.device},
+          {"repetitions", request_.repetitions},
+          {"options", to_json(request_.options)}}}};
+    journal_.emplace(Journal::create(request_.out, header));
+  }
+
+  static std::string gpu_name(const Json& environment) {
+    const Json& gpu = environment.at("gpu");
+    return gpu.is_null() ? "none" : gpu.at("name").get<std::string>();
+  }
+
+  void select_all() { cases_ = select(request_.filter, request_.suite); }
+
+  void choose_cases() {
+    const std::size_t chosen = cases_.size();
+    std::erase_if(cases_, [&](const Selected& s) {
+      return needs_gpu(s) && !s.probe->exists_on(*s.which, target_);
+    });
+    const std::size_t left_out = chosen - cases_.size();
+    const std::string why =
+        target_ == Target::host ? no_gpu_ : fmt::format("they do not exist on {}", name(target_));
+    if (cases_.empty()) throw Error(ExitCode::unfit, why);
+    if (left_out)
+      fmt::print(stderr, "assay: {} of {} cases are left out: {}\n", left_out, chosen, why);
+    // In random order no case always runs in the wake (heat, clocks, cache) of the same other one.
+    std::ranges::shuffle(cases_, std::mt19937_64(request_.options.seed));
+  }
+
+  void check_machine_code() {
+    std::vector<std::pair<Selected, Target>> wanted;
+    for (const Selected& s : cases_)
+      if (needs_gpu(s)) wanted.emplace_back(s, target_);
+    for (Verification& v : verify_all(wanted)) verified_.emplace(v.name, std::move(v));
+  }
+
+  void drive_google_benchmark() {
+    progress_.emplace(cases_.size() * static_cast<std::size_t>(request_.repetitions));
+    for (const Selected& selected : cases_)
+      benchmark::RegisterBenchmark(selected.name.c_str(),
+                                   [this, &selected](benchmark::State& state) {
+                                     for ([[maybe_unused]] auto _ : state) one(selected, state);
+                                   })
+          ->Iterations(1)
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
+    Silent silent;
+    if (has_flag("--benchmark_format") || has_flag("--benchmark_list_tests"))
+      benchmark::RunSpecifiedBenchmarks();
+    else
+      benchmark::RunSpecifiedBenchmarks(&silent);
+  }
+
+  // One repetition of one case, as Google Benchmark calls it.
+  void one(const Selected& selected, benchmark::State& state) {
+    const int repetition = repetitions_done_[selected.name]++;
+    if (interrupted) {
+      state.SkipWithError("interrupted");
+      state.SetIterationTime(0);
+      return;
+    }
+    Json measurement;
+    if (journal_->has(selected.name, repetition)) {
+      for (const Json& m : journal_->measurements())
+        if (m.at("name") == selected.name && m.value("repetition", 0) == repetition)
+          measurement = m;
+    } else {
+      progress_->begin(selected.name);
+      measurement = measure(selected, repetition);
+      if (interrupted) {  // the child was ended in the middle of it: not a result
+        state.SkipWithError("interrupted");
+        state.SetIterationTime(0);
+        return;
+      }
+      journal_->append(measurement);
+    }
+    progress_->end(measurement);
+    hand_over(measurement, state);
+  }
+
+  static void hand_over(const Json& measurement, benchmark::State& state) {
+    if (measurement.at("status") != "ok") {
+      state.SkipWithError(measurement.value("reason", std::string("failed")).c_str());
+      state.SetIterationTime(0);
+      return;
+    }
+    // What was found without a clock took as long as finding it.
+    const auto time_ns = measurement.at("samples").find("time_ns");
+    state.SetIterationTime(time_ns == measurement.at("samples").end()
+                               ? measurement.at("duration_s").get<double>()
+                               : median(time_ns->get<std::vector<double>>()) * 1e-9);
+    for (const auto& [key, metric] : measurement.at("metrics").items())
+      state.counters[key] = metric.at("value").get<double>();
+  }
+
+  Json measure(const Selected& selected, int repetition) {
+    Measurement refused{.name = selected.name,
+                        .probe = selected.probe->name,
+                        .kind = selected.probe->kind,
+                        .pace = selected.probe->pace,
+                        .params = selected.which->params,
+                        .status = Status::failed};
+    refused.repetition = repetition;
+    const auto code = verified_.find(selected.name);
+    if (code != verified_.end() && !code->second.problems.empty()) {
+      refused.reason = "not measured, its machine code is not what was asked for: " +
+                       code->second.problems.front();
+      return attach_code(to_json(refused), selected);
+    }
+    Worker& worker = worker_for(repetition);
+    const auto answer = worker.ask(
+        {{"ask", "measure"}, {"name", selected.name}, {"options", to_json(request_.options)}},
+        std::chrono::duration<double>(request_.deadline_s), &interrupted);
+    if (!answer || answer->contains("error")) {
+      refused.reason = answer ? answer->at("error").get<std::string>() : worker.died_of();
+      return attach_code(to_json(refused), selected);
+    }
+    Json measurement = answer->at("measurement");
+    measurement["repetition"] = repetition;
+    if (answer->value("context_lost", false))
+      workers_[static_cast<std::size_t>(repetition)].reset();
+    if (code != verified_.end())
+      for (const SassRecord& kernel : code->second.kernels)
+        if (const auto loaded = answer->at("loaded").find(kernel.kernel);
+            loaded != answer->at("loaded").end() && *loaded != kernel.sha256) {
+          refused.reason = fmt::format("the cubin of '{}' that ran is not the one that was checked",
+                                       kernel.kernel);
+          return attach_code(to_json(refused), selected);
+        }
+    return attach_code(std::move(measurement), selected);
+  }
+
+  // Of a case with several kernels the first is recorded, or the one that the case found best and
+  // named in its parameter "kernel".
+  Json attach_code(Json measurement, const Selected& selected) const {
+    const auto code = verified_.find(selected.name);
+    if (code == verified_.end() || code->second.kernels.empty()) return measurement;
+    const std::vector<SassRecord>& kernels = code->second.kernels;
+    const Json named = measurement.value("params", Json::object()).value("kernel", Json());
+    const auto best =
+        std::ranges::find_if(kernels, [&](const SassRecord& k) { return named == k.kernel; });
+    Measurement carrier;
+    carrier.sass = best != kernels.end() ? *best : kernels.front();
+    measurement["sass"] = to_json(carrier)["sass"];
+    if (carrier.sass->emulated) measurement["flags"].push_back("emulated");
+    return measurement;
+  }
+
+  // Repetition r of every case runs in process r: what differs between processes (addresses, page
+  // placement) then shows between repetitions, as it does between runs.
+  Worker& worker_for(int repetition) {
+    const auto index = static_cast<std::size_t>(repetition);
+    while (workers_.size() <= index) workers_.push_back(nullptr);
+    if (!workers_[index] || !workers_[index]->alive())
+      workers_[index] = std::make_unique<Worker>(request_.device);
+    return *workers_[index];
+  }
+
+  ExitCode finish() {
+    workers_.clear();
+    const auto path = journal_->write_run_file();
+    fmt::print(stderr, "assay: {}\n", progress_->summary());
+    fmt::print(has_flag("--benchmark_format") ? stderr : stdout, "{}\n", path.string());
+    if (interrupted) {
+      fmt::print(stderr, "assay: interrupted; go on with: assay run --resume {}\n",
+                 request_.out.string());
+      return ExitCode::interrupted;
+    }
+    return progress_->failed() ? ExitCode::failed : ExitCode::ok;
+  }
+
+  RunRequest request_;
+  std::vector<Selected> cases_;
+  Target target_ = Target::host;
+  std::string no_gpu_;
+  Json environment_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // by repetition
+  std::optional<Journal> journal_;
+  std::map<std::string, Verification> verified_;
+  std::map<std::string, int> repetitions_done_;
+  std::optional<Progress> progress_;
+};
+
+}  // namespace
+
+ExitCode run(const RunRequest& request) { return Run(request).all(); }
+
+ExitCode run_for_profiler(const std::string& name, int device_index) {
+  const std::vector<Selected> cases = select("^" + name + "$", "full");
+  const Selected& selected = cases.front();
+  RunOptions options;
+  options.profile = true;
+  std::optional<GpuContext> gpu;
+  if (needs_gpu(selected)) gpu.emplace(device(device_index));
+  const Measurement found =
+      measure_case(*selected.probe, *selected.which, options, gpu ? &*gpu : nullptr);
+  fmt::print(stderr, "assay: {}: {}\n", found.name,
+             found.status == Status::ok ? "launched once for the profiler; nothing was timed"
+                                        : found.reason);
+  return found.status == Status::failed ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace assay

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/journal.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "harness/tests/scratch.hpp"
+
+namespace assay {
+namespace {
+
+class JournalTest : public ScratchFolder {
+ protected:
+  std::filesystem::path run() const { return folder() / "deep" / "run"; }
+  std::filesystem::path file() const { return run() / "journal.jsonl"; }
+  void append_raw(const std::string& text) const { std::ofstream(file(), std::ios::app) << text; }
+};
+
+const Json kHeader = {{"schema", kSchema}, {"environment", {{"gpu", nullptr}}}};
+Json measurement(const std::string& name, int repetition = 0) {
+  return {{"name", name}, {"kind", "probe"}, {"repetition", repetition}};
+}
+std::string line_of(const std::string& name) {
+  return Json{{"measurement", measurement(name)}}.dump() + "\n";
+}
+
+TEST_F(JournalTest, GoesOnWhereItStopped) {
+  {
+    Journal journal = Journal::create(run(), kHeader);
+    journal.append(measurement("a"));
+    journal.append(measurement("b", 1));
+  }
+  Journal journal = Journal::resume(run());
+  EXPECT_EQ(journal.header(), kHeader);
+  EXPECT_TRUE(journal.has("a", 0));
+  EXPECT_TRUE(journal.has("b", 1));
+  EXPECT_FALSE(journal.has("b", 0));
+  EXPECT_FALSE(journal.has("c", 0));
+  journal.append(measurement("c"));
+  const Json written = read_json(journal.write_run_file());
+  EXPECT_EQ(written["schema"], kSchema);
+  ASSERT_EQ(written["measurements"].size(), 3u);
+  EXPECT_EQ(written["measurements"][1], measurement("b", 1));
+}
+
+TEST_F(JournalTest, DropsATornLastLineWhereverItIsTorn) {
+  { Journal::create(run(), kHeader).append(measurement("a")); }
+  const std::string whole = content_of(file());
+  const std::string next = line_of("b");
+  for (std::size_t cut = 0; cut < next.size(); ++cut) {
+    std::ofstream(file()) << whole << next.substr(0, cut);
+    Journal journal = Journal::resume(run());
+    EXPECT_EQ(journal.measurements().size(), 1u) << cut;
+    EXPECT_EQ(content_of(file()), whole) << cut;
+    journal.append(measurement("c"));
+    EXPECT_EQ(content_of(file()), whole + line_of("c"));
+  }
+}
+
+TEST_F(JournalTest, RefusesToStartOverARun) {
+  { Journal::create(run(), kHeader).append(measurement("a")); }
+  const std::string before = content_of(file());
+  EXPECT_EQ(message_of(ExitCode::usage, [&] { Journal::create(run(), kHeader); }),
+            run().string() + " holds a run already: go on with --resume " + run().string() +
+                ", or choose another folder with --out");
+  EXPECT_EQ(content_of(file()), before);
+}
+
+TEST_F(JournalTest, HasOneWriter) {
+  const Journal first = Journal::create(run(), kHeader);
+  EXPECT_EQ(message_of(ExitCode::usage, [&] { Journal::resume(run()); }),
+            "another process is measuring into " + run().string() +
+                ": wait until it ends, or choose another folder with --out");
+}
+
+TEST_F(JournalTest, SaysWhyThereIsNothingToResume) {
+  const auto said = [&] { return message_of(ExitCode::usage, [&] { Journal::resume(run()); }); };
+  EXPECT_EQ(said(), run().string() + " holds no run to resume: there is no journal.jsonl in it");
+  std::filesystem::create_directories(run());
+  append_raw("{\"schema\": ");
+  EXPECT_EQ(said(), file().string() +
+                        " was cut off before its first line was whole: delete the folder and "
+                        "start again");
+  append_raw("\"assay.run/9\"}\n");
+  EXPECT_EQ(said(), file().string() +
+                        ": schema 'assay.run/9' is not the 'assay.run/1' this program reads: use "
+                        "the assay that wrote it");
+}
+
+// A line that is broken although more was written after it was broken by someone else.
+TEST_F(JournalTest, LosesNothingAfterABrokenLine) {
+  { Journal::create(run(), kHeader).append(measurement("a")); }
+  append_raw("{\"measurement\": {\"na\n" + line_of("b"));
+  const std::string before = content_of(file());
+  EXPECT_EQ(message_of(ExitCode::usage, [&] { Journal::resume(run()); }),
+            file().string() +
+                ": line 3 is not a measurement: restore the file or delete that line, then "
+                "--resume again");
+  EXPECT_EQ(content_of(file()), before);
+}
+
+// Puts /dev/full, which takes nothing, in the place of the descriptor that is open on `path`.
+void fill_disk_under(const std::filesystem::path& path) {
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed;
+    if (std::filesystem::read_symlink(entry, closed) == path)
+      ::dup3(full, std::stoi(entry.path().filename()), O_CLOEXEC);
+  }
+  ::close(full);
+}
+
+TEST_F(JournalTest, AFullDiskLosesNothingFinished) {
+  {
+    Journal journal = Journal::create(run(), kHeader);
+    journal.append(measurement("a"));
+    fill_disk_under(file());
+    EXPECT_EQ(message_of(ExitCode::io, [&] { journal.append(measurement("b")); }),
+              "cannot write " + file().string() +
+                  ": No space left on device: free some space, then go on with --resume");
+    EXPECT_FALSE(journal.has("b", 0));
+  }
+  EXPECT_EQ(Journal::resume(run()).measurements().size(), 1u);
+}
+
+TEST_F(JournalTest, NoPermissionIsSaid) {
+  { const Journal journal = Journal::create(run(), kHeader); }
+  std::filesystem::permissions(file(), std::filesystem::perms(0444));
+  const AsNobody nobody(folder());
+  EXPECT_EQ(message_of(ExitCode::io, [&] { Journal::create(folder() / "new", kHeader); }),
+            "cannot write " + (folder() / "new/journal.jsonl").string() +
+                ": Permission denied: choose a folder you may write to with --out");
+  EXPECT_EQ(message_of(ExitCode::io, [&] { Journal::resume(run()); }),
+            "cannot write " + file().string() +
+                ": Permission denied: choose a folder you may write to with --out");
+}
+
+TEST_F(JournalTest, AFileInTheWayIsSaid) {
+  std::ofstream(folder() / "deep") << "a file";
+  const std::string said = message_of(ExitCode::io, [&] { Journal::create(run(), kHeader); });
+  EXPECT_TRUE(said.starts_with("cannot write " + file().string() + ": Not a directory")) << said;
+}
+
+}  // namespace
+}  // namespace assay

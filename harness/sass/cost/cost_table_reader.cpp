@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// How costs are read out of a run.json.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/error.hpp"
+#include "harness/run/json_io.hpp"
+#include "harness/sass/cost/cost_table.hpp"
+
+namespace assay::sass {
+namespace fs = std::filesystem;
+
+class CostTableReader {
+ public:
+  explicit CostTableReader(const fs::path& run) {
+    const Json json = read_json(run);
+    require_schema(json, run);
+    table_.file_ = run;
+    const Json& environment = json.at("environment");
+    if (environment.contains("gpu") && environment.at("gpu").is_object()) {
+      table_.gpu_ = environment["gpu"].value("name", "");
+      table_.arch_ = environment["gpu"].value("architecture", "");
+    }
+    if (json.contains("run")) table_.started_ = json["run"].value("started", "");
+    for (const Json& measurement : json.at("measurements")) read(measurement);
+  }
+
+  CostTable take() { return std::move(table_); }
+  std::size_t opcodes() const { return table_.rows_.size(); }
+  const std::string& started() const { return table_.started_; }
+  const std::string& arch() const { return table_.arch_; }
+
+ private:
+  void read(const Json& m) {
+    const std::string name = m.value("name", "");
+    if (m.value("status", "") != "ok" || !m.contains("metrics")) return;
+    if (name.starts_with("sass/pipes/")) return read_pipe(m);
+    if (!m.contains("sass") || !m["sass"].is_object() || !m["sass"].contains("loop") ||
+        m["sass"].value("emulated", false) || name.starts_with("special_function/overlap"))
+      return;
+    const bool instruction_row = name.starts_with("sass/") || name.starts_with("tensor_core/") ||
+                                 name.starts_with("special_function/");
+    if (!instruction_row && !name.starts_with("memory/") && !name.starts_with("sync/")) return;
+    const bool in_sm = name.starts_with("memory/shared/") || name.starts_with("memory/l1/");
+
+    const auto census = m["sass"]["loop"].get<std::map<std::string, int>>();
+    const bool is_read = in_sm && name.ends_with("/read");
+    // The operand source of a wgmma is not in its opcode.
+    const bool from_registers =
+        m.contains("params") && m["params"].is_object() && m["params"].value("source", "") == "rs";
+    for (const auto& [opcode, count] : is_read ? loads(census) : repeated_instruction(census)) {
+      CostTable::Row& row = table_.rows_[opcode + (from_registers ? " rs" : "")];
+      const std::optional<double> cycles = instruction_row ? arithmetic(m, opcode)
+                                           : in_sm         ? bandwidth(m["metrics"], opcode)
+                                                           : std::nullopt;
+      keep_least(row.cycles, row.cycles_source, cycles, name);
+      keep_least(row.latency, row.latency_source, metric(m["metrics"], "latency_cycles"), name);
+    }
+  }
+
+  // sass/pipes/<row>: an instruction alone in a loop, so that nothing else is in the way, and which
+  // pipe it was found on: by the report's clusters, or by the hardware's counters.
+  void read_pipe(const Json& m) {
+    const Json params = m.value("params", Json::object());
+    const std::string opcode = params.value("opcode", "");
+    if (opcode.empty()) return;
+    CostTable::Row& row = table_.rows_[opcode];
+    const auto cycles = metric(m["metrics"], "cycles_per_instruction");
+    const double shared = documented_pipe(opcode).shared ? 4 : 1;
+    keep_least(row.cycles, row.cycles_source, cycles ? std::optional(*cycles / shared) : cycles,
+               m.value("name", ""));
+    std::string pipe = params.value("pipe", "");
+    if (pipe.empty() && m.contains("counters")) pipe = busiest(m["counters"]);
+    if (is_pipe(pipe)) table_.pipes_[opcode] = &pipe_called(pipe);
+  }
+
+  // "fmaheavy" of sm__inst_executed_pipe_fmaheavy.sum, "tensor" of ..._pipe_tensor_op_hmma.sum: the
+  // pipe with the most instructions.
+  static std::string busiest(const Json& counters) {
+    constexpr std::string_view kMark = "inst_executed_pipe_";
+    std::string best;
+    double most = 0;
+    for (const auto& [counter, value] : counters.items()) {
+      const std::size_t at = counter.find(kMark);
+      if (at == std::string::npos || !value.is_number() || value.get<double>() < most) continue;
+      const std::string rest = counter.substr(at + kMark.size());
+      const std::string pipe = rest.substr(0, rest.find_first_of("._"));
+      if (!is_pipe(pipe)) continue;
+      // A half counts as much as the whole when all is on it, and says more.
+      if (value.get<double>() == most && !best.empty() && pipe_called(pipe).whole.empty()) continue;
+      most = value.get<double>();
+      best = pipe;
+    }
+    return best;
+  }
+
+  static std::map<std::string, int> loads(std::map<std::string, int> census) {
+    std::erase_if(census, [](const auto& entry) {
+      return !entry.first.starts_with("LD") || documented_pipe(entry.first).name != "lsu";
+    });
+    return census;
+  }
+
+  static std::optional<double> metric(const Json& metrics, const char* name) {
+    if (!metrics.contains(name)) return std::nullopt;
+    const double value = metrics[name].value("value", 0.0);
+    return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+  }
+
+  // ops counts results per thread, of which only instructions on pairs ("MUFU.EX2.F16x2") have more
+  // than one; flop those of the matrix product that the opcode names. A warpgroup's instruction
+  // occupies the tensor cores of all four schedulers.
+  static std::optional<double> arithmetic(const Json& m, const std::string& opcode) {
+    const Json& metrics = m["metrics"];
+    const bool is_pair = opcode.find("x2") != std::string::npos && m.contains("params");
+    const double results = is_pair ? m["params"].value("results_per_instruction", 1.0) : 1.0;
+    const bool shared = documented_pipe(opcode).shared;
+    const double threads = documented_pipe(opcode).name == "uniform" ? 1 : 32;  // once for a warp
+    if (const auto ops = metric(metrics, "ops_per_clock_per_sm"))
+      return threads * results * (shared ? 1 : 4) / *ops;
+    const auto flop = metric(metrics, "flop_per_clock_per_sm");
+    const auto shape = matrix_shape(opcode);
+    if (!flop || !shape) return std::nullopt;
+    return shape->flop() * (is_warpgroup_mma({.opcode = opcode}) ? 1 : 4) / *flop;
+  }
+
+  static std::optional<double> bandwidth(const Json& metrics, const std::string& opcode) {
+    const auto bytes = metric(metrics, "bytes_per_clock_per_sm");
+    return bytes ? std::optional(bytes_of_warp(opcode) / *bytes) : std::nullopt;
+  }
+
+  // The same opcode may be measured in several ways: what it can reach is its cost.
+  static void keep_least(std::optional<double>& kept, std::string& source,
+                         std::optional<double> value, const std::string& name) {
+    if (!value || (kept && *kept <= *value)) return;
+    kept = value;
+    source = name;
+  }
+
+  CostTable table_;
+};
+
+CostTable CostTable::read(const fs::path& run) {
+  CostTableReader reader(run);
+  if (reader.opcodes() == 0)
+    throw Error(ExitCode::usage,
+                fmt::format("{} holds no measured instruction: give the result of `assay run "
+                            "'^(sass|tensor_core|special_function|memory)/'`",
+                            run.string()));
+  return reader.take();
+}
+
+CostTable CostTable::newest(std::string_view arch) {
+  std::error_code error;
+  std::vector<fs::path> folders;
+  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (int up = 0; up < 3 && folder.has_relative_path(); ++up, folder = folder.parent_path()) {
+    folders.push_back(folder / "results");
+    folders.push_back(folder / "share/assay/results");
+  }
+  const std::string plain(arch.substr(0, arch.find_last_of("0123456789") + 1));  // without "a"
+  std::optional<CostTableReader> best;
+  for (const fs::path& results : folders) {
+    for (const auto& gpu : fs::directory_iterator(results, error)) {
+      for (const auto& run : fs::directory_iterator(gpu, error)) {
+        if (!fs::exists(run.path() / "run.json", error)) continue;
+        try {
+          CostTableReader reader(run.path() / "run.json");
+          if (reader.arch() != plain || reader.opcodes() == 0) continue;
+          if (!best || std::pair(reader.opcodes(), reader.started()) >
+                           std::pair(best->opcodes(), best->started()))
+            best.emplace(std::move(reader));
+        } catch (const Error&) {
+          continue;  // published figures are of another schema
+        }
+      }
+    }
+    if (best) return best->take();
+  }
+  CostTable documented;
+  documented.arch_ = plain;
+  return documented;
+}
+
+}  // namespace assay::sass

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/sass/cost/pipe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "harness/error.hpp"
+
+namespace assay::sass {
+namespace {
+
+// Names and duties: Nsight Compute, Kernel Profiling Guide, "Pipelines". That an SM's schedulers
+// share the memory pipes and the ADU, by way of the MIO, and that FP32 runs on two halves of which
+// only fmaheavy multiplies integers (sm_86 to sm_90): Greg Smith of NVIDIA, forum threads 302018
+// and 315200. "tmem" (loads, stores and copies of tensor memory) and "other" are no metric's names.
+constexpr Pipe kPipes[] = {
+    {"fma", false, ""},   {"fmaheavy", false, "fma"}, {"fmalite", false, "fma"},
+    {"alu", false, ""},   {"fp16", false, ""},        {"fp64", false, ""},
+    {"xu", false, ""},    {"uniform", false, ""},     {"tensor", false, ""},
+    {"cbu", false, ""},   {"adu", true, ""},          {"lsu", true, ""},
+    {"tex", true, ""},    {"tma", true, ""},          {"tmem", false, ""},
+    {"other", false, ""},
+};
+
+// Opcodes by pipe, without modifiers. From the descriptions named above, and for opcodes they do
+// not mention, by kind; run.json tables that hold measured pipes (sass/pipes/...) override this.
+struct Row {
+  std::string_view pipe;
+  std::string_view opcodes;  // separated by blanks
+};
+constexpr Row kRows[] = {
+    {"fma",
+     "FADD FMUL FFMA FADD2 FMUL2 FFMA2 FADD32I FMUL32I FFMA32I FSWZADD HADD2 HMUL2 HFMA2 "
+     "HADD2_32I HMUL2_32I HFMA2_32I"},
+    {"fmaheavy", "IMAD IMUL IDP IDP4A"},
+    {"alu",
+     "IADD3 IADD IADD32I VIADD VIADDMNMX VIMNMX VIMNMX3 IABS IMNMX ISETP ISET LOP3 LOP LOP32I "
+     "PLOP3 "
+     "SHF SHL SHR LEA PRMT SEL BMSK SGXT FSEL FSETP FSET FMNMX FMNMX3 FCHK HMNMX2 HSETP2 HSET2 "
+     "VHMNMX MOV MOV32I P2R R2P CSEL VOTE F2FP I2FP CS2R VABSDIFF VABSDIFF4 ISCADD LEPC"},
+    {"fp64", "DADD DMUL DFMA DSETP"},
+    {"xu", "MUFU I2F F2I F2F FRND I2I POPC FLO BREV MOVM"},
+    {"uniform",
+     "R2UR UIADD3 UIMAD UISETP ULOP3 ULOP UPLOP3 USHF USHL USHR ULEA UMOV USEL UPRMT UFLO UPOPC "
+     "UBREV UBMSK USGXT UP2UR UR2UP ULDC LDCU VOTEU ELECT UCLEA UFADD UFMUL UFFMA UFSETP UFSEL "
+     "UFMNMX UF2FP UI2F UF2I UVIADD UVIMNMX UIABS UIMNMX REDUX CREDUX UGETNEXTWORKID UI2FP"},
+    {"tensor",
+     "HMMA IMMA BMMA DMMA QMMA OMMA HGMMA QGMMA IGMMA BGMMA UTCHMMA UTCQMMA UTCIMMA "
+     "UTCOMMA"},
+    {"cbu",
+     "BRA BRX BRXU JMP JMX JMXU BSSY BSYNC BREAK BMOV BMOVR WARPSYNC EXIT CALL RET YIELD "
+     "NANOSLEEP KILL BPT RPCMOV"},
+    {"adu",
+     "LDC BAR B2R S2R S2UR DEPBAR LDGDEPBAR ERRBAR CGAERRBAR FENCE UCGABAR_ARV "
+     "UCGABAR_WAIT WARPGROUP USETMAXREG ACQBULK PREEXIT"},
+    {"lsu",
+     "LD LDG LDL LDS LDSM ST STG STL STS STSM ATOM ATOMG ATOMS RED REDG LDGSTS LDGMC SHFL "
+     "MATCH CCTL CCTLL CCTLT MEMBAR SYNCS STAS REDAS ARRIVES QSPC"},
+    {"tex", "TEX TLD TLD4 TMML TXD TXQ SULD SUST SUATOM SURED SUQUERY"},
+    {"tma", "UTMALDG UTMASTG UTMAREDG UTMAPF UTMACCTL UTMACMDFLUSH UBLKCP UBLKRED UBLKPF"},
+    {"tmem", "LDTM STTM UTCCP UTCSHIFT UTCBAR UTCATOMSWS"},
+};
+
+// CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": 32-bit floating-point
+// add, multiply and multiply-add; 32-bit integer multiply; logic, shifts and compares; 64-bit
+// floating point; special functions; warp shuffle.
+struct Rate {
+  std::string_view pipe, arch;  // `arch` is a prefix; empty: every one
+  double threads;
+};
+constexpr Rate kRates[] = {
+    {"fma", "", 128},       {"fmaheavy", "", 64}, {"alu", "", 64}, {"fp64", "sm_90", 64},
+    {"fp64", "sm_100", 64}, {"fp64", "", 2},      {"xu", "", 16},  {"lsu", "", 32},
+};
+
+bool lists(std::string_view opcodes, std::string_view wanted) {
+  while (!opcodes.empty()) {
+    const std::size_t end = std::min(opcodes.find(' '), opcodes.size());
+    if (opcodes.substr(0, end) == wanted) return true;
+    opcodes.remove_prefix(std::min(end + 1, opcodes.size()));
+  }
+  return false;
+}
+
+bool is_any(const Instruction& instruction, std::string_view opcodes) {
+  return lists(opcodes,
+               std::string_view(instruction.opcode).substr(0, instruction.opcode.find('.')));
+}
+
+}  // namespace
+
+bool is_pipe(std::string_view name) {
+  return std::ranges::find(kPipes, name, &Pipe::name) != std::end(kPipes);
+}
+
+const Pipe& pipe_called(std::string_view name) {
+  const auto* const found = std::ranges::find(kPipes, name, &Pipe::name);
+  if (found != std::end(kPipes)) return *found;
+  std::string known;
+  for (const Pipe& pipe : kPipes) known += (known.empty() ? "" : ", ") + std::string(pipe.name);
+  throw Error(ExitCode::usage, "no pipe is called '" + std::string(name) + "', only " + known);
+}
+
+const Pipe& documented_pipe(std::string_view opcode) {
+  const std::string_view base = opcode.substr(0, opcode.find('.'));
+  for (const Row& row : kRows)
+    if (lists(row.opcodes, base)) return pipe_called(row.pipe);
+  return pipe_called("other");
+}
+
+std::optional<double> documented_rate(const Pipe& pipe, std::string_view arch) {
+  for (const Rate& rate : kRates)
+    if (rate.pipe == pipe.name && arch.starts_with(rate.arch)) return rate.threads;
+  return std::nullopt;
+}
+
+bool is_matrix(const Instruction& instruction) {
+  return documented_pipe(instruction.opcode).name == "tensor";
+}
+bool is_warpgroup_mma(const Instruction& instruction) {
+  return is_any(instruction, "HGMMA QGMMA IGMMA BGMMA");
+}
+bool is_tcgen05_mma(const Instruction& instruction) {
+  return is_any(instruction, "UTCHMMA UTCQMMA UTCIMMA UTCOMMA");
+}
+bool is_bulk_copy(const Instruction& instruction) {
+  return is_any(instruction, "UTMALDG UTMASTG UTMAREDG UBLKCP UBLKRED");
+}
+
+}  // namespace assay::sass

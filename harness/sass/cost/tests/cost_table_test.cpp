@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/sass/cost/cost_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "harness/tests/scratch.hpp"
+
+namespace assay::sass {
+namespace {
+
+// A run of made-up figures, round ones.
+constexpr const char* kRun = R"({
+ "schema": "assay.run/1",
+ "environment": {"gpu": {"name": "Paper GPU", "architecture": "sm_90"}},
+ "measurements": [
+  {"name": "sass/ffma/f32", "status": "ok",
+   "metrics": {"ops_per_clock_per_sm": {"value": 128}, "latency_cycles": {"value": 4.5}},
+   "sass": {"loop": {"FFMA": 512, "UIADD3": 1, "BRA": 1}}},
+  {"name": "sass/imad/s32", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 64}},
+   "sass": {"loop": {"IMAD": 512, "BRA": 1}}},
+  {"name": "sass/shfl/idx", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 32}},
+   "sass": {"loop": {"SHFL.IDX": 512, "BRA": 1}}},
+  {"name": "sass/both", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 1000}},
+   "sass": {"loop": {"FMUL": 512, "POPC": 512}}},
+  {"name": "sass/failed", "status": "failed", "reason": "wrong",
+   "sass": {"loop": {"LOP3.LUT": 512}}},
+  {"name": "sass/pipes/mufu/rcp", "status": "ok",
+   "params": {"opcode": "MUFU.RCP", "pipe": "xu"},
+   "metrics": {"cycles_per_instruction": {"value": 8}}},
+  {"name": "sass/pipes/vimnmx", "status": "ok", "params": {"opcode": "VIMNMX"},
+   "counters": {"sm__inst_executed_pipe_alu.sum": 3, "sm__inst_executed_pipe_fmaheavy.sum": 512,
+                "sm__inst_executed_pipe_fma.sum": 512},
+   "metrics": {"cycles_per_instruction": {"value": 2}}},
+  {"name": "tensor_core/mma_sync/f16/m16n8k16", "status": "ok",
+   "metrics": {"flop_per_clock_per_sm": {"value": 4096}},
+   "sass": {"loop": {"HMMA.16816.F32": 32}}},
+  {"name": "tensor_core/wgmma/bf16/m64n64/ss", "status": "ok", "params": {"source": "ss"},
+   "metrics": {"flop_per_clock_per_sm": {"value": 4096}},
+   "sass": {"loop": {"HGMMA.64x64x16.F32.BF16": 32}}},
+  {"name": "tensor_core/wgmma/bf16/m64n128/ss", "status": "ok", "params": {"source": "ss"},
+   "metrics": {"flop_per_clock_per_sm": {"value": 4096}},
+   "sass": {"loop": {"HGMMA.64x128x16.F32.BF16": 32}}},
+  {"name": "tensor_core/wgmma/bf16/m64n64/rs", "status": "ok", "params": {"source": "rs"},
+   "metrics": {"flop_per_clock_per_sm": {"value": 2048}},
+   "sass": {"loop": {"HGMMA.64x64x16.F32.BF16": 32}}},
+  {"name": "memory/shared/read", "status": "ok",
+   "metrics": {"bytes_per_clock_per_sm": {"value": 128}},
+   "sass": {"loop": {"LDS.128": 4, "IADD3": 8}}}
+ ]})";
+
+class CostTableTest : public ScratchFolder {
+ protected:
+  CostTable table(const std::string& run = kRun) const {
+    std::ofstream(folder() / "run.json") << run;
+    return CostTable::read(folder() / "run.json");
+  }
+};
+
+void expect(const CostTable& table, const Instruction& instruction, std::string_view pipe,
+            double cycles, Basis basis) {
+  const Cost cost = table.cost(instruction);
+  EXPECT_EQ(cost.pipe->name, pipe) << instruction.text();
+  EXPECT_NEAR(cost.cycles, cycles, 1e-9) << instruction.text();
+  EXPECT_EQ(name(cost.basis), name(basis)) << instruction.text() << " " << cost.source;
+}
+
+TEST_F(CostTableTest, ArithmeticPerScheduler) {
+  const CostTable costs = table();
+  expect(costs, {.opcode = "FFMA"}, "fma", 1, Basis::measured);
+  expect(costs, {.opcode = "FFMA.FTZ"}, "fma", 1, Basis::related);
+  expect(costs, {.opcode = "IMAD"}, "fmaheavy", 2, Basis::measured);
+  expect(costs, {.opcode = "FADD"}, "fma", 1, Basis::pipe);
+  // A loop of two instructions tells the cost of neither, and what failed tells nothing.
+  expect(costs, {.opcode = "POPC"}, "xu", 8, Basis::pipe);
+  expect(costs, {.opcode = "LOP3.LUT"}, "alu", 2, Basis::documented);
+  expect(costs, {.opcode = "UIADD3"}, "uniform", 1, Basis::assumed);
+  EXPECT_EQ(costs.latency({.opcode = "FFMA"}).cycles, 4.5);
+  EXPECT_EQ(costs.latency({.opcode = "UIADD3"}).basis, Basis::assumed);
+}
+
+TEST_F(CostTableTest, SharedPipesPerSm) {
+  const CostTable costs = table();
+  expect(costs, {.opcode = "SHFL.IDX"}, "lsu", 1, Basis::measured);
+  expect(costs, {.opcode = "LDS.128"}, "lsu", 4, Basis::measured);
+  expect(costs, {.opcode = "LDS.64"}, "lsu", 2, Basis::related);
+  expect(costs, {.opcode = "STS"}, "lsu", 1, Basis::related);
+  expect(costs, {.opcode = "LDSM.16.M88.4"}, "lsu", 4, Basis::related);
+}
+
+TEST_F(CostTableTest, MeasuredPipesOverrideTheDocumentedOnes) {
+  const CostTable costs = table();
+  expect(costs, {.opcode = "MUFU.RCP"}, "xu", 8, Basis::measured);
+  expect(costs, {.opcode = "VIMNMX"}, "fmaheavy", 2, Basis::measured);
+  EXPECT_EQ(documented_pipe("VIMNMX").name, "alu");
+}
+
+TEST_F(CostTableTest, MatrixInstructionsByShape) {
+  const CostTable costs = table();
+  expect(costs, {.opcode = "HMMA.16816.F32"}, "tensor", 4, Basis::measured);
+  expect(costs, {.opcode = "HMMA.1688.F32"}, "tensor", 2, Basis::related);
+  const auto hgmma = [](int n, const char* operands) {
+    return Instruction{.opcode = "HGMMA.64x" + std::to_string(n) + "x16.F32.BF16",
+                       .operands = operands};
+  };
+  const char* const ss = "R24, gdesc[UR4], R24";
+  const char* const rs = "R24, R4, gdesc[UR4], R24";
+  expect(costs, hgmma(64, ss), "tensor", 32, Basis::measured);
+  expect(costs, hgmma(64, rs), "tensor", 64, Basis::measured);
+  expect(costs, hgmma(96, ss), "tensor", 48, Basis::related);
+  expect(costs, hgmma(256, ss), "tensor", 128, Basis::related);
+  expect(costs, hgmma(8, ss), "tensor", 32, Basis::related);  // the knee is not known
+}
+
+TEST_F(CostTableTest, FilesThatAreNoTables) {
+  EXPECT_NE(
+      message_of(ExitCode::usage, [&] { table("{\"schema\": \"other/1\"}"); }).find("other/1"),
+      std::string::npos);
+  EXPECT_NE(message_of(ExitCode::usage,
+                       [&] {
+                         table(R"({"schema": "assay.run/1", "environment": {"gpu": null},
+                                   "measurements": []})");
+                       })
+                .find("no measured instruction"),
+            std::string::npos);
+}
+
+TEST(MatrixShape, OfOpcodes) {
+  const auto text = [](std::string_view opcode) {
+    const auto shape = matrix_shape(opcode);
+    return shape ? std::to_string(shape->m) + " " + std::to_string(shape->n) + " " +
+                       std::to_string(shape->k)
+                 : std::string("none");
+  };
+  EXPECT_EQ(text("HMMA.16816.F32"), "16 8 16");
+  EXPECT_EQ(text("HMMA.1688.F32.TF32"), "16 8 8");
+  EXPECT_EQ(text("IMMA.16832.S8.S8"), "16 8 32");
+  EXPECT_EQ(text("DMMA.8x8x4"), "8 8 4");
+  EXPECT_EQ(text("HGMMA.64x256x16.F32.BF16"), "64 256 16");
+  EXPECT_EQ(text("FFMA.FTZ"), "none");
+  EXPECT_EQ(text("LDG.E.128"), "none");
+}
+
+}  // namespace
+}  // namespace assay::sass
