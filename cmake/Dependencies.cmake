@@ -15,15 +15,15 @@ assay_declare(nlohmann_json 3.11 nlohmann/json v3.11.3)
 assay_declare(benchmark 1.7 google/benchmark v1.8.3)
 FetchContent_MakeAvailable(fmt CLI11 nlohmann_json benchmark)
 
-# assay::<name> for each, so that nothing else knows how it was found. fmt without a library, since
-# Debian has it as a shared one only, and the programs are to run where it is not installed.
+# assay::<name> for each, so that nothing else knows how it was found. fmt with its library: without
+# one, each file compiles what it uses of fmt again.
 function(assay_alias name real)
   add_library(assay_${name} INTERFACE)
   add_library(assay::${name} ALIAS assay_${name})
   set_target_properties(assay_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(assay_${name} INTERFACE ${real})
 endfunction()
-assay_alias(fmt fmt::fmt-header-only)
+assay_alias(fmt fmt::fmt)
 assay_alias(cli11 CLI11::CLI11)
 assay_alias(json nlohmann_json::nlohmann_json)
 assay_alias(benchmark benchmark::benchmark)
@@ -34,14 +34,16 @@ if(ASSAY_BUILD_TESTS)
   assay_alias(gtest GTest::gtest_main)
 endif()
 
-# Debian has Google Benchmark as a shared library only as well: a copy lies beside the programs, so
-# that the build folder can be carried to a machine without it.
+# Debian has Google Benchmark and fmt as shared libraries only: copies lie beside the programs, so
+# that the build folder can be carried to a machine without them.
 set(CMAKE_BUILD_RPATH "\$ORIGIN")
 function(assay_carry_shared_libraries target)
-  get_target_property(type benchmark::benchmark TYPE)
-  if(type STREQUAL SHARED_LIBRARY)
-    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different
-      $<TARGET_FILE:benchmark::benchmark>
-      $<TARGET_FILE_DIR:${target}>/$<TARGET_SONAME_FILE_NAME:benchmark::benchmark>)
-  endif()
+  foreach(library benchmark::benchmark fmt::fmt)
+    get_target_property(type ${library} TYPE)
+    if(type STREQUAL SHARED_LIBRARY)
+      add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different
+        $<TARGET_FILE:${library}>
+        $<TARGET_FILE_DIR:${target}>/$<TARGET_SONAME_FILE_NAME:${library}>)
+    endif()
+  endforeach()
 endfunction()

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "harness/callable.hpp"
 #include "harness/error.hpp"
 
 namespace assay {
@@ -122,7 +123,7 @@ Bits mask(int bits) { return bits == 64 ? ~Bits{0} : (Bits{1} << bits) - 1; }
 
 int element_bits(const std::string& type) { return format_of(type).bits; }
 
-std::uint64_t pack(const std::string& type, int bits, const std::function<double()>& next) {
+std::uint64_t pack(const std::string& type, int bits, const Callable<double()>& next) {
   const Format& format = format_of(type);
   Bits packed = 0;
   for (int at = 0; at < bits; at += format.bits)

@@ -2,8 +2,9 @@
 // Values as the bits of a GPU's data types.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
+
+#include "harness/callable.hpp"
 
 namespace assay {
 
@@ -17,7 +18,7 @@ int element_bits(const std::string& type);
 bool is_integer(const std::string& type);
 
 // As many elements as fit in `bits` (32 or 64), the first lowest, rounded to nearest.
-std::uint64_t pack(const std::string& type, int bits, const std::function<double()>& next);
+std::uint64_t pack(const std::string& type, int bits, const Callable<double()>& next);
 std::uint64_t pack(const std::string& type, int bits, double value);
 
 // The value of the first element.

@@ -7,13 +7,13 @@
 #pragma once
 #include <climits>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <source_location>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/target.hpp"
 
 namespace assay {
@@ -64,7 +64,7 @@ struct KernelUse {
   bool emulated = false;      // known to become other instructions on this target
   bool local_memory = false;  // spills or a stack frame are expected
   // For what PTX cannot say, such as which registers: changes the assembled cubin in place.
-  std::function<void(std::vector<char>& cubin)> edit = {};
+  Callable<void(std::vector<char>& cubin)> edit = {};
 };
 
 struct Probe {
@@ -76,8 +76,8 @@ struct Probe {
   Pace pace = Pace::sm;
   // The kernels behind a case on a target, none for probes of libraries or of the CPU. Called
   // without a GPU too: the offline check asks for every target.
-  std::function<std::vector<KernelUse>(const Case&, Target)> kernels = {};
-  std::function<void(State&)> run;
+  Callable<std::vector<KernelUse>(const Case&, Target)> kernels = {};
+  Callable<void(State&)> run;
   std::string source = {};  // the file that registers it; filled in by Registration
 
   const std::vector<Target>& targets_of(const Case& c) const {

@@ -4,13 +4,12 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/cuda.hpp"
 #include "harness/probe.hpp"
 #include "harness/ptx/stopwatch.cuh"
@@ -60,7 +59,7 @@ struct Launch {
 // rotating input set of that index.
 struct Contender {
   std::string name;
-  std::function<void(cudaStream_t, int set)> run;
+  Callable<void(cudaStream_t, int set)> run;
 };
 
 enum class L2 : std::uint8_t { warm, cold };
@@ -100,18 +99,18 @@ class State {
   // In-kernel cycles: runs n and 2n iterations in turn and takes the difference, so that set-up,
   // barriers and loop entry cancel. `work` is per SM and per iteration. One CTA per SM. Returns the
   // samples, cycles per iteration: with no work given they are all there is.
-  std::vector<double> cycles(const Work& work, const std::function<void(const Launch&)>& launch);
+  std::vector<double> cycles(const Work& work, const Callable<void(const Launch&)>& launch);
 
   // The same in a few milliseconds, for one point of a sweep: the median cycles per iteration of a
   // handful of samples. Adds no metrics.
-  double cycles_once(const std::function<void(const Launch&)>& launch);
+  double cycles_once(const Callable<void(const Launch&)>& launch);
 
   // Event-timed: `work` is for one call of `launch` on the whole GPU. Cold: L2 is overwritten
   // before each sample.
-  void time(const Work& work, const std::function<void(cudaStream_t)>& launch, L2 l2 = L2::warm);
+  void time(const Work& work, const Callable<void(cudaStream_t)>& launch, L2 l2 = L2::warm);
 
   // A clock of the caller's own: each call returns the nanoseconds that one unit of work took.
-  void sample(const Work& work, const std::function<double()>& nanoseconds);
+  void sample(const Work& work, const Callable<double()>& nanoseconds);
 
   // Ours against baselines, taking turns in random order on the same rotating input sets. `work`
   // is one call's. Metrics are ours; each baseline gets the interval of the ratio.

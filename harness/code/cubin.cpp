@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "harness/callable.hpp"
 #include "harness/code/archive.hpp"
 #include "harness/code/elf.hpp"
 #include "harness/code/fatbin.hpp"
@@ -85,7 +86,7 @@ void visit_by_cuobjdump(const fs::path& file, const DeviceCodeVisitor& visit) {
 }
 
 // The fat binaries and cubins in a file, at any depth.
-using BytesVisitor = std::function<void(std::span<const char>)>;
+using BytesVisitor = Callable<void(std::span<const char>)>;
 void visit_containers(std::span<const char> bytes, const BytesVisitor& visit) {
   if (is_archive(bytes)) {
     for (const std::span<const char> member : archive_members(bytes))

@@ -2,13 +2,13 @@
 // The device code inside a file, and the kernels inside the device code.
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/target.hpp"
 
 namespace assay {
@@ -26,7 +26,7 @@ struct DeviceCode {
 // shared library, one at a time: cuBLASLt unpacks to gigabytes. Needs libzstd or cuobjdump where
 // code is compressed with Zstandard. Throws Error(usage) if the file cannot be read, is damaged or
 // holds no device code; never crashes on strange bytes.
-using DeviceCodeVisitor = std::function<void(DeviceCode)>;
+using DeviceCodeVisitor = Callable<void(DeviceCode)>;
 void visit_device_code(const std::filesystem::path& file, const DeviceCodeVisitor& visit);
 
 // All of them.

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "harness/callable.hpp"
 #include "harness/code/elf.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
@@ -98,7 +99,7 @@ bool is_fatbin(std::span<const char> bytes) { return peek<std::uint32_t>(bytes, 
 
 namespace {
 
-using VisitEntry = std::function<void(std::span<const char> header, std::span<const char> payload)>;
+using VisitEntry = Callable<void(std::span<const char> header, std::span<const char> payload)>;
 
 void for_each_entry(std::span<const char> bytes, const VisitEntry& visit) {
   for (std::size_t at = 0; const auto container = peek<ContainerHeader>(bytes, at);) {
@@ -135,8 +136,7 @@ bool can_unpack(std::span<const char> bytes) {
   return all;
 }
 
-void for_each_cubin(std::span<const char> bytes,
-                    const std::function<void(std::vector<char>)>& take) {
+void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take) {
   for_each_entry(bytes, [&](auto header, auto payload) { take(cubin_of(header, payload)); });
 }
 

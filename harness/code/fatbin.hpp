@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fat binaries: the container that nvcc puts device code into.
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
+
+#include "harness/callable.hpp"
 
 namespace assay {
 
@@ -14,8 +15,7 @@ bool can_unpack(std::span<const char> bytes);
 
 // Calls `take` with every cubin in the containers of `bytes`, unpacked. Throws Error(usage) if an
 // entry reaches outside its container or does not unpack to the size it states.
-void for_each_cubin(std::span<const char> bytes,
-                    const std::function<void(std::vector<char>)>& take);
+void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take);
 
 // A block of LZ4 (lz4_Block_format.md of the LZ4 project), which must become exactly `size` bytes.
 // Throws Error(usage) if it does not.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/instruction/generated_kernel.hpp"
 
+#include "harness/callable.hpp"
 #include "harness/device.hpp"
 
 namespace assay {
@@ -55,7 +56,7 @@ void GeneratedKernel::run_once(std::int64_t iterations, void* outputs) const {
   check(cudaMemcpy(outputs, out_, out_bytes_, cudaMemcpyDeviceToHost));
 }
 
-std::function<void(const Launch&)> GeneratedKernel::on_every_sm(int threads) const {
+Callable<void(const Launch&)> GeneratedKernel::on_every_sm(int threads) const {
   return [self = *this, threads, ctas = s_.device().sm_count / cluster_ * cluster_](
              const Launch& l) { self.launch(ctas, threads, l); };
 }

@@ -2,11 +2,11 @@
 // A loaded kernel with the interface of ptx_text.hpp, its buffers, and the check of its values.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/state.hpp"
 
 namespace assay {
@@ -34,8 +34,8 @@ class GeneratedKernel {
     return values;
   }
   // For State::cycles(): one CTA on every SM, of all its threads or of the first few.
-  std::function<void(const Launch&)> on_every_sm() const { return on_every_sm(threads_); }
-  std::function<void(const Launch&)> on_every_sm(int threads) const;
+  Callable<void(const Launch&)> on_every_sm() const { return on_every_sm(threads_); }
+  Callable<void(const Launch&)> on_every_sm(int threads) const;
 
  private:
   void upload(const void* values, std::size_t bytes) const;

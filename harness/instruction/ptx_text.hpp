@@ -2,7 +2,6 @@
 // What every generated kernel has in common, as PTX text.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "harness/probe.hpp"

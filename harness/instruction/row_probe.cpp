@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 
+#include "harness/callable.hpp"
 #include "harness/element.hpp"
 #include "harness/instruction/registry.hpp"
 #include "harness/instruction/row_ptx.hpp"
@@ -215,8 +216,8 @@ GeneratedKernel prepare_rows(State& s, std::span<const InstructionRow> rows,
   return kernel;
 }
 
-std::function<void(const Launch&)> prepare_row(State& s, const InstructionRow& row,
-                                               const KernelShape& shape, const std::string& entry) {
+Callable<void(const Launch&)> prepare_row(State& s, const InstructionRow& row,
+                                          const KernelShape& shape, const std::string& entry) {
   return prepare_rows(s, {&row, 1}, shape, entry).on_every_sm();
 }
 

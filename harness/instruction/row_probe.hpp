@@ -12,12 +12,12 @@
 // issue_interval_cycles, between two starts of independent copies in one warp; series of the rate
 // over chains and warps; params warps and chains, the smallest that reach 99% of the peak.
 #pragma once
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/probe.hpp"
 #include "harness/state.hpp"
@@ -46,22 +46,21 @@ struct InstructionRow {
   // What one execution does to the elements of the chain's register `i`, in exact arithmetic, when
   // all elements of the inputs are `a` (first) and `b` (second). Checked within `tolerance`,
   // relative.
-  std::function<double(double d, double a, double b, int i)> step = {};
+  Callable<double(double d, double a, double b, int i)> step = {};
   // The same on the bits of registers, where arithmetic would not do; checked to the last bit. One
   // of the two is set, or neither in a row that is only for the instruction x target matrix.
-  std::function<std::uint64_t(std::uint64_t d, std::uint64_t a, std::uint64_t b, int i)> step_bits =
-      {};
+  Callable<std::uint64_t(std::uint64_t d, std::uint64_t a, std::uint64_t b, int i)> step_bits = {};
   double d0 = 1, a = 0.5, b = 0.25, tolerance = 0;
 
   // Work of one execution by one warp; which of the two is set decides the metric.
   double flop = 0, ops = 0;
   bool random_data = false;  // time on random inputs: matrix math, whose power depends on them
-  std::function<Limit(Target)> limit = {};
+  Callable<Limit(Target)> limit = {};
 
   // Opcodes of one execution on a target, and how many of each ("HMMA.16816.F32", 1).
-  std::function<std::vector<SassRule>(Target)> sass = {};
-  std::function<bool(Target)> emulated = {};  // unset: native everywhere
-  std::function<bool(Target)> calls = {};     // whether a way that is not taken may call routines
+  Callable<std::vector<SassRule>(Target)> sass = {};
+  Callable<bool(Target)> emulated = {};  // unset: native everywhere
+  Callable<bool(Target)> calls = {};     // whether a way that is not taken may call routines
 
   // Like instructions, each needing the one before, that one execution is; `ops` counts all of
   // them, latency and issue interval are one's.
@@ -100,7 +99,7 @@ KernelUse row_kernel(const InstructionRow& row, const KernelShape& shape, const 
 GeneratedKernel prepare_rows(State& s, std::span<const InstructionRow> rows,
                              const KernelShape& shape, const std::string& entry);
 // The same as what State::cycles() launches.
-std::function<void(const Launch&)> prepare_row(State& s, const InstructionRow& row,
-                                               const KernelShape& shape, const std::string& entry);
+Callable<void(const Launch&)> prepare_row(State& s, const InstructionRow& row,
+                                          const KernelShape& shape, const std::string& entry);
 
 }  // namespace assay

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop of a generated kernel whose one thread issues asynchronous tcgen05 operations, as text.
 #pragma once
-#include <functional>
 #include <string>
+
+#include "harness/callable.hpp"
 
 namespace assay {
 
@@ -20,7 +21,7 @@ struct Tcgen05Batches {
   bool latency;
   int ctas = 1;
   // Text of operation number i of a round, to be executed if %elected.
-  std::function<std::string(int i)> operation = {};
+  Callable<std::string(int i)> operation = {};
 
   int operations() const { return latency ? kAlone : 2 * kBatch; }  // in a round
 

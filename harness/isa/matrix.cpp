@@ -14,6 +14,7 @@
 #include <regex>
 #include <thread>
 
+#include "harness/callable.hpp"
 #include "harness/code/assembler.hpp"
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
@@ -52,7 +53,7 @@ std::string content_key(const Form& form) {
 
 class Judging {
  public:
-  Judging(Matrix& matrix, const std::function<void(std::size_t, std::size_t)>& progress)
+  Judging(Matrix& matrix, const Callable<void(std::size_t, std::size_t)>& progress)
       : matrix_(matrix), progress_(progress) {
     const std::string disassembler = disassembler_identity();
     for (const Form& form : matrix.forms) keys_.push_back(content_key(form));
@@ -125,7 +126,7 @@ class Judging {
   }
 
   Matrix& matrix_;
-  const std::function<void(std::size_t, std::size_t)>& progress_;
+  const Callable<void(std::size_t, std::size_t)>& progress_;
   std::vector<std::string> keys_;                       // of forms
   std::vector<std::unique_ptr<EvidenceStore>> stores_;  // of targets
   std::vector<Task> tasks_;
@@ -153,7 +154,7 @@ void require_target(const std::string& target) {
 }
 
 Matrix judge_all(std::vector<Form> forms, std::vector<std::string> targets,
-                 const std::function<void(std::size_t, std::size_t)>& progress) {
+                 const Callable<void(std::size_t, std::size_t)>& progress) {
   for (const std::string& target : targets) require_target(target);
   Matrix matrix{.forms = std::move(forms),
                 .targets = std::move(targets),

@@ -2,10 +2,10 @@
 // The instruction x target matrix: every form judged for every target.
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/isa/form.hpp"
 #include "harness/isa/support.hpp"
 
@@ -30,6 +30,6 @@ struct Matrix {
 // assembled, so that they hold until one of these changes. `progress` is told, from one thread at a
 // time, how many pairs of those not on disk are done.
 Matrix judge_all(std::vector<Form> forms, std::vector<std::string> targets,
-                 const std::function<void(std::size_t done, std::size_t total)>& progress);
+                 const Callable<void(std::size_t done, std::size_t total)>& progress);
 
 }  // namespace assay::isa

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 
+#include "harness/callable.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
 #include "harness/machine/nvml.hpp"
@@ -29,7 +29,7 @@ std::string without_home(const std::string& path) {
   return "~/" + path.substr(prefix.size());
 }
 
-using Version = std::function<std::string(const DynamicLibrary&)>;
+using Version = Callable<std::string(const DynamicLibrary&)>;
 
 Software opened(const char* name, Library which, const Version& version) {
   try {

@@ -3,13 +3,13 @@
 #pragma once
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/machine/nvml.hpp"
 #include "harness/machine/or_reason.hpp"
 
@@ -43,7 +43,7 @@ inline constexpr std::chrono::milliseconds kPollPeriod{20};
 // globaltimer): this tells what the driver reports, and why the clock is what it is.
 class ConditionsWatch {
  public:
-  using Reader = std::function<Reading()>;
+  using Reader = Callable<Reading()>;
 
   // The first reading is taken before this returns, one more after each `period`.
   explicit ConditionsWatch(Reader read, std::chrono::milliseconds period = kPollPeriod);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "harness/callable.hpp"
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
@@ -220,7 +221,7 @@ class RangeProfiler {
 
   // Counts of one range around `launch_once`, which is repeated until every pass is done.
   Image count(const Image& config, const std::vector<std::string>& metrics,
-              const std::function<void()>& launch_once) const {
+              const Callable<void()>& launch_once) const {
     Image counts = empty_counts(metrics);
     auto set = about<CUpti_RangeProfiler_SetConfig_Params>(
         CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE);
@@ -321,7 +322,7 @@ CUcontext current_context() {
 
 // Runs `work`, and turns what stands in the way of counters into a reason.
 template <class T>
-OrReason<T> with_cupti(const std::function<T(const Cupti&)>& work) {
+OrReason<T> with_cupti(const Callable<T(const Cupti&)>& work) {
   try {
     return work(Cupti());
   } catch (const CuptiError& error) {
@@ -336,7 +337,7 @@ OrReason<T> with_cupti(const std::function<T(const Cupti&)>& work) {
 
 OrReason<std::map<std::string, double>> collect_counters(int index,
                                                          std::vector<std::string> metrics,
-                                                         const std::function<void()>& launch_once) {
+                                                         const Callable<void()>& launch_once) {
   return with_cupti<std::map<std::string, double>>([&](const Cupti& cupti) {
     const CUcontext context = current_context();
     const Hooks hooks(cupti);
@@ -378,7 +379,7 @@ constexpr const char* kBuiltWithout =
 }
 
 OrReason<std::map<std::string, double>> collect_counters(int, std::vector<std::string>,
-                                                         const std::function<void()>&) {
+                                                         const Callable<void()>&) {
   return OrReason<std::map<std::string, double>>::missing(kBuiltWithout);
 }
 

@@ -2,12 +2,12 @@
 // Hardware counters of a kernel, through CUPTI's host and range profiler interfaces, opened at run
 // time. Counters are collected in launches of their own, never in timed ones.
 #pragma once
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/machine/or_reason.hpp"
 #include "harness/target.hpp"
 
@@ -72,7 +72,7 @@ std::vector<std::string> counters_for(Target target);
 // if its kernel fails.
 OrReason<std::map<std::string, double>> collect_counters(int index,
                                                          std::vector<std::string> metrics,
-                                                         const std::function<void()>& launch_once);
+                                                         const Callable<void()>& launch_once);
 
 // Without a GPU, for a chip by NVIDIA's name ("GH100"; AD10x, GB10x and GB20x likewise): which of
 // `metrics` it cannot count, and in how many passes it counts all of them.

@@ -2,10 +2,10 @@
 // Launches of a kernel whose CTAs leave stopwatch records, read back per SM.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/ptx/stopwatch.cuh"
 
@@ -20,7 +20,7 @@ std::vector<double> values_of(const std::map<int, double>& by_sm);
 
 class CycleCounter {
  public:
-  using Launchable = std::function<void(const Launch&)>;
+  using Launchable = Callable<void(const Launch&)>;
   struct Reading {
     PerSm sm;
     double ns;  // by events

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "harness/callable.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay {
@@ -10,8 +11,8 @@ namespace {
 constexpr int kFewest = 6;  // P(all 6 on one side of the median) * 2 = 3.1%
 }
 
-Sampled sample_until_known(const SamplingOptions& options, const std::function<double()>& one,
-                           const std::function<double()>& seconds) {
+Sampled sample_until_known(const SamplingOptions& options, const Callable<double()>& one,
+                           const Callable<double()>& seconds) {
   for (int i = 0; i < options.warm_up; ++i) one();
   Sampled sampled;
   const double begin = seconds();
@@ -37,7 +38,7 @@ Sampled sample_until_known(const SamplingOptions& options, const std::function<d
   }
 }
 
-Sampled sample_until_known(const SamplingOptions& options, const std::function<double()>& one) {
+Sampled sample_until_known(const SamplingOptions& options, const Callable<double()>& one) {
   const auto begin = std::chrono::steady_clock::now();
   return sample_until_known(options, one, [begin] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // When to stop sampling: as soon as the answer is known well enough, or time is up.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
+
+#include "harness/callable.hpp"
 
 namespace assay {
 
@@ -23,8 +24,8 @@ struct Sampled {
 // Calls `one` until the interval is narrow enough. `seconds` is the clock to watch (tests bring
 // their own); at least min_samples are taken even past the cap, unless a single one takes longer
 // than the cap, when 6 (the fewest with a 95% interval) must do.
-Sampled sample_until_known(const SamplingOptions& options, const std::function<double()>& one,
-                           const std::function<double()>& seconds);
-Sampled sample_until_known(const SamplingOptions& options, const std::function<double()>& one);
+Sampled sample_until_known(const SamplingOptions& options, const Callable<double()>& one,
+                           const Callable<double()>& seconds);
+Sampled sample_until_known(const SamplingOptions& options, const Callable<double()>& one);
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/cuda.hpp"
 #include "harness/device.hpp"
 #include "harness/machine/nvml.hpp"
@@ -61,10 +62,10 @@ struct State::Impl {
   void start_watch();
   // Before samples of a sustained figure: calls `once` until the load has lasted. From when power
   // has settled on, the conditions are watched, since what follows may be short.
-  void sustain(const std::function<void()>& once);
+  void sustain(const Callable<void()>& once);
   // Samples through `one`, until the interval's relative half-width, under watch of the
   // conditions; fills conditions.
-  std::vector<double> take_samples(const std::function<double()>& one, double half_width);
+  std::vector<double> take_samples(const Callable<double()>& one, double half_width);
   // Metrics from per-iteration time, cycles or both (either may be empty). `sms` is how many the
   // work is spread over, `per_sm` whether `work` is one SM's.
   void add_metrics(const Work& work, const std::vector<double>& time_ns,
@@ -78,7 +79,7 @@ struct State::Impl {
   std::vector<double> cycles_of(const std::vector<double>& time_ns, std::vector<double> clocks_mhz);
   // With --counters: what `launch` does once, counted by the hardware, and what it says `limit` is.
   // Called by what took the samples, after it, while all that the launch needs still lives.
-  void count(const Limit& limit, const std::function<void()>& launch);
+  void count(const Limit& limit, const Callable<void()>& launch);
   void take_limit(const std::string& counter);
   bool sustained() const;
   void set_iterations(std::int64_t n) { measurement.conditions.iterations = n; }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "harness/callable.hpp"
 #include "harness/error.hpp"
 #include "harness/measure/counters.hpp"
 #include "harness/measure/cycle_counter.hpp"
@@ -61,7 +62,7 @@ void State::Impl::start_watch() {
     watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
 }
 
-void State::Impl::sustain(const std::function<void()>& once) {
+void State::Impl::sustain(const Callable<void()>& once) {
   if (!sustained() || options.profile) return;
   const auto start = Clock::now();
   for (double load = 0; load < kSustainedSeconds; load = seconds_since(start)) {
@@ -70,8 +71,7 @@ void State::Impl::sustain(const std::function<void()>& once) {
   }
 }
 
-std::vector<double> State::Impl::take_samples(const std::function<double()>& one,
-                                              double half_width) {
+std::vector<double> State::Impl::take_samples(const Callable<double()>& one, double half_width) {
   if (options.profile) {
     measured = true;
     return {one()};
@@ -97,7 +97,7 @@ std::vector<double> State::Impl::take_samples(const std::function<double()>& one
   return std::move(sampled.values);
 }
 
-void State::Impl::count(const Limit& limit, const std::function<void()>& launch) {
+void State::Impl::count(const Limit& limit, const Callable<void()>& launch) {
   if (!options.counters || !measurement.counters.empty()) return;
   std::vector<std::string> wanted = counters_for(gpu->device.target);
   const std::string peak = limit.counter + ".avg.peak_sustained";
@@ -139,7 +139,7 @@ std::vector<double> State::Impl::cycles_of(const std::vector<double>& time_ns,
   return cycles;
 }
 
-double State::cycles_once(const std::function<void(const Launch&)>& launch) {
+double State::cycles_once(const Callable<void(const Launch&)>& launch) {
   constexpr double kWantedCycles = 5e4;
   constexpr int kSamples = 5;
   CycleCounter counter(impl_.need_gpu(), launch);
@@ -152,8 +152,7 @@ double State::cycles_once(const std::function<void(const Launch&)>& launch) {
   return median(samples);
 }
 
-std::vector<double> State::cycles(const Work& work,
-                                  const std::function<void(const Launch&)>& launch) {
+std::vector<double> State::cycles(const Work& work, const Callable<void(const Launch&)>& launch) {
   GpuContext& gpu = impl_.need_gpu();
   const bool first = !impl_.measured;
   const bool sustained = first && impl_.sustained();
@@ -199,7 +198,7 @@ std::vector<double> State::cycles(const Work& work,
   return cycles;
 }
 
-void State::time(const Work& work, const std::function<void(cudaStream_t)>& launch, L2 l2) {
+void State::time(const Work& work, const Callable<void(cudaStream_t)>& launch, L2 l2) {
   GpuContext& gpu = impl_.need_gpu();
   if (l2 == L2::cold && gpu.flush.bytes() == 0) gpu.flush = Buffer(2 * gpu.device.l2_bytes);
   impl_.measurement.conditions.l2 = l2 == L2::cold ? "cold" : "warm";
@@ -240,7 +239,7 @@ void State::time(const Work& work, const std::function<void(cudaStream_t)>& laun
   impl_.count(work.limit, [&] { launch(gpu.stream); });
 }
 
-void State::sample(const Work& work, const std::function<double()>& nanoseconds) {
+void State::sample(const Work& work, const Callable<double()>& nanoseconds) {
   std::vector<double> time_ns = impl_.take_samples(nanoseconds, impl_.options.sampling.half_width);
   impl_.add_metrics(work, time_ns, {}, 1, false);
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/error.hpp"
 
 namespace assay {
@@ -45,7 +46,7 @@ void pin_to(int cpu) {
 
 int cpu_count() { return static_cast<int>(allowed_cpus().size()); }
 
-double on_all_cpus(const std::function<void(int, int)>& work) {
+double on_all_cpus(const Callable<void(int, int)>& work) {
   const std::vector<int> cpus = allowed_cpus();
   const int n = static_cast<int>(cpus.size());
   std::barrier ready(n);
@@ -73,7 +74,7 @@ double on_all_cpus(const std::function<void(int, int)>& work) {
       .count();
 }
 
-double on_one_cpu(const std::function<void()>& work) {
+double on_one_cpu(const Callable<void()>& work) {
   const Clock::time_point begin = Clock::now();
   work();
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();

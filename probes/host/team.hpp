@@ -2,8 +2,9 @@
 // All CPUs at once, and memory that gets out of the way of what is measured.
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <memory>
+
+#include "harness/callable.hpp"
 
 namespace assay {
 
@@ -12,10 +13,10 @@ int cpu_count();
 
 // Runs work(i, n) on n = cpu_count() threads, thread i pinned to the i-th CPU, and returns the
 // nanoseconds from when all were ready until the last was done. What work() throws comes through.
-double on_all_cpus(const std::function<void(int i, int n)>& work);
+double on_all_cpus(const Callable<void(int i, int n)>& work);
 
 // The same on the calling thread alone: nanoseconds that work() took.
-double on_one_cpu(const std::function<void()>& work);
+double on_one_cpu(const Callable<void()>& work);
 
 // Share i of n of `count` things: [first, last), in multiples of `granule` but for the end.
 struct Share {

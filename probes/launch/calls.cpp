@@ -23,6 +23,7 @@
 
 #include <atomic>
 
+#include "harness/callable.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/call.hpp"
@@ -38,7 +39,7 @@ constexpr int kCalls = 100;
 
 // Microseconds a call in work(), which makes kCalls: the median of a few times, since now and then
 // one is interrupted.
-double median_us(const std::function<void()>& work) {
+double median_us(const assay::Callable<void()>& work) {
   std::vector<double> us;
   for (int i = 0; i < 5; ++i) {
     const double begin = assay::host_us();
@@ -132,7 +133,7 @@ void run_flag(assay::State& s) {
 }
 
 // `wait` returns when the stream is empty: behind a kernel, and when it has been empty already.
-void run_waiting(assay::State& s, const std::function<void()>& wait) {
+void run_waiting(assay::State& s, const assay::Callable<void()>& wait) {
   const cudaStream_t stream = s.stream();
   const void* kernel = assay::empty_kernel(false);
   s.sample({}, [&] {

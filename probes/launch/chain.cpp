@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/callable.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/clock.hpp"
@@ -71,7 +72,7 @@ std::vector<Stamp> Chain::read_stamps() {
   return stamps;
 }
 
-ChainRun Chain::run(const std::function<void()>& enqueue, cudaStream_t first, cudaStream_t last) {
+ChainRun Chain::run(const Callable<void()>& enqueue, cudaStream_t first, cudaStream_t last) {
   // Calls that wait for the GPU would be given ever longer: hence the bound.
   const double spin_us = std::min(2 * enqueue_us_ + 100, 3000.0);
   delay(static_cast<std::uint64_t>(1e3 * spin_us), first);
@@ -103,8 +104,8 @@ ChainRun Chain::run_graph(const ExecutableGraph& graph, cudaStream_t stream) {
   return run([&] { graph.launch(stream); }, stream, stream);
 }
 
-void add_chain_metrics(State& s, const std::function<ChainRun()>& run,
-                       const std::function<ChainRun()>& plain) {
+void add_chain_metrics(State& s, const Callable<ChainRun()>& run,
+                       const Callable<ChainRun()>& plain) {
   std::vector<double> cpu, gap, saved, resident;
   for (int i = 0; i <= kChainRuns; ++i) {
     const ChainRun found = run();

@@ -2,9 +2,9 @@
 // A chain of stamped kernels, enqueued behind a busy GPU: what a launch costs the CPU, and how long
 // the GPU takes from one kernel to the next when the CPU is ahead of it.
 #pragma once
-#include <functional>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/state.hpp"
 #include "probes/launch/graph.hpp"
 #include "probes/launch/stamped.hpp"
@@ -35,7 +35,7 @@ class Chain {
   // Lets the GPU spin on the stream `first`, calls `enqueue`, which must enqueue the whole chain
   // once so that it ends on the stream `last`, waits for that and reads the stamps. The case fails
   // unless every kernel ran, each after its predecessor.
-  ChainRun run(const std::function<void()>& enqueue, cudaStream_t first, cudaStream_t last);
+  ChainRun run(const Callable<void()>& enqueue, cudaStream_t first, cudaStream_t last);
   ChainRun run_in_stream(cudaStream_t stream);
   ChainRun run_graph(const ExecutableGraph& graph, cudaStream_t stream);
 
@@ -59,8 +59,8 @@ class Chain {
 // Metrics cpu_us and gpu_gap_us of a few runs, and the parameter sm, where the last ended. If
 // `plain` is given, the same without a launch attribute, the two take turns, and there are
 // gpu_gap_saved_us, by how much the gap is shorter than the plain one, and resident_kernels.
-void add_chain_metrics(State& s, const std::function<ChainRun()>& run,
-                       const std::function<ChainRun()>& plain = nullptr);
+void add_chain_metrics(State& s, const Callable<ChainRun()>& run,
+                       const Callable<ChainRun()>& plain = nullptr);
 
 // Runs of a chain for one figure: enough for a 95% interval that leaves the extremes out.
 inline constexpr int kChainRuns = 15;

@@ -18,6 +18,7 @@
 //   resident_kernels  how many of such a chain of 64 are on the GPU at once, all but one waiting
 #include <optional>
 
+#include "harness/callable.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"
@@ -28,7 +29,7 @@ constexpr int kLaunches = 1000;
 constexpr int kAhead = 256;  // launches enqueued behind a busy GPU
 
 // Nanoseconds per kernel between two events around work() on the stream.
-double timed(cudaStream_t stream, int kernels, const std::function<void()>& work) {
+double timed(cudaStream_t stream, int kernels, const assay::Callable<void()>& work) {
   assay::Event begin, end;
   begin.record(stream);
   work();

@@ -16,6 +16,7 @@
 #include <optional>
 #include <thread>
 
+#include "harness/callable.hpp"
 #include "harness/device.hpp"
 #include "probes/launch/clock.hpp"
 #include "probes/launch/crowd.hpp"
@@ -31,7 +32,7 @@ using assay::Tally;
 // Keeps a GPU, or a part of it, full of work from two streams, from when it is made to finish().
 class Crowd {
  public:
-  using Launch = std::function<void(cudaStream_t)>;  // one kernel of it
+  using Launch = assay::Callable<void(cudaStream_t)>;  // one kernel of it
   Crowd(int device_index, cudaStream_t a, cudaStream_t b, Launch launch)
       : thread_([this, device_index, streams = std::array{a, b}, launch](std::stop_token stop) {
           try {

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "harness/callable.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/process.hpp"
 #include "probes/launch/clock.hpp"
@@ -92,7 +93,7 @@ ProcessTeam::~ProcessTeam() {
   close(file_);
 }
 
-void ProcessTeam::wait_for(const std::function<bool()>& done) {
+void ProcessTeam::wait_for(const Callable<bool()>& done) {
   const double begin = host_us();
   while (!done()) {
     {
@@ -114,7 +115,7 @@ std::vector<TeamReport> ProcessTeam::run(const TeamOrder& order) {
   return {memory_->reports, memory_->reports + order.members};
 }
 
-bool serve_team(const std::function<void(const TeamOrder&, TeamReport&)>& work) {
+bool serve_team(const Callable<void(const TeamOrder&, TeamReport&)>& work) {
   const char* file = std::getenv(kVariable);
   if (!file) return false;
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed leader takes its members along

@@ -6,12 +6,12 @@
 // leader is done.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "probes/launch/worker_sweep.hpp"
 
 namespace assay {
@@ -55,7 +55,7 @@ class ProcessTeam {
 
  private:
   explicit ProcessTeam(std::uint32_t members);  // nobody started yet
-  void wait_for(const std::function<bool()>& done);
+  void wait_for(const Callable<bool()>& done);
 
   int file_ = -1;
   TeamMemory* memory_ = nullptr;
@@ -66,6 +66,6 @@ class ProcessTeam {
 };
 
 // If this process is a member: serves its leader to the end and returns true.
-bool serve_team(const std::function<void(const TeamOrder&, TeamReport&)>& work);
+bool serve_team(const Callable<void(const TeamOrder&, TeamReport&)>& work);
 
 }  // namespace assay

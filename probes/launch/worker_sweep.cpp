@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/callable.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/saturation.hpp"
 
@@ -17,7 +18,7 @@ double quantile(std::vector<double> values, double share) {
 }
 
 void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
-                   const std::function<WorkerPoint(int workers)>& measure) {
+                   const Callable<WorkerPoint(int workers)>& measure) {
   const std::size_t n = counts.size();
   std::vector<std::vector<WorkerPoint>> found(n);  // by count, then round
   for (int round = -1; round < rounds; ++round)

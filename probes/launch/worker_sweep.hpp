@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep over the number of small workers: throughput, latency and how many tasks ran at once.
 #pragma once
-#include <functional>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/state.hpp"
 #include "probes/launch/worker_task.hpp"
 
@@ -28,7 +28,7 @@ struct WorkerPoint {
 //                            bound_by, see bound_of()
 // and series of them over `workers`.
 void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
-                   const std::function<WorkerPoint(int workers)>& measure);
+                   const Callable<WorkerPoint(int workers)>& measure);
 
 // Value at `share` of sorted order, 0 to 1. Precondition: not empty.
 double quantile(std::vector<double> values, double share);

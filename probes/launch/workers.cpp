@@ -22,6 +22,7 @@
 #include <memory>
 #include <thread>
 
+#include "harness/callable.hpp"
 #include "harness/device.hpp"
 #include "harness/statistics.hpp"
 #include "probes/launch/clock.hpp"
@@ -185,7 +186,7 @@ class ManyThreads {
   Streams streams_;
 };
 
-using Measure = std::function<assay::WorkerPoint(int workers)>;
+using Measure = assay::Callable<assay::WorkerPoint(int workers)>;
 
 // Sweeps by this process's own measuring, or by that of one with so many hardware queues.
 void sweep(assay::State& s, const std::vector<int>& counts, const Measure& measure) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "harness/callable.hpp"
 #include "harness/device.hpp"
 #include "harness/measure/device_kernels.hpp"
 
@@ -61,7 +62,7 @@ Peers::Peers(State& s, std::size_t bytes) {
 }
 
 Series Peers::matrix(std::string name, std::string unit, bool itself,
-                     const std::function<double(Peer& gpu, Peer& peer)>& figure) {
+                     const Callable<double(Peer& gpu, Peer& peer)>& figure) {
   Series series{.name = std::move(name),
                 .unit = std::move(unit),
                 .axes = {{"gpu", {}}, {"peer", {}}},

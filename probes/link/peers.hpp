@@ -2,11 +2,11 @@
 // The GPUs of this machine that reach each other's memory, two and two.
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/cuda.hpp"
 #include "harness/state.hpp"
 
@@ -33,7 +33,7 @@ class Peers {
   // A matrix over "gpu", which acts, and "peer", whose memory it reaches; empty where
   // both are one, unless `itself` is wanted too.
   Series matrix(std::string name, std::string unit, bool itself,
-                const std::function<double(Peer& gpu, Peer& peer)>& figure);
+                const Callable<double(Peer& gpu, Peer& peer)>& figure);
 
  private:
   std::vector<Peer> peers_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::int64_t kEnough = 256 << 20;  // bytes of copies back to back
 constexpr int kMostCopies = 256, kMostSamples = 21;
 
-double seconds(const std::function<void()>& work) {
+double seconds(const Callable<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -3,9 +3,9 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <span>
 
+#include "harness/callable.hpp"
 #include "harness/state.hpp"
 
 namespace assay {
@@ -24,10 +24,10 @@ inline double half_bandwidth_bytes(std::span<const double> bytes, std::span<cons
 }
 
 struct SizedCopy {
-  std::function<void(std::size_t bytes)> start;      // may return before the copy is done
-  std::function<void()> finish;                      // waits for all that were started
-  std::function<void(std::size_t bytes)> undo = {};  // before each, if a copy can be made only once
-  std::function<void(std::size_t bytes)> check;      // throws unless the last copy was right
+  Callable<void(std::size_t bytes)> start;      // may return before the copy is done
+  Callable<void()> finish;                      // waits for all that were started
+  Callable<void(std::size_t bytes)> undo = {};  // before each, if a copy can be made only once
+  Callable<void(std::size_t bytes)> check;      // throws unless the last copy was right
 };
 
 // Adds the curves "time_us" (one copy, from the call until the CPU knows that it is done) and

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "harness/callable.hpp"
 #include "harness/device.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
@@ -187,7 +188,7 @@ class Bench {
     }
   }
 
-  std::function<void(const Launch&)> chain() {
+  Callable<void(const Launch&)> chain() {
     upload(1, kSlot, negated());
     return [this, kernel = s_.generated_kernel(kLatency)](const Launch& l) {
       launch_generated(kernel, 1, 1, l, in_, out_);

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/callable.hpp"
 #include "harness/device.hpp"
 
 namespace assay {
 
 void sweep_clusters(State& s, const ClusterKernel& kernel, const std::string& name,
                     const std::string& unit, Better better, int first_distance,
-                    const std::function<double(const cudaLaunchConfig_t&, std::uint32_t)>& value) {
+                    const Callable<double(const cudaLaunchConfig_t&, std::uint32_t)>& value) {
   check(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   if (kernel.shared_bytes > 0)
     check(cudaFuncSetAttribute(kernel.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -4,9 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
+#include "harness/callable.hpp"
 #include "harness/state.hpp"
 
 namespace assay {
@@ -27,6 +27,6 @@ struct ClusterKernel {
 void sweep_clusters(
     State& s, const ClusterKernel& kernel, const std::string& name, const std::string& unit,
     Better better, int first_distance,
-    const std::function<double(const cudaLaunchConfig_t& config, std::uint32_t distance)>& value);
+    const Callable<double(const cudaLaunchConfig_t& config, std::uint32_t distance)>& value);
 
 }  // namespace assay

@@ -70,7 +70,7 @@ HbmLaunch hbm_launch(std::span<const HbmVariant> variants, const Case& c) {
 }
 
 void measure_hbm(State& s, int inputs, int outputs, const HbmLaunch& launch,
-                 const std::function<void(const HbmArrays&)>& check_result) {
+                 const Callable<void(const HbmArrays&)>& check_result) {
   // A sixteenth of memory each, 4 GiB at most: what is left in L2 from the pass before is nothing.
   const std::size_t wanted =
       std::min(s.device().memory_bytes / 16, std::uint64_t{4} << 30) / kGranule * kGranule;

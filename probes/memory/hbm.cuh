@@ -40,7 +40,7 @@ std::vector<Case> hbm_cases(std::span<const HbmVariant> variants);
 std::vector<KernelUse> hbm_kernel_uses(std::span<const HbmVariant> variants, const Case& c,
                                        int loads, int stores);
 
-using HbmLaunch = std::function<void(const HbmArrays&, cudaStream_t)>;
+using HbmLaunch = Callable<void(const HbmArrays&, cudaStream_t)>;
 
 // Launches the variant of a case over all of the arrays.
 HbmLaunch hbm_launch(std::span<const HbmVariant> variants, const Case& c);
@@ -48,7 +48,7 @@ HbmLaunch hbm_launch(std::span<const HbmVariant> variants, const Case& c);
 // Launches once, lets `check` judge what that left, then times it. `inputs` of `in` and `in2` are
 // read, `outputs` of `out` are written.
 void measure_hbm(State& s, int inputs, int outputs, const HbmLaunch& launch,
-                 const std::function<void(const HbmArrays&)>& check);
+                 const Callable<void(const HbmArrays&)>& check);
 
 // Fails the case unless `out` equals `in`.
 void require_copied(State& s, const HbmArrays& arrays);

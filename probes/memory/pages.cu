@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -43,7 +42,7 @@ __global__ void __launch_bounds__(kThreads) read_all(const uint4* data, std::uin
 }
 
 // Memory that the GPU can read, and how it is given back.
-using Memory = std::unique_ptr<char, std::function<void(char*)>>;
+using Memory = std::unique_ptr<char, Callable<void(char*)>>;
 
 template <class Function>
 Function* driver_function(const char* name) {

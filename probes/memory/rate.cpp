@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "harness/callable.hpp"
 #include "harness/device.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay {
 
-Rate rate_once(State& s, const std::function<void(const Launch&)>& launch) {
+Rate rate_once(State& s, const Callable<void(const Launch&)>& launch) {
   constexpr double kWantedNs = 1.5e5;
   constexpr int kSamples = 3;
   const auto ctas = static_cast<std::size_t>(s.device().sm_count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
 
+#include "harness/callable.hpp"
 #include "harness/state.hpp"
 
 namespace assay {
@@ -13,6 +13,6 @@ struct Rate {
 
 // A point of a bandwidth curve, in a few milliseconds: the medians over three runs of n and 2n
 // iterations in turn, so that what is not in the loop cancels. One CTA per SM leaves a record.
-Rate rate_once(State& s, const std::function<void(const Launch&)>& launch);
+Rate rate_once(State& s, const Callable<void(const Launch&)>& launch);
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/callable.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
 
@@ -176,7 +177,7 @@ void run(State& s) {
   const GeneratedKernel kernel(s, kEntry, kThreads, 5 * 128, kThreads * 4);
   // What a warp moves: a matrix is 8 rows of 16 bytes.
   const double moved = a.matrix ? a.words * 128 : a.words * 4 * 32;
-  std::function<void(const Launch&)> first;
+  Callable<void(const Launch&)> first;
   for (const Pattern& pattern : patterns_of(a)) {
     std::vector<std::uint32_t> in(pattern.offsets.begin(), pattern.offsets.end());
     in.resize(5 * 32, kStored);

@@ -8,16 +8,16 @@
 // concern from shared memory, whose layout TMA shares. mma.sync takes all from registers, so that
 // each of its maps is found relative to the other two, which are taken as documented.
 #pragma once
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "probes/numerics/block_layout.hpp"
 
 namespace assay::numerics {
 
 // Runs MMAs on operands in blocks of memory and returns the registers of D of each.
-using RunBlocks = std::function<std::vector<Block>(const std::vector<Block>&)>;
+using RunBlocks = Callable<std::vector<Block>(const std::vector<Block>&)>;
 
 // Of every slot of the operand, in the order of MmaInstruction::slots(): what it holds, or none.
 std::vector<std::optional<Position>> discover(const MmaInstruction& instruction, Operand operand,

@@ -12,10 +12,10 @@
 //     fp8 among them;
 //   DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv:2412.19437, section 3.3.2: about 14 bits.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "probes/numerics/float_format.hpp"
 
 namespace assay::numerics {
@@ -26,7 +26,7 @@ struct Dot {
   Bits c = 0;
 };
 // Computes dot products, on a GPU or by a model: one result each, in the same order.
-using Evaluator = std::function<std::vector<Bits>(const std::vector<Dot>&)>;
+using Evaluator = Callable<std::vector<Bits>(const std::vector<Dot>&)>;
 
 struct MmaModel {
   FloatFormat operand, accumulator;

@@ -14,18 +14,18 @@
 #pragma once
 #include <bit>
 #include <climits>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/instruction/row_probe.hpp"
 
 namespace assay::scalar {
 
 using Bits = std::uint64_t;  // of a register
 using Word = std::uint32_t;
-using Sass = std::function<std::vector<SassRule>(Target)>;
-using StepBits = std::function<Bits(Bits d, Bits a, Bits b, int)>;
+using Sass = Callable<std::vector<SassRule>(Target)>;
+using StepBits = Callable<Bits(Bits d, Bits a, Bits b, int)>;
 
 // The tables.
 std::vector<InstructionRow> float_rows();

@@ -170,8 +170,8 @@ std::vector<KernelUse> kernels(const Case& c, Target) {
 }
 
 // Launches `kernel` of `chains` chains on every SM, after it computed the right values on one.
-std::function<void(const Launch&)> prepare(State& s, const FormInfo& form, Kernel kernel, int warps,
-                                           int chains, int copies) {
+Callable<void(const Launch&)> prepare(State& s, const FormInfo& form, Kernel kernel, int warps,
+                                      int chains, int copies) {
   constexpr float kStart = 1;
   const auto threads = static_cast<unsigned>(warps * 32);
   const std::size_t count = static_cast<std::size_t>(chains) * threads;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "harness/callable.hpp"
 #include "harness/limits.hpp"
 #include "harness/statistics.hpp"
 #include "probes/special_function/exp2_mix.hpp"
@@ -63,7 +64,7 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
 
 struct Mma {
   double flop;  // of a round on one SM
-  std::function<void(const Launch&)> launch;
+  Callable<void(const Launch&)> launch;
 };
 
 // `width` counts for wgmma alone: mma.sync is 8 wide, whatever the tile.

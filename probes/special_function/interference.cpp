@@ -22,6 +22,7 @@
 #include <bit>
 #include <cmath>
 
+#include "harness/callable.hpp"
 #include "harness/element.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
@@ -215,7 +216,7 @@ std::vector<KernelUse> kernels(const Case& c, Target) {
 }
 
 // Loads the kernel, checks it on operands that are all alike, gives it random ones.
-std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
+Callable<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
   constexpr int kRounds = 2;
   const WgmmaForm& form = kernel.form;
   const auto tile_words = static_cast<std::size_t>(form.tile_bytes() / 4);

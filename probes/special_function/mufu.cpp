@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/callable.hpp"
 #include "harness/instruction/row_probe.hpp"
 #include "harness/limits.hpp"
 #include "harness/statistics.hpp"
@@ -32,8 +33,8 @@ double reciprocal_root(double d, double, double, int) { return 1 / std::sqrt(d);
 double tanh_minus(double d, double, double, int) { return std::tanh(-d); }
 
 // MUFU `function`, `count` of them for each execution, beside which `others` may occur.
-std::function<std::vector<SassRule>(Target)> mufu(const char* function, int count = 1,
-                                                  std::vector<SassRule> others = {}) {
+Callable<std::vector<SassRule>(Target)> mufu(const char* function, int count = 1,
+                                             std::vector<SassRule> others = {}) {
   return [=](Target) {
     std::vector<SassRule> rules = {{std::string("MUFU.") + function, count, count}};
     rules.insert(rules.end(), others.begin(), others.end());
@@ -42,7 +43,7 @@ std::function<std::vector<SassRule>(Target)> mufu(const char* function, int coun
 }
 
 // Only sm_103 computes two results of 2^x in one instruction.
-std::function<std::vector<SassRule>(Target)> packed_ex2(const char* type) {
+Callable<std::vector<SassRule>(Target)> packed_ex2(const char* type) {
   return [type](Target target) {
     const std::string opcode = std::string("MUFU.EX2.") + type;
     return target == Target::sm_103a ? std::vector<SassRule>{{opcode + "x2", 1, 1}}
@@ -217,7 +218,7 @@ std::vector<InstructionRow> division_rows() {
 // What else than MUFU is in the chain of a row: the same text without it.
 struct Remainder {
   const char* ptx;
-  std::function<double(double, double, double, int)> step;
+  Callable<double(double, double, double, int)> step;
 };
 
 constexpr KernelShape kChain{.warps = 1, .chains = 1, .unroll = 64};

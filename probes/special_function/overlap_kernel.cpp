@@ -8,6 +8,7 @@
 #include <numbers>
 #include <random>
 
+#include "harness/callable.hpp"
 #include "harness/element.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
@@ -345,7 +346,7 @@ double tolerance(const Kernel& kernel, double product) {
   return std::max(kApproximate, kDepth * std::ldexp(grows, -bits));
 }
 
-std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
+Callable<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
   constexpr int kRounds = 2;
   const Type& type = kernel.type;
   const auto words = static_cast<std::size_t>(operand_words(kernel));
@@ -386,7 +387,7 @@ std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
   std::mt19937_64 random(s.seed());
   std::uniform_real_distribution<double> spread(-1, 1);
   for (std::size_t i = 0; i < words; ++i)
-    in[i] = word(type.element, std::function<double()>([&] { return spread(random); }));
+    in[i] = word(type.element, Callable<double()>([&] { return spread(random); }));
   loaded.set_inputs(in);
   return loaded.on_every_sm();
 }

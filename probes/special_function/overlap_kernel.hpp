@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "harness/state.hpp"
 
 namespace assay::overlap {
@@ -67,7 +68,7 @@ struct Kernel {
 
 // Loads the kernel, checks what it computes on operands that are all alike, gives it random ones
 // and returns what State::cycles() launches.
-std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel);
+Callable<void(const Launch&)> prepare(State& s, const Kernel& kernel);
 
 // What a thread's element j is after `rounds`, and the sum over all its elements and rounds, by the
 // schedule above, in double. `product` is what one MMA adds to an element of S.

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 
+#include "harness/callable.hpp"
 #include "harness/measurement.hpp"
 #include "probes/tensor_core/wgmma_kernel.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 using namespace assay;
 
-using Values = std::function<double()>;
+using Values = Callable<double()>;
 
 WgmmaKernel kernel_of(const Case& c) { return {.form = WgmmaForm::of(c), .entry = "in_flight"}; }
 

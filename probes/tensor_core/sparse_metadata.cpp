@@ -11,6 +11,7 @@
 #include <array>
 #include <set>
 
+#include "harness/callable.hpp"
 #include "harness/element.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
@@ -82,9 +83,9 @@ std::string ptx(const InstructionRow& row, Target target) {
 }
 
 struct Experiment {
-  std::function<unsigned(int lane, int nibble)> metadata;
-  std::function<double(int stored)> a;  // of each chunk's stored elements, in order
-  std::function<double(int k, int n)> b;
+  Callable<unsigned(int lane, int nibble)> metadata;
+  Callable<double(int stored)> a;  // of each chunk's stored elements, in order
+  Callable<double(int k, int n)> b;
 };
 
 Experiment one_changed(const Form& form, int lane, int nibble) {
@@ -108,7 +109,7 @@ Experiment all_alike(const Form& form, unsigned value) {
 void append(const Form& form, const InstructionRow& row, const Experiment& e,
             std::vector<std::uint32_t>& words) {
   const int in_register = 32 / element_bits(form.a);
-  const auto add = [&](const std::function<double(int lane, int element)>& value, int r) {
+  const auto add = [&](const Callable<double(int lane, int element)>& value, int r) {
     for (int lane = 0; lane < kLanes; ++lane) {
       int element = r * in_register;
       words.push_back(

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "harness/callable.hpp"
 #include "harness/element.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "probes/tensor_core/tcgen05_kernel.hpp"
@@ -34,7 +35,7 @@ Values values_of(const Type& type) {
 // Sixteen elements along K as shared memory holds them: packed, and for six and four bits that are
 // mixed with others padded to 16 bytes. PTX ISA 9.0, "Packing formats".
 void append_packed(std::vector<std::uint8_t>& bytes, const std::string& element,
-                   const std::function<double()>& next) {
+                   const Callable<double()>& next) {
   const int bits = element[0] == 'e' && element.ends_with("_b8") ? 4
                    : element == "e3m2" || element == "e2m3"      ? 6
                                                                  : 0;
@@ -58,7 +59,7 @@ void append_packed(std::vector<std::uint8_t>& bytes, const std::string& element,
 // `in`: the tiles, by `element(in A?)`; what accumulators start at; scales of 1; metadata that keep
 // the first or the last two of four elements, or one of two, legal for every type.
 std::vector<std::uint32_t> inputs(const Kernel& kernel, double d0,
-                                  const std::function<double(bool)>& element) {
+                                  const Callable<double(bool)>& element) {
   const Type& type = *kernel.form.type;
   std::vector<std::uint8_t> bytes;
   const auto tile = [&](int size, const char* of, bool in_a) {
@@ -98,7 +99,7 @@ void check_values(State& s, const Kernel& kernel, const GeneratedKernel& loaded)
   }
 }
 
-std::function<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
+Callable<void(const Launch&)> prepare(State& s, const Kernel& kernel) {
   const GeneratedKernel loaded(s, kernel.entry(), Kernel::kThreads, kernel.in_words() * 4,
                                kernel.out_words() * 4,
                                static_cast<std::size_t>(kernel.shared_bytes()), kernel.form.ctas);

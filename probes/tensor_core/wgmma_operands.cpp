@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "harness/callable.hpp"
 #include "harness/element.hpp"
 #include "harness/ptx/descriptor/swizzle.hpp"
 
@@ -123,7 +124,7 @@ std::vector<double> WgmmaOperands::product(const WgmmaForm& form) const {
   return result;
 }
 
-Words packed(const std::string& element, std::function<double()> next) {
+Words packed(const std::string& element, Callable<double()> next) {
   return [element, next = std::move(next)] {
     return static_cast<std::uint32_t>(pack(element, 32, next));
   };

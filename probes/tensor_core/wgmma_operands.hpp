@@ -2,11 +2,11 @@
 // A and B of wgmma on the host: their bits, where they lie, and their product.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "harness/callable.hpp"
 #include "probes/tensor_core/wgmma_form.hpp"
 
 namespace assay {
@@ -31,8 +31,8 @@ struct WgmmaOperands {
 };
 
 // Each call gives the next 32 bits of a matrix, row by row.
-using Words = std::function<std::uint32_t()>;
-Words packed(const std::string& element, std::function<double()> next);
+using Words = Callable<std::uint32_t()>;
+Words packed(const std::string& element, Callable<double()> next);
 // Floats from -1 to 1, integers of the whole range.
 Words uniform(const std::string& element, std::mt19937_64& random);
 

@@ -7,6 +7,7 @@
 // seen. PTX ISA 9.0, "tcgen05.cp" and "Packing formats".
 #include <fmt/format.h>
 
+#include "harness/callable.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/tcgen05_batches.hpp"
@@ -176,7 +177,7 @@ void check_values(State& s, const Copy& copy, const GeneratedKernel& loaded) {
   }
 }
 
-std::function<void(const Launch&)> prepare(State& s, const Copy& copy) {
+Callable<void(const Launch&)> prepare(State& s, const Copy& copy) {
   const GeneratedKernel loaded(s, copy.entry(), kThreads, kTileBytes,
                                static_cast<std::size_t>(kColumns) * kThreads * 4,
                                kTileBytes + Tcgen05Batches::kBarrierBytes + 16);

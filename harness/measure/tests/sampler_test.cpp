@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "harness/callable.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay {
@@ -17,7 +18,7 @@ struct Clock {
   double step, now = 0;
 };
 
-Sampled run(const SamplingOptions& options, Clock& clock, const std::function<double()>& value) {
+Sampled run(const SamplingOptions& options, Clock& clock, const Callable<double()>& value) {
   return sample_until_known(
       options,
       [&] {

@@ -7,13 +7,14 @@
 
 #include <algorithm>
 
+#include "harness/callable.hpp"
 #include "harness/error.hpp"
 #include "harness/measure/state_impl.hpp"
 
 namespace assay {
 namespace {
 
-Measurement measure(std::function<void(State&)> run, const RunOptions& options = {}) {
+Measurement measure(Callable<void(State&)> run, const RunOptions& options = {}) {
   const Probe probe{
       .name = "state_test", .targets = {Target::host}, .pace = Pace::host, .run = std::move(run)};
   return measure_case(probe, probe.cases.front(), options, nullptr);
@@ -196,7 +197,7 @@ TEST(Series, HaveAValueForEachPlace) {
 }
 
 TEST(MeasureCase, RecordsWhatWentWrong) {
-  const auto failed = [](std::function<void(State&)> run) {
+  const auto failed = [](Callable<void(State&)> run) {
     const Measurement m = measure(std::move(run));
     EXPECT_EQ(m.status, Status::failed);
     EXPECT_TRUE(m.metrics.empty());

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "harness/callable.hpp"
 #include "harness/commands/commands.hpp"
 #include "harness/state.hpp"
 
@@ -30,7 +31,7 @@ std::vector<assay::Case> numbered(int count, assay::Suite suite) {
 }
 
 assay::Probe probe(std::string name, std::string question, std::vector<assay::Case> cases,
-                   std::function<void(assay::State&)> run) {
+                   assay::Callable<void(assay::State&)> run) {
   return {.name = std::move(name),
           .question = std::move(question),
           .cases = std::move(cases),
