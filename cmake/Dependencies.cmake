@@ -27,6 +27,15 @@ assay_alias(fmt fmt::fmt)
 assay_alias(cli11 CLI11::CLI11)
 assay_alias(json nlohmann_json::nlohmann_json)
 assay_alias(benchmark benchmark::benchmark)
+find_package(ZLIB REQUIRED)
+
+# Headers of what is opened at run time only.
+foreach(header zstd.h nvml.h nvJitLink.h nccl.h)
+  find_path(ASSAY_HAS_${header} ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS} ${ASSAY_EXTRA_CUDA_DIR}/include)
+  if(NOT ASSAY_HAS_${header})
+    message(FATAL_ERROR "${header} is missing: run scripts/setup.sh, which installs it")
+  endif()
+endforeach()
 
 if(ASSAY_BUILD_TESTS)
   assay_declare(GTest 1.12 google/googletest v1.14.0)

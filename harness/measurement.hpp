@@ -49,6 +49,10 @@ struct Conditions {
 struct SassRecord {  // which machine code was measured
   std::string kernel, target, sha256;
   std::map<std::string, int> loop = {};
+  // The instruction that the loop repeats, as the loop holds it and how often; more than one opcode
+  // where the assembler chooses between some. Empty where `role` is none.
+  std::map<std::string, int> instruction = {};
+  Role role = Role::none;
   bool verified = false;
   bool emulated = false;
   std::string text = {};  // the loop itself
@@ -74,6 +78,7 @@ struct Measurement {
   std::map<std::string, double> counters = {};
   std::vector<std::string> flags = {};
   std::map<std::string, std::string> loaded = {};  // generated kernel -> SHA-256 of what ran
+  std::string recorded_kernel = {};  // of several, the one that `sass` tells of; empty: the first
   int repetition = 0;
   double duration_s = 0;
 };

@@ -56,6 +56,14 @@ struct SassRule {
   SassWhere where = SassWhere::loop;
 };
 
+// What a measurement says of the instruction that the measured loop repeats, the one its rules
+// name:
+//   throughput  ops or FLOP per clock of it, and latency_cycles if there is such a metric
+//   latency     latency_cycles of it alone
+//   bandwidth   bytes per clock by it
+// none: the loop is of several instructions, or something else is measured.
+enum class Role : std::uint8_t { none, throughput, latency, bandwidth };
+
 // A kernel that a case launches, and what its disassembly must show before its time counts.
 struct KernelUse {
   std::string kernel;  // as in the source, "chase" or "copy<4>", or the PTX entry
@@ -63,6 +71,7 @@ struct KernelUse {
   std::string ptx = {};       // text of a generated kernel; empty: compiled ahead of time
   bool emulated = false;      // known to become other instructions on this target
   bool local_memory = false;  // spills or a stack frame are expected
+  Role role = Role::none;     // what costs of instructions are taken from (`assay sass`)
   // For what PTX cannot say, such as which registers: changes the assembled cubin in place.
   Callable<void(std::vector<char>& cubin)> edit = {};
 };

@@ -131,6 +131,8 @@ class State {
   void lead_with(std::string metric);
   void add_flag(std::string flag);
   void set_param(std::string key, Value value);  // a condition found at run time
+  // Of a case with several kernels: which one the result file shows, in place of the first.
+  void record_kernel(std::string name);
 
   // The chain must have ended with the right value: throws what makes the case fail with `message`.
   void require(bool right, std::string_view message);

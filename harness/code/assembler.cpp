@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/code/assembler.hpp"
 
+#include <nvJitLink.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,31 +22,20 @@ namespace assay {
 namespace {
 namespace fs = std::filesystem;
 
-// The part of nvJitLink.h (CUDA 12.0 and later) used here; the library exports these names beside
-// the versioned ones.
+// nvJitLink.h calls versioned names; the library exports those without a version beside them.
 struct NvJitLink {
-  using Handle = struct nvJitLink*;
-  static constexpr int kInputPtx = 2;
-
-  using Create = int(Handle*, std::uint32_t, const char* const*);
-  using Destroy = int(Handle*);
-  using AddData = int(Handle, int, const void*, std::size_t, const char*);
-  using Complete = int(Handle);
-  using GetSize = int(Handle, std::size_t*);
-  using GetData = int(Handle, void*);
-  using Version = int(unsigned*, unsigned*);
-
   DynamicLibrary library = DynamicLibrary::open(Library::nvjitlink);
-  Create* create = library.symbol<Create>("nvJitLinkCreate");
-  Destroy* destroy = library.symbol<Destroy>("nvJitLinkDestroy");
-  AddData* add_data = library.symbol<AddData>("nvJitLinkAddData");
-  Complete* complete = library.symbol<Complete>("nvJitLinkComplete");
-  GetSize* cubin_size = library.symbol<GetSize>("nvJitLinkGetLinkedCubinSize");
-  GetData* cubin = library.symbol<GetData>("nvJitLinkGetLinkedCubin");
-  GetSize* error_log_size = library.symbol<GetSize>("nvJitLinkGetErrorLogSize");
-  GetData* error_log = library.symbol<GetData>("nvJitLinkGetErrorLog");
-  GetSize* info_log_size = library.symbol<GetSize>("nvJitLinkGetInfoLogSize");
-  GetData* info_log = library.symbol<GetData>("nvJitLinkGetInfoLog");
+  decltype(&nvJitLinkCreate) create = library["nvJitLinkCreate"];
+  decltype(&nvJitLinkDestroy) destroy = library["nvJitLinkDestroy"];
+  decltype(&nvJitLinkAddData) add_data = library["nvJitLinkAddData"];
+  decltype(&nvJitLinkComplete) complete = library["nvJitLinkComplete"];
+  decltype(&nvJitLinkGetLinkedCubinSize) cubin_size = library["nvJitLinkGetLinkedCubinSize"];
+  decltype(&nvJitLinkGetLinkedCubin) cubin = library["nvJitLinkGetLinkedCubin"];
+  decltype(&nvJitLinkGetErrorLogSize) error_log_size = library["nvJitLinkGetErrorLogSize"];
+  decltype(&nvJitLinkGetErrorLog) error_log = library["nvJitLinkGetErrorLog"];
+  decltype(&nvJitLinkGetInfoLogSize) info_log_size = library["nvJitLinkGetInfoLogSize"];
+  decltype(&nvJitLinkGetInfoLog) info_log = library["nvJitLinkGetInfoLog"];
+  decltype(&nvJitLinkVersion) version = library["nvJitLinkVersion"];
   std::string identity = describe();
 
   static const NvJitLink& instance() {
@@ -57,7 +47,7 @@ struct NvJitLink {
   // The API version has no patch level, and patches change code: the file's size tells them apart.
   std::string describe() const {
     unsigned major = 0, minor = 0;
-    library.symbol<Version>("nvJitLinkVersion")(&major, &minor);
+    version(&major, &minor);
     std::error_code ignored;
     return "nvJitLink " + std::to_string(major) + "." + std::to_string(minor) + " " +
            std::to_string(fs::file_size(library.path(), ignored));
@@ -66,7 +56,7 @@ struct NvJitLink {
 
 class Session {
  public:
-  Session(const NvJitLink& api, const std::vector<const char*>& options) : api_(api) {
+  Session(const NvJitLink& api, std::vector<const char*> options) : api_(api) {
     if (const int status =
             api_.create(&handle_, static_cast<std::uint32_t>(options.size()), options.data()))
       throw Error(ExitCode::unfit, api.identity + " refuses " + std::string(options.front()) +
@@ -77,9 +67,10 @@ class Session {
   Session(const Session&) = delete;  // owns the handle
   Session& operator=(const Session&) = delete;
 
-  NvJitLink::Handle get() const { return handle_; }
+  nvJitLinkHandle get() const { return handle_; }
 
-  std::string text(NvJitLink::GetSize* size_of, NvJitLink::GetData* data_of) const {
+  std::string text(decltype(NvJitLink::info_log_size) size_of,
+                   decltype(NvJitLink::info_log) data_of) const {
     std::size_t size = 0;
     if (size_of(handle_, &size) != 0 || size == 0) return {};
     std::string text(size, '\0');
@@ -90,13 +81,13 @@ class Session {
 
  private:
   const NvJitLink& api_;
-  NvJitLink::Handle handle_ = nullptr;
+  nvJitLinkHandle handle_ = nullptr;
 };
 
 Assembled assemble_now(const NvJitLink& api, std::string_view ptx, std::string_view architecture) {
   const std::string arch = "-arch=" + std::string(architecture);
   const Session session(api, {arch.c_str(), "-O3"});
-  int status = api.add_data(session.get(), NvJitLink::kInputPtx, ptx.data(), ptx.size(), nullptr);
+  int status = api.add_data(session.get(), NVJITLINK_INPUT_PTX, ptx.data(), ptx.size(), nullptr);
   if (status == 0) status = api.complete(session.get());
 
   Assembled result;

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 #include "harness/code/cubin.hpp"
 #include "harness/code/elf.hpp"
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/parallel.hpp"
 #include "harness/machine/process.hpp"
 
 namespace assay {
@@ -202,33 +201,7 @@ void disassemble_all(std::vector<Job>& jobs) {
     }
   }
 
-  std::mutex mutex;
-  std::size_t next = 0;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    for (;;) {
-      std::size_t mine = 0;
-      {
-        const std::lock_guard lock(mutex);
-        if (failure || next == batches.size()) return;
-        mine = next++;
-      }
-      try {
-        disassemble_together(batches[mine]);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-      }
-    }
-  };
-  {
-    const std::size_t count =
-        std::min<std::size_t>(batches.size(), std::max(1u, std::thread::hardware_concurrency()));
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < count; ++i) helpers.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  on_every_core(batches.size(), [&](std::size_t i) { disassemble_together(batches[i]); });
 }
 
 struct Memo {

@@ -6,6 +6,7 @@
 // Containers of several objects lie one after another, 8-byte aligned.
 #include "harness/code/fatbin.hpp"
 
+#include <zstd.h>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -53,13 +54,12 @@ std::optional<Record> peek(std::span<const char> bytes, std::size_t offset) {
               std::string("damaged fat binary: ") + what + "; build or copy the file again");
 }
 
-using Decompress = std::size_t(void*, std::size_t, const void*, std::size_t);  // zstd.h
-
 // ZSTD_decompress, or nullptr if there is no libzstd.
-Decompress* zstd_decompress() {
-  static Decompress* const function = []() -> Decompress* {
+using Decompress = decltype(&ZSTD_decompress);
+Decompress zstd_decompress() {
+  static const Decompress function = []() -> Decompress {
     try {
-      return DynamicLibrary::open(Library::zstd).symbol<Decompress>("ZSTD_decompress");
+      return DynamicLibrary::open(Library::zstd)["ZSTD_decompress"];
     } catch (const Error&) {
       return nullptr;
     }

@@ -33,6 +33,17 @@ int matches(const OpcodeCount& census, const std::string& opcodes) {
   return count;
 }
 
+// The part of a loop's census that the rules for the loop ask for.
+OpcodeCount named_by(const std::vector<SassRule>& rules, const OpcodeCount& loop) {
+  OpcodeCount named;
+  for (const auto& entry : loop)
+    for (const SassRule& rule : rules)
+      if (rule.where == SassWhere::loop && rule.at_least > 0 &&
+          is_one_of({.opcode = entry.first}, rule.opcode))
+        named.insert(entry);
+  return named;
+}
+
 // nullptr if there is no loop.
 const Loop* measured_loop(const Function& function, const std::vector<Loop>& loops,
                           const std::vector<SassRule>& rules) {
@@ -121,6 +132,7 @@ void examine(const Function& function, const SassRequest& request, SassFindings&
   if (loop) {
     findings.loop_header = loop->header;
     findings.loop = count_opcodes(function, loop->body);
+    findings.instruction = named_by(request.use.sass, findings.loop);
     for (const std::size_t i : loop->body) {
       char address[16];
       std::snprintf(address, sizeof address, "%04x  ", function.code[i].address);

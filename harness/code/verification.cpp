@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
-#include <thread>
 
 #include "harness/code/assembler.hpp"
 #include "harness/code/cubin.hpp"
 #include "harness/code/sass_check.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/parallel.hpp"
 
 namespace assay {
 namespace {
@@ -51,27 +50,31 @@ Job make_job(const Probe& probe, KernelUse use, Verification& result) {
   return {&result, use, {}, found->code, found->symbol};
 }
 
+// Whether the opcodes are one instruction with different modifiers.
+bool is_one_instruction(const OpcodeCount& opcodes) {
+  const auto base = [](const std::string& opcode) { return opcode.substr(0, opcode.find('.')); };
+  return !opcodes.empty() && std::ranges::all_of(opcodes, [&](const auto& entry) {
+    return base(entry.first) == base(opcodes.begin()->first);
+  });
+}
+
 void add(const Job& job, const SassFindings& findings) {
-  job.result->kernels.push_back({.kernel = job.use.kernel,
-                                 .target = std::string(name(job.result->target)),
-                                 .sha256 = findings.sha256,
-                                 .loop = findings.loop,
-                                 .verified = findings.verified(),
-                                 .emulated = job.use.emulated,
-                                 .text = findings.loop_text});
+  // An emulated instruction is not what the loop repeats, nor are several.
+  const bool is_one = !job.use.emulated && is_one_instruction(findings.instruction);
+  const Role role = is_one ? job.use.role : Role::none;
+  job.result->kernels.push_back(
+      {.kernel = job.use.kernel,
+       .target = std::string(name(job.result->target)),
+       .sha256 = findings.sha256,
+       .loop = findings.loop,
+       .instruction = role == Role::none ? OpcodeCount{} : findings.instruction,
+       .role = role,
+       .verified = findings.verified(),
+       .emulated = job.use.emulated,
+       .text = findings.loop_text});
   job.result->code.push_back({findings.function, findings.loop_header});
   for (const std::string& problem : findings.problems)
     job.result->problems.push_back(fmt::format("{}: {}", job.use.kernel, problem));
-}
-
-template <class F>
-void on_every_core(std::size_t count, const F& work) {
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-    threads.emplace_back([&] {
-      for (std::size_t item; (item = next++) < count;) work(item);
-    });
 }
 
 }  // namespace

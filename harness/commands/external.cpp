@@ -3,13 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 
 #include "harness/commands/commands.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/files.hpp"
 
 namespace assay::commands {
 namespace {
@@ -25,18 +24,11 @@ constexpr External kKnown[] = {
 
 // $PATH first; then beside this program, and in the project's own Python environment above it.
 std::filesystem::path find(const std::string& program) {
-  std::vector<std::filesystem::path> folders;
-  if (const char* path = std::getenv("PATH")) {
-    std::istringstream list(path);
-    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
-  }
-  std::error_code error;
-  auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  folders.push_back(folder);
-  for (int up = 0; up < 3 && folder.has_relative_path(); ++up, folder = folder.parent_path())
-    folders.push_back(folder / ".venv" / "bin");
+  std::vector<std::filesystem::path> folders = folders_of("PATH");
+  folders.push_back(executable_folder());
+  for (const auto& folder : ancestors(executable_folder())) folders.push_back(folder / ".venv/bin");
   for (const auto& candidate : folders)
-    if (::access((candidate / program).c_str(), X_OK) == 0) return candidate / program;
+    if (is_executable(candidate / program)) return candidate / program;
   return {};
 }
 

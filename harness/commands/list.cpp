@@ -40,13 +40,11 @@ Target here() {
 void print_json(const std::vector<Selected>& cases, Target target) {
   Json list = Json::array();
   for (const Selected& s : cases) {
-    Measurement m;
-    m.params = s.which->params;
     list.push_back({{"name", s.name},
                     {"probe", s.probe->name},
                     {"question", s.probe->question},
                     {"kind", name(s.probe->kind)},
-                    {"params", to_json(m)["params"]},
+                    {"params", to_json(s.which->params)},
                     {"targets", target_names(s)},
                     {"suite", s.which->suite == Suite::quick ? "quick" : "full"},
                     {"runs_here", s.probe->exists_on(*s.which, target) ||

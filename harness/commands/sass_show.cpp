@@ -10,7 +10,7 @@
 
 #include "harness/code/cubin.hpp"
 #include "harness/code/verification.hpp"
-#include "harness/run/json_io.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/sass/analysis.hpp"
 #include "harness/sass/measured_loops.hpp"
 #include "harness/sass/report_json.hpp"
@@ -62,8 +62,9 @@ sass::KernelAnalysis analysis_of(const std::shared_ptr<const Function>& function
 }
 
 // Of the kernels of a case: the loop that it measures.
-sass::KernelAnalysis analysis_of(const KernelCode& code, const Selected& selected,
-                                 bool first_kernel, const SassView& view, Sources& sources) {
+sass::KernelAnalysis analysis_of(const KernelCode& code, const SassRecord& record,
+                                 const Selected& selected, bool first_kernel, const SassView& view,
+                                 Sources& sources) {
   const Function& function = *code.function;
   sass::AnalysisOptions options{.warps = view.warps, .loop = code.loop};
   if (options.warps == 0 && selected.which->params.contains("threads"))
@@ -71,7 +72,7 @@ sass::KernelAnalysis analysis_of(const KernelCode& code, const Selected& selecte
   sass::KernelAnalysis kernel = sass::analyse(code.function, sources.table(function.arch), options);
   if (const sass::MeasuredLoops* measured = sources.measured(function.arch))
     for (sass::LoopAnalysis& hot : kernel.hot)
-      hot.measured = measured->find(function, hot, selected.name, first_kernel);
+      hot.measured = measured->find(function, hot, selected.name, record, first_kernel);
   return kernel;
 }
 
@@ -201,10 +202,10 @@ ExitCode show_cases(const std::vector<std::pair<Selected, Target>>& wanted, cons
   for (std::size_t i = 0; i < verified.size(); ++i) {
     const Verification& v = verified[i];
     if (!view.json) fmt::print("{} for {}\n", v.name, name(v.target));
-    for (const KernelCode& code : v.code)
-      if (code.function)
-        output.add(analysis_of(code, wanted[i].first, &code == &v.code.front(), view, sources),
-                   sources.table(code.function->arch));
+    for (std::size_t k = 0; k < v.code.size(); ++k)
+      if (v.code[k].function)
+        output.add(analysis_of(v.code[k], v.kernels[k], wanted[i].first, k == 0, view, sources),
+                   sources.table(v.code[k].function->arch));
     for (const std::string& problem : v.problems)
       fmt::print(view.json ? stderr : stdout, "  NOT AS EXPECTED: {}\n", problem);
   }

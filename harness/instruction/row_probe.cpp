@@ -238,8 +238,11 @@ Probe instruction_probe(Probe probe, const std::vector<InstructionRow>& rows, bo
   probe.kernels = [table](const Case& c, Target target) {
     const InstructionRow& row = table->at(c.name);
     std::vector<KernelUse> uses;
-    for (const NamedShape& named : shapes_of(row, target))
+    for (const NamedShape& named : shapes_of(row, target)) {
       uses.push_back(row_kernel(row, named.shape, named.entry, target));
+      if (named.entry == kThroughput) uses.back().role = Role::throughput;
+      if (named.entry == kLatency) uses.back().role = Role::latency;
+    }
     return uses;
   };
   probe.run = [table](State& s) { run_row(s, table->at(s.which().name)); };

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/machine/files.hpp"
+
 namespace assay::isa {
 namespace {
 
@@ -47,7 +49,7 @@ void EvidenceStore::append(const std::vector<std::pair<std::string, Evidence>>& 
   const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return;
   // Not checked: a short write leaves a line that is not whole.
-  [[maybe_unused]] const auto written = ::write(file, text.data(), text.size());
+  [[maybe_unused]] const int error = write_all(file, text);
   ::close(file);
 }
 

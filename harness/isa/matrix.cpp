@@ -5,14 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <regex>
-#include <thread>
 
 #include "harness/callable.hpp"
 #include "harness/code/assembler.hpp"
@@ -22,6 +19,7 @@
 #include "harness/isa/evidence_store.hpp"
 #include "harness/isa/kernel_text.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/parallel.hpp"
 
 namespace assay::isa {
 namespace {
@@ -70,14 +68,7 @@ class Judging {
     for (const Task& task : tasks_) matrix_.judged_now += task.forms.size();
     if (tasks_.empty()) return;
     progress_(0, matrix_.judged_now);
-    {
-      const std::size_t threads =
-          std::min<std::size_t>(tasks_.size(), std::max(1u, std::thread::hardware_concurrency()));
-      std::vector<std::jthread> helpers;
-      for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
-      work();
-    }
-    if (failure_) std::rethrow_exception(failure_);
+    on_every_core(tasks_.size(), [this](std::size_t i) { examine_task(tasks_[i]); });
   }
 
  private:
@@ -96,17 +87,6 @@ class Judging {
                           {missing.begin() + static_cast<std::ptrdiff_t>(begin),
                            missing.begin() + static_cast<std::ptrdiff_t>(end)}});
       }
-    }
-  }
-
-  void work() {
-    try {
-      for (std::size_t i = next_++; i < tasks_.size() && !stopped_; i = next_++)
-        examine_task(tasks_[i]);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      stopped_ = true;
-      if (!failure_) failure_ = std::current_exception();
     }
   }
 
@@ -130,11 +110,8 @@ class Judging {
   std::vector<std::string> keys_;                       // of forms
   std::vector<std::unique_ptr<EvidenceStore>> stores_;  // of targets
   std::vector<Task> tasks_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> stopped_ = false;
   std::mutex mutex_;  // of what follows
   std::size_t done_ = 0;
-  std::exception_ptr failure_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/error.hpp"
+#include "harness/machine/files.hpp"
 
 namespace assay {
 namespace {
@@ -42,21 +43,6 @@ constexpr Row kRows[] = {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-// `start` and every folder above it, nearest first.
-std::vector<fs::path> ancestors(fs::path start) {
-  std::vector<fs::path> found;
-  for (; !start.empty(); start = start.parent_path()) {
-    found.push_back(start);
-    if (start == start.root_path()) break;
-  }
-  return found;
-}
-
-fs::path executable_folder() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
 void append_matches(std::vector<fs::path>& paths, const std::string& pattern) {
@@ -89,25 +75,8 @@ std::vector<fs::path> library_folders() {
   return folders;
 }
 
-bool is_executable(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
-// The folders of a variable such as PATH.
-std::vector<fs::path> path_folders(const char* variable) {
-  std::vector<fs::path> folders;
-  const std::string path = environment(variable);
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    if (end > begin) folders.emplace_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return folders;
-}
-
 std::vector<fs::path> tool_folders() {
-  std::vector<fs::path> folders = path_folders("PATH");
+  std::vector<fs::path> folders = folders_of("PATH");
   if (const std::string home = environment("CUDA_HOME"); !home.empty())
     folders.push_back(fs::path(home) / "bin");
 #ifdef ASSAY_CUDA_LIBRARY_DIR
@@ -167,7 +136,7 @@ std::string DynamicLibrary::locate(Library which) {
   std::error_code ignored;
   if (const std::string chosen = environment(row.override_variable); !chosen.empty())
     return fs::exists(chosen, ignored) ? chosen : "";
-  std::vector<fs::path> loader = path_folders("LD_LIBRARY_PATH");
+  std::vector<fs::path> loader = folders_of("LD_LIBRARY_PATH");
   for (const char* system :
        {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
     loader.emplace_back(system);
@@ -178,10 +147,9 @@ std::string DynamicLibrary::locate(Library which) {
   return "";
 }
 
-bool DynamicLibrary::has(const char* name) const { return dlsym(handle_, name) != nullptr; }
-
-void* DynamicLibrary::address(const char* name) const {
-  if (void* found = dlsym(handle_, name)) return found;
+void* DynamicLibrary::address(const char* name, bool required) const {
+  void* const found = dlsym(handle_, name);
+  if (found || !required) return found;
   throw Error(ExitCode::unfit, std::string(title_) + " at " + path() + " has no " + name +
                                    ": it is older than this program needs; install a newer one");
 }

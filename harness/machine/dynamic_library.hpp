@@ -34,21 +34,34 @@ class DynamicLibrary {
   // there is none. Does not see what only the loader's cache (ldconfig) knows.
   static std::string locate(Library which);
 
-  // The function or object called `name`, e.g. symbol<decltype(ncclGetVersion)>("ncclGetVersion").
-  // Throws Error(unfit) if this version of the library has none.
-  template <class F>
-  F* symbol(const char* name) const {
-    return reinterpret_cast<F*>(address(name));
-  }
+  // A function of the library, of the type that it is assigned to, which is its declaration's:
+  //   decltype(&ncclGetVersion) get_version = library["ncclGetVersion"];
+  // Throws Error(unfit) there if this version of the library has none.
+  class Symbol {
+   public:
+    template <class F>
+    operator F*() const {
+      return reinterpret_cast<F*>(library_.address(name_, required_));
+    }
 
-  bool has(const char* name) const;
+   private:
+    friend class DynamicLibrary;
+    Symbol(const DynamicLibrary& library, const char* name, bool required)
+        : library_(library), name_(name), required_(required) {}
+    const DynamicLibrary& library_;
+    const char* name_;
+    bool required_;
+  };
+  Symbol operator[](const char* name) const { return {*this, name, true}; }
+  // The same of a function that some versions lack: null there.
+  Symbol find(const char* name) const { return {*this, name, false}; }
 
   // The file that was opened, for the environment section of a result.
   std::string path() const;
 
  private:
   DynamicLibrary(void* handle, std::string_view title) : handle_(handle), title_(title) {}
-  void* address(const char* name) const;
+  void* address(const char* name, bool required) const;
 
   void* handle_;
   std::string_view title_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/machine/nvml.hpp"
 
+#include <nvml.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,35 +10,60 @@
 
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
-#include "harness/machine/nvml_abi.hpp"
 
 namespace assay {
-using namespace nvml_abi;
 
-// An initialized NVML.
+// An initialized NVML. Functions that older drivers lack are null there; call() then answers as
+// NVML does for what a GPU lacks.
 struct NvmlLibrary {
   DynamicLibrary library = DynamicLibrary::open(Library::nvml);
+  decltype(&nvmlInit_v2) init = library["nvmlInit_v2"];
+  decltype(&nvmlShutdown) shutdown = library["nvmlShutdown"];
+  decltype(&nvmlErrorString) error_string = library["nvmlErrorString"];
+  decltype(&nvmlSystemGetDriverVersion) driver_version = library["nvmlSystemGetDriverVersion"];
+  decltype(&nvmlDeviceGetHandleByPciBusId_v2) device = library["nvmlDeviceGetHandleByPciBusId_v2"];
+  decltype(&nvmlDeviceGetClockInfo) clock = library.find("nvmlDeviceGetClockInfo");
+  decltype(&nvmlDeviceGetMaxClockInfo) max_clock = library.find("nvmlDeviceGetMaxClockInfo");
+  decltype(&nvmlDeviceGetTemperature) temperature = library.find("nvmlDeviceGetTemperature");
+  decltype(&nvmlDeviceGetCurrentClocksEventReasons) clock_reasons =
+      library.find("nvmlDeviceGetCurrentClocksEventReasons");
+  decltype(&nvmlDeviceGetFieldValues) fields = library.find("nvmlDeviceGetFieldValues");
+  decltype(&nvmlDeviceGetPowerUsage) power = library.find("nvmlDeviceGetPowerUsage");
+  decltype(&nvmlDeviceGetEnforcedPowerLimit) power_limit =
+      library.find("nvmlDeviceGetEnforcedPowerLimit");
+  decltype(&nvmlDeviceGetPowerManagementDefaultLimit) default_power_limit =
+      library.find("nvmlDeviceGetPowerManagementDefaultLimit");
+  decltype(&nvmlDeviceGetEccMode) ecc = library.find("nvmlDeviceGetEccMode");
+  decltype(&nvmlDeviceGetMigMode) mig = library.find("nvmlDeviceGetMigMode");
+  decltype(&nvmlDeviceGetPersistenceMode) persistence =
+      library.find("nvmlDeviceGetPersistenceMode");
+  decltype(&nvmlDeviceGetTotalEccErrors) ecc_errors = library.find("nvmlDeviceGetTotalEccErrors");
+  decltype(&nvmlDeviceGetVbiosVersion) vbios = library.find("nvmlDeviceGetVbiosVersion");
+  decltype(&nvmlDeviceGetCurrPcieLinkGeneration) pcie_generation =
+      library.find("nvmlDeviceGetCurrPcieLinkGeneration");
+  decltype(&nvmlDeviceGetMaxPcieLinkGeneration) max_pcie_generation =
+      library.find("nvmlDeviceGetMaxPcieLinkGeneration");
+  decltype(&nvmlDeviceGetCurrPcieLinkWidth) pcie_width =
+      library.find("nvmlDeviceGetCurrPcieLinkWidth");
+  decltype(&nvmlDeviceGetMaxPcieLinkWidth) max_pcie_width =
+      library.find("nvmlDeviceGetMaxPcieLinkWidth");
+  decltype(&nvmlDeviceGetNvLinkState) nvlink_state = library.find("nvmlDeviceGetNvLinkState");
+  decltype(&nvmlDeviceGetComputeRunningProcesses_v3) processes =
+      library.find("nvmlDeviceGetComputeRunningProcesses_v3");
+  decltype(&nvmlDeviceGetP2PStatus) peer_status = library.find("nvmlDeviceGetP2PStatus");
+  decltype(&nvmlDeviceGetTopologyCommonAncestor) common_ancestor =
+      library.find("nvmlDeviceGetTopologyCommonAncestor");
 
   NvmlLibrary() {
-    if (const Return error = call("nvmlInit_v2"))
+    if (const nvmlReturn_t error = init())
       throw Error(ExitCode::unfit,
                   "NVML does not start: " + explain(error) + "; see whether `nvidia-smi` works");
   }
-  ~NvmlLibrary() { call("nvmlShutdown"); }
+  ~NvmlLibrary() { shutdown(); }
   NvmlLibrary(const NvmlLibrary&) = delete;
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
-  // The types of `arguments` must be those of the C declaration: they are the declaration. A
-  // driver that lacks the function answers as NVML does for one that the GPU lacks.
-  template <class... Arguments>
-  Return call(const char* function, Arguments... arguments) const {
-    if (!library.has(function)) return kFunctionNotFound;
-    return library.symbol<Return(Arguments...)>(function)(arguments...);
-  }
-
-  std::string explain(Return error) const {
-    return library.symbol<const char*(Return)>("nvmlErrorString")(error);
-  }
+  std::string explain(nvmlReturn_t error) const { return error_string(error); }
 };
 
 namespace {
@@ -46,22 +72,29 @@ struct ThrottleName {
   unsigned long long bit;
   const char* name;
 };
-constexpr ThrottleName kThrottleNames[] = {{kSwPowerCap, "sw_power_cap"},
-                                           {kHwSlowdown, "hw_slowdown"},
-                                           {kSyncBoost, "sync_boost"},
-                                           {kSwThermalSlowdown, "sw_thermal_slowdown"},
-                                           {kHwThermalSlowdown, "hw_thermal_slowdown"},
-                                           {kHwPowerBrake, "hw_power_brake"},
-                                           {kDisplayClock, "display_clock"},
-                                           {kBoardLimit, "board_limit"},
-                                           {kReliability, "reliability"}};
+// The last two are newer than the headers of CUDA 13.0; values as nvml.h of 13.2 has them.
+constexpr ThrottleName kThrottleNames[] = {
+    {nvmlClocksEventReasonSwPowerCap, "sw_power_cap"},
+    {nvmlClocksThrottleReasonHwSlowdown, "hw_slowdown"},
+    {nvmlClocksEventReasonSyncBoost, "sync_boost"},
+    {nvmlClocksEventReasonSwThermalSlowdown, "sw_thermal_slowdown"},
+    {nvmlClocksThrottleReasonHwThermalSlowdown, "hw_thermal_slowdown"},
+    {nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "hw_power_brake"},
+    {nvmlClocksEventReasonDisplayClockSetting, "display_clock"},
+    {0x200, "board_limit"},
+    {0x400, "reliability"}};
+
+template <class... Parameters, class... Arguments>
+nvmlReturn_t call(nvmlReturn_t (*function)(Parameters...), Arguments... arguments) {
+  return function ? function(arguments...) : NVML_ERROR_FUNCTION_NOT_FOUND;
+}
 
 // One number that NVML writes through a pointer of type T behind the other arguments; absent if
 // the GPU or driver does not tell it.
-template <class T, class... Arguments>
-std::optional<T> query(const NvmlLibrary& nvml, const char* function, Arguments... arguments) {
+template <class T, class Function, class... Arguments>
+std::optional<T> query(Function function, Arguments... arguments) {
   T value{};
-  if (nvml.call(function, arguments..., &value) != kSuccess) return std::nullopt;
+  if (call(function, arguments..., &value) != NVML_SUCCESS) return std::nullopt;
   return value;
 }
 
@@ -71,30 +104,31 @@ std::optional<To> scaled(std::optional<From> value, double factor) {
   return static_cast<To>(static_cast<double>(*value) * factor);
 }
 
-std::optional<double> number(const FieldValue& field) {
-  if (field.result != kSuccess) return std::nullopt;
-  switch (field.type) {
-    case ValueType::f64:
-      return field.value.f64;
-    case ValueType::u32:
-      return field.value.u32;
-    case ValueType::ulong:
-      return static_cast<double>(field.value.ulong);
-    case ValueType::u64:
-      return static_cast<double>(field.value.u64);
-    case ValueType::s64:
-      return static_cast<double>(field.value.s64);
-    case ValueType::s32:
-      return field.value.s32;
-    case ValueType::u16:
-      return field.value.u16;
+std::optional<double> number(const nvmlFieldValue_t& field) {
+  if (field.nvmlReturn != NVML_SUCCESS) return std::nullopt;
+  switch (field.valueType) {
+    case NVML_VALUE_TYPE_DOUBLE:
+      return field.value.dVal;
+    case NVML_VALUE_TYPE_UNSIGNED_INT:
+      return field.value.uiVal;
+    case NVML_VALUE_TYPE_UNSIGNED_LONG:
+      return static_cast<double>(field.value.ulVal);
+    case NVML_VALUE_TYPE_UNSIGNED_LONG_LONG:
+      return static_cast<double>(field.value.ullVal);
+    case NVML_VALUE_TYPE_SIGNED_LONG_LONG:
+      return static_cast<double>(field.value.sllVal);
+    case NVML_VALUE_TYPE_SIGNED_INT:
+      return field.value.siVal;
+    case NVML_VALUE_TYPE_UNSIGNED_SHORT:
+      return field.value.usVal;
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
-std::optional<bool> enabled(std::optional<unsigned> state) {
+std::optional<bool> enabled(std::optional<nvmlEnableState_t> state) {
   if (!state) return std::nullopt;
-  return *state != 0;
+  return *state != NVML_FEATURE_DISABLED;
 }
 
 std::optional<int> as_int(std::optional<unsigned> value) {
@@ -103,10 +137,12 @@ std::optional<int> as_int(std::optional<unsigned> value) {
 }
 
 // Settings with a present and a pending state: the present one.
-std::optional<bool> enabled_now(const NvmlLibrary& nvml, const char* function, Handle gpu) {
-  unsigned now = 0, pending = 0;
-  if (nvml.call(function, gpu, &now, &pending) != kSuccess) return std::nullopt;
-  return now != 0;
+template <class State>
+std::optional<bool> enabled_now(nvmlReturn_t (*function)(nvmlDevice_t, State*, State*),
+                                nvmlDevice_t gpu) {
+  State now{}, pending{};
+  if (call(function, gpu, &now, &pending) != NVML_SUCCESS) return std::nullopt;
+  return now != State{};  // 0: disabled
 }
 
 }  // namespace
@@ -127,52 +163,48 @@ OrReason<Nvml> Nvml::open() {
 }
 
 std::string Nvml::driver_version() const {
-  std::array<char, 80> text{};  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
-  library_->call("nvmlSystemGetDriverVersion", text.data(), static_cast<unsigned>(text.size()));
+  std::array<char, NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE> text{};
+  library_->driver_version(text.data(), static_cast<unsigned>(text.size()));
   return text.data();
 }
 
 OrReason<NvmlDevice> Nvml::device(const std::string& pci_bus_id) const {
-  Handle handle = nullptr;
-  const Return error =
-      library_->call("nvmlDeviceGetHandleByPciBusId_v2", pci_bus_id.c_str(), &handle);
-  if (error != kSuccess)
+  nvmlDevice_t handle = nullptr;
+  const nvmlReturn_t error = library_->device(pci_bus_id.c_str(), &handle);
+  if (error != NVML_SUCCESS)
     return OrReason<NvmlDevice>::missing("NVML does not show this GPU: " +
                                          library_->explain(error));
   return NvmlDevice(library_, handle);
 }
 
-NvmlDevice::NvmlDevice(std::shared_ptr<const NvmlLibrary> library, void* handle)
+NvmlDevice::NvmlDevice(std::shared_ptr<const NvmlLibrary> library, nvmlDevice_st* handle)
     : library_(std::move(library)), handle_(handle) {}
 
 Reading NvmlDevice::read() const {
   const NvmlLibrary& nvml = *library_;
   Reading reading;
-  const auto clock = [&](int domain) {
-    return scaled<double>(query<unsigned>(nvml, "nvmlDeviceGetClockInfo", handle_, domain), 1);
+  const auto clock = [&](nvmlClockType_t domain) {
+    return scaled<double>(query<unsigned>(nvml.clock, handle_, domain), 1);
   };
-  reading.sm_clock_mhz = clock(kClockSm);
-  reading.memory_clock_mhz = clock(kClockMemory);
-  reading.temperature_c = scaled<double>(
-      query<unsigned>(nvml, "nvmlDeviceGetTemperature", handle_, kTemperatureGpu), 1);
-  if (const auto mask =
-          query<unsigned long long>(nvml, "nvmlDeviceGetCurrentClocksEventReasons", handle_))
+  reading.sm_clock_mhz = clock(NVML_CLOCK_SM);
+  reading.memory_clock_mhz = clock(NVML_CLOCK_MEM);
+  reading.temperature_c =
+      scaled<double>(query<unsigned>(nvml.temperature, handle_, NVML_TEMPERATURE_GPU), 1);
+  if (const auto mask = query<unsigned long long>(nvml.clock_reasons, handle_))
     reading.throttle = throttle_reasons(*mask);
 
-  std::array<FieldValue, 3> fields{};
-  fields[0].field = kPowerInstant;
-  fields[1].field = kMemoryTemperature;
-  fields[2].field = kTotalEnergy;
-  if (nvml.call("nvmlDeviceGetFieldValues", handle_, static_cast<int>(fields.size()),
-                fields.data()) == kSuccess) {
+  std::array<nvmlFieldValue_t, 3> fields{};
+  fields[0].fieldId = NVML_FI_DEV_POWER_INSTANT;
+  fields[1].fieldId = NVML_FI_DEV_MEMORY_TEMP;
+  fields[2].fieldId = NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION;
+  if (call(nvml.fields, handle_, static_cast<int>(fields.size()), fields.data()) == NVML_SUCCESS) {
     reading.power_w = scaled<double>(number(fields[0]), 1e-3);  // mW
     reading.memory_temperature_c = number(fields[1]);
     reading.energy_mj = scaled<std::uint64_t>(number(fields[2]), 1);
   }
   // Averaged over 1 s since Ampere (nvml.h), hence second choice.
   if (!reading.power_w)
-    reading.power_w =
-        scaled<double>(query<unsigned>(nvml, "nvmlDeviceGetPowerUsage", handle_), 1e-3);
+    reading.power_w = scaled<double>(query<unsigned>(nvml.power, handle_), 1e-3);
   // GPUs without a memory sensor answer 0.
   if (reading.memory_temperature_c == 0.0) reading.memory_temperature_c.reset();
   return reading;
@@ -180,93 +212,92 @@ Reading NvmlDevice::read() const {
 
 GpuSettings NvmlDevice::settings() const {
   const NvmlLibrary& nvml = *library_;
-  const auto watts = [&](const char* function) {
-    return scaled<double>(query<unsigned>(nvml, function, handle_), 1e-3);  // mW
+  const auto watts = [&](auto function) {
+    return scaled<double>(query<unsigned>(function, handle_), 1e-3);  // mW
   };
-  const auto integer = [&](const char* function) {
-    return as_int(query<unsigned>(nvml, function, handle_));
-  };
-  const auto max_clock = [&](int domain) {
-    return scaled<double>(query<unsigned>(nvml, "nvmlDeviceGetMaxClockInfo", handle_, domain), 1);
+  const auto integer = [&](auto function) { return as_int(query<unsigned>(function, handle_)); };
+  const auto max_clock = [&](nvmlClockType_t domain) {
+    return scaled<double>(query<unsigned>(nvml.max_clock, handle_, domain), 1);
   };
   GpuSettings settings;
-  settings.power_limit_w = watts("nvmlDeviceGetEnforcedPowerLimit");
-  settings.power_limit_default_w = watts("nvmlDeviceGetPowerManagementDefaultLimit");
-  settings.sm_clock_max_mhz = max_clock(kClockSm);
-  settings.memory_clock_max_mhz = max_clock(kClockMemory);
-  settings.ecc = enabled_now(nvml, "nvmlDeviceGetEccMode", handle_);
-  settings.mig = enabled_now(nvml, "nvmlDeviceGetMigMode", handle_);
-  settings.persistence = enabled(query<unsigned>(nvml, "nvmlDeviceGetPersistenceMode", handle_));
-  settings.uncorrected_errors = query<unsigned long long>(nvml, "nvmlDeviceGetTotalEccErrors",
-                                                          handle_, kUncorrected, kVolatile);
-  std::array<char, 32> vbios{};  // NVML_DEVICE_VBIOS_VERSION_BUFFER_SIZE
-  if (nvml.call("nvmlDeviceGetVbiosVersion", handle_, vbios.data(),
-                static_cast<unsigned>(vbios.size())) == kSuccess)
+  settings.power_limit_w = watts(nvml.power_limit);
+  settings.power_limit_default_w = watts(nvml.default_power_limit);
+  settings.sm_clock_max_mhz = max_clock(NVML_CLOCK_SM);
+  settings.memory_clock_max_mhz = max_clock(NVML_CLOCK_MEM);
+  settings.ecc = enabled_now(nvml.ecc, handle_);
+  settings.mig = enabled_now(nvml.mig, handle_);
+  settings.persistence = enabled(query<nvmlEnableState_t>(nvml.persistence, handle_));
+  settings.uncorrected_errors = query<unsigned long long>(
+      nvml.ecc_errors, handle_, NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC);
+  std::array<char, NVML_DEVICE_VBIOS_VERSION_BUFFER_SIZE> vbios{};
+  if (call(nvml.vbios, handle_, vbios.data(), static_cast<unsigned>(vbios.size())) == NVML_SUCCESS)
     settings.vbios = vbios.data();
-  settings.pcie_generation = integer("nvmlDeviceGetCurrPcieLinkGeneration");
-  settings.pcie_generation_max = integer("nvmlDeviceGetMaxPcieLinkGeneration");
-  settings.pcie_width = integer("nvmlDeviceGetCurrPcieLinkWidth");
-  settings.pcie_width_max = integer("nvmlDeviceGetMaxPcieLinkWidth");
+  settings.pcie_generation = integer(nvml.pcie_generation);
+  settings.pcie_generation_max = integer(nvml.max_pcie_generation);
+  settings.pcie_width = integer(nvml.pcie_width);
+  settings.pcie_width_max = integer(nvml.max_pcie_width);
 
-  FieldValue links;
-  links.field = kNvlinkCount;
-  if (nvml.call("nvmlDeviceGetFieldValues", handle_, 1, &links) == kSuccess)
+  nvmlFieldValue_t links{};
+  links.fieldId = NVML_FI_DEV_NVLINK_LINK_COUNT;
+  if (call(nvml.fields, handle_, 1, &links) == NVML_SUCCESS)
     settings.nvlink_count = scaled<int>(number(links), 1);
   if (settings.nvlink_count) {
     settings.nvlink_active = 0;
     for (unsigned link = 0; link < static_cast<unsigned>(*settings.nvlink_count); ++link)
-      if (enabled(query<unsigned>(nvml, "nvmlDeviceGetNvLinkState", handle_, link)).value_or(false))
+      if (enabled(query<nvmlEnableState_t>(nvml.nvlink_state, handle_, link)).value_or(false))
         ++*settings.nvlink_active;
   }
   return settings;
 }
 
 std::optional<int> NvmlDevice::other_processes() const {
-  std::array<Process, 128> processes{};
+  std::array<nvmlProcessInfo_t, 128> processes{};
   unsigned count = processes.size();
-  const Return error =
-      library_->call("nvmlDeviceGetComputeRunningProcesses_v3", handle_, &count, processes.data());
-  if (error == kInsufficientSize) return static_cast<int>(count);  // then `count` is their number
-  if (error != kSuccess) return std::nullopt;
+  const nvmlReturn_t error = call(library_->processes, handle_, &count, processes.data());
+  if (error == NVML_ERROR_INSUFFICIENT_SIZE)
+    return static_cast<int>(count);  // then `count` is their number
+  if (error != NVML_SUCCESS) return std::nullopt;
   const auto others = std::span(processes).first(count);
-  return static_cast<int>(std::count_if(others.begin(), others.end(), [](const Process& process) {
-    return process.pid != static_cast<unsigned>(getpid());
-  }));
+  return static_cast<int>(
+      std::count_if(others.begin(), others.end(), [](const nvmlProcessInfo_t& process) {
+        return process.pid != static_cast<unsigned>(getpid());
+      }));
 }
 
 PeerPath NvmlDevice::path_to(const NvmlDevice& peer) const {
   const NvmlLibrary& nvml = *library_;
-  const auto capable = [&](int capability) {
-    return query<int>(nvml, "nvmlDeviceGetP2PStatus", handle_, peer.handle_, capability) == kPeerOk;
+  const auto capable = [&](nvmlGpuP2PCapsIndex_t capability) {
+    return query<nvmlGpuP2PStatus_t>(nvml.peer_status, handle_, peer.handle_, capability) ==
+           NVML_P2P_STATUS_OK;
   };
   PeerPath path;
-  switch (
-      query<int>(nvml, "nvmlDeviceGetTopologyCommonAncestor", handle_, peer.handle_).value_or(-1)) {
-    case kSameBoard:
+  const auto ancestor = query<nvmlGpuTopologyLevel_t>(nvml.common_ancestor, handle_, peer.handle_);
+  switch (ancestor ? static_cast<int>(*ancestor) : -1) {
+    case NVML_TOPOLOGY_INTERNAL:
       path.pcie = "same board";
       break;
-    case kOneSwitch:
+    case NVML_TOPOLOGY_SINGLE:
       path.pcie = "one switch";
       break;
-    case kSwitches:
+    case NVML_TOPOLOGY_MULTIPLE:
       path.pcie = "several switches";
       break;
-    case kHostBridge:
+    case NVML_TOPOLOGY_HOSTBRIDGE:
       path.pcie = "host bridge";
       break;
-    case kNumaNode:
+    case NVML_TOPOLOGY_NODE:
       path.pcie = "host bridges of one NUMA node";
       break;
-    case kSystem:
+    case NVML_TOPOLOGY_SYSTEM:
       path.pcie = "between NUMA nodes";
       break;
     default:
       path.pcie = "unknown";
   }
-  path.nvlink = capable(kPeerNvlink);
-  path.peer_read = capable(kPeerRead);
-  path.peer_write = capable(kPeerWrite);
-  path.peer_atomics = capable(kPeerAtomics);
+  path.nvlink = capable(NVML_P2P_CAPS_INDEX_NVLINK);
+  path.peer_read = capable(NVML_P2P_CAPS_INDEX_READ);
+  path.peer_write = capable(NVML_P2P_CAPS_INDEX_WRITE);
+  path.peer_atomics = capable(NVML_P2P_CAPS_INDEX_ATOMICS);
   return path;
 }
 

@@ -10,6 +10,8 @@
 
 #include "harness/machine/or_reason.hpp"
 
+struct nvmlDevice_st;  // nvml.h
+
 namespace assay {
 
 // What changes from moment to moment. A value that this GPU or driver does not tell is absent.
@@ -60,9 +62,9 @@ class NvmlDevice {
 
  private:
   friend class Nvml;
-  NvmlDevice(std::shared_ptr<const NvmlLibrary> library, void* handle);
+  NvmlDevice(std::shared_ptr<const NvmlLibrary> library, nvmlDevice_st* handle);
   std::shared_ptr<const NvmlLibrary> library_;
-  void* handle_;
+  nvmlDevice_st* handle_;
 };
 
 // NVML itself. A machine without it can still measure: conditions are then missing, with a reason.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/machine/software.hpp"
 
+#include <cuda.h>
+#include <nccl.h>
+#include <nvJitLink.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -55,7 +59,8 @@ Software located(const char* name, Library which) {
 
 std::string cuda_driver_version(const DynamicLibrary& library) {
   int version = 0;
-  library.symbol<int(int*)>("cuDriverGetVersion")(&version);
+  const decltype(&cuDriverGetVersion) get = library["cuDriverGetVersion"];
+  get(&version);
   return "CUDA " + dotted(version / 1000, version % 1000 / 10);
 }
 
@@ -66,25 +71,29 @@ std::string nvml_version(const DynamicLibrary&) {
 }
 
 std::string cupti_version(const DynamicLibrary& library) {
-  std::uint32_t version = 0;  // 130001, as CUPTI_API_VERSION
-  library.symbol<int(std::uint32_t*)>("cuptiGetVersion")(&version);
+  std::uint32_t version = 0;                                // 130001, as CUPTI_API_VERSION
+  int (*get)(std::uint32_t*) = library["cuptiGetVersion"];  // known without CUPTI's headers
+  get(&version);
   return dotted(version / 10000, version / 100 % 100, version % 100);
 }
 
 std::string nccl_version(const DynamicLibrary& library) {
   int version = 0;  // 22809, as NCCL_VERSION_CODE since 2.9
-  library.symbol<int(int*)>("ncclGetVersion")(&version);
+  const decltype(&ncclGetVersion) get = library["ncclGetVersion"];
+  get(&version);
   return dotted(version / 10000, version / 100 % 100, version % 100);
 }
 
 std::string nvjitlink_version(const DynamicLibrary& library) {
   unsigned major = 0, minor = 0;
-  library.symbol<int(unsigned*, unsigned*)>("nvJitLinkVersion")(&major, &minor);
+  const decltype(&nvJitLinkVersion) get = library["nvJitLinkVersion"];
+  get(&major, &minor);
   return dotted(major, minor);
 }
 
 std::string cudnn_version(const DynamicLibrary& library) {
-  const std::size_t version = library.symbol<std::size_t()>("cudnnGetVersion")();  // 91400
+  std::size_t (*get)() = library["cudnnGetVersion"];  // known without cuDNN's headers
+  const std::size_t version = get();                  // 91400
   return dotted(version / 10000, version / 100 % 100, version % 100);
 }
 

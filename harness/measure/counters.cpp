@@ -76,7 +76,8 @@ class Cupti {
  public:
   template <class Params>
   CUptiResult try_call(const char* function, Params& params) const {
-    return library_.symbol<CUptiResult(Params*)>(function)(&params);
+    CUptiResult (*called)(Params*) = library_[function];
+    return called(&params);
   }
   template <class Params>
   void call(const char* function, Params& params) const {
@@ -313,8 +314,8 @@ CUcontext current_context() {
   if (const cudaError_t error = cudaFree(nullptr))
     throw Error(ExitCode::unfit, cudaGetErrorString(error));
   CUcontext context = nullptr;
-  const auto get =
-      DynamicLibrary::open(Library::cuda_driver).symbol<CUresult(CUcontext*)>("cuCtxGetCurrent");
+  const decltype(&cuCtxGetCurrent) get =
+      DynamicLibrary::open(Library::cuda_driver)["cuCtxGetCurrent"];
   if (get(&context) != CUDA_SUCCESS || !context)
     throw Error(ExitCode::failed, "the CUDA runtime has no current context");
   return context;

@@ -137,6 +137,8 @@ void State::set_param(std::string key, Value value) {
   impl_.measurement.params[std::move(key)] = std::move(value);
 }
 
+void State::record_kernel(std::string name) { impl_.measurement.recorded_kernel = std::move(name); }
+
 void State::require(bool right, std::string_view message) {
   if (!right) throw Error(ExitCode::failed, "wrong result: " + std::string(message));
 }

@@ -11,6 +11,8 @@
 #include <fstream>
 
 #include "harness/error.hpp"
+#include "harness/machine/files.hpp"
+#include "harness/run/loop_texts.hpp"
 
 namespace assay {
 namespace {
@@ -115,14 +117,7 @@ void Journal::append(const Json& measurement) {
 // One write() a line: with O_APPEND it lands whole or, on a full disk or a kill, is cut off at the
 // end of the file, where resume() finds it.
 void Journal::append_line(const std::string& line) {
-  const std::string content = line + "\n";
-  std::size_t written = 0;
-  while (written < content.size()) {
-    const ssize_t n = ::write(file_, content.data() + written, content.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(folder_ / kFile, errno);
-    written += static_cast<std::size_t>(n);
-  }
+  if (const int error = write_all(file_, line + "\n")) fail(folder_ / kFile, error);
   if (::fsync(file_) != 0) fail(folder_ / kFile, errno);
 }
 
@@ -131,10 +126,21 @@ bool Journal::has(const std::string& name, int repetition) const {
 }
 
 std::filesystem::path Journal::write_run_file() const {
-  Json run = header_;
-  run["measurements"] = measurements_;
+  LoopTexts loops;
+  std::string text = "{\n";
+  for (const auto& [key, value] : header_.items())
+    text += fmt::format("{}: {},\n", Json(key).dump(), value.dump(1));
+  text += "\"measurements\": [";
+  const char* separator = "\n";
+  for (Json measurement : measurements_) {
+    loops.take_from(measurement);
+    text += separator + measurement.dump();
+    separator = ",\n";
+  }
+  text += "\n]}\n";
+  loops.write(folder_);
   const auto path = folder_ / "run.json";
-  write_atomically(path, run.dump(1) + "\n");
+  write_atomically(path, text);
   return path;
 }
 

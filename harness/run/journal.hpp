@@ -32,7 +32,8 @@ class Journal {
   bool has(const std::string& name, int repetition) const;
   const std::vector<Json>& measurements() const { return measurements_; }
 
-  // Writes run.json beside the journal from what it holds; returns its path.
+  // Writes run.json beside the journal from what it holds, a measurement a line, and the text of
+  // its loops beside that (loop_texts.hpp); returns the path of run.json.
   std::filesystem::path write_run_file() const;
 
  private:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/json_io.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -16,21 +15,21 @@
 namespace assay {
 namespace {
 
-Json number(double value) {
+Json number(double value, int digits = kDigits) {
   if (!std::isfinite(value))
     throw Error(ExitCode::failed, "a measured figure is not finite: it must not reach a file");
-  return value;
+  if (value == std::trunc(value) && std::abs(value) < 0x1p53) return value;  // a count: to the last
+  return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) json.push_back(number(value, kSampleDigits));
+  return json;
 }
 
 void put(Json& json, const char* key, const std::optional<double>& value) {
   if (value) json[key] = number(*value);
-}
-
-Json to_json(const Params& params) {
-  Json json = Json::object();
-  for (const auto& [key, value] : params)
-    std::visit([&, k = key](const auto& v) { json[k] = v; }, value);
-  return json;
 }
 
 Json to_json(const Metric& metric) {
@@ -57,7 +56,7 @@ Json to_json(const Series& series) {
   }
   Json values = Json::array();
   for (const double value : series.values)
-    values.push_back(std::isnan(value) ? Json(nullptr) : number(value));
+    values.push_back(std::isnan(value) ? Json(nullptr) : number(value, kSampleDigits));
   json["values"] = std::move(values);
   return json;
 }
@@ -77,23 +76,12 @@ Json to_json(const Conditions& c, Pace pace) {
   return json;
 }
 
-Json to_json(const SassRecord& sass) {
-  return {{"kernel", sass.kernel}, {"target", sass.target},     {"sha256", sass.sha256},
-          {"loop", sass.loop},     {"verified", sass.verified}, {"emulated", sass.emulated},
-          {"text", sass.text}};
-}
-
-[[noreturn]] void cannot_write(const std::filesystem::path& path, int error) {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  const char* mend = full              ? "free some space, or choose another folder with --out"
-                     : error == EACCES ? "choose a folder you may write to with --out"
-                                       : "check the path given with --out";
-  throw Error(ExitCode::io,
-              fmt::format("cannot write {}: {}: {}", path.string(), std::strerror(error), mend));
-}
-
 }  // namespace
 
+std::string_view name(Role role) {
+  constexpr std::string_view names[] = {"none", "throughput", "latency", "bandwidth"};
+  return names[static_cast<int>(role)];
+}
 std::string_view name(Kind kind) {
   constexpr std::string_view names[] = {"probe", "kernel", "baseline", "collective"};
   return names[static_cast<int>(kind)];
@@ -107,6 +95,22 @@ std::string_view name(Pace pace) {
   return names[static_cast<int>(pace)];
 }
 
+Json to_json(const Params& params) {
+  Json json = Json::object();
+  for (const auto& [key, value] : params)
+    std::visit([&, k = key](const auto& v) { json[k] = v; }, value);
+  return json;
+}
+
+Json to_json(const SassRecord& sass) {
+  Json json = {{"kernel", sass.kernel}, {"target", sass.target},     {"sha256", sass.sha256},
+               {"loop", sass.loop},     {"verified", sass.verified}, {"emulated", sass.emulated}};
+  if (sass.role != Role::none)
+    json["instruction"] = {{"role", name(sass.role)}, {"opcodes", sass.instruction}};
+  if (!sass.text.empty()) json["text"] = sass.text;
+  return json;
+}
+
 Json to_json(const Measurement& m) {
   Json json = {{"name", m.name},
                {"kind", name(m.kind)},
@@ -118,7 +122,7 @@ Json to_json(const Measurement& m) {
   json["metrics"] = Json::object();
   for (const Metric& metric : m.metrics) json["metrics"][metric.name] = to_json(metric);
   json["samples"] = Json::object();
-  for (const auto& [key, values] : m.samples) json["samples"][key] = values;
+  for (const auto& [key, values] : m.samples) json["samples"][key] = numbers(values);
   if (!m.series.empty()) {
     json["series"] = Json::array();
     for (const Series& series : m.series) json["series"].push_back(to_json(series));
@@ -188,26 +192,6 @@ void require_schema(const Json& json, const std::filesystem::path& path) {
                           newer ? "is not the '" + std::string(kSchema) +
                                       "' this program reads: use the assay that wrote it"
                                 : "is not an assay run file's"));
-}
-
-void write_atomically(const std::filesystem::path& path, const std::string& content) {
-  const std::filesystem::path temporary = path.string() + ".part";
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) cannot_write(path, errno);
-  std::size_t written = 0;
-  while (written < content.size()) {
-    const ssize_t n = ::write(file, content.data() + written, content.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      ::close(file);
-      ::unlink(temporary.c_str());
-      cannot_write(path, error);
-    }
-    written += static_cast<std::size_t>(n);
-  }
-  if (::fsync(file) != 0 || ::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
-    cannot_write(path, errno);
 }
 
 }  // namespace assay

@@ -15,10 +15,17 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr const char* kSchema = "assay.run/1";
 
+// Significant digits of numbers in a run file: of samples and series, whose own noise is a
+// thousand times larger, and of everything else.
+inline constexpr int kSampleDigits = 7, kDigits = 9;
+
+std::string_view name(Role role);
 std::string_view name(Kind kind);
 std::string_view name(Status status);
 std::string_view name(Pace pace);
 
+Json to_json(const Params& params);
+Json to_json(const SassRecord& record);
 Json to_json(const Measurement& measurement);
 Json to_json(const Environment& environment);
 Json to_json(const RunOptions& options);
@@ -30,9 +37,5 @@ Json read_json(const std::filesystem::path& path);
 
 // Throws Error(usage) unless `json` says it is an assay.run/1, naming what it is instead.
 void require_schema(const Json& json, const std::filesystem::path& path);
-
-// Writes beside the file, syncs and renames: a reader sees the old content or the new, never half.
-// Throws Error(io) naming the path and the reason (disk full, no permission).
-void write_atomically(const std::filesystem::path& path, const std::string& content);
 
 }  // namespace assay

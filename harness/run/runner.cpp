@@ -257,22 +257,20 @@ class Run {
                                        kernel.kernel);
           return attach_code(to_json(refused), selected);
         }
-    return attach_code(std::move(measurement), selected);
+    return attach_code(std::move(measurement), selected,
+                       answer->value("recorded_kernel", std::string()));
   }
 
-  // Of a case with several kernels the first is recorded, or the one that the case found best and
-  // named in its parameter "kernel".
-  Json attach_code(Json measurement, const Selected& selected) const {
+  // Of a case with several kernels the first is recorded, or the one that it named.
+  Json attach_code(Json measurement, const Selected& selected,
+                   const std::string& recorded = {}) const {
     const auto code = verified_.find(selected.name);
     if (code == verified_.end() || code->second.kernels.empty()) return measurement;
     const std::vector<SassRecord>& kernels = code->second.kernels;
-    const Json named = measurement.value("params", Json::object()).value("kernel", Json());
-    const auto best =
-        std::ranges::find_if(kernels, [&](const SassRecord& k) { return named == k.kernel; });
-    Measurement carrier;
-    carrier.sass = best != kernels.end() ? *best : kernels.front();
-    measurement["sass"] = to_json(carrier)["sass"];
-    if (carrier.sass->emulated) measurement["flags"].push_back("emulated");
+    const auto named = std::ranges::find(kernels, recorded, &SassRecord::kernel);
+    const SassRecord& record = named != kernels.end() ? *named : kernels.front();
+    measurement["sass"] = to_json(record);
+    if (record.emulated) measurement["flags"].push_back("emulated");
     return measurement;
   }
 

@@ -14,23 +14,14 @@
 
 #include "harness/device.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/files.hpp"
 
 namespace assay {
 namespace {
 
 constexpr int kRequests = 3, kAnswers = 4;
 
-bool write_line(int file, const std::string& line) {
-  const std::string content = line + "\n";
-  std::size_t written = 0;
-  while (written < content.size()) {
-    const ssize_t n = ::write(file, content.data() + written, content.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    written += static_cast<std::size_t>(n);
-  }
-  return true;
-}
+bool write_line(int file, const std::string& line) { return write_all(file, line + "\n") == 0; }
 
 struct CaseRef {
   const Probe* probe;
@@ -100,6 +91,7 @@ int worker_main(int device_index) {
                                          on_host(*probe, *which) ? nullptr : gpu.context());
         answer["measurement"] = to_json(found);
         answer["loaded"] = found.loaded;
+        answer["recorded_kernel"] = found.recorded_kernel;
         // A fault in a kernel poisons the CUDA context: the next case needs a fresh process.
         if (found.status == Status::failed && cudaDeviceSynchronize() != cudaSuccess)
           answer["context_lost"] = true;

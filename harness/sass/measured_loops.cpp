@@ -30,11 +30,9 @@ double value_of(const Json& m, const char* metric) {
   return m["metrics"].contains(metric) ? m["metrics"][metric].value("value", 0.0) : 0.0;
 }
 
-std::optional<MeasuredLoop> latency_of(const Json& m, const LoopAnalysis& loop) {
-  OpcodeCount census;
-  for (const OpcodeLoad& load : loop.parts.front().opcodes) census[load.opcode] = load.count;
+std::optional<MeasuredLoop> latency_of(const Json& m, const SassRecord& kernel) {
   int copies = 0;
-  for (const auto& [opcode, count] : repeated_instruction(census)) copies += count;
+  for (const auto& [opcode, count] : kernel.instruction) copies += count;
   const double latency = value_of(m, "latency_cycles");
   if (latency <= 0 || copies == 0) return std::nullopt;
   return MeasuredLoop{latency * copies, m.value("name", ""),
@@ -89,10 +87,10 @@ std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function,
 
 std::optional<MeasuredLoop> MeasuredLoops::find(const Function& function, const LoopAnalysis& loop,
                                                 const std::string& case_name,
-                                                bool first_kernel) const {
+                                                const SassRecord& kernel, bool first_kernel) const {
   for (const Json& m : impl_->measurements) {
     if (m.value("name", "") != case_name || !is_of(m, function)) continue;
-    if (!first_kernel && function.name == "latency") return latency_of(m, loop);
+    if (!first_kernel && kernel.role == Role::latency) return latency_of(m, kernel);
     const bool recorded = is_kernel(function.name, m["sass"].value("kernel", ""));
     if ((first_kernel || recorded) && holds(m, function, loop)) return cycles_of(m, loop);
   }

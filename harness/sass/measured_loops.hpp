@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "harness/measurement.hpp"
 #include "harness/sass/analysis.hpp"
 
 namespace assay::sass {
@@ -23,11 +24,12 @@ class MeasuredLoops {
   // from FLOP per clock and SM, and the matrix instructions in the loop.
   std::optional<MeasuredLoop> find(const Function& function, const LoopAnalysis& loop) const;
 
-  // The same where the case behind a kernel is known, whatever the kernel was called then: its
-  // first kernel is what a case measures, or the one that the result names. For the kernel
-  // "latency" of an instruction's row, the instruction's latency times their number.
+  // The same where the case is known and `kernel` is one of its own, whatever that was called then:
+  // its first kernel is what a case measures, or the one that the result names. Of a kernel whose
+  // role is latency, the case's latency times its instructions.
   std::optional<MeasuredLoop> find(const Function& function, const LoopAnalysis& loop,
-                                   const std::string& case_name, bool first_kernel) const;
+                                   const std::string& case_name, const SassRecord& kernel,
+                                   bool first_kernel) const;
 
  private:
   struct Impl;

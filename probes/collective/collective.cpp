@@ -10,7 +10,6 @@
 namespace {
 
 using assay::Operation;
-using assay::nccl::DataType;
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 30;
 
@@ -49,7 +48,7 @@ assay::World& world_of(assay::State& s, const assay::Collective& collective) {
   try {
     const int version = nccl::Library::get().version;
     s.set_param("nccl", nccl::version_text(version));
-    if (collective.type == DataType::e4m3 && version < nccl::kFirstWithFp8)
+    if (collective.type == ncclFloat8e4m3 && version < nccl::kFirstWithFp8)
       s.skip("NCCL has 8-bit floats from 2.24.3 on, this is " + nccl::version_text(version));
   } catch (const assay::Error& error) {
     if (error.code() == assay::ExitCode::unfit) s.skip(error.what());
@@ -62,7 +61,7 @@ void run(assay::State& s) {
   const assay::Collective collective{
       .operation =
           s.text("operation") == "all_gather" ? Operation::all_gather : Operation::all_reduce,
-      .type = s.text("type") == "bf16" ? DataType::bf16 : DataType::e4m3,
+      .type = s.text("type") == "bf16" ? ncclBfloat16 : ncclFloat8e4m3,
       .bytes = static_cast<std::size_t>(s.i64("bytes")),
       .ranks = static_cast<int>(s.i64("gpus"))};
   assay::World& world = world_of(s, collective);

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "harness/error.hpp"
-#include "harness/machine/dynamic_library.hpp"
 
 namespace assay::nccl {
 
@@ -15,28 +14,16 @@ const Library& Library::get() {
   return library;
 }
 
-Library::Library() {
-  forbid_nvlink_multicast();
-  const auto nccl = DynamicLibrary::open(assay::Library::nccl);
-  const auto load = [&]<class F>(F*& function, const char* name) {
-    function = nccl.symbol<F>(name);
-  };
-  load(comm_init_all, "ncclCommInitAll");
-  load(comm_destroy, "ncclCommDestroy");
-  load(group_start, "ncclGroupStart");
-  load(group_end, "ncclGroupEnd");
-  load(all_reduce, "ncclAllReduce");
-  load(all_gather, "ncclAllGather");
-  load(error_string_, "ncclGetErrorString");
-  load(last_error_, "ncclGetLastError");
-  check(nccl.symbol<Result(int*)>("ncclGetVersion")(&version));
-  path = nccl.path();
+// Forbidden first: NCCL reads its variable once.
+Library::Library()
+    : library_((forbid_nvlink_multicast(), DynamicLibrary::open(assay::Library::nccl))) {
+  check(get_version(&version));
 }
 
-void Library::check(Result result, std::source_location where) const {
-  if (result == 0) return;
+void Library::check(ncclResult_t result, std::source_location where) const {
+  if (result == ncclSuccess) return;
   throw Error(ExitCode::failed, fmt::format("NCCL: {} ({}) at {}:{}; NCCL_DEBUG=WARN tells more",
-                                            error_string_(result), last_error_(nullptr),
+                                            error_string(result), last_error(nullptr),
                                             where.file_name(), where.line()));
 }
 

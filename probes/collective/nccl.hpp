@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL, opened at run time, with NVLink multicast kept off.
-//
-// Only what the probes call is declared here, as nccl.h of 2.28 has it; a test compares the values
-// with the header where there is one.
 #pragma once
-#include <driver_types.h>
+#include <nccl.h>
 
-#include <cstddef>
 #include <source_location>
 #include <string>
 
-namespace assay::nccl {
+#include "harness/machine/dynamic_library.hpp"
 
-struct Comm;  // ncclComm
-enum class DataType : unsigned { bf16 = 9, e4m3 = 10 };
-enum class Reduction : unsigned { sum = 0 };
-using Result = unsigned;  // 0 is success
+namespace assay::nccl {
 
 // The functions of the library. One per process.
 class Library {
@@ -24,24 +17,25 @@ class Library {
   // is no NCCL.
   static const Library& get();
 
-  int version;  // 22809 is 2.28.9
-  std::string path;
-  Result (*comm_init_all)(Comm** comms, int gpus, const int* devices);
-  Result (*comm_destroy)(Comm*);
-  Result (*group_start)();
-  Result (*group_end)();
-  Result (*all_reduce)(const void* send, void* receive, std::size_t count, DataType, Reduction,
-                       Comm*, cudaStream_t);
-  Result (*all_gather)(const void* send, void* receive, std::size_t send_count, DataType, Comm*,
-                       cudaStream_t);
-
   // Throws Error(failed) naming NCCL's error, the file and the line of the call.
-  void check(Result result, std::source_location where = std::source_location::current()) const;
+  void check(ncclResult_t result,
+             std::source_location where = std::source_location::current()) const;
 
  private:
   Library();
-  const char* (*error_string_)(Result);
-  const char* (*last_error_)(Comm*);
+  DynamicLibrary library_;
+
+ public:
+  decltype(&ncclCommInitAll) comm_init_all = library_["ncclCommInitAll"];
+  decltype(&ncclCommDestroy) comm_destroy = library_["ncclCommDestroy"];
+  decltype(&ncclGroupStart) group_start = library_["ncclGroupStart"];
+  decltype(&ncclGroupEnd) group_end = library_["ncclGroupEnd"];
+  decltype(&ncclAllReduce) all_reduce = library_["ncclAllReduce"];
+  decltype(&ncclAllGather) all_gather = library_["ncclAllGather"];
+  decltype(&ncclGetErrorString) error_string = library_["ncclGetErrorString"];
+  decltype(&ncclGetLastError) last_error = library_["ncclGetLastError"];
+  decltype(&ncclGetVersion) get_version = library_["ncclGetVersion"];
+  int version = 0;  // 22809 is 2.28.9
 };
 
 inline constexpr int kFirstWithFp8 = 22403;  // 2.24.3, see its release notes

@@ -22,13 +22,13 @@ __device__ Bits encode(std::uint32_t value) {
 }
 
 template <class Bits>
-__global__ void fill(Bits* send, nccl::DataType type, std::size_t count, int rank) {
+__global__ void fill(Bits* send, ncclDataType_t type, std::size_t count, int rank) {
   for (std::size_t i = thread_index(); i < count; i += thread_count())
     send[i] = encode<Bits>(pattern(type, i, rank));
 }
 
 template <class Bits>
-__global__ void compare(const Bits* received, Operation operation, nccl::DataType type,
+__global__ void compare(const Bits* received, Operation operation, ncclDataType_t type,
                         std::size_t count, std::size_t send_count, int ranks,
                         unsigned long long* wrong) {
   unsigned long long mine = 0;
@@ -41,23 +41,23 @@ constexpr int kBlocks = 1024, kThreads = 256;
 
 }  // namespace
 
-void fill_pattern(void* send, nccl::DataType type, std::size_t count, int rank,
+void fill_pattern(void* send, ncclDataType_t type, std::size_t count, int rank,
                   cudaStream_t stream) {
-  if (type == nccl::DataType::bf16)
+  if (type == ncclBfloat16)
     fill<<<kBlocks, kThreads, 0, stream>>>(static_cast<std::uint16_t*>(send), type, count, rank);
   else
     fill<<<kBlocks, kThreads, 0, stream>>>(static_cast<std::uint8_t*>(send), type, count, rank);
   check(cudaGetLastError());
 }
 
-void count_wrong(const void* received, Operation operation, nccl::DataType type, std::size_t count,
+void count_wrong(const void* received, Operation operation, ncclDataType_t type, std::size_t count,
                  std::size_t send_count, int ranks, unsigned long long* wrong,
                  cudaStream_t stream) {
   const auto launch = [&](auto* bits) {
     compare<<<kBlocks, kThreads, 0, stream>>>(bits, operation, type, count, send_count, ranks,
                                               wrong);
   };
-  if (type == nccl::DataType::bf16)
+  if (type == ncclBfloat16)
     launch(static_cast<const std::uint16_t*>(received));
   else
     launch(static_cast<const std::uint8_t*>(received));

@@ -40,7 +40,7 @@ World& World::of(int ranks) {
 }
 
 World::World(const nccl::Library& nccl, int ranks) : nccl_(nccl) {
-  std::vector<nccl::Comm*> comms(static_cast<std::size_t>(ranks));
+  std::vector<ncclComm_t> comms(static_cast<std::size_t>(ranks));
   const OnDevice restore_afterwards(0);
   nccl_.check(nccl_.comm_init_all(comms.data(), ranks, nullptr));
   for (int device = 0; device < ranks; ++device) {
@@ -62,8 +62,8 @@ void World::enqueue(const Collective& collective, int call) {
     const char* send = buffers.send.as<char>() + shift;
     char* receive = buffers.receive.as<char>() + shift;
     if (collective.operation == Operation::all_reduce)
-      nccl_.check(nccl_.all_reduce(send, receive, collective.count(), collective.type,
-                                   nccl::Reduction::sum, rank.comm, *rank.stream));
+      nccl_.check(nccl_.all_reduce(send, receive, collective.count(), collective.type, ncclSum,
+                                   rank.comm, *rank.stream));
     else
       nccl_.check(nccl_.all_gather(send, receive, collective.send_count(), collective.type,
                                    rank.comm, *rank.stream));

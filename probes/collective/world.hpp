@@ -19,11 +19,11 @@ namespace assay {
 // rank holds in the end.
 struct Collective {
   Operation operation;
-  nccl::DataType type;
+  ncclDataType_t type;
   std::size_t bytes;
   int ranks;
 
-  std::size_t count() const { return bytes / (type == nccl::DataType::bf16 ? 2 : 1); }
+  std::size_t count() const { return bytes / (type == ncclBfloat16 ? 2 : 1); }
   std::size_t send_count() const {
     return operation == Operation::all_gather ? count() / static_cast<std::size_t>(ranks) : count();
   }
@@ -78,7 +78,7 @@ class World {
 
   struct Rank {
     int device;
-    nccl::Comm* comm;
+    ncclComm_t comm;
     std::unique_ptr<Stream> stream;
   };
   const nccl::Library& nccl_;

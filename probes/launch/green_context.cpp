@@ -16,24 +16,16 @@ namespace {
 // The driver's functions behind it. Throws Error(unfit) if one is missing.
 struct Driver {
   DynamicLibrary library = DynamicLibrary::open(Library::cuda_driver);
-  decltype(cuGetErrorString)* error_string = find<decltype(cuGetErrorString)>("cuGetErrorString");
-  decltype(cuDeviceGet)* device = find<decltype(cuDeviceGet)>("cuDeviceGet");
-  decltype(cuDeviceGetDevResource)* resource =
-      find<decltype(cuDeviceGetDevResource)>("cuDeviceGetDevResource");
-  decltype(cuDevSmResourceSplitByCount)* split =
-      find<decltype(cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount");
-  decltype(cuDevResourceGenerateDesc)* describe =
-      find<decltype(cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc");
-  decltype(cuGreenCtxCreate)* create = find<decltype(cuGreenCtxCreate)>("cuGreenCtxCreate");
-  decltype(cuGreenCtxDestroy)* destroy = find<decltype(cuGreenCtxDestroy)>("cuGreenCtxDestroy");
-  decltype(cuGreenCtxStreamCreate)* create_stream =
-      find<decltype(cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate");
-  decltype(cuStreamDestroy)* destroy_stream = find<decltype(cuStreamDestroy)>("cuStreamDestroy_v2");
+  decltype(&cuGetErrorString) error_string = library["cuGetErrorString"];
+  decltype(&cuDeviceGet) device = library["cuDeviceGet"];
+  decltype(&cuDeviceGetDevResource) resource = library["cuDeviceGetDevResource"];
+  decltype(&cuDevSmResourceSplitByCount) split = library["cuDevSmResourceSplitByCount"];
+  decltype(&cuDevResourceGenerateDesc) describe = library["cuDevResourceGenerateDesc"];
+  decltype(&cuGreenCtxCreate) create = library["cuGreenCtxCreate"];
+  decltype(&cuGreenCtxDestroy) destroy = library["cuGreenCtxDestroy"];
+  decltype(&cuGreenCtxStreamCreate) create_stream = library["cuGreenCtxStreamCreate"];
+  decltype(&cuStreamDestroy) destroy_stream = library["cuStreamDestroy_v2"];
 
-  template <class F>
-  F* find(const char* name) const {
-    return library.symbol<F>(name);
-  }
   void check(CUresult status, const char* call) const {
     if (status == CUDA_SUCCESS) return;
     const char* text = nullptr;

@@ -141,7 +141,8 @@ KernelUse use_of(const Atomic& a, bool shared, bool latency, Target target) {
   return {.kernel = kernel.entry,
           .sass = {{opcode, loop ? 1 : kUnroll, INT_MAX}},
           .ptx = ptx_text(kernel),
-          .emulated = loop};
+          .emulated = loop,
+          .role = shared ? Role::latency : Role::none};
 }
 
 // Thread i of all has address i % addresses.

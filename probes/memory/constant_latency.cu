@@ -83,8 +83,9 @@ const assay::Registration registration{{
     .cases = {{.suite = assay::Suite::full}},
     .kernels =
         [](const assay::Case&, assay::Target) {
-          return std::vector<assay::KernelUse>{
-              {.kernel = "chase_constant", .sass = {{"LDC", kSteps, kSteps}}}};
+          return std::vector<assay::KernelUse>{{.kernel = "chase_constant",
+                                                .sass = {{"LDC", kSteps, kSteps}},
+                                                .role = assay::Role::latency}};
         },
     .run = run,
 }};

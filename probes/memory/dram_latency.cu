@@ -43,7 +43,8 @@ const assay::Registration registration{{
         [](const assay::Case&, assay::Target) {
           return std::vector<assay::KernelUse>{
               {.kernel = "chase_dram",
-               .sass = {{"LDG.E.64.STRONG.GPU", assay::kChaseSteps, assay::kChaseSteps}}}};
+               .sass = {{"LDG.E.64.STRONG.GPU", assay::kChaseSteps, assay::kChaseSteps}},
+               .role = assay::Role::latency}};
         },
     .run = run,
 }};

@@ -81,7 +81,8 @@ const assay::Registration registration{{
                      : std::vector<assay::KernelUse>{
                            {.kernel = "chase_l1",
                             .sass = {{"LDG.E.64", kChaseSteps, kChaseSteps},
-                                     {"LDG.E.64.STRONG", 0, 0}}}};
+                                     {"LDG.E.64.STRONG", 0, 0}},
+                            .role = assay::Role::latency}};
         },
     .run =
         [](assay::State& s) {

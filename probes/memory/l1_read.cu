@@ -61,7 +61,8 @@ const assay::Registration registration{{
         [](const assay::Case&, assay::Target) {
           return std::vector<assay::KernelUse>{
               {.kernel = "read_l1",
-               .sass = {{"LDG.E.128", kLoads, kLoads}, {"LDG.E.128.STRONG", 0, 0}}}};
+               .sass = {{"LDG.E.128", kLoads, kLoads}, {"LDG.E.128.STRONG", 0, 0}},
+               .role = assay::Role::bandwidth}};
         },
     .run = run,
 }};

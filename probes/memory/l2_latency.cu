@@ -187,9 +187,9 @@ std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target target
   const char* atomic = target == assay::Target::sm_89 ? "RED.E.OR.64" : "REDG.E.OR.64";
   const bool spoiled = c.text("copies") == "spoiled";
   const int atomics = spoiled ? kChaseSteps : 0;
-  return {
-      {.kernel = spoiled ? "chase_l2_spoiling" : "chase_l2",
-       .sass = {{"LDG.E.64.STRONG.GPU", kChaseSteps, kChaseSteps}, {atomic, atomics, atomics}}}};
+  return {{.kernel = spoiled ? "chase_l2_spoiling" : "chase_l2",
+           .sass = {{"LDG.E.64.STRONG.GPU", kChaseSteps, kChaseSteps}, {atomic, atomics, atomics}},
+           .role = assay::Role::latency}};
 }
 
 const assay::Registration near{{

@@ -94,7 +94,10 @@ KernelUse use_of(const Chain& c, Target target) {
   kernel.finish =
       "  sub.u32 %at, %at, %base;\n  mad.wide.u32 %from, %thread, 4, %out;\n"
       "  @%first st.global.u32 [%from], %at;\n";
-  KernelUse use{.kernel = kEntry, .sass = {{c.sass, kUnroll, kUnroll}}, .ptx = ptx_text(kernel)};
+  KernelUse use{.kernel = kEntry,
+                .sass = {{c.sass, kUnroll, kUnroll}},
+                .ptx = ptx_text(kernel),
+                .role = Role::latency};
   if (stores(c)) use.sass.push_back({c.sass_store, kUnroll, kUnroll});
   return use;
 }

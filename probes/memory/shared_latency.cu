@@ -91,7 +91,8 @@ const assay::Registration registration{{
           const int computed = index && target != assay::Target::sm_89 ? kSteps : 0;
           return std::vector<assay::KernelUse>{
               {.kernel = index ? "chase_index" : "chase_address",
-               .sass = {{"LDS", kSteps, kSteps}, {"LEA", computed, computed}}}};
+               .sass = {{"LDS", kSteps, kSteps}, {"LEA", computed, computed}},
+               .role = assay::Role::latency}};
         },
     .run = run,
 }};

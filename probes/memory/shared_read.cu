@@ -64,8 +64,9 @@ const assay::Registration registration{{
     .question = "How many bytes does an SM read from shared memory in a cycle?",
     .kernels =
         [](const assay::Case&, assay::Target) {
-          return std::vector<assay::KernelUse>{
-              {.kernel = "read_shared", .sass = {{"LDS.128", kLoads, kLoads}}}};
+          return std::vector<assay::KernelUse>{{.kernel = "read_shared",
+                                                .sass = {{"LDS.128", kLoads, kLoads}},
+                                                .role = assay::Role::bandwidth}};
         },
     .run = run,
 }};

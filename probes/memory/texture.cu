@@ -173,8 +173,9 @@ const assay::Registration latency{{
     .cases = {{.suite = assay::Suite::full}},
     .kernels =
         [](const assay::Case&, assay::Target) {
-          return std::vector<assay::KernelUse>{
-              {.kernel = "chase_texture", .sass = {{"TLD", kSteps, kSteps}}}};
+          return std::vector<assay::KernelUse>{{.kernel = "chase_texture",
+                                                .sass = {{"TLD", kSteps, kSteps}},
+                                                .role = assay::Role::latency}};
         },
     .run = run_latency,
 }};

@@ -99,6 +99,7 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
   const InstructionRow& row = row_of(name);
   if (!is_native(row, target)) return {};
   std::vector<KernelUse> uses = {row_kernel(row, kShape, "alone", target)};
+  uses.front().role = Role::throughput;
   for (const std::string& partner : partners_of(name, target)) {
     const InstructionRow both[] = {row, row_of(partner)};
     uses.push_back(row_kernel(both, kShape, fmt::format("with{}", uses.size()), target));

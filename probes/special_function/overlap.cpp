@@ -130,7 +130,7 @@ void run(State& s) {
   s.lead_with("overlap_efficiency");
   s.add_exact("exp_to_mma_time", "", Better::lower, t_exp / t_mma);
   s.set_param("exps_per_step", std::int64_t{balanced});
-  s.set_param("kernel", both.entry());
+  s.record_kernel(both.entry());
   s.add_series({"exp_to_mma_time", "", {axis}, ratios});
   s.add_series({"overlap_efficiency", "", {axis}, efficiencies});
   s.add_series({"overlap", "", {axis}, overlaps});

@@ -152,7 +152,8 @@ const assay::Registration sync{{
           for (const char* constant : {"false", "true"})
             uses.push_back(
                 {.kernel = "sync_group<" + std::to_string(c.i64("threads")) + ", " + constant + ">",
-                 .sass = {{"BAR.SYNC", kBarriers, kBarriers}}});
+                 .sass = {{"BAR.SYNC", kBarriers, kBarriers}},
+                 .role = assay::Role::latency});
           return uses;
         },
     .run = run_sync,

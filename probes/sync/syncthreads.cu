@@ -45,8 +45,9 @@ const assay::Registration registration{{
     .cases = cases(),
     .kernels =
         [](const assay::Case&, assay::Target) {
-          return std::vector<assay::KernelUse>{
-              {.kernel = "syncthreads", .sass = {{"BAR.SYNC", kBarriers, kBarriers}}}};
+          return std::vector<assay::KernelUse>{{.kernel = "syncthreads",
+                                                .sass = {{"BAR.SYNC", kBarriers, kBarriers}},
+                                                .role = assay::Role::latency}};
         },
     .run = run,
 }};

@@ -36,7 +36,9 @@ WgmmaKernel alone(const WgmmaForm& form) {
 
 std::vector<KernelUse> kernels(const Case& c, Target target) {
   const WgmmaForm form = WgmmaForm::of(c);
-  return {in_flight(form).use(target), alone(form).use(target)};
+  std::vector<KernelUse> uses = {in_flight(form).use(target), alone(form).use(target)};
+  uses.front().role = Role::throughput;
+  return uses;
 }
 
 void run(State& s) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "harness/error.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/tests/scratch.hpp"
 
 namespace assay {

@@ -86,17 +86,6 @@ double bytes_of_warp(std::string_view opcode) {
   return kLanes * 4;
 }
 
-std::map<std::string, int> repeated_instruction(const std::map<std::string, int>& census) {
-  int most = 0;
-  for (const auto& [opcode, count] : census) most = std::max(most, count);
-  std::map<std::string, int> found;
-  for (const auto& [opcode, count] : census)
-    if (2 * count >= most) found.emplace(opcode, count);
-  for (const auto& [opcode, count] : found)
-    if (modifiers(opcode).front() != modifiers(found.begin()->first).front()) return {};
-  return found;
-}
-
 std::string CostTable::description(std::string_view arch) const {
   if (file_.empty())
     return fmt::format("no measured result for {}: documented and assumed rates alone", arch_);

@@ -50,10 +50,6 @@ std::optional<MatrixShape> matrix_shape(std::string_view opcode);
 // Bytes that a warp's load or store moves, by the width in its opcode.
 double bytes_of_warp(std::string_view opcode);
 
-// The instruction that a loop repeats, given the census of its opcodes: what there is at least half
-// as often as the most frequent. Empty if those are different instructions, beyond their modifiers.
-std::map<std::string, int> repeated_instruction(const std::map<std::string, int>& census);
-
 // Costs derived from the measurements of one run.json: a loop of copies of one instruction takes
 // 4 * 32 / (ops per clock and SM) cycles of a scheduler per copy, and so on for FLOP and bytes.
 class CostTable {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/error.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/sass/cost/cost_table.hpp"
 
@@ -33,45 +34,43 @@ class CostTableReader {
   const std::string& arch() const { return table_.arch_; }
 
  private:
+  // Measurements say which instruction their loop repeats and what of it they measure (Role). The
+  // shape of a loop that says nothing of that, such as one of several instructions, is no cost.
   void read(const Json& m) {
-    const std::string name = m.value("name", "");
-    if (m.value("status", "") != "ok" || !m.contains("metrics")) return;
-    if (name.starts_with("sass/pipes/")) return read_pipe(m);
-    if (!m.contains("sass") || !m["sass"].is_object() || !m["sass"].contains("loop") ||
-        m["sass"].value("emulated", false) || name.starts_with("special_function/overlap"))
-      return;
-    const bool instruction_row = name.starts_with("sass/") || name.starts_with("tensor_core/") ||
-                                 name.starts_with("special_function/");
-    if (!instruction_row && !name.starts_with("memory/") && !name.starts_with("sync/")) return;
-    const bool in_sm = name.starts_with("memory/shared/") || name.starts_with("memory/l1/");
-
-    const auto census = m["sass"]["loop"].get<std::map<std::string, int>>();
-    const bool is_read = in_sm && name.ends_with("/read");
-    // The operand source of a wgmma is not in its opcode.
-    const bool from_registers =
-        m.contains("params") && m["params"].is_object() && m["params"].value("source", "") == "rs";
-    for (const auto& [opcode, count] : is_read ? loads(census) : repeated_instruction(census)) {
-      CostTable::Row& row = table_.rows_[opcode + (from_registers ? " rs" : "")];
-      const std::optional<double> cycles = instruction_row ? arithmetic(m, opcode)
-                                           : in_sm         ? bandwidth(m["metrics"], opcode)
-                                                           : std::nullopt;
+    if (m.value("status", "") != "ok" || !m.contains("metrics") || !m.contains("sass")) return;
+    const Json instruction =
+        m["sass"].is_object() ? m["sass"].value("instruction", Json()) : Json();
+    if (!instruction.is_object()) return;
+    const std::string name = m.value("name", ""), role = instruction.value("role", "");
+    const auto cycles_alone = metric(m["metrics"], "cycles_per_instruction");
+    for (const auto& [opcode, count] : instruction.value("opcodes", Json::object()).items()) {
+      CostTable::Row& row = table_.rows_[opcode + operand_source(m)];
+      const std::optional<double> cycles = cycles_alone           ? issue_of(opcode, *cycles_alone)
+                                           : role == "throughput" ? arithmetic(m, opcode)
+                                           : role == "bandwidth"  ? bandwidth(m["metrics"], opcode)
+                                                                  : std::nullopt;
       keep_least(row.cycles, row.cycles_source, cycles, name);
       keep_least(row.latency, row.latency_source, metric(m["metrics"], "latency_cycles"), name);
+      if (cycles_alone) read_pipe(m, opcode);
     }
   }
 
-  // sass/pipes/<row>: an instruction alone in a loop, so that nothing else is in the way, and which
-  // pipe it was found on: by the report's clusters, or by the hardware's counters.
-  void read_pipe(const Json& m) {
-    const Json params = m.value("params", Json::object());
-    const std::string opcode = params.value("opcode", "");
-    if (opcode.empty()) return;
-    CostTable::Row& row = table_.rows_[opcode];
-    const auto cycles = metric(m["metrics"], "cycles_per_instruction");
-    const double shared = documented_pipe(opcode).shared ? 4 : 1;
-    keep_least(row.cycles, row.cycles_source, cycles ? std::optional(*cycles / shared) : cycles,
-               m.value("name", ""));
-    std::string pipe = params.value("pipe", "");
+  // The operand source of a wgmma is not in its opcode.
+  static std::string operand_source(const Json& m) {
+    const bool from_registers =
+        m.contains("params") && m["params"].is_object() && m["params"].value("source", "") == "rs";
+    return from_registers ? " rs" : "";
+  }
+
+  // Of an instruction that a loop holds alone, by the cycles a scheduler takes for it.
+  static double issue_of(const std::string& opcode, double cycles) {
+    return documented_pipe(opcode).shared ? cycles / 4 : cycles;
+  }
+
+  // Which pipe an instruction was found on: by the report's clusters, or by the hardware's
+  // counters.
+  void read_pipe(const Json& m, const std::string& opcode) {
+    std::string pipe = m.value("params", Json::object()).value("pipe", "");
     if (pipe.empty() && m.contains("counters")) pipe = busiest(m["counters"]);
     if (is_pipe(pipe)) table_.pipes_[opcode] = &pipe_called(pipe);
   }
@@ -94,13 +93,6 @@ class CostTableReader {
       best = pipe;
     }
     return best;
-  }
-
-  static std::map<std::string, int> loads(std::map<std::string, int> census) {
-    std::erase_if(census, [](const auto& entry) {
-      return !entry.first.starts_with("LD") || documented_pipe(entry.first).name != "lsu";
-    });
-    return census;
   }
 
   static std::optional<double> metric(const Json& metrics, const char* name) {
@@ -155,8 +147,7 @@ CostTable CostTable::read(const fs::path& run) {
 CostTable CostTable::newest(std::string_view arch) {
   std::error_code error;
   std::vector<fs::path> folders;
-  fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (int up = 0; up < 3 && folder.has_relative_path(); ++up, folder = folder.parent_path()) {
+  for (const fs::path& folder : ancestors(executable_folder())) {
     folders.push_back(folder / "results");
     folders.push_back(folder / "share/assay/results");
   }

@@ -10,6 +10,7 @@
 #include "harness/code/sass_check.hpp"
 #include "harness/code/verification.hpp"
 #include "harness/run/json_io.hpp"
+#include "harness/run/selection.hpp"
 #include "harness/tests/scratch.hpp"
 
 namespace assay::sass {
@@ -23,6 +24,7 @@ class Measured : public ScratchFolder {
     const auto verified =
         verify_all({{select(std::string("^") + kCase + "$", "full").at(0), Target::sm_90a}});
     code_ = verified.at(0).code.at(0);
+    record_ = verified.at(0).kernels.at(0);
     analysis_ = analyse(code_.function,
                         CostTable::read(ASSAY_SOURCE_DIR "/results/h200/2026-11-21-full/run.json"),
                         {.loop = code_.loop});
@@ -50,6 +52,7 @@ class Measured : public ScratchFolder {
   }
 
   KernelCode code_;
+  SassRecord record_;
   KernelAnalysis analysis_;
 };
 
@@ -75,9 +78,18 @@ TEST_F(Measured, TheFirstKernelOfACaseWhateverItWasCalled) {
   Json renamed = measurement(100);
   renamed["sass"]["kernel"] = "its_former_name";
   const MeasuredLoops run = run_of({renamed});
-  EXPECT_TRUE(run.find(function(), loop(), kCase, true));
-  EXPECT_FALSE(run.find(function(), loop(), kCase, false));
-  EXPECT_FALSE(run.find(function(), loop(), "special_function/rcp/f32", true));
+  EXPECT_TRUE(run.find(function(), loop(), kCase, record_, true));
+  EXPECT_FALSE(run.find(function(), loop(), kCase, record_, false));
+  EXPECT_FALSE(run.find(function(), loop(), "special_function/rcp/f32", record_, true));
+}
+
+TEST_F(Measured, AKernelForLatencyTakesThatForEachOfItsInstructions) {
+  SassRecord latency = record_;
+  latency.role = Role::latency;
+  latency.instruction = {{"MUFU.EX2", 128}};
+  const auto found = run_of({measurement(100)}).find(function(), loop(), kCase, latency, false);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cycles, 128 * 20.0);
 }
 
 TEST_F(Measured, WithoutCountedCyclesOrWorkThereIsNone) {

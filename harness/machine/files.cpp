@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/machine/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "harness/error.hpp"
+
+namespace assay {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void cannot_write(const fs::path& path, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  const char* mend = full              ? "free some space, or choose another folder with --out"
+                     : error == EACCES ? "choose a folder you may write to with --out"
+                                       : "check the path given with --out";
+  throw Error(ExitCode::io,
+              fmt::format("cannot write {}: {}: {}", path.string(), std::strerror(error), mend));
+}
+
+}  // namespace
+
+fs::path executable_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+std::vector<fs::path> ancestors(fs::path start) {
+  std::vector<fs::path> found;
+  for (; !start.empty(); start = start.parent_path()) {
+    found.push_back(start);
+    if (start == start.root_path()) break;
+  }
+  return found;
+}
+
+std::vector<fs::path> folders_of(const char* variable) {
+  std::vector<fs::path> folders;
+  const char* value = std::getenv(variable);
+  const std::string_view list = value ? value : "";
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(':', begin), list.size());
+    if (end > begin) folders.emplace_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return folders;
+}
+
+bool is_executable(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+int write_all(int file, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(file, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+void write_atomically(const fs::path& path, std::string_view content) {
+  const fs::path temporary = path.string() + ".part";
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) cannot_write(path, errno);
+  if (const int error = write_all(file, content)) {
+    ::close(file);
+    ::unlink(temporary.c_str());
+    cannot_write(path, error);
+  }
+  if (::fsync(file) != 0 || ::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+    cannot_write(path, errno);
+}
+
+}  // namespace assay

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: where programs lie, and writing that is whole or not at all.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// The folder of the running executable; empty where /proc does not tell.
+std::filesystem::path executable_folder();
+
+// `start` and every folder above it, nearest first.
+std::vector<std::filesystem::path> ancestors(std::filesystem::path start);
+
+// The folders that an environment variable such as PATH lists.
+std::vector<std::filesystem::path> folders_of(const char* variable);
+
+// Whether it is a regular file that this user may execute.
+bool is_executable(const std::filesystem::path& path);
+
+// Writes all of it to an open file, however many calls that takes. Returns 0, or errno.
+int write_all(int file, std::string_view content);
+
+// Writes beside the file, syncs and renames: a reader sees the old content or the new, never half.
+// Throws Error(io) naming the path and the reason (disk full, no permission).
+void write_atomically(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace assay
