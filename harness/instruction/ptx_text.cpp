@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/instruction/kernel_text.hpp"
+
 namespace assay {
 
 std::string replace_all(std::string text, const std::string& from, const std::string& to) {
@@ -12,15 +14,16 @@ std::string replace_all(std::string text, const std::string& from, const std::st
 }
 
 std::string ptx_text(const PtxKernel& kernel) {
-  std::string text = fmt::format(
-      ".version 9.0\n.target {}\n.address_size 64\n\n{}"
-      ".visible .entry {}(.param .u64 p_records, .param .u64 p_in, .param .u64 p_out,\n"
-      "    .param .u32 p_iterations, .param .u32 p_zero)\n.maxntid {}\n",
-      name(kernel.target), kernel.globals, kernel.entry, kernel.threads);
+  PtxEntry entry{.name = kernel.entry,
+                 .parameters = {".param .u64 p_records", ".param .u64 p_in", ".param .u64 p_out",
+                                ".param .u32 p_iterations", ".param .u32 p_zero"},
+                 .threads = kernel.threads};
   if (kernel.cluster > 1)
-    text += fmt::format(".explicitcluster\n.reqnctapercluster {}, 1, 1\n", kernel.cluster);
-  text +=
-      "{\n  .reg .pred %loop, %first, %lead, %warp_lead, %other_warp;\n"
+    entry.directives = {".explicitcluster",
+                        fmt::format(".reqnctapercluster {}, 1, 1", kernel.cluster)};
+  std::string& text = entry.body;
+  text =
+      "  .reg .pred %loop, %first, %lead, %warp_lead, %other_warp;\n"
       "  .reg .b32 %iterations, %zero, %one, %thread, %lane, %cta, %sm, %tmem;\n"
       "  .reg .b64 %records, %in, %out, %start, %stop, %start_ns, %stop_ns;\n";
   text += kernel.declarations;
@@ -63,7 +66,7 @@ std::string ptx_text(const PtxKernel& kernel) {
       "  @%warp_lead red.relaxed.gpu.global.max.u64 [%records+24], %stop_ns;\n"
       "  @%lead st.global.u32 [%records+32], %sm;\n";
   text += kernel.finish;
-  return text + "  ret;\n}\n";
+  return module_header(name(kernel.target)) + kernel.globals + entry_text(entry);
 }
 
 std::string load_tile(int bytes, int threads) {

@@ -9,6 +9,7 @@
 
 #include "harness/element.hpp"
 #include "harness/error.hpp"
+#include "harness/instruction/kernel_text.hpp"
 #include "harness/instruction/ptx_text.hpp"
 
 namespace assay {
@@ -20,14 +21,14 @@ std::string reg(const Operand& operand, int index, int chain) {
                    : fmt::format("%{}{}_{}", operand.name, chain, index);
 }
 
-// Loads, stores and moves know bit types of any register.
-std::string bit_type(const Operand& operand) { return fmt::format("b{}", register_bits(operand)); }
+// Loads and stores know bit types of any register but predicates.
+std::string moved_as(const Operand& operand) {
+  return operand.reg == "pred" ? "pred" : fmt::format("b{}", register_bits(operand));
+}
 
 }  // namespace
 
-int register_bits(const Operand& operand) {
-  return operand.reg.ends_with("64") ? 64 : operand.reg.ends_with("16") ? 16 : 32;
-}
+int register_bits(const Operand& operand) { return bits_of(operand.reg); }
 
 std::uint64_t chain_start(const InstructionRow& row, int chain) {
   return pack(row.chain.element, register_bits(row.chain), row.d0 + chain);
@@ -80,11 +81,8 @@ class RowText {
     std::string text;
     const auto load = [&](const Operand& operand, int chain) {
       for (int i = 0; i < operand.count; ++i, ++slot)
-        text += is_predicate(operand)
-                    ? fmt::format("  ld.global.b32 %mix, [%in+{}];\n  setp.ne.b32 {}, %mix, 0;\n",
-                                  slot * threads * 8, reg(operand, i, chain))
-                    : fmt::format("  ld.global.{} {}, [%in+{}];\n", bit_type(operand),
-                                  reg(operand, i, chain), slot * threads * 8);
+        text += load_text({reg(operand, i, chain), moved_as(operand)}, "global",
+                          fmt::format("%in+{}", slot * threads * 8), "%mix");
     };
     for (int c = 0; c < shape_.chains; ++c)
       if (chain_.uniform)
@@ -103,13 +101,8 @@ class RowText {
     std::string text = chain_.uniform ? ask_for_uniform() : "";
     for (int c = 0; c < shape_.chains; ++c)
       for (int i = 0; i < chain_.count; ++i, ++slot)
-        text += is_predicate(chain_)
-                    ? fmt::format(
-                          "  selp.b32 %mix, 1, 0, {};\n  @%first st.global.b32 [%out+{}], "
-                          "%mix;\n",
-                          reg(chain_, i, c), slot * threads * 8)
-                    : fmt::format("  @%first st.global.{} [%out+{}], {};\n", bit_type(chain_),
-                                  slot * threads * 8, reg(chain_, i, c));
+        text += store_text({reg(chain_, i, c), moved_as(chain_)}, "global",
+                           fmt::format("%out+{}", slot * threads * 8), "%mix", "%first");
     return text;
   }
 
@@ -136,8 +129,6 @@ class RowText {
                        "<" + name + ".", "<" + operand.name + ".");
     return operand;
   }
-
-  static bool is_predicate(const Operand& operand) { return operand.reg == "pred"; }
 
   // %zero comes from a kernel parameter: all threads have it, and the assembler knows no value.
   static std::string make_uniform(const Operand& operand, std::uint64_t bits, int chain) {

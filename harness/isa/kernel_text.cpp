@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "harness/instruction/kernel_text.hpp"
 #include "harness/isa/parsed_form.hpp"
 
 namespace assay::isa {
@@ -44,70 +45,63 @@ std::vector<Slot> frame_slots(std::vector<Slot> slots) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     Register& reg = slots[i].reg;
     reg.name = fmt::format("%assay_{}", i);
-    if (reg.type != "pred") reg.type = fmt::format("b{}", bits(reg));
+    if (reg.type != "pred") reg.type = fmt::format("b{}", bits_of(reg.type));
     slots[i].known = slots[i].loaded;
   }
   return slots;
 }
 
-// Text that knows its line.
-class Writer {
- public:
-  void line(const std::string& text) {
-    text_ += text + "\n";
-    ++next_;
-    for (const char c : text) next_ += c == '\n';
-  }
-  int next_line() const { return next_; }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-  int next_ = 1;
-};
+int lines_in(std::string_view text) { return static_cast<int>(std::ranges::count(text, '\n')); }
 
 // Slots that one load or store moves: one, or four of 32 bits in a row.
 struct Piece {
   std::size_t first, count;
 };
 
-// A kernel from the line behind its name on; `form` is null in a frame.
+// The kernel of a form, or its frame if `form` is null.
 class Kernel {
  public:
-  Kernel(const ParsedForm& around, const ParsedForm* form)
-      : around_(around), form_(form), slots_(slots_of(around)) {
+  Kernel(const ParsedForm& around, const ParsedForm* form) : slots_(slots_of(around)) {
     if (!form) slots_ = frame_slots(std::move(slots_));
-  }
-
-  // Returns the line of the form.
-  int write(Writer& out) const {
-    out.line(fmt::format("(.param .align 16 .b8 p_uniform[{}])", kSlot * kSlots));
-    for (const Companion* companion : around_.companions())
-      out.line(std::string(companion->directive));
-    out.line(fmt::format(".maxntid {}\n{{", kThreads));
-    out.line(".reg .b64 %assay_at;\n.reg .b32 %assay_lane;\n.reg .pred %assay_elected;");
-    if (form_) out.line(form_->shared());
+    entry_ = {.parameters = {fmt::format(".param .align 16 .b8 p_uniform[{}]", kSlot * kSlots)},
+              .threads = kThreads};
+    for (const Companion* companion : around.companions())
+      if (!companion->directive.empty()) entry_.directives.emplace_back(companion->directive);
+    std::string& body = entry_.body;
+    body = ".reg .b64 %assay_at;\n.reg .b32 %assay_lane;\n.reg .pred %assay_elected;\n";
+    if (form && !form->shared().empty()) body += form->shared() + "\n";
     // An address that differs from thread to thread, for the assembler treats others in their own
     // way; and made without arithmetic, which a form could share.
-    out.line("mov.u32 %assay_lane, %tid.x;\nmov.b64 %assay_at, {%assay_lane, %assay_lane};");
-    if (around_.is_of_one_thread())
-      out.line("elect.sync _|%assay_elected, -1;\n@!%assay_elected bra assay_done;");
-    for (std::size_t i = 0; i < slots_.size(); ++i) declare(out, i);
-    for (const Piece& piece : pieces(&Slot::loaded)) load(out, piece);
-    for (const Companion* companion : around_.companions())
-      out.line(std::string(companion->before));
-    const int own = out.next_line();
-    if (form_) out.line(form_->text());
-    for (const Companion* companion : around_.companions()) out.line(std::string(companion->after));
-    for (const Piece& piece : pieces(&Slot::stored)) store(out, piece);
-    out.line("assay_done:\nret;\n}");
-    return own;
+    body += "mov.u32 %assay_lane, %tid.x;\nmov.b64 %assay_at, {%assay_lane, %assay_lane};\n";
+    if (around.is_of_one_thread())
+      body += "elect.sync _|%assay_elected, -1;\n@!%assay_elected bra assay_done;\n";
+    for (std::size_t i = 0; i < slots_.size(); ++i) declare(i);
+    for (const Piece& piece : pieces(&Slot::loaded)) load(piece);
+    for (const Companion* companion : around.companions())
+      body += std::string(companion->before) + "\n";
+    own_ = lines_in(body);
+    if (form) body += form->text() + "\n";
+    for (const Companion* companion : around.companions())
+      body += std::string(companion->after) + "\n";
+    for (const Piece& piece : pieces(&Slot::stored)) store(piece);
+    body += "assay_done:\n";
+  }
+
+  std::string text(const std::string& name) {
+    entry_.name = name;
+    return entry_text(entry_);
+  }
+  // The line of the form in text(), the first being 0.
+  int own_line() const {
+    const int before = 3 + static_cast<int>(entry_.directives.size());  // .entry, .maxntid, {
+    return before + own_;
   }
 
  private:
   std::vector<Piece> pieces(bool Slot::*wanted) const {
     const auto is_word = [&](const Slot& slot) {
-      return slot.reg.type != "pred" && !slot.reg.uniform && bits(slot.reg) == 32 && slot.*wanted;
+      return slot.reg.type != "pred" && !slot.reg.uniform && bits_of(slot.reg.type) == 32 &&
+             slot.*wanted;
     };
     std::vector<Piece> found;
     for (std::size_t i = 0, step = 1; i < slots_.size(); i += step) {
@@ -118,14 +112,18 @@ class Kernel {
     return found;
   }
 
-  void declare(Writer& out, std::size_t i) const {
+  // What predicates and 128-bit registers are loaded and stored by way of.
+  static std::string scratch(std::size_t i) { return fmt::format("%assay_{}_by", i); }
+
+  void declare(std::size_t i) {
     const Register& reg = slots_[i].reg;
-    out.line(fmt::format(".reg .{} {};", reg.type, reg.name));
-    if (reg.type == "pred") out.line(fmt::format(".reg .b32 %assay_word{};", i));
-    if (reg.type == "b128") out.line(fmt::format(".reg .b64 %assay_low{0}, %assay_high{0};", i));
+    entry_.body += fmt::format(".reg .{} {};\n", reg.type, reg.name);
+    if (reg.type == "pred") entry_.body += fmt::format(".reg .b32 {};\n", scratch(i));
+    if (bits_of(reg.type) == 128)
+      entry_.body += fmt::format(".reg .b64 {0}_low, {0}_high;\n", scratch(i));
   }
 
-  static std::string address(std::size_t i) { return fmt::format("[%assay_at+{}]", i * kSlot); }
+  static std::string address(std::size_t i) { return fmt::format("%assay_at+{}", i * kSlot); }
 
   std::string vector(const Piece& piece) const {
     std::string text;
@@ -134,75 +132,53 @@ class Kernel {
     return text + "}";
   }
 
-  static std::string load_one(const Register& reg, int width, const std::string& to,
-                              std::size_t i) {
-    return reg.uniform ? fmt::format("ld.param.b{} {}, [p_uniform+{}];", width, to, i * kSlot)
-                       : fmt::format("ld.volatile.global.b{} {}, {};", width, to, address(i));
-  }
-
-  void load(Writer& out, const Piece& piece) const {
+  void load(const Piece& piece) {
     const std::size_t i = piece.first;
     const Register& reg = slots_[i].reg;
-    if (piece.count > 1) {
-      out.line(fmt::format("ld.volatile.global.v4.b32 {}, {};", vector(piece), address(i)));
-    } else if (reg.type == "pred") {
-      const std::string word = fmt::format("%assay_word{}", i);
-      out.line(load_one(reg, 32, word, i));
-      out.line(fmt::format("setp.ne.s32 {}, {}, 0;", reg.name, word));
-    } else if (bits(reg) == 128) {
-      out.line(fmt::format("ld.volatile.global.v2.b64 {{%assay_low{0}, %assay_high{0}}}, {1};", i,
-                           address(i)));
-      out.line(fmt::format("mov.b128 {1}, {{%assay_low{0}, %assay_high{0}}};", i, reg.name));
-    } else {
-      out.line(load_one(reg, bits(reg), reg.name, i));
-    }
+    entry_.body +=
+        piece.count > 1
+            ? fmt::format("  ld.volatile.global.v4.b32 {}, [{}];\n", vector(piece), address(i))
+        : reg.uniform ? load_text({reg.name, reg.type}, "param",
+                                  fmt::format("p_uniform+{}", i * kSlot), scratch(i))
+                      : load_text({reg.name, reg.type}, "volatile.global", address(i), scratch(i));
   }
 
-  void store(Writer& out, const Piece& piece) const {
+  void store(const Piece& piece) {
     const std::size_t i = piece.first;
     const Register& reg = slots_[i].reg;
-    if (piece.count > 1) {
-      out.line(fmt::format("st.volatile.global.v4.b32 {}, {};", address(i), vector(piece)));
-    } else if (reg.type == "pred") {
-      // A predicate shows by what it guards; in the frame nothing has written it.
-      out.line(fmt::format("{}st.volatile.global.b32 {}, %assay_lane;",
-                           slots_[i].known ? "@" + reg.name + " " : "", address(i)));
-    } else if (bits(reg) == 128) {
-      out.line(fmt::format("mov.b128 {{%assay_low{0}, %assay_high{0}}}, {1};", i, reg.name));
-      out.line(fmt::format("st.volatile.global.v2.b64 {1}, {{%assay_low{0}, %assay_high{0}}};", i,
-                           address(i)));
-    } else {
-      out.line(fmt::format("st.volatile.global.b{} {}, {};", bits(reg), address(i), reg.name));
-    }
+    // A predicate shows by what it guards; in the frame nothing has written it.
+    const std::string guard = slots_[i].known ? "@" + reg.name + " " : "";
+    entry_.body +=
+        piece.count > 1
+            ? fmt::format("  st.volatile.global.v4.b32 [{}], {};\n", address(i), vector(piece))
+        : reg.type == "pred"
+            ? fmt::format("  {}st.volatile.global.b32 [{}], %assay_lane;\n", guard, address(i))
+            : store_text({reg.name, reg.type}, "volatile.global", address(i), scratch(i));
   }
 
-  const ParsedForm& around_;
-  const ParsedForm* form_;
+  PtxEntry entry_;
   std::vector<Slot> slots_;
+  int own_ = 0;  // the line of the form in the body
 };
 
 }  // namespace
 
 Module module_text(std::span<const Form* const> forms, std::string_view architecture) {
-  Module module;
-  Writer out;
-  out.line(fmt::format(".version 9.0\n.target {}\n.address_size 64", architecture));
-  std::map<std::string, std::string> frames;  // text to name
+  Module module{.ptx = module_header(architecture), .forms = {}};
+  const auto next_line = [&] { return lines_in(module.ptx) + 1; };
+  std::map<std::string, std::string> frames;  // text without a name, to name
   for (std::size_t i = 0; i < forms.size(); ++i) {
     const ParsedForm parsed(forms[i]->ptx);
-    Writer frame;
-    Kernel(parsed, nullptr).write(frame);
-    const std::string text = frame.take();
-    const auto [known, is_new] = frames.emplace(text, fmt::format("frame_{}", i));
+    Kernel frame(parsed, nullptr), kernel(parsed, &parsed);
+    const auto [known, is_new] = frames.emplace(frame.text(""), fmt::format("frame_{}", i));
     FormPlace place{
-        .begin = out.next_line(), .kernel = fmt::format("form_{}", i), .frame = known->second};
-    out.line(".visible .entry " + place.kernel);
-    place.own = Kernel(parsed, &parsed).write(out);
-    if (is_new) out.line(".visible .entry " + place.frame + "\n" + text);
-    place.end = out.next_line();
+        .begin = next_line(), .kernel = fmt::format("form_{}", i), .frame = known->second};
+    place.own = place.begin + kernel.own_line();
+    module.ptx += kernel.text(place.kernel);
+    if (is_new) module.ptx += frame.text(place.frame);
+    place.end = next_line();
     module.forms.push_back(std::move(place));
   }
-  module.ptx = out.take();
   return module;
 }
 

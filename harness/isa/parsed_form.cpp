@@ -53,15 +53,6 @@ std::vector<std::string> names(const std::string& text) {
 
 }  // namespace
 
-int bits(const Register& reg) {
-  if (reg.type == "pred") return 32;
-  const std::size_t digits = reg.type.find_first_of("0123456789");
-  if (digits == reg.type.npos) return 32;  // no type at all: for the assembler to complain about
-  const std::string width = reg.type.substr(digits);  // "16x2"
-  const std::size_t times = width.find('x');
-  return std::stoi(width) * (times == width.npos ? 1 : std::stoi(width.substr(times + 1)));
-}
-
 ParsedForm::ParsedForm(std::string_view ptx) {
   for (const std::string& statement : statements(ptx)) {
     if (statement.starts_with(".reg"))

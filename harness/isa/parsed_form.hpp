@@ -12,9 +12,6 @@
 
 namespace assay::isa {
 
-// Width of a register: 16 for "b16", 32 for "f16x2" and for a predicate, which is kept in a word.
-int bits(const Register& reg);
-
 // What an instruction needs: in the same thread before it, so that its operands are ready, and
 // after it, so that its results can be read; and a directive of the kernel.
 struct Companion {
