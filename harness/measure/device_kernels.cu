@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/cuda.hpp"
 #include "harness/measure/device_kernels.hpp"
+#include "harness/measure/splitmix64.hpp"
 #include "harness/ptx/stopwatch.cuh"
 
 namespace assay {
@@ -16,14 +17,6 @@ __global__ void stamp(ClockStamp* stamps) {
 __global__ void spin(std::uint64_t nanoseconds) {
   const std::uint64_t start = ptx::globaltimer();
   while (ptx::globaltimer() - start < nanoseconds) __nanosleep(200);
-}
-
-// splitmix64 (Steele, Lea, Flood 2014): a bijection with full avalanche, so a counter will do.
-__device__ std::uint64_t splitmix64(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
 }
 
 __global__ void fill_random(std::uint64_t* words, std::size_t count, std::uint64_t seed) {

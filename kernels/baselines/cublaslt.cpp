@@ -4,8 +4,9 @@
 #include <cublasLt.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <source_location>
+#include <tuple>
+#include <utility>
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
@@ -55,6 +56,14 @@ void check_lt(cublasStatus_t status, std::source_location where = std::source_lo
                                             where.line(), static_cast<int>(status)));
 }
 
+constexpr int kHeuristics = 16;
+constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+
+cudaDataType_t data_type(const std::string& type) {
+  if (type == "bf16") return CUDA_R_16BF;
+  throw Error(ExitCode::unfit, fmt::format("cuBLASLt is not asked for {} here", type));
+}
+
 }  // namespace
 
 // cuBLASLt thinks in column-major matrices. A row-major m x n matrix is a column-major n x m one,
@@ -65,6 +74,7 @@ struct CublasLtGemm::Impl {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, out = nullptr;
   std::vector<cublasLtMatmulHeuristicResult_t> found;
+  std::vector<Operands> sets;
   Buffer workspace{kWorkspaceBytes};
 
   Impl() = default;
@@ -78,9 +88,12 @@ struct CublasLtGemm::Impl {
   }
 };
 
-CublasLtGemm::CublasLtGemm(cudaDataType_t ab, cudaDataType_t d, int m, int n, int k)
+CublasLtGemm::CublasLtGemm(const CublasLtProblem& problem, std::vector<Operands> sets)
     : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
+  s.sets = std::move(sets);
+  const cudaDataType_t ab = data_type(problem.ab), d = data_type(problem.d);
+  const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
   check_lt(api().create(&s.handle));
   check_lt(api().desc_create(&s.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
   const cublasOperation_t transposed = CUBLAS_OP_T;
@@ -111,43 +124,19 @@ CublasLtGemm::CublasLtGemm(cudaDataType_t ab, cudaDataType_t d, int m, int n, in
 }
 
 CublasLtGemm::~CublasLtGemm() = default;
-CublasLtGemm::CublasLtGemm(CublasLtGemm&&) noexcept = default;
 
-int CublasLtGemm::count() const { return static_cast<int>(impl_->found.size()); }
+int CublasLtGemm::asked() const { return kHeuristics; }
 
-void CublasLtGemm::run(int index, const Operands& operands, cudaStream_t stream) const {
+int CublasLtGemm::candidates() const { return static_cast<int>(impl_->found.size()); }
+
+void CublasLtGemm::run(int candidate, int set, cudaStream_t stream) const {
   const Impl& s = *impl_;
+  const Operands& operands = s.sets.at(static_cast<std::size_t>(set));
+  const cublasLtMatmulAlgo_t& algorithm = s.found.at(static_cast<std::size_t>(candidate)).algo;
   const float alpha = 1, beta = 0;
   check_lt(api().matmul(s.handle, s.operation, &alpha, operands.b, s.first, operands.a, s.second,
-                        &beta, operands.d, s.out, operands.d, s.out, &s.found.at(index).algo,
-                        s.workspace.data(), kWorkspaceBytes, stream));
-}
-
-int CublasLtGemm::find_best(std::span<const Operands> sets, int rounds, cudaStream_t stream) const {
-  std::vector<std::vector<double>> times(count());
-  Event begin, end;
-  for (int round = -1; round < rounds; ++round) {  // round -1 loads the kernels
-    for (int i = 0; i < count(); ++i) {
-      begin.record(stream);
-      run(i, sets[(round + 1 + i) % sets.size()], stream);
-      end.record(stream);
-      const double time = elapsed_ns(begin, end);
-      if (round >= 0) times[i].push_back(time);
-    }
-  }
-  const auto median = [](std::vector<double>& t) {
-    std::nth_element(t.begin(), t.begin() + t.size() / 2, t.end());
-    return t[t.size() / 2];
-  };
-  int best = 0;
-  double least = median(times[0]);
-  for (int i = 1; i < count(); ++i) {
-    if (const double time = median(times[i]); time < least) {
-      least = time;
-      best = i;
-    }
-  }
-  return best;
+                        &beta, operands.d, s.out, operands.d, s.out, &algorithm, s.workspace.data(),
+                        kWorkspaceBytes, stream));
 }
 
 }  // namespace assay::kernels

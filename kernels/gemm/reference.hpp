@@ -35,10 +35,4 @@ struct GemmErrors {
 GemmErrors check_gemm_bf16_nt(const void* d, const void* a, const void* b, int m, int n, int k,
                               std::uint64_t limit, std::uint64_t seed, cudaStream_t stream);
 
-// Fills with reproducible bf16 values uniform in [-1, 1).
-void fill_uniform_bf16(void* data, std::size_t count, std::uint64_t seed, cudaStream_t stream);
-
-// Fills with NaN, so that an output nobody wrote is seen.
-void poison(void* data, std::size_t bytes, cudaStream_t stream);
-
 }  // namespace assay::kernels
