@@ -75,7 +75,7 @@ struct CublasLtGemm::Impl {
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, out = nullptr;
   std::vector<cublasLtMatmulHeuristicResult_t> found;
   std::vector<Operands> sets;
-  Buffer workspace{kWorkspaceBytes};
+  Buffer workspace;
 
   Impl() = default;
   Impl(const Impl&) = delete;  // one owner
@@ -121,6 +121,7 @@ CublasLtGemm::CublasLtGemm(const CublasLtProblem& problem, std::vector<Operands>
                 fmt::format("cuBLASLt has no algorithm for m={} n={} k={} (status {})", m, n, k,
                             static_cast<int>(status)));
   }
+  s.workspace = Buffer(kWorkspaceBytes);
 }
 
 CublasLtGemm::~CublasLtGemm() = default;

@@ -25,14 +25,6 @@ TEST(BurstAndSustained, EachCaseIsThereTwice) {
   EXPECT_EQ(both[2].name, "bf16/m9");
 }
 
-TEST(OperandSets, AreEnoughThatL2HasForgottenOneWhenItsTurnComes) {
-  EXPECT_EQ(sets_beyond_l2(50'000'000, 400'000'000), 2);  // one is larger than L2 by itself
-  EXPECT_EQ(sets_beyond_l2(50'000'000, 10'000'000), 12);
-  for (const std::size_t bytes : {1'000'000, 7'000'000, 49'000'000, 51'000'000, 99'000'000}) {
-    EXPECT_GE((sets_beyond_l2(50'000'000, bytes) - 1) * bytes, 2 * 50'000'000u) << bytes;
-  }
-}
-
 // What line_up() does with libraries, without a GPU.
 class LineUp : public testing::Test {
  protected:
