@@ -2,6 +2,7 @@
 #include "kernels/baselines/baseline.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "harness/cuda.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <source_location>
+#include <string>
 #include <tuple>
 #include <utility>
 

@@ -3,6 +3,7 @@
 // checked, libraries choose their fastest candidate, and then all take turns.
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>

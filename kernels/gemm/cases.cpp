@@ -4,6 +4,13 @@
 // float64.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "harness/element.hpp"
 #include "harness/state.hpp"
 #include "kernels/baselines/cublaslt.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product.
 #pragma once
-#include <cuda_runtime_api.h>
-
 #include <string>
 
 #include "kernels/frame/path.hpp"

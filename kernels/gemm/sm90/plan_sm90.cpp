@@ -5,9 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "harness/cuda.hpp"
+#include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
