@@ -19,8 +19,8 @@ set_target_properties(assay_commands PROPERTIES EXPORT_NAME commands)
 install(TARGETS assay RUNTIME)
 install(TARGETS assay_kernels LIBRARY)
 set_target_properties(assay_kernel_frame PROPERTIES EXPORT_NAME kernel_frame)
-install(TARGETS assay_harness assay_commands assay_kernel_frame assay_fmt assay_json assay_cli11 assay_benchmark
-  EXPORT assayTargets)
+install(TARGETS assay_harness assay_commands assay_kernel_frame
+  assay_fmt assay_json assay_cli11 assay_benchmark EXPORT assayTargets)
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${package_dir})
 
 # What instructions cost, for `assay sass`: the newest measured result of every architecture.

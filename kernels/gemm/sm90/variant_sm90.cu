@@ -8,7 +8,7 @@ namespace {
 
 template <int kTileM, int kTileN, int kStages, int kClusterM, int kClusterN, int kInFlight>
 GemmVariantSm90 variant() {
-  using Tile = GemmTile<kTileM, kTileN, kStages, kClusterM, kClusterN, kInFlight>;
+  using Tile = GemmTileSm90<kTileM, kTileN, kStages, kClusterM, kClusterN, kInFlight>;
   const auto text = [](int value) { return std::to_string(value); };
   return {.name = text(kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
                   text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages) + "_w" +
