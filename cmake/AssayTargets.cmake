@@ -32,14 +32,15 @@ function(assay_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
-# The targets that a file is compiled for: the suffix of its name says so, "_sm90" and so on.
+# The targets that a file is compiled for: the suffix of its name says so, "_sm90" and so on, also of
+# a C++ file, which belongs to its architecture's CUDA files, and of a test of them ("_sm90_test").
 function(assay_architectures file result)
   set(wanted ${ASSAY_TARGETS})
-  if(file MATCHES "_sm90\\.cu$")
+  if(file MATCHES "_sm90(_test)?\\.(cu|cpp)$")
     set(only 90a)
-  elseif(file MATCHES "_sm100\\.cu$")
+  elseif(file MATCHES "_sm100(_test)?\\.(cu|cpp)$")
     set(only 100a 103a)
-  elseif(file MATCHES "_sm120\\.cu$")
+  elseif(file MATCHES "_sm120(_test)?\\.(cu|cpp)$")
     set(only 120a)
   else()
     set(only ${ASSAY_TARGETS})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install`, and what find_package(assay) then gives another project: assay::commands (the
-# whole command line; it brings assay::harness along) and assay_add_probes(). See examples/own_probe.
+# whole command line; it brings assay::harness along), assay::kernel_frame (operands, checks and
+# baselines of kernels) and assay_add_probes(). See examples/.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -17,8 +18,9 @@ set_target_properties(assay_harness PROPERTIES EXPORT_NAME harness)
 set_target_properties(assay_commands PROPERTIES EXPORT_NAME commands)
 install(TARGETS assay RUNTIME)
 install(TARGETS assay_kernels LIBRARY)
-install(TARGETS assay_harness assay_commands assay_fmt assay_json assay_cli11 assay_benchmark
-  EXPORT assayTargets)
+set_target_properties(assay_kernel_frame PROPERTIES EXPORT_NAME kernel_frame)
+install(TARGETS assay_harness assay_commands assay_kernel_frame
+  assay_fmt assay_json assay_cli11 assay_benchmark EXPORT assayTargets)
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${package_dir})
 
 # What instructions cost, for `assay sass`: the newest measured result of every architecture.
@@ -28,6 +30,9 @@ install(DIRECTORY results DESTINATION ${CMAKE_INSTALL_DATADIR}/assay
 # Headers keep their place below the root, so that #include "harness/probe.hpp" holds there too.
 install(DIRECTORY harness DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/assay-root
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN tests EXCLUDE)
+install(DIRECTORY kernels/frame kernels/baselines
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/assay-root/kernels
+  FILES_MATCHING PATTERN "*.hpp" PATTERN tests EXCLUDE)
 install(DIRECTORY kernels/c_api/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 

@@ -111,6 +111,9 @@ const std::vector<const Probe*>& probes();
 class Registration {
  public:
   explicit Registration(Probe probe, std::source_location where = std::source_location::current());
+  // For a probe whose cases depend on what else is registered: made when all that is done.
+  explicit Registration(Probe (*make)(),
+                        std::source_location where = std::source_location::current());
 };
 
 }  // namespace assay

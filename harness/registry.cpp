@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "harness/error.hpp"
 #include "harness/probe.hpp"
@@ -9,9 +10,23 @@
 namespace assay {
 namespace {
 
-std::vector<std::unique_ptr<Probe>>& owned() {
-  static std::vector<std::unique_ptr<Probe>> probes;  // function-local: safe before main()
-  return probes;
+struct Registered {
+  std::vector<std::unique_ptr<Probe>> probes;
+  struct Maker {
+    Probe (*make)();
+    const char* source;
+  };
+  std::vector<Maker> makers;
+};
+
+Registered& registered() {
+  static Registered all;  // function-local: safe before main()
+  return all;
+}
+
+void add(Probe probe, const char* source) {
+  probe.source = source;
+  registered().probes.push_back(std::make_unique<Probe>(std::move(probe)));
 }
 
 const Value& lookup(const Case& c, std::string_view key) {
@@ -44,15 +59,19 @@ bool Probe::exists_on(const Case& c, Target target) const {
 }
 
 Registration::Registration(Probe probe, std::source_location where) {
-  probe.source = where.file_name();
-  owned().push_back(std::make_unique<Probe>(std::move(probe)));
+  add(std::move(probe), where.file_name());
+}
+
+Registration::Registration(Probe (*make)(), std::source_location where) {
+  registered().makers.push_back({make, where.file_name()});
 }
 
 const std::vector<const Probe*>& probes() {
   static const std::vector<const Probe*> sorted = [] {
     std::vector<const Probe*> all;
     std::set<std::string> names;
-    for (const auto& probe : owned()) {
+    for (const auto& [make, source] : std::exchange(registered().makers, {})) add(make(), source);
+    for (const auto& probe : registered().probes) {
       all.push_back(probe.get());
       for (const Case& c : probe->cases)
         if (!names.insert(probe->full_name(c)).second)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/cuda.hpp"
 #include "harness/measure/device_kernels.hpp"
+#include "harness/measure/splitmix64.hpp"
 #include "harness/ptx/stopwatch.cuh"
-#include "harness/splitmix.cuh"
 
 namespace assay {
 namespace {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "harness/error.hpp"
 #include "harness/probe.hpp"
@@ -18,9 +20,20 @@ const Registration probe{{.name = "registry_test/probe",
                           .targets = {Target::sm_89, Target::host},
                           .run = [](State&) {}}};
 
-const Probe& registered() {
-  return **std::ranges::find_if(probes(),
-                                [](const Probe* p) { return p->name == "registry_test/probe"; });
+int registrations_seen = 0;
+
+const Registration made{[] {
+  return Probe{.name = "registry_test/made",
+               .cases = {{.name = std::to_string(registrations_seen)}},
+               .targets = {Target::host},
+               .run = [](State&) {}};
+}};
+
+// Stands for what registers itself later than the probe that depends on it.
+const int registered_later = ++registrations_seen;
+
+const Probe& registered(std::string_view name = "registry_test/probe") {
+  return **std::ranges::find_if(probes(), [&](const Probe* p) { return p->name == name; });
 }
 
 TEST(Registry, HoldsWhatWasRegisteredAndWhere) {
@@ -28,6 +41,13 @@ TEST(Registry, HoldsWhatWasRegisteredAndWhere) {
   EXPECT_EQ(found.question, "Is this probe found?");
   EXPECT_TRUE(found.source.ends_with("registry_test.cpp")) << found.source;
   EXPECT_EQ(found.full_name(found.cases[0]), "registry_test/probe/small");
+}
+
+TEST(Registry, MakesAProbeOnceEverythingElseIsRegistered) {
+  const Probe& found = registered("registry_test/made");
+  ASSERT_EQ(found.cases.size(), 1u);
+  EXPECT_EQ(found.cases[0].name, std::to_string(registered_later));
+  EXPECT_TRUE(found.source.ends_with("registry_test.cpp")) << found.source;
 }
 
 TEST(Registry, IsSortedByName) {

@@ -4,8 +4,10 @@
 #include <cublasLt.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <source_location>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
@@ -16,32 +18,21 @@ namespace {
 
 struct Api {
   DynamicLibrary library = DynamicLibrary::open(Library::cublaslt);
-  decltype(cublasLtCreate)* create = get<decltype(cublasLtCreate)>("cublasLtCreate");
-  decltype(cublasLtDestroy)* destroy = get<decltype(cublasLtDestroy)>("cublasLtDestroy");
-  decltype(cublasLtMatmul)* matmul = get<decltype(cublasLtMatmul)>("cublasLtMatmul");
-  decltype(cublasLtMatmulDescCreate)* desc_create =
-      get<decltype(cublasLtMatmulDescCreate)>("cublasLtMatmulDescCreate");
-  decltype(cublasLtMatmulDescDestroy)* desc_destroy =
-      get<decltype(cublasLtMatmulDescDestroy)>("cublasLtMatmulDescDestroy");
-  decltype(cublasLtMatmulDescSetAttribute)* desc_set =
-      get<decltype(cublasLtMatmulDescSetAttribute)>("cublasLtMatmulDescSetAttribute");
-  decltype(cublasLtMatrixLayoutCreate)* layout_create =
-      get<decltype(cublasLtMatrixLayoutCreate)>("cublasLtMatrixLayoutCreate");
-  decltype(cublasLtMatrixLayoutDestroy)* layout_destroy =
-      get<decltype(cublasLtMatrixLayoutDestroy)>("cublasLtMatrixLayoutDestroy");
-  decltype(cublasLtMatmulPreferenceCreate)* preference_create =
-      get<decltype(cublasLtMatmulPreferenceCreate)>("cublasLtMatmulPreferenceCreate");
-  decltype(cublasLtMatmulPreferenceDestroy)* preference_destroy =
-      get<decltype(cublasLtMatmulPreferenceDestroy)>("cublasLtMatmulPreferenceDestroy");
-  decltype(cublasLtMatmulPreferenceSetAttribute)* preference_set =
-      get<decltype(cublasLtMatmulPreferenceSetAttribute)>("cublasLtMatmulPreferenceSetAttribute");
-  decltype(cublasLtMatmulAlgoGetHeuristic)* heuristic =
-      get<decltype(cublasLtMatmulAlgoGetHeuristic)>("cublasLtMatmulAlgoGetHeuristic");
-
-  template <class F>
-  F* get(const char* name) const {
-    return library.symbol<F>(name);
-  }
+  decltype(&cublasLtCreate) create = library["cublasLtCreate"];
+  decltype(&cublasLtDestroy) destroy = library["cublasLtDestroy"];
+  decltype(&cublasLtMatmul) matmul = library["cublasLtMatmul"];
+  decltype(&cublasLtMatmulDescCreate) desc_create = library["cublasLtMatmulDescCreate"];
+  decltype(&cublasLtMatmulDescDestroy) desc_destroy = library["cublasLtMatmulDescDestroy"];
+  decltype(&cublasLtMatmulDescSetAttribute) desc_set = library["cublasLtMatmulDescSetAttribute"];
+  decltype(&cublasLtMatrixLayoutCreate) layout_create = library["cublasLtMatrixLayoutCreate"];
+  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy = library["cublasLtMatrixLayoutDestroy"];
+  decltype(&cublasLtMatmulPreferenceCreate) preference_create =
+      library["cublasLtMatmulPreferenceCreate"];
+  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy =
+      library["cublasLtMatmulPreferenceDestroy"];
+  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set =
+      library["cublasLtMatmulPreferenceSetAttribute"];
+  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = library["cublasLtMatmulAlgoGetHeuristic"];
 };
 
 const Api& api() {
@@ -55,6 +46,14 @@ void check_lt(cublasStatus_t status, std::source_location where = std::source_lo
                                             where.line(), static_cast<int>(status)));
 }
 
+constexpr int kHeuristics = 16;
+constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+
+cudaDataType_t data_type(const std::string& type) {
+  if (type == "bf16") return CUDA_R_16BF;
+  throw Error(ExitCode::unfit, fmt::format("cuBLASLt is not asked for {} here", type));
+}
+
 }  // namespace
 
 // cuBLASLt thinks in column-major matrices. A row-major m x n matrix is a column-major n x m one,
@@ -65,7 +64,8 @@ struct CublasLtGemm::Impl {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, out = nullptr;
   std::vector<cublasLtMatmulHeuristicResult_t> found;
-  Buffer workspace{kWorkspaceBytes};
+  std::vector<Operands> sets;
+  Buffer workspace;
 
   Impl() = default;
   Impl(const Impl&) = delete;  // one owner
@@ -78,9 +78,12 @@ struct CublasLtGemm::Impl {
   }
 };
 
-CublasLtGemm::CublasLtGemm(cudaDataType_t ab, cudaDataType_t d, int m, int n, int k)
+CublasLtGemm::CublasLtGemm(const CublasLtProblem& problem, std::vector<Operands> sets)
     : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
+  s.sets = std::move(sets);
+  const cudaDataType_t ab = data_type(problem.ab), d = data_type(problem.d);
+  const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
   check_lt(api().create(&s.handle));
   check_lt(api().desc_create(&s.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
   const cublasOperation_t transposed = CUBLAS_OP_T;
@@ -108,46 +111,23 @@ CublasLtGemm::CublasLtGemm(cudaDataType_t ab, cudaDataType_t d, int m, int n, in
                 fmt::format("cuBLASLt has no algorithm for m={} n={} k={} (status {})", m, n, k,
                             static_cast<int>(status)));
   }
+  s.workspace = Buffer(kWorkspaceBytes);
 }
 
 CublasLtGemm::~CublasLtGemm() = default;
-CublasLtGemm::CublasLtGemm(CublasLtGemm&&) noexcept = default;
 
-int CublasLtGemm::count() const { return static_cast<int>(impl_->found.size()); }
+int CublasLtGemm::asked() const { return kHeuristics; }
 
-void CublasLtGemm::run(int index, const Operands& operands, cudaStream_t stream) const {
+int CublasLtGemm::candidates() const { return static_cast<int>(impl_->found.size()); }
+
+void CublasLtGemm::run(int candidate, int set, cudaStream_t stream) const {
   const Impl& s = *impl_;
+  const Operands& operands = s.sets.at(static_cast<std::size_t>(set));
+  const cublasLtMatmulAlgo_t& algorithm = s.found.at(static_cast<std::size_t>(candidate)).algo;
   const float alpha = 1, beta = 0;
   check_lt(api().matmul(s.handle, s.operation, &alpha, operands.b, s.first, operands.a, s.second,
-                        &beta, operands.d, s.out, operands.d, s.out, &s.found.at(index).algo,
-                        s.workspace.data(), kWorkspaceBytes, stream));
-}
-
-int CublasLtGemm::find_best(std::span<const Operands> sets, int rounds, cudaStream_t stream) const {
-  std::vector<std::vector<double>> times(count());
-  Event begin, end;
-  for (int round = -1; round < rounds; ++round) {  // round -1 loads the kernels
-    for (int i = 0; i < count(); ++i) {
-      begin.record(stream);
-      run(i, sets[(round + 1 + i) % sets.size()], stream);
-      end.record(stream);
-      const double time = elapsed_ns(begin, end);
-      if (round >= 0) times[i].push_back(time);
-    }
-  }
-  const auto median = [](std::vector<double>& t) {
-    std::nth_element(t.begin(), t.begin() + t.size() / 2, t.end());
-    return t[t.size() / 2];
-  };
-  int best = 0;
-  double least = median(times[0]);
-  for (int i = 1; i < count(); ++i) {
-    if (const double time = median(times[i]); time < least) {
-      least = time;
-      best = i;
-    }
-  }
-  return best;
+                        &beta, operands.d, s.out, operands.d, s.out, &algorithm, s.workspace.data(),
+                        kWorkspaceBytes, stream));
 }
 
 }  // namespace assay::kernels

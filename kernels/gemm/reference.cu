@@ -6,32 +6,17 @@
 #include <cstdio>
 
 #include "harness/cuda.hpp"
+#include "harness/measure/splitmix64.hpp"
 #include "kernels/gemm/reference.hpp"
 
 namespace assay::kernels {
 namespace {
-
-// splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
-__device__ std::uint64_t hash(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 struct Totals {
   unsigned long long not_finite;
   unsigned long long worst_ratio_bits;  // of a non-negative double, whose bits sort like its value
   double squared_error, squared_reference;
 };
-
-__global__ void fill_uniform(__nv_bfloat16* data, std::size_t count, std::uint64_t seed) {
-  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
-    const double unit = static_cast<double>(hash(i ^ hash(seed)) >> 11) * 0x1p-53;
-    data[i] = __float2bfloat16_rn(static_cast<float>(2 * unit - 1));
-  }
-}
 
 __global__ void count_not_finite(const __nv_bfloat16* d, std::size_t count, Totals* totals) {
   const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
@@ -50,7 +35,7 @@ __global__ void compare(const __nv_bfloat16* d, const __nv_bfloat16* a, const __
   const std::uint64_t outputs = static_cast<std::uint64_t>(m) * n;
   for (std::uint64_t i = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32; i < checked;
        i += warps) {
-    const std::uint64_t at = all ? i : hash(i ^ hash(seed)) % outputs;
+    const std::uint64_t at = all ? i : splitmix64(i ^ splitmix64(seed)) % outputs;
     const __nv_bfloat16* row_a = a + at / n * k;
     const __nv_bfloat16* row_b = b + at % n * k;
     double sum = 0, magnitude = 0;
@@ -113,15 +98,6 @@ GemmErrors check_gemm_bf16_nt(const void* d, const void* a, const void* b, int m
   errors.worst_ratio = __builtin_bit_cast(double, found.worst_ratio_bits);
   errors.relative_error = std::sqrt(found.squared_error / found.squared_reference);
   return errors;
-}
-
-void fill_uniform_bf16(void* data, std::size_t count, std::uint64_t seed, cudaStream_t stream) {
-  fill_uniform<<<kBlocks, kThreads, 0, stream>>>(static_cast<__nv_bfloat16*>(data), count, seed);
-  check(cudaGetLastError());
-}
-
-void poison(void* data, std::size_t bytes, cudaStream_t stream) {
-  check(cudaMemsetAsync(data, 0xff, bytes, stream));
 }
 
 }  // namespace assay::kernels

@@ -3,7 +3,6 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -34,11 +33,5 @@ struct GemmErrors {
 // `limit` of them chosen by a hash of `seed`. bf16 row-major matrices. Blocks.
 GemmErrors check_gemm_bf16_nt(const void* d, const void* a, const void* b, int m, int n, int k,
                               std::uint64_t limit, std::uint64_t seed, cudaStream_t stream);
-
-// Fills with reproducible bf16 values uniform in [-1, 1).
-void fill_uniform_bf16(void* data, std::size_t count, std::uint64_t seed, cudaStream_t stream);
-
-// Fills with NaN, so that an output nobody wrote is seen.
-void poison(void* data, std::size_t bytes, cudaStream_t stream);
 
 }  // namespace assay::kernels

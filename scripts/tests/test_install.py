@@ -13,6 +13,7 @@ import sources
 
 BUILD = sources.ROOT / "build"
 EXAMPLE = sources.ROOT / "examples/own_probe"
+COPY_QUESTION = "How fast is our copy, and how does it compare with the CUDA runtime's?"
 
 
 def call(*command) -> str:
@@ -27,7 +28,8 @@ def test_contributing_shows_the_example():
     """Its blocks of code are the example's files, and each costs its author less than 60 lines."""
     text = (sources.ROOT / "CONTRIBUTING.md").read_text()
     blocks = re.findall("^```(?:cuda|cpp)\n(.*?)^```$", text, re.M | re.S)
-    files = [(EXAMPLE / name).read_text() for name in ("fma_latency.cu", "division_latency.cpp")]
+    files = [(EXAMPLE / name).read_text() for name in
+             ("fma_latency.cu", "division_latency.cpp", "copy/copy.hpp", "copy/copy.cu", "copy/cases.cpp")]
     assert blocks == files
     assert all(len(block.splitlines()) < 60 for block in blocks)
 
@@ -45,11 +47,14 @@ def test_find_package_and_own_probe(tmp_path):
     program = tmp_path / "build/own_probe"
     listed = json.loads(call(program, "list", "--json"))
     assert {case["name"]: case["question"] for case in listed} == {
+        "own/copy/bf16/268435456": COPY_QUESTION, "own/copy/bf16/268435456/sustained": COPY_QUESTION,
         "own/division": "How long until the sum of 1 and a quotient can be divided by, on the CPU?",
         "own/fma": "How many cycles until the result of an FFMA can be used?"}
     call(program, "sass", "--check", "--target", "sm_90a", "--out", tmp_path / "checked")
-    (fma,) = json.loads((tmp_path / "checked/run.json").read_text())["measurements"]
-    assert fma["name"] == "own/fma" and fma["sass"]["verified"] and fma["sass"]["loop"]["FFMA"] == 64
+    checked = json.loads((tmp_path / "checked/run.json").read_text())["measurements"]
+    assert all(case["sass"]["verified"] for case in checked)
+    loops = {case["name"]: case["sass"]["loop"] for case in checked}
+    assert loops["own/fma"]["FFMA"] == 64 and loops["own/copy/bf16/268435456"]["LDG.E.128"] > 0
 
     call(program, "run", "own/division", "--repetitions", 6, "--out", tmp_path / "run")
     measured = json.loads((tmp_path / "run/run.json").read_text())["measurements"]

@@ -5,31 +5,46 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
 #include "kernels/c_api/assay_kernels.h"
+#include "kernels/frame/fill.hpp"
 #include "kernels/gemm/reference.hpp"
+#include "kernels/gemm/shapes.hpp"
 
 namespace assay::kernels {
 namespace {
 
-bool has_sm90() {
-  int count = 0, major = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 &&
-         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
-         major == 9;
+// Whether this machine has a GPU that some path was built for.
+bool runs_here() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return false;
+  return std::ranges::count(gemm_paths().targets({.m = 64, .n = 64, .k = 64}), current_target());
 }
 
 TEST(Gemm, RefusesRowsThatTmaCannotAddress) {
   for (const auto& [m, n, k] : {std::tuple{64, 12, 64}, {64, 64, 4}, {0, 64, 64}}) {
     try {
-      GemmPlan(nullptr, nullptr, nullptr, m, n, k);
+      plan_gemm({.m = m, .n = n, .k = k}, {});
       FAIL() << "accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::usage);
     }
+  }
+}
+
+TEST(Gemm, SaysWhyNoPathCanDoAProblem) {
+  try {
+    gemm_paths().choose({.m = 64, .n = 64, .k = 64, .layout = "tt"}, Target::host);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::unfit);
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with("gemm_bf16_tt m=64 n=64 k=64 cannot run here"))
+        << error.what();
   }
 }
 
@@ -40,18 +55,19 @@ TEST(Gemm, CApiReportsStatusAndLine) {
                "gemm_bf16_nt: n and k must be multiples of 8 (16-byte rows), not m=64 n=12 k=64");
 }
 
-TEST(Gemm, VariantsHaveNamesOfTheirOwnAndFitAnSm) {
-  std::set<std::string> names;
-  for (const GemmVariant& v : gemm_variants()) {
-    EXPECT_TRUE(names.insert(v.name).second) << v.name;
-    EXPECT_LE(v.shared_bytes, 227 * 1024);
+TEST(Gemm, ShapesAreValidAndEachOfALayerNamesItsModel) {
+  std::set<std::tuple<int, int, int>> seen;
+  for (const GemmShape& shape : gemm_shapes()) {
+    EXPECT_NO_THROW(require_valid({.m = shape.m, .n = shape.n, .k = shape.k}));
+    EXPECT_TRUE(seen.insert({shape.m, shape.n, shape.k}).second) << shape.m;
+    EXPECT_EQ(shape.model.empty(), shape.layer.empty()) << shape.m;
   }
 }
 
-// Every variant on shapes that are and are not multiples of its tile, cluster and stage, with NaN
-// in and around the output.
+// Shapes that are and are not multiples of a tile, cluster and stage, with NaN in and around the
+// output.
 TEST(Gemm, IsRightAndWritesNothingElse) {
-  if (!has_sm90()) GTEST_SKIP() << "needs an sm_90 GPU";
+  if (!runs_here()) GTEST_SKIP() << "no path runs here";
   struct Shape {
     int m, n, k;
   };
@@ -69,30 +85,29 @@ TEST(Gemm, IsRightAndWritesNothingElse) {
     fill_uniform_bf16(a.data(), count_a, 1, stream);
     fill_uniform_bf16(b.data(), count_b, 2, stream);
     char* const out = d.as<char>() + kGuard;
-    for (const GemmVariant& v : gemm_variants()) {
-      poison(d.data(), d.bytes(), stream);
-      GemmPlan(out, a.data(), b.data(), s.m, s.n, s.k, {.variant = &v}).run(stream);
-      const GemmErrors errors =
-          check_gemm_bf16_nt(out, a.data(), b.data(), s.m, s.n, s.k, 1 << 20, 3, stream);
-      EXPECT_TRUE(errors.right()) << v.name << " m=" << s.m << " n=" << s.n << " k=" << s.k << ": "
-                                  << errors.describe();
-      std::vector<unsigned char> guards(2 * kGuard);
-      check(cudaMemcpy(guards.data(), d.data(), kGuard, cudaMemcpyDeviceToHost));
-      check(cudaMemcpy(guards.data() + kGuard, out + bytes_d, kGuard, cudaMemcpyDeviceToHost));
-      EXPECT_TRUE(std::ranges::all_of(guards, [](unsigned char c) { return c == 0xff; })) << v.name;
-    }
+    poison(d.data(), d.bytes(), stream);
+    const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
+    plan_gemm(problem, {out, a.data(), b.data()}).run(stream);
+    const GemmErrors errors =
+        check_gemm_bf16_nt(out, a.data(), b.data(), s.m, s.n, s.k, 1 << 20, 3, stream);
+    EXPECT_TRUE(errors.right()) << problem.text() << ": " << errors.describe();
+    std::vector<unsigned char> guards(2 * kGuard);
+    check(cudaMemcpy(guards.data(), d.data(), kGuard, cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(guards.data() + kGuard, out + bytes_d, kGuard, cudaMemcpyDeviceToHost));
+    EXPECT_TRUE(std::ranges::all_of(guards, [](unsigned char c) { return c == 0xff; }))
+        << problem.text();
   }
 }
 
 TEST(Gemm, ReferenceSeesAWrongAndAMissingOutput) {
-  if (!has_sm90()) GTEST_SKIP() << "needs an sm_90 GPU";
+  if (!runs_here()) GTEST_SKIP() << "no path runs here";
   constexpr int kSize = 256;
   constexpr std::size_t kCount = std::size_t{kSize} * kSize;
   const Stream stream;
   const Buffer a(kCount * 2), b(kCount * 2), d(kCount * 2);
   fill_uniform_bf16(a.data(), kCount, 1, stream);
   fill_uniform_bf16(b.data(), kCount, 2, stream);
-  gemm_bf16_nt(d.data(), a.data(), b.data(), kSize, kSize, kSize, stream);
+  plan_gemm({.m = kSize, .n = kSize, .k = kSize}, {d.data(), a.data(), b.data()}).run(stream);
   const auto found = [&] {
     return check_gemm_bf16_nt(d.data(), a.data(), b.data(), kSize, kSize, kSize, kCount, 3, stream);
   };
@@ -101,28 +116,6 @@ TEST(Gemm, ReferenceSeesAWrongAndAMissingOutput) {
   EXPECT_EQ(found().not_finite, 1u);
   check(cudaMemsetAsync(d.as<char>() + 2 * 77, 0x41, 2, stream));  // 12.06
   EXPECT_GT(found().worst_ratio, 1);
-}
-
-// One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
-TEST(Gemm, GivesTheSameBitsForEveryRasterAndGrid) {
-  if (!has_sm90()) GTEST_SKIP() << "needs an sm_90 GPU";
-  constexpr int kM = 1024, kN = 2048, kK = 512;
-  const Stream stream;
-  const Buffer a(std::size_t{kM} * kK * 2), b(std::size_t{kN} * kK * 2),
-      d(std::size_t{kM} * kN * 2);
-  fill_uniform_bf16(a.data(), std::size_t{kM} * kK, 1, stream);
-  fill_uniform_bf16(b.data(), std::size_t{kN} * kK, 2, stream);
-  std::vector<std::uint16_t> first;
-  for (const auto& [band, ctas] : {std::pair{1, 0}, {3, 0}, {8, 16}, {16, 2}}) {
-    poison(d.data(), d.bytes(), stream);
-    GemmPlan(d.data(), a.data(), b.data(), kM, kN, kK, {.band = band, .max_ctas = ctas})
-        .run(stream);
-    check(cudaStreamSynchronize(stream));
-    std::vector<std::uint16_t> bits(std::size_t{kM} * kN);
-    check(cudaMemcpy(bits.data(), d.data(), d.bytes(), cudaMemcpyDeviceToHost));
-    if (first.empty()) first = bits;
-    EXPECT_EQ(bits, first);
-  }
 }
 
 }  // namespace

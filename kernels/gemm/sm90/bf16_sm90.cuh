@@ -37,7 +37,7 @@ namespace assay::kernels {
 
 // Everything about a variant that is fixed when it is compiled.
 template <int kTileM_, int kTileN_, int kStages_, int kClusterM_, int kClusterN_, int kInFlight_>
-struct GemmTile {
+struct GemmTileSm90 {
   static constexpr int kTileM = kTileM_;  // rows of D per CTA
   static constexpr int kTileN = kTileN_;  // columns of D per CTA
   static constexpr int kTileK = 64;       // elements per stage: 128 bytes, one swizzle row
@@ -111,14 +111,14 @@ __device__ void store_block(const CUtensorMap* map, const float (&d)[Tile::kTile
   }
 }
 
-// Template arguments are GemmTile's.
+// Template arguments are GemmTileSm90's.
 template <int kTileM, int kTileN, int kStages, int kClusterM, int kClusterN, int kInFlight>
 __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(384, 1)
     gemm_bf16_nt_sm90(const __grid_constant__ CUtensorMap map_a,
                       const __grid_constant__ CUtensorMap map_b,
                       const __grid_constant__ CUtensorMap map_d, const Raster raster,
                       const int k_steps) {
-  using Tile = GemmTile<kTileM, kTileN, kStages, kClusterM, kClusterN, kInFlight>;
+  using Tile = GemmTileSm90<kTileM, kTileN, kStages, kClusterM, kClusterN, kInFlight>;
   static_assert(Tile::kThreads == 384);
   extern __shared__ __align__(1024) std::uint8_t shared[];
   std::uint8_t* const stages_a = shared;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Somebody else's implementation of an operation, that ours is compared with.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+
+#include "harness/callable.hpp"
+
+namespace assay::kernels {
+
+// A library on one problem and its rotating operand sets. To make one is to open it: its
+// constructor throws Error, saying why not, where the library is missing or cannot do the problem.
+class Baseline {
+ public:
+  virtual ~Baseline() = default;
+
+  virtual std::string name() const = 0;  // "cublaslt"
+
+  // How many candidates (algorithms, engines) it is asked for. Of several, the fastest takes part
+  // as "cublaslt_best16" and the library's own first choice, which is what a program gets that does
+  // not tune, as "cublaslt_first"; of one, it does as "cublaslt".
+  virtual int asked() const = 0;
+
+  // How many there are, at least one, the library's first choice first.
+  virtual int candidates() const = 0;
+
+  // Enqueues one call of a candidate on operand set `set`.
+  virtual void run(int candidate, int set, cudaStream_t stream) const = 0;
+};
+
+// Opens a baseline or throws what its constructor throws.
+using OpenBaseline = Callable<std::unique_ptr<Baseline>()>;
+
+// Nanoseconds of what the given function enqueues.
+using LaunchTimer = Callable<double(const Callable<void(cudaStream_t)>&)>;
+LaunchTimer event_timer(cudaStream_t stream);
+
+// The fastest candidate: all take turns on the rotating sets, once to warm up and then `rounds`
+// times, and the least median wins.
+int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds);
+
+}  // namespace assay::kernels

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/frame/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "harness/device.hpp"
+#include "harness/error.hpp"
+#include "harness/limits.hpp"
+
+namespace assay::kernels {
+namespace {
+
+constexpr int kRounds = 15;  // in which candidates are timed
+
+// The library's best candidate and its first, or its only one.
+std::vector<Contender> contenders_of(const std::shared_ptr<const Baseline>& library, int best) {
+  const auto contender = [&](const std::string& suffix, int candidate) {
+    return Contender{library->name() + suffix, [library, candidate](cudaStream_t stream, int set) {
+                       library->run(candidate, set, stream);
+                     }};
+  };
+  if (library->asked() == 1) return {contender("", 0)};
+  return {contender(fmt::format("_best{}", library->asked()), best), contender("_first", 0)};
+}
+
+}  // namespace
+
+std::vector<Case> burst_and_sustained(const std::vector<Case>& cases) {
+  std::vector<Case> both;
+  for (Case each : cases) {
+    each.params["state"] = "burst";
+    both.push_back(each);
+    each.name += "/sustained";
+    each.params["state"] = "sustained";
+    each.suite = Suite::full;
+    both.push_back(std::move(each));
+  }
+  return both;
+}
+
+Limit tensor_peak(const State& state, std::string_view element) {
+  const Limit per_clock = limits::tensor(state.target(), element);
+  if (per_clock.value <= 0) return {};
+  const Device& device = state.device();
+  return {per_clock.value * device.sm_count * device.sm_clock_max_mhz * 1e-6,
+          fmt::format("{} FLOP/clk/SM ({}) at the highest SM clock", per_clock.value,
+                      per_clock.source)};
+}
+
+Field line_up(const std::vector<OpenBaseline>& libraries, const Referee& referee) {
+  Field field;
+  for (const OpenBaseline& open : libraries) {
+    std::shared_ptr<const Baseline> library;
+    try {
+      library = open();
+    } catch (const Error& error) {
+      field.flags.push_back(std::string("no baseline: ") + error.what());
+      continue;
+    }
+    const int best = library->candidates() == 1
+                         ? 0
+                         : find_best(*library, referee.sets, kRounds, referee.nanoseconds);
+    for (Contender& contender : contenders_of(library, best)) {
+      referee.must_be_right(contender);
+      field.baselines.push_back(std::move(contender));
+    }
+  }
+  return field;
+}
+
+void compare(State& state, const Comparison& comparison) {
+  const OperandSets sets(state, comparison.operands);
+  std::vector<Plan> plans;
+  for (int set = 0; set < sets.count(); ++set) plans.push_back(comparison.plan(sets[set]));
+  state.set_param("variant", plans.front().variant);
+
+  const auto must_be_right = [&](const Contender& contender) {
+    sets.poison_outputs(0);
+    contender.run(state.stream(), 0);
+    const std::string error = comparison.find_error(sets[0]);
+    state.require(error.empty(), contender.name + ": " + error);
+  };
+  const Contender ours = {"assay", [&](cudaStream_t stream, int set) {
+                            plans[static_cast<std::size_t>(set)].run(stream);
+                          }};
+  must_be_right(ours);
+
+  std::vector<OpenBaseline> libraries;
+  for (const Comparison::Library& library : comparison.libraries) {
+    libraries.emplace_back([&] { return library(sets); });
+  }
+  Field field = line_up(libraries, {.sets = sets.count(),
+                                    .nanoseconds = event_timer(state.stream()),
+                                    .must_be_right = must_be_right});
+  for (std::string& flag : field.flags) state.add_flag(std::move(flag));
+  state.compare(comparison.work, sets.count(), ours, field.baselines);
+}
+
+}  // namespace assay::kernels
