@@ -49,16 +49,6 @@ __device__ inline void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// A word of another CTA's shared memory, at an address that map_shared_address() gave.
-__device__ inline std::uint32_t cluster_load_u32(std::uint32_t address) {
-  std::uint32_t value;
-  asm volatile("ld.relaxed.cluster.shared::cluster.u32 %0, [%1];"
-               : "=r"(value)
-               : "r"(address)
-               : "memory");
-  return value;
-}
-
 __device__ inline void cluster_sync() {
   cluster_arrive();
   cluster_wait();

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/ordered_memory.cuh"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase.hpp"
 #include "probes/memory/periodicity.hpp"

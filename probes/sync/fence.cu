@@ -18,7 +18,6 @@
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
-#include "harness/ptx/memory_fence.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/state.hpp"
 
