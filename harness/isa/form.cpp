@@ -13,10 +13,10 @@
 #include <set>
 
 #include "harness/error.hpp"
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/registry.hpp"
 #include "harness/isa/environment.hpp"
-#include "harness/isa/notation.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::isa {
@@ -146,7 +146,7 @@ std::vector<Form> forms_from(const std::string& source) {
     return forms;
   }
   std::map<std::string, int> used;
-  for (const InstructionRow& row : rows_of(text)) {
+  for (const InstructionRow& row : notation::rows_of(text)) {
     const std::string name = row.name.empty() ? row.ptx : row.name;
     const int number = ++used[name];
     forms.push_back({.name = number == 1 ? name : fmt::format("{} ({})", name, number),
