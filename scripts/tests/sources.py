@@ -18,6 +18,19 @@ def files(*patterns: str) -> list[pathlib.Path]:
     return sorted({ROOT / name for name in listed if name and (ROOT / name).is_file()})
 
 
+# Comments and literals of C++, raw strings among them. A digit separator opens no character.
+_NOT_CODE = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"([^()\\ ]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])+'""",
+    re.DOTALL,
+)
+
+
+@functools.cache
+def code(file: pathlib.Path) -> str:
+    """The text of a C++ file without comments, and with its literals emptied."""
+    return _NOT_CODE.sub(lambda m: " " if m[0].startswith("/") else '""', file.read_text())
+
+
 @functools.cache
 def includes(file: pathlib.Path) -> tuple[str, ...]:
     """What `file` itself includes, in either form, as written."""

@@ -9,10 +9,8 @@
 // Put there by the set-up script; a toolkit may have it as well.
 #if __has_include(".toolchain/nvidia/cu13/include/nvml.h")
 #include ".toolchain/nvidia/cu13/include/nvml.h"
-#define ASSAY_HAS_NVML_HEADER
 #elif __has_include(<nvml.h>)
 #include <nvml.h>
-#define ASSAY_HAS_NVML_HEADER
 #endif
 
 namespace assay {
@@ -35,7 +33,7 @@ TEST(Nvml, OpensOrSaysWhyNot) {
   EXPECT_FALSE(nvml->device("FFFFFFFF:FF:1F.0"));
 }
 
-#ifdef ASSAY_HAS_NVML_HEADER
+#ifdef NVML_API_VERSION  // the header is there
 // The declarations this program makes for itself are those of NVIDIA's header.
 TEST(Nvml, DeclaresWhatTheHeaderDeclares) {
   using namespace nvml_abi;
