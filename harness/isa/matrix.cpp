@@ -8,7 +8,6 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <regex>

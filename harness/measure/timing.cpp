@@ -7,7 +7,6 @@
 #include <numeric>
 #include <thread>
 
-#include "harness/error.hpp"
 #include "harness/measure/counters.hpp"
 #include "harness/measure/cycle_counter.hpp"
 #include "harness/measure/state_impl.hpp"

@@ -8,8 +8,6 @@
 #pragma once
 #include <cstdint>
 
-#include "harness/ptx/shared_address.cuh"
-
 namespace assay::ptx {
 
 // Loads four matrices: r[i] is this lane's piece of matrix i.

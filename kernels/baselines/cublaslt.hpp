@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <span>
-#include <vector>
 
 namespace assay::kernels {
 

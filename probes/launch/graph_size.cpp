@@ -15,13 +15,11 @@
 //   once before the first one ends
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 
 #include "harness/statistics.hpp"
-#include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"
 #include "probes/launch/concurrency.hpp"
 

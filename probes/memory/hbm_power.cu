@@ -8,7 +8,6 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/measurement.hpp"
 #include "probes/memory/dram_limit.hpp"
 #include "probes/memory/hbm.cuh"
 

@@ -8,7 +8,6 @@
 // at worst, 1 / (h / L2 + (1 - h) / memory), and at best that of the busier of the two alone:
 // min(L2, memory / (1 - h)). The series has both beside what was measured.
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "harness/device.hpp"

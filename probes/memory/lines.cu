@@ -8,7 +8,6 @@
 // line, and the count falls where lines meet in the same sets. A cache of W ways whose sets are
 // plain bits of the address would hold W of them at a stride of its size or more.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 

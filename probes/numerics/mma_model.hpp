@@ -13,7 +13,6 @@
 //   DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv:2412.19437, section 3.3.2: about 14 bits.
 #pragma once
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "probes/numerics/float_format.hpp"

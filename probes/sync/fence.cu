@@ -15,7 +15,6 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/ptx/cluster.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/tma.cuh"

@@ -11,7 +11,6 @@
 #include <array>
 #include <cmath>
 
-#include "harness/measurement.hpp"
 #include "probes/tensor_core/wgmma_kernel.hpp"
 
 namespace {
