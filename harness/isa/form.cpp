@@ -16,6 +16,7 @@
 #include "harness/instruction/notation.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/registry.hpp"
+#include "harness/isa/environment.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::isa {

@@ -9,6 +9,7 @@
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
 #include "harness/machine/nvml.hpp"
+#include "harness/machine/process.hpp"
 
 namespace assay {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "harness/measure/counters.hpp"
 #include "harness/measure/cycle_counter.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/statistics.hpp"
 

@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "harness/statistics.hpp"
+#include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"
 #include "probes/launch/concurrency.hpp"
 

@@ -10,6 +10,8 @@
 #include <array>
 
 #include "harness/code/assembler.hpp"
+#include "harness/device.hpp"
+#include "probes/launch/chain.hpp"
 #include "probes/launch/clock.hpp"
 
 namespace {

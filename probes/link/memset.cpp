@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory set to a value, as offloaded work often begins.
 #include "harness/cuda.hpp"
+#include "harness/device.hpp"
 #include "harness/state.hpp"
 #include "probes/link/size_sweep.hpp"
 

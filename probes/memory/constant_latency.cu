@@ -3,6 +3,7 @@
 // place of each 64 bytes. A word holds its successor's offset, which is the address in the bank, so
 // that only the load is on the chain. A bank has 64 KiB (CUDA C++ Programming Guide), and so the
 // curve ends there, within what the second level holds on most chips.
+#include "harness/device.hpp"
 #include "harness/state.hpp"
 #include "probes/memory/plateaus.hpp"
 #include "probes/memory/ring.hpp"

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "harness/device.hpp"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/fence.cuh"

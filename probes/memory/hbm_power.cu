@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/measurement.hpp"
 #include "probes/memory/dram_limit.hpp"
 #include "probes/memory/hbm.cuh"
 

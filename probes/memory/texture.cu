@@ -12,6 +12,7 @@
 #include "harness/device.hpp"
 #include "harness/state.hpp"
 #include "probes/memory/plateaus.hpp"
+#include "probes/memory/rate.hpp"
 #include "probes/memory/ring.hpp"
 #include "probes/memory/vector_sum.hpp"
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 
+#include "harness/measurement.hpp"
 #include "probes/tensor_core/wgmma_kernel.hpp"
 
 namespace {

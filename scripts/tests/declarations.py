@@ -34,7 +34,7 @@ def _names(statement: list[str]) -> set[str]:
     """What one declaration, read up to its `;` or `{`, declares."""
     tokens = _without_angles(statement)
     words = [t for t in tokens if t[0].isalpha() or t[0] == "_"]
-    if not words:
+    if not words or words[0] in ("namespace", "extern"):
         return set()
     if words[0] == "using":
         before = tokens[: tokens.index("=")] if "=" in tokens else tokens
@@ -61,35 +61,39 @@ def _names(statement: list[str]) -> set[str]:
 
 
 @functools.cache
-def declared(file: pathlib.Path) -> frozenset[str]:
-    """Names at namespace scope and enumerators, those of bodies and members left out."""
+def declared(file: pathlib.Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Names at namespace scope and enumerators; and members of classes."""
     text = re.sub(r"^\s*#(?:\\\n|.)*", "", sources.code(file), flags=re.MULTILINE)
     names: set[str] = set()
+    members: set[str] = set()
+    into = {"namespace": names, "class": members}
     scopes, statement, parentheses = ["namespace"], [], 0
     for token in _TOKEN.findall(text):
         parentheses += (token == "(") - (token == ")")
         if token == "{":
-            if scopes[-1] == "namespace" and parentheses == 0:
-                if "namespace" in statement or statement[:1] == ["extern"]:
-                    scopes.append("namespace")
-                else:
-                    names |= _names(statement)
-                    plain = set(_without_angles(statement))
-                    scopes.append("enum" if "enum" in plain else "other")
-            else:
-                scopes.append("other")
+            inner = "body"
+            if scopes[-1] in into and parentheses == 0:
+                plain = _without_angles(statement)
+                into[scopes[-1]].update(_names(statement))
+                if "namespace" in plain or plain[:1] == ["extern"]:
+                    inner = "namespace"
+                elif "enum" in plain:
+                    inner = "enum"
+                elif _TYPE & set(plain) and "(" not in plain:
+                    inner = "class"
+            scopes.append(inner)
             statement = []
         elif token == "}":
             if scopes[-1] == "enum":
                 names |= _enumerators(statement)
             scopes.pop()
             statement = []
-        elif token == ";" and parentheses == 0 and scopes[-1] == "namespace":
-            names |= _names(statement)
+        elif token == ";" and parentheses == 0 and scopes[-1] in into:
+            into[scopes[-1]].update(_names(statement))
             statement = []
         else:
             statement.append(token)
-    return frozenset(names)
+    return frozenset(names), frozenset(members)
 
 
 def _enumerators(tokens: list[str]) -> set[str]:
@@ -99,7 +103,16 @@ def _enumerators(tokens: list[str]) -> set[str]:
 
 
 @functools.cache
-def mentioned(file: pathlib.Path) -> frozenset[str]:
-    """Every identifier in a file's code, includes left out."""
+def _mentioned(file: pathlib.Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Every identifier in a file's code, includes left out; and those behind `.`, `->` or `::`."""
     text = re.sub(r"^\s*#\s*include.*", "", sources.code(file), flags=re.MULTILINE)
-    return frozenset(re.findall(r"[A-Za-z_]\w*", text))
+    behind = re.findall(r"(?:\.|->|::)\s*([A-Za-z_]\w*)", text)
+    return frozenset(re.findall(r"[A-Za-z_]\w*", text)), frozenset(behind)
+
+
+def uses(file: pathlib.Path, header: pathlib.Path) -> bool:
+    """Whether `file` mentions a name that `header` declares. A type that a function returned needs no
+    mention of its own, so that a member of it counts."""
+    names, members = declared(header)
+    mentioned, behind = _mentioned(file)
+    return bool(names & mentioned or members & behind)

@@ -123,14 +123,13 @@ STANDARD = {
 
 def unused(file: pathlib.Path) -> list[str]:
     found = []
-    mentioned = declarations.mentioned(file)
     name_of_file = str(file.relative_to(sources.ROOT))
     for name in sources.includes(file):
         there = sources.ROOT / name
         if there.is_file() and there.suffix in (".hpp", ".cuh", ".h"):
             its_own = there.stem == file.stem.removesuffix("_test")
             passed_on = name in PASSED_ON.get(name_of_file, ())
-            if not its_own and not passed_on and not declarations.declared(there) & mentioned:
+            if not its_own and not passed_on and not declarations.uses(file, there):
                 found.append(f"{name_of_file} uses nothing of {name}")
         elif name in STANDARD and not re.search(STANDARD[name], sources.code(file)):
             found.append(f"{name_of_file} uses nothing of <{name}>")

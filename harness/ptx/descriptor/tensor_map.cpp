@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include "harness/cuda.hpp"
 #include "harness/error.hpp"
 #include "harness/ptx/descriptor/im2col_map.hpp"
 
