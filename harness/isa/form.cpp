@@ -120,10 +120,15 @@ std::vector<Form> select_forms(const std::string& filter) {
   std::vector<Form> all = all_forms();
   if (filter.empty()) return all;
   const std::regex expression = filter_expression(filter);
+  // Rows that are told from another form by their registers alone go by that form's name.
+  std::set<std::string> named;
+  for (const RegisteredRow& registered : instruction_rows())
+    if (is_timed(registered.row) && std::regex_search(registered.name, expression))
+      named.insert(identity(plain_text(registered.row)));
   std::vector<Form> chosen;
   for (const Form& form : all)
     if (form.name == filter || std::regex_search(form.name, expression) ||
-        std::regex_search(form.ptx, expression))
+        std::regex_search(form.ptx, expression) || named.contains(identity(form.ptx)))
       chosen.push_back(form);
   if (!chosen.empty()) return chosen;
   std::vector<std::string> names;

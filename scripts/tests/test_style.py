@@ -77,6 +77,13 @@ def test_no_macros_but_those_of_the_c_header():
     assert found == MACROS
 
 
+def test_headers_open_no_namespace_for_others():
+    opens = re.compile(r"\busing\s+namespace\b")
+    assert not relative(
+        p for p in sources.files("*.hpp", "*.cuh", "*.h") if opens.search(sources.code(p))
+    )
+
+
 def test_shell_scripts_pass_shellcheck():
     if not shutil.which("shellcheck"):
         pytest.skip("shellcheck is not installed")
