@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread-block clusters: who am I, and the cluster-wide barrier. sm_90 and newer.
+// Thread-block clusters: who am I, and the cluster-wide barrier. sm_90 and newer. PTX ISA 9.0,
+// "Special Registers" and "barrier.cluster".
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time as a CTA sees it: its SM's cycle counter beside the GPU-wide nanosecond timer.
+// Time as a CTA sees it: SM cycles beside GPU-wide nanoseconds. PTX ISA 9.0, "Special Registers".
 #pragma once
 #include <cstdint>
 

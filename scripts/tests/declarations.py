@@ -39,25 +39,32 @@ def _names(statement: list[str]) -> set[str]:
     if words[0] == "using":
         before = tokens[: tokens.index("=")] if "=" in tokens else tokens
         return {[t for t in before if t.isidentifier()][-1]}
-    kinds = [i for i, t in enumerate(tokens) if t in _TYPE]
-    if kinds and "(" not in tokens[: kinds[0]]:
+    if _is_type(tokens):
         head, depth = [], 0
-        for token in tokens[kinds[0] + 1 :]:
+        for token in tokens[next(i for i, t in enumerate(tokens) if t in _TYPE) + 1 :]:
             depth += (token == "(") - (token == ")")
             if token in (":", "=") and depth == 0:
                 break
             if depth == 0 and token.isidentifier() and token not in _TYPE | _NO_NAME | {"final"}:
                 head.append(token)
         return set(head[-1:])
-    found, depth = set(), 0
+    found, depth, value = set(), 0, False
     for here, after in zip(tokens, [*tokens[1:], ";"]):
         depth += (here in "([<") - (here in ")]>")
-        if depth == 0 and here.isidentifier() and here not in _NO_NAME:
+        if depth == 0 and here in ("=", ","):
+            value = here == "="
+        if depth == 0 and not value and here.isidentifier() and here not in _NO_NAME:
             if after in ("(", "=", ";", "[", ","):
                 found.add(here)
-        if here == "=" or (here == "(" and found):
-            break
+        if here == "(" and found and not value:
+            break  # parameters
     return found
+
+
+def _is_type(tokens: list[str]) -> bool:
+    """Whether a declaration is of a class, an enum or a concept, and not of what is one."""
+    kind = next((i for i, token in enumerate(tokens) if token in _TYPE), None)
+    return kind is not None and "(" not in tokens[:kind]
 
 
 @functools.cache
@@ -79,7 +86,7 @@ def declared(file: pathlib.Path) -> tuple[frozenset[str], frozenset[str]]:
                     inner = "namespace"
                 elif "enum" in plain:
                     inner = "enum"
-                elif _TYPE & set(plain) and "(" not in plain:
+                elif _is_type(plain):
                     inner = "class"
             scopes.append(inner)
             statement = []

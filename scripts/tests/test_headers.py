@@ -136,6 +136,28 @@ def unused(file: pathlib.Path) -> list[str]:
     return found
 
 
+def test_declared_names_are_read_from_text(tmp_path):
+    """What the next test stands on."""
+    header = tmp_path / "sample.hpp"
+    header.write_text("""
+        #pragma once
+        namespace a::b {  // comment with unused_word
+        struct Forward;
+        struct alignas(16) Point final : Base { int x = 3, y; double length() const { return x; } };
+        enum class Colour : int { red, green = 2 };
+        using Words = std::vector<int>;
+        template <class T, int kCount> inline T* first(T (&values)[kCount]) { T local; return local; }
+        constexpr double kRate = f(1), kOther[] = {1, 2};
+        std::string name_of(const Point& argument);
+        }
+    """)
+    assert declarations.declared(header) == (
+        {"Forward", "Point", "Colour", "red", "green", "Words", "first", "kRate", "kOther",
+         "name_of"},
+        {"x", "y", "length"},
+    )
+
+
 def test_includes_are_used():
     """By name: a file that includes another mentions something that the other one declares."""
     found = [line for file in sources.files(*CXX) for line in unused(file)]
