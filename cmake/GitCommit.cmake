@@ -8,4 +8,9 @@ else()
   execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty --abbrev=12
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define ASSAY_GIT_COMMIT \"@commit@\"\n" @ONLY)
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT
+"#pragma once
+namespace assay {
+inline constexpr const char* kGitCommit = \"@commit@\";
+}
+" @ONLY)

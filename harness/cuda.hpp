@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <source_location>
-#include <string_view>
 #include <utility>
 #include <vector>
 

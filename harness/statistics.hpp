@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Medians and their confidence intervals, without assuming a distribution.
 #pragma once
-#include <cstddef>
 #include <span>
 #include <vector>
 

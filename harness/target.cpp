@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/target.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "harness/error.hpp"

@@ -13,6 +13,7 @@
 #include "harness/error.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/run/journal.hpp"
+#include "harness/run/selection.hpp"
 
 namespace assay::commands {
 namespace {

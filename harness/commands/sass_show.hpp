@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/error.hpp"
-#include "harness/run/selection.hpp"
+#include "harness/probe.hpp"
 #include "harness/target.hpp"
 
 namespace assay::commands {

@@ -2,7 +2,6 @@
 // A loaded kernel with the interface of ptx_text.hpp, its buffers, and the check of its values.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

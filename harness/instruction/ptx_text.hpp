@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every generated kernel has in common, as PTX text.
 #pragma once
-#include <cstdint>
 #include <string>
 
 #include "harness/probe.hpp"

@@ -13,10 +13,10 @@
 #include <set>
 
 #include "harness/error.hpp"
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/registry.hpp"
 #include "harness/isa/environment.hpp"
-#include "harness/isa/notation.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::isa {
@@ -120,10 +120,15 @@ std::vector<Form> select_forms(const std::string& filter) {
   std::vector<Form> all = all_forms();
   if (filter.empty()) return all;
   const std::regex expression = filter_expression(filter);
+  // Rows that are told from another form by their registers alone go by that form's name.
+  std::set<std::string> named;
+  for (const RegisteredRow& registered : instruction_rows())
+    if (is_timed(registered.row) && std::regex_search(registered.name, expression))
+      named.insert(identity(plain_text(registered.row)));
   std::vector<Form> chosen;
   for (const Form& form : all)
     if (form.name == filter || std::regex_search(form.name, expression) ||
-        std::regex_search(form.ptx, expression))
+        std::regex_search(form.ptx, expression) || named.contains(identity(form.ptx)))
       chosen.push_back(form);
   if (!chosen.empty()) return chosen;
   std::vector<std::string> names;
@@ -146,7 +151,7 @@ std::vector<Form> forms_from(const std::string& source) {
     return forms;
   }
   std::map<std::string, int> used;
-  for (const InstructionRow& row : rows_of(text)) {
+  for (const InstructionRow& row : notation::rows_of(text)) {
     const std::string name = row.name.empty() ? row.ptx : row.name;
     const int number = ++used[name];
     forms.push_back({.name = number == 1 ? name : fmt::format("{} ({})", name, number),

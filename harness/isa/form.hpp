@@ -20,8 +20,9 @@ struct Form {
 // times it.
 std::vector<Form> all_forms();
 
-// Those whose name or PTX `filter`, a regular expression, is found in. Throws Error(usage) with the
-// nearest names if there is none, or if it is no expression.
+// Those whose name or PTX `filter`, a regular expression, is found in, or the name of a row that is
+// the same instruction. Throws Error(usage) with the nearest names if there is none, or if it is no
+// expression.
 std::vector<Form> select_forms(const std::string& filter);
 
 // Texts of a person's own: `source` is PTX, one form or several in the notation of notation.hpp, or

@@ -122,7 +122,7 @@ HostEnvironment host_environment(const fs::path& root) {
 BuildEnvironment build_environment() {
   BuildEnvironment build;
   build.version = ASSAY_VERSION;
-  build.commit = ASSAY_GIT_COMMIT;  // as `git describe --dirty` writes it
+  build.commit = kGitCommit;  // as `git describe --dirty` writes it
   if (const std::string mark = "-dirty"; build.commit.ends_with(mark)) {
     build.dirty = true;
     build.commit.resize(build.commit.size() - mark.size());

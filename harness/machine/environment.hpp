@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "harness/device.hpp"
 #include "harness/machine/nvml.hpp"

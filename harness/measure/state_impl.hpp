@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Behind State: one GPU being measured on, and the case under way.
 #pragma once
-#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -12,7 +11,6 @@
 #include "harness/device.hpp"
 #include "harness/machine/nvml.hpp"
 #include "harness/measure/conditions_watch.hpp"
-#include "harness/measure/device_kernels.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/measurement.hpp"
 #include "harness/state.hpp"

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "harness/callable.hpp"
-#include "harness/error.hpp"
 #include "harness/measure/counters.hpp"
 #include "harness/measure/cycle_counter.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/statistics.hpp"
 

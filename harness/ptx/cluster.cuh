@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread-block clusters: who am I, and the cluster-wide barrier. sm_90 and newer.
+// Thread-block clusters: who am I, and the cluster-wide barrier. sm_90 and newer. PTX ISA 9.0,
+// "Special Registers" and "barrier.cluster".
 #pragma once
 #include <cstdint>
 
@@ -47,16 +48,6 @@ __device__ inline void cluster_arrive_relaxed() {
 // Blocks until every thread of the cluster has arrived, with acquire semantics.
 __device__ inline void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-// A word of another CTA's shared memory, at an address that map_shared_address() gave.
-__device__ inline std::uint32_t cluster_load_u32(std::uint32_t address) {
-  std::uint32_t value;
-  asm volatile("ld.relaxed.cluster.shared::cluster.u32 %0, [%1];"
-               : "=r"(value)
-               : "r"(address)
-               : "memory");
-  return value;
 }
 
 __device__ inline void cluster_sync() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread out of a warp, in the form the compiler knows to be one thread. sm_90 and newer.
+// PTX ISA 9.0, "elect.sync".
 #pragma once
 #include <cstdint>
 

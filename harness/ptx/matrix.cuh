@@ -5,10 +5,9 @@
 // A fragment of one 8x8 matrix: lane t holds row t / 4, columns 2 * (t % 4) and + 1, packed in one
 // 32-bit register, low half first. Lane l gives the address of row l % 8 of matrix l / 8; each row
 // is 16 contiguous bytes, 16-byte aligned. ldmatrix: sm_75 and newer; stmatrix: sm_90 and newer.
+// PTX ISA 9.0, "ldmatrix" and "stmatrix".
 #pragma once
 #include <cstdint>
-
-#include "harness/ptx/shared_address.cuh"
 
 namespace assay::ptx {
 

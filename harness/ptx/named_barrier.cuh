@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers among part of a CTA's warps. Barrier 0 is __syncthreads; 1 .. 15 are free.
+// PTX ISA 9.0, "bar, barrier".
 #pragma once
 
 namespace assay::ptx {

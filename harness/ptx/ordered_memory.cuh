@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global memory as threads of the whole GPU signal to one another through it. PTX ISA 9.0, "Memory
-// Consistency Model".
+// Global memory as the threads of a GPU (.gpu), or of it, other GPUs and the host (.sys), signal to
+// one another through it: relaxed, acquire and release accesses and atomics. L1 caches are not
+// coherent, so L2 or what is behind it serves them. PTX ISA 9.0, "Memory Consistency Model" and
+// "Parallel Synchronization and Communication Instructions: atom, red".
 #pragma once
 #include <cstdint>
 
 namespace assay::ptx {
 
-// *address += 1, seen by whoever acquires it after all that this thread wrote before.
-__device__ inline void increment_release(std::uint32_t* address) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(address) : "memory");
+template <class T>
+__device__ inline T* load_pointer_l2(T* const* address) {
+  T* value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  return value;
+}
+
+__device__ inline std::uint32_t load_relaxed(const std::uint32_t* address) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  return value;
+}
+
+__device__ inline std::uint64_t load_relaxed_sys(const std::uint64_t* address) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  return value;
 }
 
 // What is read afterwards is at least as new as what was written before a release that this sees.
@@ -16,6 +32,36 @@ __device__ inline std::uint32_t load_acquire(const std::uint32_t* address) {
   std::uint32_t value;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
   return value;
+}
+
+// *address += 1, seen by whoever acquires it after all that this thread wrote before.
+__device__ inline void increment_release(std::uint32_t* address) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(address) : "memory");
+}
+
+// *address |= bits, carried out in L2; nothing is waited for.
+__device__ inline void reduce_or(std::uint64_t* address, std::uint64_t bits) {
+  asm volatile("red.relaxed.gpu.global.or.b64 [%0], %1;" ::"l"(address), "l"(bits) : "memory");
+}
+
+// The same, and the value from before it.
+__device__ inline std::uint64_t fetch_or(std::uint64_t* address, std::uint64_t bits) {
+  std::uint64_t before;
+  asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(address), "l"(bits)
+               : "memory");
+  return before;
+}
+
+// *address += addend, and the value from before it.
+__device__ inline std::uint64_t fetch_add_sys(std::uint64_t* address, std::uint64_t addend) {
+  std::uint64_t before;
+  asm volatile("atom.relaxed.sys.global.add.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(address), "l"(addend)
+               : "memory");
+  return before;
 }
 
 }  // namespace assay::ptx

@@ -5,6 +5,7 @@
 // sum over all warpgroups after the moves must not exceed it. Counts are multiples of 8 in
 // [24, 256]. Every warp of a warpgroup executes the same setmaxnreg. ptxas honours it only when
 // each role is one branch of a single if / else (otherwise warning C7508).
+// PTX ISA 9.0, "setmaxnreg".
 #pragma once
 
 namespace assay::ptx {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pointers into shared memory as PTX wants them: 32-bit addresses in the shared state space.
+// PTX ISA 9.0, "State Spaces" and "mapa".
 #pragma once
 #include <cstdint>
 

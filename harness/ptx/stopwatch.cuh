@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time as a CTA sees it: its SM's cycle counter beside the GPU-wide nanosecond timer.
+// Time as a CTA sees it: SM cycles beside GPU-wide nanoseconds. PTX ISA 9.0, "Special Registers".
 #pragma once
 #include <cstdint>
 
@@ -22,6 +22,12 @@ __device__ inline std::uint64_t clock64() {
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(value)::"memory");
   return value;
 }
+// The low half of it, which one instruction reads.
+__device__ inline std::uint32_t clock32() {
+  std::uint32_t value;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(value)::"memory");
+  return value;
+}
 __device__ inline std::uint64_t globaltimer() {
   std::uint64_t value;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value)::"memory");
@@ -31,6 +37,11 @@ __device__ inline std::uint32_t smid() {
   std::uint32_t value;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(value));
   return value;
+}
+
+// *address = max(*address, value), carried out in L2; nothing is waited for.
+__device__ inline void reduce_max(std::uint64_t* address, std::uint64_t value) {
+  asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
 }  // namespace ptx
@@ -56,8 +67,8 @@ class Stopwatch {
     const std::uint64_t stop_ns = ptx::globaltimer();
     StopwatchRecord& record = records[blockIdx.x];
     if (threadIdx.x % 32 == 0) {
-      raise(&record.stop_clock, stop_clock);
-      raise(&record.stop_ns, stop_ns);
+      ptx::reduce_max(&record.stop_clock, stop_clock);
+      ptx::reduce_max(&record.stop_ns, stop_ns);
     }
     if (threadIdx.x == 0) {
       record.start_clock = start_clock_;
@@ -67,10 +78,6 @@ class Stopwatch {
   }
 
  private:
-  __device__ static void raise(std::uint64_t* to, std::uint64_t value) {
-    asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
-  }
-
   std::uint64_t start_clock_, start_ns_;
 };
 #endif

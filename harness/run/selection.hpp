@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cases a person means.
 #pragma once
-#include <optional>
 #include <regex>
 #include <string>
 #include <vector>

@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <iostream>
 
 #include "harness/device.hpp"
 #include "harness/error.hpp"

@@ -2,8 +2,6 @@
 // What a kernel's loops consist of, which pipe bounds them, and how long they should take.
 #pragma once
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/code/cubin.hpp"
 #include "harness/code/sass_check.hpp"
 #include "harness/run/json_io.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collective/world.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <map>

@@ -38,7 +38,7 @@ __attribute__((target("avx512f"))) bool avx512(float start, float half, float a)
   __m512 x[kChains], h = _mm512_set1_ps(half), b = _mm512_set1_ps(a);
   for (int c = 0; c < kChains; ++c) x[c] = _mm512_set1_ps(start + static_cast<float>(c));
   for (std::int64_t i = 0; i < kRounds; ++i)
-    for (int c = 0; c < kChains; ++c) x[c] = _mm512_fmadd_ps(x[c], h, b);
+    for (__m512& v : x) v = _mm512_fmadd_ps(v, h, b);
   float lanes[kChains * 16];
   for (int c = 0; c < kChains; ++c) _mm512_storeu_ps(lanes + c * 16, x[c]);
   return arrived(lanes, kChains * 16, a);
@@ -47,7 +47,7 @@ __attribute__((target("avx2,fma"))) bool avx2(float start, float half, float a) 
   __m256 x[kChains], h = _mm256_set1_ps(half), b = _mm256_set1_ps(a);
   for (int c = 0; c < kChains; ++c) x[c] = _mm256_set1_ps(start + static_cast<float>(c));
   for (std::int64_t i = 0; i < kRounds; ++i)
-    for (int c = 0; c < kChains; ++c) x[c] = _mm256_fmadd_ps(x[c], h, b);
+    for (__m256& v : x) v = _mm256_fmadd_ps(v, h, b);
   float lanes[kChains * 8];
   for (int c = 0; c < kChains; ++c) _mm256_storeu_ps(lanes + c * 8, x[c]);
   return arrived(lanes, kChains * 8, a);
@@ -60,7 +60,7 @@ bool baseline(float start, float half, float a) {
   Vector x[kChains];
   for (int c = 0; c < kChains; ++c) x[c] = Vector{} + (start + static_cast<float>(c));
   for (std::int64_t i = 0; i < kRounds; ++i)
-    for (int c = 0; c < kChains; ++c) x[c] = x[c] * half + a;
+    for (Vector& v : x) v = v * half + a;
   return arrived(reinterpret_cast<const float*>(x), kChains * 4, a);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of atomic operations with and without a result, of all types, vectors, scopes and spaces.
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
 using namespace assay;
 
-const InstructionForms atom{"atom", isa::rows_of(R"(
+const InstructionForms atom{"atom", notation::rows_of(R"(
     atom.global.(add|min|max).(u32|s32) %r0, [%gmem], %r1;
     atom.global.(and|or|xor|exch).b32 %r0, [%gmem], %r1;
     atom.global.(inc|dec).u32 %r0, [%gmem], %r1;
@@ -42,7 +42,7 @@ const InstructionForms atom{"atom", isa::rows_of(R"(
     atom.shared.add.noftz.(f16 %h0, [%smem], %h1|f16x2 %r0, [%smem], %r1|bf16x2 %r0, [%smem], %r1);
 )")};
 
-const InstructionForms red{"red", isa::rows_of(R"(
+const InstructionForms red{"red", notation::rows_of(R"(
     red.global.(add|min|max).(u32|s32) [%gmem], %r0;
     red.global.(and|or|xor).b32 [%gmem], %r0;
     red.global.(inc|dec).u32 [%gmem], %r0;
@@ -68,7 +68,7 @@ const InstructionForms red{"red", isa::rows_of(R"(
     red.shared.add.(f32 [%smem], %f0|f64 [%smem], %fd0);
 )")};
 
-const InstructionForms warp{"warp", isa::rows_of(R"(
+const InstructionForms warp{"warp", notation::rows_of(R"(
     shfl.sync.(up|down|bfly|idx).b32 %r0, %r1, 1, 31, -1;
     shfl.sync.idx.b32 %r0, %r1, %r2, 31, -1; # any lane
     shfl.sync.idx.b32 %r0|%p0, %r1, %r2, 31, -1; # with predicate

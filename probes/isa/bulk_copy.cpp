@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of asynchronous copies: cp.async, bulk copies, their reductions and prefetches. PTX
 // ISA 9.0, "Data movement and conversion instructions: asynchronous copy".
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
 using namespace assay;
 
-const InstructionForms threads{"cp.async", isa::rows_of(R"(
+const InstructionForms threads{"cp.async", notation::rows_of(R"(
     cp.async.ca.shared.global(|.L2::64B|.L2::128B|.L2::256B) [%smem], [%gmem], 4;
     cp.async.ca.shared.global [%smem], [%gmem], 8; # 8 bytes
     cp.async.ca.shared.global [%smem], [%gmem], 16; # 16 bytes
@@ -28,7 +28,7 @@ const InstructionForms threads{"cp.async", isa::rows_of(R"(
     cp.async.mbarrier.arrive(|.noinc).b64 [%generic];
 )")};
 
-const InstructionForms bulk{"cp.async.bulk", isa::rows_of(R"(
+const InstructionForms bulk{"cp.async.bulk", notation::rows_of(R"(
     cp.async.bulk.shared::(cluster|cta).global.mbarrier::complete_tx::bytes [%usmem], [%ugmem], %bytes, [%bar];
     cp.async.bulk.shared::(cluster|cta).global.mbarrier::complete_tx::bytes.L2::cache_hint [%usmem], [%ugmem], %bytes, [%bar], %policy;
     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%usmem], [%ugmem], %bytes, [%bar], %ctas;
@@ -45,7 +45,7 @@ const InstructionForms bulk{"cp.async.bulk", isa::rows_of(R"(
     cp.async.bulk.wait_group(|.read) 0;
 )")};
 
-const InstructionForms reduce{"cp.reduce.async.bulk", isa::rows_of(R"(
+const InstructionForms reduce{"cp.reduce.async.bulk", notation::rows_of(R"(
     cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(and|or|xor).b32 [%udsmem], [%usmem], %bytes, [%udbar];
     cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.(add|min|max).(u32|s32) [%udsmem], [%usmem], %bytes, [%udbar];
     cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64 [%udsmem], [%usmem], %bytes, [%udbar];

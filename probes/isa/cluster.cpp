@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms for clusters of CTAs and for several GPUs: distributed shared memory, asynchronous stores,
 // multimem, cluster launch control. They are assembled here; nothing of multimem is ever run.
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
 using namespace assay;
 
-const InstructionForms cluster{"cluster", isa::rows_of(R"(
+const InstructionForms cluster{"cluster", notation::rows_of(R"(
     mapa.shared::cluster.u32 %r0, %smem, %rank;
     mapa.u64 %rd0, %generic, %rank;
     getctarank.shared::cluster.u32 %r0, %dsmem;
@@ -44,7 +44,7 @@ const InstructionForms cluster{"cluster", isa::rows_of(R"(
     clusterlaunchcontrol.query_cancel.get_first_ctaid::(x|y|z).b32.b128 %r0, %q0;
 )")};
 
-const InstructionForms multimem{"multimem", isa::rows_of(R"(
+const InstructionForms multimem{"multimem", notation::rows_of(R"(
     multimem.ld_reduce.relaxed.(gpu|sys).global.add.(f32 %f0|f64 %fd0), [%gmem];
     multimem.ld_reduce(|.weak).global.add.f32 %f0, [%gmem];
     multimem.ld_reduce.acquire.sys.global.add.f32 %f0, [%gmem];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of cvt: between integers, floats of all widths, packed and narrow formats. PTX ISA 9.0,
 // "Data movement and conversion instructions: cvt".
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
 using namespace assay;
 
-const InstructionForms convert{"convert", isa::rows_of(R"(
+const InstructionForms convert{"convert", notation::rows_of(R"(
     cvt.(rn|rz|rm|rp).f32.(s32|u32|s16|u16|s8|u8) %f0, %r0;
     cvt.(rn|rz).f32.(s64|u64) %f0, %rd0;
     cvt.rn.(f16|bf16).(s32|u32) %h0, %r0;
@@ -49,7 +49,7 @@ const InstructionForms convert{"convert", isa::rows_of(R"(
     cvt.pack.sat.(s8|u8|s4|u4|s2|u2).s32.b32 %r0, %r1, %r2, %r3;
 )")};
 
-const InstructionForms packed{"convert packed", isa::rows_of(R"(
+const InstructionForms packed{"convert packed", notation::rows_of(R"(
     cvt.(rn|rz)(|.relu|.satfinite|.relu.satfinite).(f16x2|bf16x2).f32 %r0, %f0, %f1;
     cvt.((rn|rz)(|.relu)|rna)(|.satfinite).tf32.f32 %r0, %f0;
     cvt.rn.satfinite(|.relu).(e4m3x2|e5m2x2).f32 %h0, %f0, %f1;
@@ -68,7 +68,7 @@ const InstructionForms packed{"convert packed", isa::rows_of(R"(
 )")};
 
 // Of later versions of PTX; an assembler of 9.0 knows none of them.
-const InstructionForms later{"convert later", isa::rows_of(R"(
+const InstructionForms later{"convert later", notation::rows_of(R"(
     cvt.rn.bf16x2.(e4m3x2|e5m2x2|e2m3x2|e3m2x2) %r0, %h0;
     cvt.rn.satfinite.(e4m3x2|e5m2x2|e2m3x2|e3m2x2).bf16x2 %h0, %r0;
     cvt.rn.satfinite.s2f6x2.f32.scaled::n2::ue8m0 %h0, %f0, %f1, %h1;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of integer arithmetic, bit manipulation, comparison, selection, packed integers.
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
 using namespace assay;
 
-const InstructionForms arithmetic{"integer", isa::rows_of(R"(
+const InstructionForms arithmetic{"integer", notation::rows_of(R"(
     (add|sub|min|max).(s16|u16) %h0, %h1, %h2;
     (add|sub|min|max).(s32|u32) %r0, %r1, %r2;
     (add|sub|min|max).(s64|u64) %rd0, %rd1, %rd2;
@@ -47,7 +47,7 @@ const InstructionForms arithmetic{"integer", isa::rows_of(R"(
     dp2a.(lo|hi).(s32|u32).(s32|u32) %r0, %r1, %r2, %r3;
 )")};
 
-const InstructionForms bits{"bits", isa::rows_of(R"(
+const InstructionForms bits{"bits", notation::rows_of(R"(
     (and|or|xor).b16 %h0, %h1, %h2;
     (and|or|xor).b32 %r0, %r1, %r2;
     (and|or|xor).b64 %rd0, %rd1, %rd2;
@@ -75,7 +75,7 @@ const InstructionForms bits{"bits", isa::rows_of(R"(
     bmsk.(wrap|clamp).b32 %r0, %r1, %r2;
 )")};
 
-const InstructionForms select{"select", isa::rows_of(R"(
+const InstructionForms select{"select", notation::rows_of(R"(
     setp.(eq|ne|lt|le|gt|ge).s32 %p0, %r0, %r1;
     setp.(eq|lt).(s64|u64) %p0, %rd0, %rd1;
     setp.(lo|ls|hi|hs).u32 %p0, %r0, %r1;
@@ -103,7 +103,7 @@ const InstructionForms select{"select", isa::rows_of(R"(
 )")};
 
 // Sums and extrema in one instruction where there is one: what dynamic programming asks for.
-const InstructionForms extrema{"dynamic programming", isa::rows_of(R"(
+const InstructionForms extrema{"dynamic programming", notation::rows_of(R"(
     max.s32 %r0, %r1, %r2; max.s32 %r0, %r0, %r3; # then max.s32
     max.u32 %r0, %r1, %r2; max.u32 %r0, %r0, %r3; # then max.u32
     min.s32 %r0, %r1, %r2; min.s32 %r0, %r0, %r3; # then min.s32
@@ -117,7 +117,7 @@ const InstructionForms extrema{"dynamic programming", isa::rows_of(R"(
     add.s16x2 %r0, %r1, %r2; max.s16x2 %r0, %r0, %r3; # then max.s16x2
 )")};
 
-const InstructionForms video{"video", isa::rows_of(R"(
+const InstructionForms video{"video", notation::rows_of(R"(
     (vadd|vsub|vabsdiff|vmin|vmax).(s32|u32).(s32|u32).s32 %r0, %r1, %r2;
     (vshl|vshr).u32.u32.u32.clamp %r0, %r1, %r2;
     vmad.s32.s32.s32 %r0, %r1, %r2, %r3;

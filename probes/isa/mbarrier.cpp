@@ -3,14 +3,14 @@
 // synchronization and communication instructions".
 #include <fmt/format.h>
 
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
 using namespace assay;
 
-const InstructionForms mbarrier{"mbarrier", isa::rows_of(R"(
+const InstructionForms mbarrier{"mbarrier", notation::rows_of(R"(
     mbarrier.init.(b64 [%ugeneric]|shared.b64 [%bar]|shared::cta.b64 [%bar]), %count;
     mbarrier.inval.shared.b64 [%bar];
     mbarrier.expect_tx.relaxed.(cta|cluster).shared::cta.b64 [%bar], %bytes;
@@ -48,7 +48,7 @@ const InstructionForms mbarrier{"mbarrier", isa::rows_of(R"(
     mbarrier.pending_count.b64 %r0, %rd0;
 )")};
 
-const InstructionForms barriers{"barriers", isa::rows_of(R"(
+const InstructionForms barriers{"barriers", notation::rows_of(R"(
     bar.sync 0;
     bar.sync 1, 64; # named
     bar.sync %r0, %count; # any
@@ -65,7 +65,7 @@ const InstructionForms barriers{"barriers", isa::rows_of(R"(
     barrier.cluster.wait(|.acquire)(|.aligned);
 )")};
 
-const InstructionForms fences{"fences", isa::rows_of(R"(
+const InstructionForms fences{"fences", notation::rows_of(R"(
     fence(|.sc|.acq_rel).(cta|cluster|gpu|sys);
     fence.(acquire|release).(cta|cluster|gpu|sys);
     fence.acquire.sync_restrict::shared::cluster.cluster;
@@ -78,7 +78,7 @@ const InstructionForms fences{"fences", isa::rows_of(R"(
     membar.proxy.alias;
 )")};
 
-const InstructionForms control{"control", isa::rows_of(R"(
+const InstructionForms control{"control", notation::rows_of(R"(
     setmaxnreg.(inc|dec).sync.aligned.u32 240;
     setmaxnreg.(inc|dec).sync.aligned.u32 24; # 24
     griddepcontrol.(wait|launch_dependents);
@@ -125,11 +125,11 @@ const InstructionForms special{
                                "cluster_ctarank",
                                "cluster_nctarank"})
         lines += fmt::format("mov.u32 %r0, %{0}; # {0}\n", name);
-      return isa::rows_of(lines);
+      return notation::rows_of(lines);
     }()};
 
 // How much shared memory a kernel may declare; more than that is a matter of the launch.
-const InstructionForms statics{"static shared memory", isa::rows_of(R"(
+const InstructionForms statics{"static shared memory", notation::rows_of(R"(
     .shared .align 16 .b8 array[49152]; st.shared.b32 [array], %r0; # 48 KiB
     .shared .align 16 .b8 array[49168]; st.shared.b32 [array], %r0; # 48 KiB + 16 B
     .shared .align 16 .b8 array[65536]; st.shared.b32 [array], %r0; # 64 KiB

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of loads, stores, prefetches and cache policies, and of matrix loads from shared memory.
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
 using namespace assay;
 
-const InstructionForms loads{"ld", isa::rows_of(R"(
+const InstructionForms loads{"ld", notation::rows_of(R"(
     ld(|.weak|.volatile|.relaxed.cta|.relaxed.cluster|.relaxed.gpu|.relaxed.sys|.acquire.cta|.acquire.cluster|.acquire.gpu|.acquire.sys|.mmio.relaxed.sys).global.b32 %r0, [%gmem];
     ld.global(|.ca|.cg|.cs|.lu|.cv|.nc|.nc.L1::no_allocate|.nc.L1::evict_last|.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate|.L2::64B|.L2::128B|.L2::256B|.L1::no_allocate.L2::256B|.nc.L1::no_allocate.L2::256B).v4.b32 {%r[0:4]}, [%gmem];
     ld.global.L2::cache_hint.b32 %r0, [%gmem], %policy;
@@ -42,7 +42,7 @@ const InstructionForms loads{"ld", isa::rows_of(R"(
     ldu.global.v4.b32 {%r[0:4]}, [%gmem];
 )")};
 
-const InstructionForms stores{"st", isa::rows_of(R"(
+const InstructionForms stores{"st", notation::rows_of(R"(
     st(|.weak|.volatile|.relaxed.cta|.relaxed.cluster|.relaxed.gpu|.relaxed.sys|.release.cta|.release.cluster|.release.gpu|.release.sys|.mmio.relaxed.sys).global.b32 [%gmem], %r0;
     st.global(|.wb|.cg|.cs|.wt|.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate).v4.b32 [%gmem], {%r[0:4]};
     st.global.L2::cache_hint.b32 [%gmem], %r0, %policy;
@@ -69,7 +69,7 @@ const InstructionForms stores{"st", isa::rows_of(R"(
     st.local.b32 [%rd0], %r0;
 )")};
 
-const InstructionForms caches{"caches", isa::rows_of(R"(
+const InstructionForms caches{"caches", notation::rows_of(R"(
     prefetch.global.(L1|L2|L2::evict_last|L2::evict_normal) [%gmem];
     prefetch.L1 [%generic];
     prefetchu.L1 [%generic];
@@ -85,7 +85,7 @@ const InstructionForms caches{"caches", isa::rows_of(R"(
     istypep.texref %p0, %rd0;
 )")};
 
-const InstructionForms matrices{"ldmatrix stmatrix movmatrix", isa::rows_of(R"(
+const InstructionForms matrices{"ldmatrix stmatrix movmatrix", notation::rows_of(R"(
     ldmatrix.sync.aligned.m8n8.x1(|.trans)(.shared|.shared::cta|).b16 {%r0}, [%smem];
     ldmatrix.sync.aligned.m8n8.x2(|.trans).shared.b16 {%r[0:2]}, [%smem];
     ldmatrix.sync.aligned.m8n8.x4(|.trans).shared.b16 {%r[0:4]}, [%smem];

@@ -3,8 +3,8 @@
 // accumulate operation using mma instruction"; what of it exists where is for the assembler to say.
 #include <fmt/format.h>
 
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
@@ -62,7 +62,7 @@ const InstructionForms dense{"mma.sync", [] {
     mma.sync.aligned.m16n8k8.row.col(|.rn|.rz|.rm|.rp).f64.f64.f64.f64 {%fd[0:4]}, {%fd[10:14]}, {%fd[20:22]}, {%fd[0:4]};
     mma.sync.aligned.m16n8k16.row.col(|.rn|.rz|.rm|.rp).f64.f64.f64.f64 {%fd[0:4]}, {%fd[10:18]}, {%fd[20:24]}, {%fd[0:4]};
   )";
-                               return isa::rows_of(lines);
+                               return notation::rows_of(lines);
                              }()};
 
 const InstructionForms fp8{
@@ -77,7 +77,7 @@ const InstructionForms fp8{
         lines += line({"m16n8k32", types(kFloats864, accumulator).c_str(), 4, 2,
                        accumulator[1] == '3' ? 4 : 2, accumulator[1] == '3' ? 'f' : 'r', "row.col",
                        ".kind::f8f6f4"});
-      return isa::rows_of(lines);
+      return notation::rows_of(lines);
     }()};
 
 // Scales are in a byte or two or four of a register, of some threads of four: {byte, thread}.
@@ -97,12 +97,12 @@ const InstructionForms scaled{
       lines += scaled_line("m16n8k64", "mxf4.block_scale(.scale_vec::2X|)", fp4 + "ue8m0");
       lines +=
           scaled_line("m16n8k64", "mxf4nvf4.block_scale.scale_vec::(2X|4X)", fp4 + "(ue8m0|ue4m3)");
-      return isa::rows_of(lines);
+      return notation::rows_of(lines);
     }()};
 
 // Fragments of wmma: registers of A, B and of the accumulator, which m16n16k16, m8n32k16 and
 // m32n8k16 hold alike except for the narrow side of s8 and bf16.
-const InstructionForms wmma{"wmma", isa::rows_of(R"(
+const InstructionForms wmma{"wmma", notation::rows_of(R"(
     wmma.load.(a|b).sync.aligned.(row|col).(m16n16k16|m8n32k16|m32n8k16).f16 {%r[0:8]}, [%gmem], %r20;
     wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r[0:8]}, [%smem], %r20;
     wmma.load.(a|b).sync.aligned.row.m16n16k16.bf16 {%r[0:4]}, [%gmem], %r20;

@@ -3,8 +3,8 @@
 // 9.0, "Matrix multiply-accumulate operation using mma.sp instruction with sparse matrix A".
 #include <fmt/format.h>
 
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
@@ -49,7 +49,7 @@ std::string types(const char* elements, const char* accumulator) {
 const InstructionForms sparse{"mma.sp", [] {
                                 std::string lines;
                                 for (const Shape& shape : kShapes) lines += line(kBoth, shape);
-                                return isa::rows_of(lines);
+                                return notation::rows_of(lines);
                               }()};
 
 const InstructionForms fp8{
@@ -61,7 +61,7 @@ const InstructionForms fp8{
                     {"m16n8k64", types(kFloats864, "f32").c_str(), 4, 4, 'f', ".kind::f8f6f4"});
       lines += line(kOrdered,
                     {"m16n8k64", types(kFloats864, "f16").c_str(), 4, 2, 'r', ".kind::f8f6f4"});
-      return isa::rows_of(lines);
+      return notation::rows_of(lines);
     }()};
 
 const InstructionForms scaled{
@@ -74,7 +74,7 @@ const InstructionForms scaled{
             shape, kind, types);
       };
       const std::string fp4 = "f32.e2m1.e2m1.f32.";
-      return isa::rows_of(
+      return notation::rows_of(
           scaled_line("m16n8k64", "mxf8f6f4.block_scale(.scale_vec::1X|)",
                       types(kFloats864, "f32") + ".ue8m0") +
           scaled_line("m16n8k128", "mxf4.block_scale(.scale_vec::2X|)", fp4 + "ue8m0") +

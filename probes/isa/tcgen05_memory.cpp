@@ -3,8 +3,8 @@
 // memory, and what orders them. PTX ISA 9.0, "TensorCore 5th generation family instructions".
 #include <fmt/format.h>
 
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ const InstructionForms moves{
               s.name, times, times * s.registers, s.offset);
         }
       lines += "tcgen05.wait::(ld|st).sync.aligned;";
-      return isa::rows_of(lines);
+      return notation::rows_of(lines);
     }()};
 
 const InstructionForms reductions{
@@ -49,10 +49,10 @@ const InstructionForms reductions{
               "[%tmem]{3};\n",
               s.name, times, times, s.offset);
         }
-      return isa::rows_of(lines);
+      return notation::rows_of(lines);
     }()};
 
-const InstructionForms others{"tcgen05 management", isa::rows_of(R"(
+const InstructionForms others{"tcgen05 management", notation::rows_of(R"(
     tcgen05.alloc.cta_group::(1|2).sync.aligned.shared::cta.b32 [%usmem], 64;
     tcgen05.alloc.cta_group::(1|2).sync.aligned.b32 [%generic], 64;
     tcgen05.dealloc.cta_group::(1|2).sync.aligned.b32 %tmem, 64;

@@ -3,8 +3,8 @@
 // stationary, block-scaled. PTX ISA 9.0, "tcgen05.mma instructions".
 #include <fmt/format.h>
 
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
@@ -12,7 +12,7 @@ using namespace assay;
 
 constexpr const char* kKinds = "kind::(f16|tf32|f8f6f4|i8)";
 
-const InstructionForms dense{"tcgen05.mma", isa::rows_of(fmt::format(R"(
+const InstructionForms dense{"tcgen05.mma", notation::rows_of(fmt::format(R"(
     tcgen05.mma.cta_group::(1|2).{0} [%tmem], %adesc, %bdesc, %idesc, %enable; # SS
     tcgen05.mma.cta_group::(1|2).{0} [%tmem], [%atmem], %bdesc, %idesc, %enable; # TS
     tcgen05.mma.cta_group::(1|2).kind::(f16|tf32) [%tmem], %adesc, %bdesc, %idesc, %enable, 3; # SS scale-input-d
@@ -21,9 +21,9 @@ const InstructionForms dense{"tcgen05.mma", isa::rows_of(fmt::format(R"(
     tcgen05.mma.cta_group::(1|2).{0}.collector::a::(fill|use|lastuse|discard) [%tmem], %adesc, %bdesc, %idesc, %enable; # SS
     tcgen05.mma.cta_group::(1|2).{0}.ashift(|.collector::a::(lastuse|discard)) [%tmem], [%atmem], %bdesc, %idesc, %enable; # TS
 )",
-                                                                     kKinds))};
+                                                                          kKinds))};
 
-const InstructionForms sparse{"tcgen05.mma.sp", isa::rows_of(fmt::format(R"(
+const InstructionForms sparse{"tcgen05.mma.sp", notation::rows_of(fmt::format(R"(
     tcgen05.mma.sp.cta_group::(1|2).{0} [%tmem], %adesc, %bdesc, [%mtmem], %idesc, %enable; # SS
     tcgen05.mma.sp.cta_group::(1|2).{0} [%tmem], [%atmem], %bdesc, [%mtmem], %idesc, %enable; # TS
     tcgen05.mma.sp.cta_group::(1|2).kind::(f16|tf32) [%tmem], %adesc, %bdesc, [%mtmem], %idesc, %enable, 3; # SS scale-input-d
@@ -31,9 +31,9 @@ const InstructionForms sparse{"tcgen05.mma.sp", isa::rows_of(fmt::format(R"(
     tcgen05.mma.sp.cta_group::1.{0}.collector::a::(fill|use|lastuse) [%tmem], %adesc, %bdesc, [%mtmem], %idesc, %enable; # SS
     tcgen05.mma.sp.cta_group::(1|2).{0}.ashift [%tmem], [%atmem], %bdesc, [%mtmem], %idesc, %enable; # TS
 )",
-                                                                         kKinds))};
+                                                                              kKinds))};
 
-const InstructionForms stationary{"tcgen05.mma.ws", isa::rows_of(fmt::format(R"(
+const InstructionForms stationary{"tcgen05.mma.ws", notation::rows_of(fmt::format(R"(
     tcgen05.mma.ws.cta_group::1.{0} [%tmem], %adesc, %bdesc, %idesc, %enable; # SS
     tcgen05.mma.ws.cta_group::1.{0} [%tmem], [%atmem], %bdesc, %idesc, %enable; # TS
     tcgen05.mma.ws.cta_group::1.{0} [%tmem], %adesc, %bdesc, %idesc, %enable, %rd0; # SS zero-column-mask
@@ -42,7 +42,7 @@ const InstructionForms stationary{"tcgen05.mma.ws", isa::rows_of(fmt::format(R"(
     tcgen05.mma.ws.sp.cta_group::1.{0} [%tmem], [%atmem], %bdesc, [%mtmem], %idesc, %enable; # TS
     tcgen05.mma.ws.sp.cta_group::1.{0} [%tmem], %adesc, %bdesc, [%mtmem], %idesc, %enable, %rd0; # SS zero-column-mask
 )",
-                                                                             kKinds))};
+                                                                                  kKinds))};
 
 const InstructionForms scaled{
     "tcgen05.mma block-scaled", [] {
@@ -60,7 +60,7 @@ const InstructionForms scaled{
     )",
                              kind);
       }
-      return isa::rows_of(lines);
+      return notation::rows_of(lines);
     }()};
 
 }  // namespace

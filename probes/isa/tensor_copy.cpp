@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
@@ -46,7 +46,7 @@ const InstructionForms load{"TMA load", [] {
     cp.async.bulk.tensor.2d.shared::cluster.global.tile.{0}.multicast::cluster.cta_group::(1|2) [%usmem], [%map, {{%x, %y}}], [%bar], %ctas;
   )",
                                                    kArrive);
-                              return isa::rows_of(lines);
+                              return notation::rows_of(lines);
                             }()};
 
 const InstructionForms im2col{"TMA im2col", [] {
@@ -65,11 +65,11 @@ const InstructionForms im2col{"TMA im2col", [] {
     )",
                                                        d, from, offsets(d), kArrive);
                                 }
-                                return isa::rows_of(lines);
+                                return notation::rows_of(lines);
                               }()};
 
 const InstructionForms gather{"TMA gather scatter",
-                              isa::rows_of(fmt::format(R"(
+                              notation::rows_of(fmt::format(R"(
     cp.async.bulk.tensor.2d.shared::(cluster|cta).global.tile::gather4.{0} [%usmem], [%map, {1}], [%bar];
     cp.async.bulk.tensor.2d.shared::(cluster|cta).global.tile::gather4.{0}.L2::cache_hint [%usmem], [%map, {1}], [%bar], %policy;
     cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.{0}.multicast::cluster [%usmem], [%map, {1}], [%bar], %ctas;
@@ -79,7 +79,7 @@ const InstructionForms gather{"TMA gather scatter",
     cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4 [%map, {1}];
     cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile::scatter4.bulk_group [%map, {1}], [%usmem];
 )",
-                                                       kArrive, "{%x, %y, %z, %u, %v}"))};
+                                                            kArrive, "{%x, %y, %z, %u, %v}"))};
 
 const InstructionForms store{"TMA store reduce prefetch", [] {
                                std::string lines;
@@ -105,10 +105,10 @@ const InstructionForms store{"TMA store reduce prefetch", [] {
     prefetch.tensormap [%generic];
     prefetch.(param|const).tensormap [%generic];
   )";
-                               return isa::rows_of(lines);
+                               return notation::rows_of(lines);
                              }()};
 
-const InstructionForms maps{"tensormap", isa::rows_of(R"(
+const InstructionForms maps{"tensormap", notation::rows_of(R"(
     tensormap.replace.tile.global_address(|.global|.shared::cta).b1024.b64 [%generic], %rd0;
     tensormap.replace.tile.rank.global.b1024.b32 [%gmem], %r0;
     tensormap.replace.tile.(box_dim|global_dim|element_stride).global.b1024.b32 [%gmem], 1, %r0;

@@ -3,8 +3,8 @@
 // registers (RS), dense and sparse. Shapes: PTX ISA 9.0, "Asynchronous wgmma instructions".
 #include <fmt/format.h>
 
+#include "harness/instruction/notation.hpp"
 #include "harness/instruction/registry.hpp"
-#include "harness/isa/notation.hpp"
 
 namespace {
 
@@ -54,7 +54,7 @@ std::vector<InstructionRow> rows(bool sparse) {
       for (const bool from_registers : {false, true})
         lines += line(type, n, from_registers, sparse);
   }
-  return isa::rows_of(lines);
+  return notation::rows_of(lines);
 }
 
 const InstructionForms dense{"wgmma", rows(false)};
@@ -75,7 +75,7 @@ const InstructionForms shapes{"wgmma shapes", [] {
     wgmma.commit_group.sync.aligned;
     wgmma.wait_group.sync.aligned 0;
   )";
-                                return isa::rows_of(lines);
+                                return notation::rows_of(lines);
                               }()};
 
 }  // namespace

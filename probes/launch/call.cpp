@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "harness/device.hpp"
-#include "harness/measure/device_kernels.hpp"
 
 namespace assay {
 namespace {

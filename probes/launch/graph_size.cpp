@@ -15,7 +15,6 @@
 //   once before the first one ends
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"

@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
-#include <vector>
 
 #include "harness/machine/or_reason.hpp"
 

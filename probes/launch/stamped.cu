@@ -5,7 +5,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
-#include "harness/ptx/grid_dependency.cuh"
+#include "harness/ptx/launch_control.cuh"
 #include "harness/ptx/stopwatch.cuh"
 
 namespace assay {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "harness/callable.hpp"
 #include "harness/device.hpp"
 #include "harness/measure/device_kernels.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of every size between the GPU and each kind of memory of the CPU. By the CPU's clock, from
 // the call to the end of the copy: a copy from or to pageable memory is work of the CPU, too.
-#include <fmt/format.h>
 
 #include <chrono>
 #include <cstring>

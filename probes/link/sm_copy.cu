@@ -3,6 +3,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/ptx/load_store.cuh"
+#include "harness/ptx/ordered_memory.cuh"
 #include "probes/memory/chase.hpp"
 
 namespace assay {
@@ -36,38 +37,25 @@ __global__ void count_differing(const unsigned char* a, const unsigned char* b, 
   if (mine) atomicAdd(count, mine);
 }
 
-__device__ std::uint64_t load_far(const void* address) {
-  std::uint64_t value;
-  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
-  return value;
-}
-
-__device__ std::uint64_t add_far(void* address, std::uint64_t addend) {
-  std::uint64_t before;
-  asm volatile("atom.relaxed.sys.global.add.u64 %0, [%1], %2;"
-               : "=l"(before)
-               : "l"(address), "l"(addend)
-               : "memory");
-  return before;
-}
-
 __global__ void chase_far(std::int64_t rounds, const void* first, std::uint64_t* end) {
   auto at = reinterpret_cast<std::uint64_t>(first);
 #pragma unroll 1
   for (std::int64_t i = 0; i < rounds; ++i) {
 #pragma unroll
-    for (int step = 0; step < kFarSteps; ++step) at = load_far(reinterpret_cast<const void*>(at));
+    for (int step = 0; step < kFarSteps; ++step)
+      at = ptx::load_relaxed_sys(reinterpret_cast<const std::uint64_t*>(at));
   }
   *end = at;
 }
 
 // Each adds one, but cannot know that before it has the last one's result: counts stay below 2^63.
-__global__ void add_in_chain(std::int64_t rounds, void* counter, std::uint64_t* end) {
+__global__ void add_in_chain(std::int64_t rounds, std::uint64_t* counter, std::uint64_t* end) {
   std::uint64_t before = 0;
 #pragma unroll 1
   for (std::int64_t i = 0; i < rounds; ++i) {
 #pragma unroll
-    for (int step = 0; step < kFarSteps; ++step) before = add_far(counter, (before >> 63) + 1);
+    for (int step = 0; step < kFarSteps; ++step)
+      before = ptx::fetch_add_sys(counter, (before >> 63) + 1);
   }
   *end = before + 1;
 }
@@ -119,7 +107,7 @@ void FarChain::walk(std::int64_t rounds, cudaStream_t stream) const {
     chase_far<<<1, 1, 0, stream>>>(rounds, reinterpret_cast<const void*>(ring_of(*this).at_step(0)),
                                    end);
   else
-    add_in_chain<<<1, 1, 0, stream>>>(rounds, memory, end);
+    add_in_chain<<<1, 1, 0, stream>>>(rounds, static_cast<std::uint64_t*>(memory), end);
   check(cudaGetLastError());
 }
 

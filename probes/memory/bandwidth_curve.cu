@@ -15,6 +15,7 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/ptx/load_store.cuh"
 #include "probes/memory/rate.hpp"
 
 namespace {
@@ -27,53 +28,26 @@ struct Words {
   std::uint32_t word[kBytes / 4];
 };
 
+// Accesses of 32 bytes exist on sm_100 and newer only; elsewhere their kernels are empty.
+template <int kBytes>
+__device__ constexpr bool exists() {
+#if __CUDA_ARCH__ >= 1000
+  return true;
+#else
+  return kBytes < 32;
+#endif
+}
+
 template <int kBytes>
 __device__ Words<kBytes> load(const char* address) {
   Words<kBytes> v = {};
-  if constexpr (kBytes == 4) {
-    asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(v.word[0]) : "l"(address) : "memory");
-  } else if constexpr (kBytes == 8) {
-    asm volatile("ld.weak.global.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(v.word[0]), "=r"(v.word[1])
-                 : "l"(address)
-                 : "memory");
-  } else if constexpr (kBytes == 16) {
-    asm volatile("ld.weak.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
-                 : "l"(address)
-                 : "memory");
-  } else {
-#if __CUDA_ARCH__ >= 1000
-    asm volatile("ld.weak.global.v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"
-                 : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3]),
-                   "=r"(v.word[4]), "=r"(v.word[5]), "=r"(v.word[6]), "=r"(v.word[7])
-                 : "l"(address)
-                 : "memory");
-#endif
-  }
+  if constexpr (exists<kBytes>()) assay::ptx::load_words(v.word, address);
   return v;
 }
 
 template <int kBytes>
 __device__ void store(char* address, const Words<kBytes>& v) {
-  if constexpr (kBytes == 4) {
-    asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(address), "r"(v.word[0]) : "memory");
-  } else if constexpr (kBytes == 8) {
-    asm volatile("st.weak.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(v.word[0]),
-                 "r"(v.word[1])
-                 : "memory");
-  } else if constexpr (kBytes == 16) {
-    asm volatile("st.weak.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(v.word[0]),
-                 "r"(v.word[1]), "r"(v.word[2]), "r"(v.word[3])
-                 : "memory");
-  } else {
-#if __CUDA_ARCH__ >= 1000
-    asm volatile("st.weak.global.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(address),
-                 "r"(v.word[0]), "r"(v.word[1]), "r"(v.word[2]), "r"(v.word[3]), "r"(v.word[4]),
-                 "r"(v.word[5]), "r"(v.word[6]), "r"(v.word[7])
-                 : "memory");
-#endif
-  }
+  if constexpr (exists<kBytes>()) assay::ptx::store_words(address, v.word);
 }
 
 // CTA b has bytes b * part .. of the arrays, or at a front each so many-th round of them; `part`

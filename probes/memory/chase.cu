@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/device.hpp"
-#include "harness/ptx/load_store.cuh"
 #include "probes/memory/chase.hpp"
 
 namespace assay {

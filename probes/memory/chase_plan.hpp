@@ -3,7 +3,6 @@
 // latency curve costs what its loads take and nothing else.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "harness/probe.hpp"

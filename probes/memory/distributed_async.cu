@@ -14,6 +14,7 @@
 
 #include "harness/device.hpp"
 #include "harness/ptx/cluster.cuh"
+#include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
@@ -40,23 +41,6 @@ struct alignas(128) Shared {
 };
 
 #if __CUDA_ARCH__ >= 900
-// PTX ISA 9.0, "st.async" and "cp.async.bulk". Addresses are of the cluster's window, but `from`.
-__device__ void store_async(std::uint32_t to, const uint4& v, std::uint32_t barrier) {
-  asm volatile(
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
-      "[%5];" ::"r"(to),
-      "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier)
-      : "memory");
-}
-__device__ void copy_bulk(std::uint32_t to, std::uint32_t from, std::uint32_t bytes,
-                          std::uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-      "[%3];" ::"r"(to),
-      "r"(from), "r"(bytes), "r"(barrier)
-      : "memory");
-}
-
 __device__ uint4 word_of(std::uint32_t rank, std::uint32_t place) {
   return {rank + 1, place, rank ^ place, 77};
 }
@@ -105,9 +89,9 @@ __global__ void __launch_bounds__(kThreads)
     std::uint32_t parity = 0;
     const auto send = [&] {
       if constexpr (kOperation == kStore)
-        store_async(to, message, barrier);
+        assay::ptx::cluster_store_async_v4(to, message, barrier);
       else
-        copy_bulk(to, from, request.bytes, barrier);
+        assay::ptx::cluster_copy_bulk(to, from, request.bytes, barrier);
     };
     const auto receive = [&] {
       assay::ptx::mbarrier_wait_parity(shared->barriers, parity);
@@ -163,12 +147,12 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (std::uint32_t i = 0; i < kPartVectors; ++i) {
           const std::uint32_t place = i * kThreads + threadIdx.x;
-          store_async(to + place * 16, word_of(rank, place), barrier);
+          assay::ptx::cluster_store_async_v4(to + place * 16, word_of(rank, place), barrier);
         }
       } else {
 #pragma unroll 1
         for (std::uint32_t at = 0; at < kPartBytes; at += request.bytes)
-          copy_bulk(to + at, from + at, request.bytes, barrier);
+          assay::ptx::cluster_copy_bulk(to + at, from + at, request.bytes, barrier);
       }
     }
     for (std::uint32_t part = parts > kAhead ? parts - kAhead : 0; part < parts; ++part)

@@ -11,6 +11,8 @@
 
 #include "harness/device.hpp"
 #include "harness/ptx/cluster.cuh"
+#include "harness/ptx/distributed_shared.cuh"
+#include "harness/ptx/fence.cuh"
 #include "harness/ptx/shared_address.cuh"
 #include "harness/state.hpp"
 #include "probes/memory/cluster_sweep.hpp"
@@ -38,33 +40,16 @@ struct Request {
 // What was at `at`, which becomes old | operand, old + operand, ..., or, if it is 0, the operand.
 template <int kOperation>
 __device__ std::uint32_t atomic(std::uint32_t at, std::uint32_t operand) {
-  std::uint32_t old;
   if constexpr (kOperation == kOr)
-    asm volatile("atom.relaxed.cluster.shared::cluster.or.b32 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "r"(at), "r"(operand)
-                 : "memory");
+    return assay::ptx::cluster_fetch_or(at, operand);
   else if constexpr (kOperation == kAdd)
-    asm volatile("atom.relaxed.cluster.shared::cluster.add.u32 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "r"(at), "r"(operand)
-                 : "memory");
+    return assay::ptx::cluster_fetch_add(at, operand);
   else if constexpr (kOperation == kMin)
-    asm volatile("atom.relaxed.cluster.shared::cluster.min.u32 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "r"(at), "r"(operand)
-                 : "memory");
+    return assay::ptx::cluster_fetch_min(at, operand);
   else if constexpr (kOperation == kMax)
-    asm volatile("atom.relaxed.cluster.shared::cluster.max.u32 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "r"(at), "r"(operand)
-                 : "memory");
+    return assay::ptx::cluster_fetch_max(at, operand);
   else
-    asm volatile("atom.relaxed.cluster.shared::cluster.cas.b32 %0, [%1], 0, %2;"
-                 : "=r"(old)
-                 : "r"(at), "r"(operand)
-                 : "memory");
-  return old;
+    return assay::ptx::cluster_compare_and_swap(at, 0, operand);
 }
 #endif
 
@@ -92,17 +77,12 @@ __device__ void step(std::uint32_t& at, std::uint32_t there, std::uint32_t& sum,
     else
       sum += atomic<kOperation>(vector, 3);
   } else if constexpr (kChain) {
-    asm volatile("ld.shared::cluster.u32 %0, [%0];" : "+r"(at)::"memory");
+    at = assay::ptx::cluster_load_weak_u32(at);
   } else if constexpr (kOperation == kLoad) {
-    uint4 v;
-    asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "r"(vector)
-                 : "memory");
+    const uint4 v = assay::ptx::cluster_load_v4(vector);
     sum += v.x + v.y + v.z + v.w;
   } else {
-    asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(vector), "r"(sum)
-                 : "memory");
+    assay::ptx::cluster_store_v4(vector, {sum, sum, sum, sum});
   }
 #endif
 }
@@ -142,7 +122,8 @@ __global__ void __launch_bounds__(kThreads)
       there += request.zero;
     }
     // Stores are done when they can be seen.
-    if constexpr (kOperation == kStore) asm volatile("fence.acq_rel.cluster;" ::: "memory");
+    if constexpr (kOperation == kStore)
+      assay::ptx::fence_acq_rel<assay::ptx::FenceScope::cluster>();
     const std::uint64_t stop = assay::ptx::clock64();
     const std::uint64_t stop_ns = assay::ptx::globaltimer();
     if (threadIdx.x % 32 == 0) {

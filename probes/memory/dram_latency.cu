@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "harness/device.hpp"
-#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/ordered_memory.cuh"
 #include "probes/memory/chase.hpp"
 
 namespace {

@@ -8,10 +8,9 @@
 // that waits for each load. ECC of HBM is on the side
 // (sideband bits, no extra accesses): its state is noted, and no trace of it is expected here.
 #include <algorithm>
-#include <string>
 
 #include "harness/device.hpp"
-#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/ordered_memory.cuh"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase.hpp"
 #include "probes/memory/periodicity.hpp"

@@ -8,11 +8,11 @@
 // at worst, 1 / (h / L2 + (1 - h) / memory), and at best that of the busier of the two alone:
 // min(L2, memory / (1 - h)). The series has both beside what was measured.
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "harness/device.hpp"
 #include "harness/measure/device_kernels.hpp"
+#include "harness/ptx/cache_policy.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/hbm.cuh"
@@ -35,9 +35,8 @@ __host__ __device__ constexpr bool is_hit(std::uint32_t tile, std::uint32_t hits
 
 // The CTA's n-th hit or miss among all: they go through their arrays in order.
 __global__ void __launch_bounds__(kThreads) read_mixed(Arrays a) {
-  std::uint64_t normal, first;
-  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+  const auto normal = assay::ptx::create_policy<assay::ptx::Eviction::normal>();
+  const auto first = assay::ptx::create_policy<assay::ptx::Eviction::first>();
   std::uint32_t bits = 0;
   std::uint32_t hot = static_cast<std::uint32_t>(std::uint64_t{blockIdx.x} * a.hits % a.hot_tiles);
   std::size_t cold = std::size_t{blockIdx.x} * (kTiles - a.hits);
@@ -50,11 +49,7 @@ __global__ void __launch_bounds__(kThreads) read_mixed(Arrays a) {
     cold += hit ? 0 : 1;
     uint4 v[kLoads];
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i)
-      asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                   : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w)
-                   : "l"(from + i * kThreads), "l"(policy)
-                   : "memory");
+    for (int i = 0; i < kLoads; ++i) v[i] = assay::ptx::load_v4_hinted(from + i * kThreads, policy);
 #pragma unroll
     for (const uint4& vector : v) bits += vector.x + vector.y + vector.z + vector.w;
   }

@@ -16,7 +16,7 @@
 
 #include "harness/device.hpp"
 #include "harness/measure/device_kernels.hpp"
-#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/ordered_memory.cuh"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase.hpp"
 #include "probes/memory/two_clusters.hpp"

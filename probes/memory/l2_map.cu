@@ -8,7 +8,7 @@
 
 #include "harness/device.hpp"
 #include "harness/measure/device_kernels.hpp"
-#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/ordered_memory.cuh"
 #include "harness/state.hpp"
 #include "probes/memory/partition_map.hpp"
 

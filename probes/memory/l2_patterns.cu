@@ -33,17 +33,14 @@ enum Load : int { kPastL1, kThroughL1, kNotKept };
 template <int kBytes, int kLoad>
 __device__ void load_words(const char* at, uint4& v) {
   if constexpr (kBytes == 8) {
-    asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(at) : "memory");
-    v.z = v.w = 0;
+    const uint2 half = assay::ptx::load_v2_l2(reinterpret_cast<const uint2*>(at));
+    v = {half.x, half.y, 0, 0};
   } else if constexpr (kLoad == kPastL1) {
     v = assay::ptx::load_v4_l2(reinterpret_cast<const uint4*>(at));
   } else if constexpr (kLoad == kThroughL1) {
     v = assay::ptx::load_v4(reinterpret_cast<const uint4*>(at));
   } else {
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(at)
-                 : "memory");
+    v = assay::ptx::load_v4_constant_not_to_l1(reinterpret_cast<const uint4*>(at));
   }
 }
 

@@ -12,6 +12,8 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/ptx/cache_policy.cuh"
+#include "harness/ptx/load_store.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/hbm.cuh"
@@ -27,9 +29,8 @@ struct Span {
 enum Hint : int { kNone, kFirst, kLast, kStreaming };
 
 __device__ std::uint64_t policy_of(int hint) {
-  std::uint64_t first, last;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+  const auto first = assay::ptx::create_policy<assay::ptx::Eviction::first>();
+  const auto last = assay::ptx::create_policy<assay::ptx::Eviction::last>();
   return hint == kFirst ? first : last;
 }
 
@@ -44,15 +45,9 @@ __global__ void __launch_bounds__(kThreads)
        i += std::size_t{gridDim.x} * kThreads) {
     uint4 v;
     if constexpr (kHinted)
-      asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                   : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                   : "l"(data + i), "l"(policy)
-                   : "memory");
+      v = assay::ptx::load_v4_hinted(data + i, policy);
     else
-      asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                   : "l"(data + i)
-                   : "memory");
+      v = assay::ptx::load_v4_not_to_l1(data + i);
     bits ^= v.x ^ v.y ^ v.z ^ v.w;
   }
   bits = __reduce_xor_sync(~0u, bits);
@@ -73,9 +68,7 @@ __global__ void __launch_bounds__(kThreads)
     else if (hint == kStreaming)
       assay::ptx::store_v4_once(data + i, v);
     else
-      asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %1, %1, %1}, %2;" ::"l"(data + i),
-                   "r"(word), "l"(policy)
-                   : "memory");
+      assay::ptx::store_v4_hinted(data + i, v, policy);
   }
 }
 

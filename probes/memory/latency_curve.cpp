@@ -52,9 +52,10 @@ void name_levels(State& s, const std::vector<std::uint64_t>& bytes,
   const auto levels = named_levels(bytes, cycles, s.device().l2_bytes);
   for (const auto& [name, plateau] : levels) {
     s.add_exact(name + "_latency_cycles", "cycle", Better::lower, plateau.level);
-    if (plateau.last + 1 < bytes.size())
-      s.add_exact(name + "_capacity_bytes", "byte", Better::higher,
-                  static_cast<double>(bytes[plateau.last] / std::max(stride / kLineStride, 1ul)));
+    if (plateau.last + 1 < bytes.size()) {
+      const std::uint64_t held = bytes[plateau.last] / std::max(stride / kLineStride, 1ul);
+      s.add_exact(name + "_capacity_bytes", "byte", Better::higher, static_cast<double>(held));
+    }
   }
   if (levels.empty())
     s.add_exact("least_latency_cycles", "cycle", Better::lower, std::ranges::min(cycles));

@@ -8,12 +8,13 @@
 // line, and the count falls where lines meet in the same sets. A cache of W ways whose sets are
 // plain bits of the address would hold W of them at a stride of its size or more.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
 #include "harness/device.hpp"
 #include "harness/measure/device_kernels.hpp"
+#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/stopwatch.cuh"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase_plan.hpp"
 
@@ -33,16 +34,11 @@ struct Distances {
 
 template <int kPrefetch>
 __device__ std::uint32_t first_load(const char* at) {
-  std::uint32_t value;
+  const auto* word = reinterpret_cast<const std::uint32_t*>(at);
   if constexpr (kPrefetch == 0)
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-  else if constexpr (kPrefetch == 64)
-    asm volatile("ld.global.L2::64B.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-  else if constexpr (kPrefetch == 128)
-    asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return ptx::load_u32(word);
   else
-    asm volatile("ld.global.L2::256B.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-  return value;
+    return ptx::load_u32_prefetching<kPrefetch>(word);
 }
 
 // All words are kWord. Samples of all distances take turns.

@@ -8,6 +8,7 @@
 
 #include "harness/device.hpp"
 #include "harness/ptx/load_store.cuh"
+#include "harness/ptx/ordered_memory.cuh"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase.hpp"
 
@@ -40,12 +41,6 @@ struct Signals {
   Line* end;
 };
 
-__device__ std::uint32_t read_signal(const std::uint32_t* signal) {
-  std::uint32_t value;
-  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(signal) : "memory");
-  return value;
-}
-
 // The answer to whether the chase goes on is asked for with a round's data and used after it.
 __device__ void make_traffic(const Traffic& t, Signals* signals, Phase* phases,
                              std::uint64_t* rounds) {
@@ -56,7 +51,7 @@ __device__ void make_traffic(const Traffic& t, Signals* signals, Phase* phases,
   if (threadIdx.x == 0) atomicAdd(&signals->started, 1);
   for (std::uint32_t round = 0, phase = kBefore; phase != kAfter; ++round) {
     uint4* here = mine + offset / sizeof(uint4);
-    phase = read_signal(&phases[blockIdx.x].now);
+    phase = assay::ptx::load_relaxed(&phases[blockIdx.x].now);
     if (round % 16 < t.writes_of_16) {
 #pragma unroll
       for (int i = 0; i < kVectors; ++i) assay::ptx::store_v4(here + i * kThreads, all);
@@ -87,7 +82,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const auto tell_all = [&](Phase phase) {
     for (unsigned cta = 1; cta < gridDim.x; ++cta) atomicExch(&phases[cta].now, phase.now);
   };
-  while (read_signal(&signals->started) < gridDim.x - 1) {
+  while (assay::ptx::load_relaxed(&signals->started) < gridDim.x - 1) {
   }
   for (const std::uint64_t begin = assay::ptx::globaltimer();
        assay::ptx::globaltimer() - begin < 50'000;) {

@@ -14,6 +14,9 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/ptx/fence.cuh"
+#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/stopwatch.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/memory/ring.hpp"
@@ -40,12 +43,12 @@ __global__ void time_each(const std::uint32_t* table, std::uint32_t* index, std:
     } else if constexpr (kKind == kShared) {
       at = *const_cast<const volatile std::uint32_t*>(&shared_table[at]);
     } else if constexpr (kKind == kL1) {
-      asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(at) : "l"(table + at) : "memory");
+      at = assay::ptx::load_u32_l1(table + at);
     } else if constexpr (kKind == kL2) {
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(at) : "l"(table + at) : "memory");
+      at = assay::ptx::load_u32_l2(table + at);
     } else {
-      asm volatile("ld.global.cv.u32 %0, [%1];" : "=r"(at) : "l"(table + at) : "memory");
-      if constexpr (kKind == kMemoryFenced) asm volatile("membar.gl;" ::: "memory");
+      at = assay::ptx::load_u32_volatile(table + at);
+      if constexpr (kKind == kMemoryFenced) assay::ptx::fence_sc<assay::ptx::FenceScope::gpu>();
     }
   };
   if constexpr (kKind < kMemory)
@@ -53,12 +56,10 @@ __global__ void time_each(const std::uint32_t* table, std::uint32_t* index, std:
     for (int i = 0; i < kLoads; ++i) load();
 #pragma unroll 1
   for (int i = 0; i < kLoads; ++i) {
-    std::uint32_t start, stop;
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(start)::"memory");
+    const std::uint32_t start = assay::ptx::clock32();
     load();
     if constexpr (kKind == kShared || kKind == kL1) seen = at;
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(stop)::"memory");
-    taken[i] = stop - start;
+    taken[i] = assay::ptx::clock32() - start;
   }
   for (int i = 0; i < kLoads; ++i) cycles[i] = taken[i];
   *index = at;

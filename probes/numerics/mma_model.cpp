@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <climits>
 
 namespace assay::numerics {
 namespace {

@@ -12,7 +12,6 @@
 //     fp8 among them;
 //   DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv:2412.19437, section 3.3.2: about 14 bits.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "harness/callable.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one MMA instruction on operands of the caller's choice, each MMA by itself.
 #pragma once
-#include <cstddef>
 #include <string>
 #include <vector>
 

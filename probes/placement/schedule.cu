@@ -14,8 +14,8 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/ptx/cluster_launch_control.cuh"
 #include "harness/ptx/fence.cuh"
+#include "harness/ptx/launch_control.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "probes/placement/tile_work.hpp"

@@ -13,7 +13,6 @@
 //  - chains end with a value computed here, to the last bit.
 #pragma once
 #include <bit>
-#include <climits>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 //
 // All lanes hold the same value, but for rows that say "different", where each xors its number in:
 // some of these instructions take as long as there are values.
-#include <bit>
 
 #include "probes/sass/rows.hpp"
 

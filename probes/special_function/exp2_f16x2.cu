@@ -12,6 +12,7 @@
 #include <cuda_fp16.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <string>
 
 #include "harness/device.hpp"

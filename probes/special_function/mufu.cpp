@@ -12,7 +12,6 @@
 //   x -> log2(x + 8), sin(x + 1)    go to 3.54 and 0.935, with an addition in the chain
 // sin and cos bring an FMUL by 1 / (2 pi) along. What else is in a chain has a latency of its own:
 // mufu_latency_cycles is that of the chain less that of the same chain without the MUFU.
-#include <algorithm>
 #include <cmath>
 
 #include "harness/callable.hpp"

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "harness/ptx/cluster.cuh"
+#include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/shared_address.cuh"
 #include "harness/state.hpp"
 #include "probes/sync/cluster_launch.hpp"

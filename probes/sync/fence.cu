@@ -15,10 +15,8 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/ptx/cluster.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
-#include "harness/ptx/memory_fence.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/state.hpp"
 

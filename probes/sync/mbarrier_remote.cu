@@ -11,6 +11,7 @@
 #include <string>
 
 #include "harness/ptx/cluster.cuh"
+#include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/state.hpp"

@@ -16,7 +16,6 @@
 // above. A sparse instruction reads 64 bytes of each column of B in the same N / 2 cycles: N / 2
 // from B alone, and 16 cycles more with A there too, so only RS can reach the doubled peak (SS at
 // N = 256: 128 / 144 of it).
-#include <fmt/format.h>
 
 #include "probes/tensor_core/wgmma_kernel.hpp"
 

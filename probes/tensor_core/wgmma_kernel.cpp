@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <random>
-
 #include "harness/element.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"

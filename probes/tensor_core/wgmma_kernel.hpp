@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated kernels of wgmma, and their launches by one warpgroup or several.
 #pragma once
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "harness/instruction/generated_kernel.hpp"
 #include "probes/tensor_core/wgmma_form.hpp"

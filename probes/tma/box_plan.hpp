@@ -3,7 +3,6 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 

@@ -2,7 +2,6 @@
 // TMA's im2col mode: the operand of an implicit convolution, tap after tap for the same pixels, as
 // a kernel's K loop asks for it. Of the nine taps of a filter, eight find in L2 what was brought
 // for the first.
-#include <algorithm>
 
 #include "harness/device.hpp"
 #include "harness/ptx/descriptor/im2col_map.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The knee of a curve that rises to a plateau: where it first comes near its best.
 #pragma once
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>

@@ -6,7 +6,7 @@
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
 #include "harness/ptx/cp_async.cuh"
-#include "harness/ptx/load_words.cuh"
+#include "harness/ptx/load_store.cuh"
 #include "harness/ptx/tma_modes.cuh"
 #include "probes/tma/ring.cuh"
 
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kBytes* kVectors > 128 ? 768 : 1024)
                          threadIdx.x % 32 * kBytes;
       std::uint32_t words[kVectors][kBytes / 4];
 #pragma unroll
-      for (int v = 0; v < kVectors; ++v) ptx::load_words<kBytes>(words[v], from + v * 32 * kBytes);
+      for (int v = 0; v < kVectors; ++v) ptx::load_words(words[v], from + v * 32 * kBytes);
       // A zero that nobody knows before all have come: else ptxas saves registers by using the
       // first words before it asks for the last.
       std::uint32_t none = 0;

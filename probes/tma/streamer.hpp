@@ -2,9 +2,6 @@
 // An array in device memory, to be streamed to the SMs in every way there is (movers.hpp).
 #pragma once
 #include <cstdint>
-#include <map>
-#include <set>
-#include <string>
 
 #include "harness/state.hpp"
 #include "probes/tma/movers.hpp"

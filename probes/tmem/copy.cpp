@@ -11,7 +11,6 @@
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/tcgen05_batches.hpp"
-#include "harness/ptx/descriptor/tcgen05_descriptor.hpp"
 
 namespace {
 

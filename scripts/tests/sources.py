@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the source tree share: its files, and which of them include which."""
 
+import collections.abc
 import functools
+import hashlib
+import json
 import pathlib
 import re
 import subprocess
@@ -16,6 +19,19 @@ def files(*patterns: str) -> list[pathlib.Path]:
         cwd=ROOT, check=True, capture_output=True, text=True,
     ).stdout.split("\n")
     return sorted({ROOT / name for name in listed if name and (ROOT / name).is_file()})
+
+
+# Comments and literals of C++, raw strings among them. A digit separator opens no character.
+_NOT_CODE = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"([^()\\ ]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])+'""",
+    re.DOTALL,
+)
+
+
+@functools.cache
+def code(file: pathlib.Path) -> str:
+    """The text of a C++ file without comments, and with its literals emptied."""
+    return _NOT_CODE.sub(lambda m: " " if m[0].startswith("/") else '""', file.read_text())
 
 
 @functools.cache
@@ -36,3 +52,27 @@ def closure(file: pathlib.Path) -> dict[pathlib.Path, tuple[pathlib.Path, ...]]:
                 found[there] = (*found[here], there)
                 queue.append(there)
     return found
+
+
+def complaint_once(
+    kind: str, how: str, of: pathlib.Path, check: collections.abc.Callable[[], str]
+) -> str:
+    """What `check` says against a file, and nothing if the same was checked before in the same way
+    (`how`) and found good: what counts is the file and all of the project that it includes."""
+    digest = hashlib.sha256(how.encode())
+    for part in sorted(closure(of)):
+        digest.update(str(part.relative_to(ROOT)).encode() + b"\0" + part.read_bytes())
+    stamp = ROOT / ".cache" / kind / digest.hexdigest()
+    if stamp.exists():
+        return ""
+    complaint = check()
+    if not complaint:
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.touch()
+    return complaint
+
+
+def compile_commands() -> list[dict]:
+    """What build/ was configured to compile, empty if it was not."""
+    database = ROOT / "build" / "compile_commands.json"
+    return json.loads(database.read_text()) if database.exists() else []

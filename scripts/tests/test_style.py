@@ -2,6 +2,7 @@
 """The rules of the house that a program can check."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import sources
 CXX = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h")
 SCRIPTS = ("*.py", "*.sh", "*.cmake", "*CMakeLists.txt", "containers/*", ".ci/run")
 LONGEST = 400  # lines: what can be read in one sitting
+# The C header's guard and how it exports.
+MACROS = {"kernels/c_api/assay_kernels.h": {"ASSAY_KERNELS_H", "ASSAY_KERNELS_API"}}
 HEAVY = ("CLI/", "nlohmann/", "fmt/", "benchmark/")  # seconds of compile time each, under nvcc
 
 
@@ -56,6 +59,28 @@ def test_heavy_headers_stay_in_cpp_files():
 def test_headers_are_included_once():
     assert not relative(
         p for p in sources.files("*.hpp", "*.cuh") if "\n#pragma once\n" not in p.read_text()
+    )
+
+
+def test_inline_assembly_is_in_one_room():
+    assembly = re.compile(r"\b(asm|__asm|__asm__)\b")
+    found = [p for p in sources.files(*CXX) if assembly.search(sources.code(p))]
+    assert {p.parent for p in found} == {sources.ROOT / "harness/ptx"}, relative(found)
+
+
+def test_no_macros_but_those_of_the_c_header():
+    found = {
+        str(p.relative_to(sources.ROOT)): names
+        for p in sources.files(*CXX)
+        if (names := set(re.findall(r"#\s*define\s+(\w+)", sources.code(p))))
+    }
+    assert found == MACROS
+
+
+def test_headers_open_no_namespace_for_others():
+    opens = re.compile(r"\busing\s+namespace\b")
+    assert not relative(
+        p for p in sources.files("*.hpp", "*.cuh", "*.h") if opens.search(sources.code(p))
     )
 
 

@@ -165,5 +165,16 @@ TEST(IsaForms, TextsAreDifferentAndTimedRowsAreFound) {
   EXPECT_GT(timed, 10U);
 }
 
+// Two rows time one form: each is found by its own name.
+TEST(IsaForms, EveryTimedRowLeadsToItsForm) {
+  const auto texts = [](const std::string& filter) {
+    std::vector<std::string> found;
+    for (const Form& form : select_forms(filter)) found.push_back(form.ptx);
+    return found;
+  };
+  EXPECT_EQ(texts("^sass/imad/s32$"), texts("^sass/imad/s32_uniform$"));
+  EXPECT_EQ(texts("^sass/imad/s32$").size(), 1U);
+}
+
 }  // namespace
 }  // namespace assay::isa

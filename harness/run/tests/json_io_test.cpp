@@ -2,9 +2,7 @@
 #include "harness/run/json_io.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cmath>
 #include <fstream>
 #include <limits>
 

@@ -2,7 +2,6 @@
 // How costs are read out of a run.json.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "harness/error.hpp"

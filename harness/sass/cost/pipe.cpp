@@ -2,7 +2,6 @@
 #include "harness/sass/cost/pipe.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "harness/error.hpp"

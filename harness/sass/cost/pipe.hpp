@@ -2,7 +2,6 @@
 // Which pipe of an SM carries an instruction out.
 #pragma once
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "harness/code/disassembly.hpp"

@@ -29,6 +29,7 @@
 #include "harness/ptx/matrix.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/setmaxnreg.cuh"
+#include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
 #include "kernels/gemm/raster.hpp"

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "harness/element.hpp"
-#include "harness/ptx/descriptor/swizzle.hpp"
 #include "probes/tensor_core/wgmma_operands.hpp"
 
 namespace assay {

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "harness/code/cubin.hpp"
-#include "harness/sass/schedule.hpp"
 
 namespace assay::sass {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "harness/instruction/row_probe.hpp"
 
-namespace assay::isa {
+namespace assay::notation {
 
 // All texts that `line` stands for, in the order written. Parentheses without '|' stay.
 std::vector<std::string> expand(const std::string& line);
@@ -25,4 +25,4 @@ std::vector<InstructionRow> rows_of(std::string_view lines);
 // The first instruction's opcode with modifiers, without guard: "add.s32".
 std::string mnemonic(std::string_view ptx);
 
-}  // namespace assay::isa
+}  // namespace assay::notation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/isa/notation.hpp"
+#include "harness/instruction/notation.hpp"
 
 #include <regex>
 
-namespace assay::isa {
+namespace assay::notation {
 namespace {
 
 constexpr std::string_view kBlank = " \t\n";
@@ -99,4 +99,4 @@ std::vector<InstructionRow> rows_of(std::string_view lines) {
   return rows;
 }
 
-}  // namespace assay::isa
+}  // namespace assay::notation

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cluster launch control: a running CTA takes over the work of one that has not been launched yet.
-// sm_100 and newer. PTX ISA 9.0, "clusterlaunchcontrol".
+// What a running CTA has to say about launches. Programmatic dependent launch: a grid that starts
+// before the one it depends on has ended; sm_90 and newer. Cluster launch control: a CTA takes over
+// the work of one that has not been launched yet; sm_100 and newer. PTX ISA 9.0, "griddepcontrol"
+// and "clusterlaunchcontrol".
 #pragma once
 #include <cstdint>
 
 #include "harness/ptx/mbarrier.cuh"
+#include "harness/ptx/shared_address.cuh"
 
 namespace assay::ptx {
+
+// From this CTA's side, grids that depend programmatically on this one may start. They do once
+// every CTA has said so or ended.
+__device__ inline void launch_dependents() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+// Blocks until the grids that this one depends on have ended and what they wrote is visible. Does
+// nothing in a grid that was launched the ordinary way.
+__device__ inline void wait_for_dependencies() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
 
 // Asks for a CTA of this grid that need not be launched any more; the answer, 16 bytes, comes to
 // `response` and completes on the barrier, of which it must have been announced. One thread calls.

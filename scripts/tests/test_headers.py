@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each header compiles alone, and each file uses what it includes."""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import tempfile
+
+import pytest
+
+import declarations
+import sources
+
+CXX = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h")
+
+# What a header passes on to whoever includes it, without a use of its own.
+PASSED_ON = {
+    "harness/state.hpp": {"harness/cuda.hpp"},  # a probe's author checks calls and downloads
+}
+
+# What the standard headers used here declare, as far as it is used. A header that is not listed is
+# not looked at.
+STANDARD = {
+    "algorithm": r"std::ranges::|std::(min|max|clamp|sort|stable_sort|copy\w*|fill\w*|find\w*|search|"
+                 r"any_of|all_of|none_of|count\w*|transform|reverse\w*|equal|nth_element|unique|"
+                 r"(lower|upper)_bound|binary_search|replace\w*|rotate|shuffle|remove\w*|"
+                 r"(min|max|minmax)_element|minmax|for_each|generate\w*|mismatch|swap_ranges|merge|"
+                 r"partial_sort|partition\w*|includes|set_\w+|equal_range|is_sorted)\b",
+    "array": r"std::(array|to_array)\b",
+    "atomic": r"std::(atomic\w*|memory_order\w*)\b",
+    "barrier": r"std::barrier\b",
+    "bit": r"std::(bit_\w+|has_single_bit|popcount|count[lr]_\w+|rot[lr]|endian)\b",
+    "cctype": r"std::(is(alnum|alpha|digit|space|upper|lower|xdigit|punct|print)|to(upper|lower))\b",
+    "cerrno": r"\b(errno|E[A-Z]{3,})\b",
+    "charconv": r"std::(from_chars|to_chars|chars_format)\b",
+    "chrono": r"std::chrono\b|std::(chrono_)?literals",
+    "climits": r"\b(U?(CHAR|SHRT|INT|LONG|LLONG)_(MAX|MIN)|PATH_MAX|CHAR_BIT)\b",
+    "cmath": r"std::(abs|fabs|sqrt|cbrt|exp\w*|log\w*|pow|sin|cos|tan\w*|floor|ceil|l?l?round|trunc|"
+             r"l?l?rint|nearbyint|fmod|fma|f?(min|max)|hypot|is(nan|inf|finite|normal)|signbit|"
+             r"ldexp|frexp|modf|scalbn|ilogb|logb|nextafter|copysign|erfc?|[lt]gamma|remainder)\b|"
+             r"\b(INFINITY|NAN|M_PI|HUGE_VAL)\b",
+    "complex": r"std::complex\b",
+    "condition_variable": r"std::condition_variable",
+    "csignal": r"\b(SIG[A-Z]+|kill|raise|sig\w+|std::signal)\b",
+    "cstddef": r"\b(size_t|ptrdiff_t|byte|nullptr_t|max_align_t|offsetof)\b",
+    "cstdint": r"\bu?int(_fast|_least)?(8|16|32|64|max|ptr)_t\b|\bUINT\d+_MAX\b|\bU?INT\d+_C\b",
+    "cstdio": r"\b(std::)?(FILE|f?printf|snprintf|f?puts|fopen|fclose|fread|fwrite|fflush|fileno|"
+              r"perror|rename|remove|stderr|stdout|stdin|popen|pclose|EOF|fputs|putchar|fgets)\b",
+    "cstdlib": r"\b(getenv|setenv|unsetenv|exit|_Exit|abort|atexit|system|strto\w+|ato[ifl]+|malloc|"
+               r"calloc|realloc|free|mkstemp|mkdtemp|realpath|aligned_alloc|EXIT_\w+|quick_exit|"
+               r"llabs|div)\b|std::abs\b",
+    "cstring": r"\b(mem(cpy|cmp|set|move|chr|mem)|str(len|cmp|ncmp|chr|rchr|str|error|signal|cpy|"
+               r"ncpy|dup|tok|nlen|errorname_np))\b",
+    "ctime": r"\b(time_t|tm|std::time|gmtime\w*|localtime\w*|strftime|timespec|clock_gettime)\b",
+    "exception": r"std::(exception\w*|current_exception|rethrow\w*|terminate|uncaught_exceptions)\b",
+    "filesystem": r"std::filesystem",
+    "fstream": r"std::(io|o|i)fstream\b",
+    "functional": r"std::(function|bind\w*|hash|invoke|ref|cref|plus|minus|multiplies|greater\w*|less"
+                  r"\w*|equal_to|not_equal_to|identity|mem_fn|not_fn|bit_\w+|logical_\w+|negate)\b",
+    "initializer_list": r"std::initializer_list\b",
+    "iostream": r"std::(cout|cerr|cin|clog)\b",
+    "iterator": r"std::(size|ssize|begin|end|c?r?begin|c?r?end|next|prev|advance|distance|"
+                r"\w*inserter|istream_iterator|istreambuf_iterator|iterator_traits|"
+                r"make_move_iterator|empty|data|\w+_iterator\w*)\b",
+    "limits": r"std::numeric_limits\b",
+    "map": r"std::(multi)?map\b",
+    "memory": r"std::(unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|allocator|addressof|"
+              r"enable_shared_from_this|to_address|align|uninitialized_\w+|construct_at)\b",
+    "mutex": r"std::(\w*mutex|lock_guard|unique_lock|scoped_lock|call_once|once_flag)\b",
+    "new": r"std::(bad_alloc|nothrow|launder|align_val_t|hardware_\w+)\b|\bnew\s*\(",
+    "numbers": r"std::numbers\b",
+    "numeric": r"std::(accumulate|iota|reduce|inner_product|partial_sum|gcd|lcm|midpoint|"
+               r"transform_\w+|(in|ex)clusive_scan|adjacent_difference)\b",
+    "optional": r"std::(optional|nullopt\w*|make_optional)\b",
+    "random": r"std::(mt19937\w*|\w+_distribution|random_device|seed_seq|minstd\w*|\w+_engine)\b",
+    "regex": r"std::(regex\w*|smatch|cmatch|ssub_match|sregex\w*|cregex\w*)\b",
+    "set": r"std::(multi)?set\b",
+    "source_location": r"std::source_location\b",
+    "span": r"std::(span|as_bytes|as_writable_bytes|dynamic_extent)\b",
+    "sstream": r"std::[io]?stringstream\b",
+    "stdexcept": r"std::(runtime_error|logic_error|out_of_range|invalid_argument|range_error|"
+                 r"length_error|domain_error|overflow_error)\b",
+    "stop_token": r"std::stop_\w+\b",
+    "string": r"std::(string|to_string|getline|sto(i|l|ul|ll|ull|d|f)|basic_string|char_traits|"
+              r"wstring)\b",
+    "string_view": r"std::string_view\b|\boperator\"\"sv\b",
+    "system_error": r"std::(error_code|system_error|errc|\w+_category|make_error_code|"
+                    r"error_condition)\b",
+    "thread": r"std::(j?thread|this_thread)\b",
+    "tuple": r"std::(tuple\w*|tie|make_tuple|get|apply|forward_as_tuple|ignore)\b",
+    "type_traits": r"std::(is_\w+|enable_if\w*|conditional\w*|remove_\w+|decay\w*|underlying_type\w*|"
+                   r"invoke_result\w*|make_(un)?signed\w*|common_type\w*|void_t|true_type|false_type|"
+                   r"integral_constant|type_identity\w*|add_\w+|extent\w*)\b",
+    "utility": r"std::(pair|move|forward|swap|exchange|make_pair|declval|as_const|in_place\w*|"
+               r"unreachable|index_sequence\w*|make_index_sequence|integer_sequence|piecewise_\w+|"
+               r"cmp_\w+|in_range|get|to_underlying)\b",
+    "variant": r"std::(variant|visit|get|get_if|holds_alternative|monostate)\b",
+    "vector": r"std::vector\b",
+    "fmt/format.h": r"\bfmt::",
+    "fmt/ranges.h": r"\bfmt::join\b|\bfmt::format\b",
+    "fmt/chrono.h": r"\bfmt::(gmtime|localtime)\b|\bfmt::format\b",
+    "gtest/gtest.h": r"\b(TEST|TEST_F|TEST_P|testing|ASSERT_\w+|EXPECT_\w+)\b",
+    "nlohmann/json.hpp": r"\bnlohmann\b",
+    "cuda_runtime_api.h": r"\b(cuda[A-Z]\w+|__host__|__device__|dim3)\b",
+    "cuda_runtime.h": r"\b(cuda[A-Z]\w+|__host__|__device__|dim3)\b",
+    "cuda.h": r"\b(CU[A-Za-z]\w+|cu[A-Z]\w+|CUDA_\w+)\b",
+    "vector_types.h": r"\b(u?(int|char|short|long)|float|double)[1-4]\b|\bdim3\b",
+    "unistd.h": r"\b(read|write|close|fork|exec\w+|pipe2?|dup2?|getpid|getppid|isatty|access|unlink|"
+                r"readlink|sysconf|usleep|_exit|getuid|geteuid|gethostname|ftruncate|fsync|lseek|"
+                r"chdir|getcwd|rmdir|STD(IN|OUT|ERR)_FILENO|pread|environ|syscall|link|symlink|"
+                r"setsid|alarm|ssize_t|[FRWX]_OK|gettid|setpgid|pwrite|fdatasync|chown)\b",
+    "fcntl.h": r"\b(open|openat|fcntl|O_\w+|F_[A-Z]+|FD_CLOEXEC|AT_\w+|posix_fadvise)\b",
+    "sys/mman.h": r"\b(mmap|munmap|MAP_\w+|PROT_\w+|madvise|MADV_\w+|mlock|memfd_create|MFD_\w+|"
+                  r"mprotect|shm_\w+)\b",
+    "sys/wait.h": r"\b(wait|waitpid|W(IF|EXIT|TERM)\w+|WNOHANG|waitid)\b",
+    "sched.h": r"\b(sched_\w+|cpu_set_t|CPU_\w+)\b",
+    "elf.h": r"\b(Elf64_\w+|ELF\w+|E[IMTV]_\w+|SH[TFN]_\w+|ST[TB]_\w+|R_\w+)\b",
+}
+
+
+def unused(file: pathlib.Path) -> list[str]:
+    found = []
+    name_of_file = str(file.relative_to(sources.ROOT))
+    for name in sources.includes(file):
+        there = sources.ROOT / name
+        if there.is_file() and there.suffix in (".hpp", ".cuh", ".h"):
+            its_own = there.stem == file.stem.removesuffix("_test")
+            passed_on = name in PASSED_ON.get(name_of_file, ())
+            if not its_own and not passed_on and not declarations.uses(file, there):
+                found.append(f"{name_of_file} uses nothing of {name}")
+        elif name in STANDARD and not re.search(STANDARD[name], sources.code(file)):
+            found.append(f"{name_of_file} uses nothing of <{name}>")
+    return found
+
+
+def test_declared_names_are_read_from_text(tmp_path):
+    """What the next test stands on."""
+    header = tmp_path / "sample.hpp"
+    header.write_text("""
+        #pragma once
+        namespace a::b {  // comment with unused_word
+        struct Forward;
+        struct alignas(16) Point final : Base { int x = 3, y; double length() const { return x; } };
+        enum class Colour : int { red, green = 2 };
+        using Words = std::vector<int>;
+        template <class T, int kCount> inline T* first(T (&values)[kCount]) { T local; return local; }
+        constexpr double kRate = f(1), kOther[] = {1, 2};
+        std::string name_of(const Point& argument);
+        }
+    """)
+    assert declarations.declared(header) == (
+        {"Forward", "Point", "Colour", "red", "green", "Words", "first", "kRate", "kOther",
+         "name_of"},
+        {"x", "y", "length"},
+    )
+
+
+def test_includes_are_used():
+    """By name: a file that includes another mentions something that the other one declares."""
+    found = [line for file in sources.files(*CXX) for line in unused(file)]
+    assert not found, "\n".join(found)
+
+
+def compiler_of(commands: list[dict], suffix: str) -> str:
+    return next(shlex.split(c["command"])[0] for c in commands if c["file"].endswith(suffix))
+
+
+def search_paths(commands: list[dict]) -> list[str]:
+    """-I and -isystem of all that is compiled: some headers are for a few targets alone."""
+    flags: set[tuple[str, ...]] = set()
+    for command in commands:
+        words = shlex.split(command["command"])
+        for word, following in zip(words, [*words[1:], ""]):
+            if word == "-isystem":
+                flags.add((word, following))
+            elif word.startswith("-I"):
+                flags.add((word,))
+    return [word for flag in sorted(flags) for word in flag]
+
+
+def test_headers_compile_alone():
+    """By the host's compiler, device headers by nvcc as far as PTX, for one target: names and types
+    are the same for all. Each again only when something it is made of changed."""
+    commands = sources.compile_commands()
+    if not commands:
+        pytest.skip("nothing is configured in build/")
+    paths = search_paths(commands)
+    host = [compiler_of(commands, ".cpp"), "-std=c++20", "-fsyntax-only", "-w"]
+    # The newest architecture that all of CUDA 13 has: TMA, clusters and tcgen05 are there.
+    nvcc = [compiler_of(commands, ".cu"), "-std=c++20", "-ptx", "-arch=sm_100a", "-w",
+            "--expt-relaxed-constexpr"]
+
+    def complaint(header: pathlib.Path) -> str:
+        device = header.suffix == ".cuh"
+        language = {".hpp": "c++", ".cuh": "cu", ".h": "c"}[header.suffix]
+        command = nvcc if device else [host[0], *host[2:]] if language == "c" else host
+
+        def compile_it() -> str:
+            with tempfile.TemporaryDirectory() as folder:
+                output = ["-o", f"{folder}/out.ptx"] if device else []
+                result = subprocess.run(
+                    [*command, *paths, "-x", language, str(header), *output],
+                    capture_output=True, text=True,
+                )
+            return result.stderr if result.returncode != 0 else ""
+
+        return sources.complaint_once("headers", " ".join([*command, *paths]), header, compile_it)
+
+    headers = sources.files("*.hpp", "*.cuh", "*.h")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = list(filter(None, pool.map(complaint, headers)))
+    assert not complaints, "\n".join(complaints)
