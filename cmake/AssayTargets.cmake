@@ -1,5 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a source file becomes device code for the targets its name allows.
+# How a source file becomes device code for the targets its name allows. Which targets there are,
+# and which ending of a file's name means which, is written in one place: the rows of
+# harness/target_table.hpp.
+
+# Reads the rows: ASSAY_KNOWN_TARGETS and ASSAY_DEFAULT_TARGETS ("90a"), ASSAY_SUFFIXES ("_sm90"),
+# and for each of these its targets, ASSAY_TARGETS_OF_<suffix>.
+function(assay_read_target_table table)
+  file(READ ${table} text)
+  set(row "\\.name = \"sm_([0-9]+[af]?)\",[ \n]*\\.suffix = \"(_sm[0-9]+)\",[ \n]*\\.by_default = (true|false)")
+  string(REGEX MATCHALL "${row}" rows "${text}")
+  if(NOT rows)
+    message(FATAL_ERROR "assay: ${table} holds no row of a target that begins with .name = "
+      "\"sm_<n>\", .suffix = \"_sm<n>\", .by_default = true or false")
+  endif()
+  foreach(found IN LISTS rows)
+    string(REGEX MATCH "${row}" found "${found}")
+    list(APPEND known ${CMAKE_MATCH_1})
+    list(APPEND suffixes ${CMAKE_MATCH_2})
+    list(APPEND of${CMAKE_MATCH_2} ${CMAKE_MATCH_1})
+    if(CMAKE_MATCH_3)
+      list(APPEND default ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES suffixes)
+  set(ASSAY_KNOWN_TARGETS ${known} PARENT_SCOPE)
+  set(ASSAY_DEFAULT_TARGETS ${default} PARENT_SCOPE)
+  set(ASSAY_SUFFIXES ${suffixes} PARENT_SCOPE)
+  foreach(suffix IN LISTS suffixes)
+    set(ASSAY_TARGETS_OF${suffix} ${of${suffix}} PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# Where it is installed, assayConfig.cmake says so.
+if(NOT ASSAY_TARGET_TABLE)
+  set(ASSAY_TARGET_TABLE ${CMAKE_CURRENT_LIST_DIR}/../harness/target_table.hpp)
+endif()
+assay_read_target_table(${ASSAY_TARGET_TABLE})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ASSAY_TARGET_TABLE})
+set(ASSAY_TARGETS ${ASSAY_DEFAULT_TARGETS} CACHE STRING "GPU targets to compile for")
+foreach(target IN LISTS ASSAY_TARGETS)
+  if(NOT target IN_LIST ASSAY_KNOWN_TARGETS)
+    list(JOIN ASSAY_KNOWN_TARGETS " " known)
+    message(FATAL_ERROR "assay: ASSAY_TARGETS names '${target}', which is none of ${known}, the "
+      "targets of harness/target_table.hpp")
+  endif()
+endforeach()
 
 # Flags that every part of the suite is compiled with.
 # -Wno-restrict: GCC 12 sees overlaps in std::string's operator+ that are none (its bug 105651).
@@ -35,19 +80,19 @@ endfunction()
 # The targets that a file is compiled for: the suffix of its name says so, "_sm90" and so on, also of
 # a C++ file, which belongs to its architecture's CUDA files, and of a test of them ("_sm90_test").
 function(assay_architectures file result)
-  set(wanted ${ASSAY_TARGETS})
-  if(file MATCHES "_sm90(_test)?\\.(cu|cpp)$")
-    set(only 90a)
-  elseif(file MATCHES "_sm100(_test)?\\.(cu|cpp)$")
-    set(only 100a 103a)
-  elseif(file MATCHES "_sm120(_test)?\\.(cu|cpp)$")
-    set(only 120a)
-  else()
-    set(only ${ASSAY_TARGETS})
+  set(allowed ${ASSAY_KNOWN_TARGETS})
+  if(file MATCHES "(_sm[0-9]+)(_test)?\\.(cu|cpp)$")
+    set(suffix ${CMAKE_MATCH_1})
+    if(NOT suffix IN_LIST ASSAY_SUFFIXES)
+      list(JOIN ASSAY_SUFFIXES " " known)
+      message(FATAL_ERROR "assay: ${file} is named for a target, '${suffix}', which no row of "
+        "harness/target_table.hpp has as its suffix: known are ${known}")
+    endif()
+    set(allowed ${ASSAY_TARGETS_OF${suffix}})
   endif()
   set(chosen)
-  foreach(target IN LISTS only)
-    if(target IN_LIST wanted)
+  foreach(target IN LISTS ASSAY_TARGETS)
+    if(target IN_LIST allowed)
       list(APPEND chosen ${target}-real)
     endif()
   endforeach()

@@ -10,6 +10,11 @@ function(assay_describe_build target)
       $<BUILD_INTERFACE:${ASSAY_EXTRA_CUDA_DIR}/include>)
   endif()
 
+  # Of one file alone, so that other objects are the same for all sets of targets.
+  list(JOIN ASSAY_TARGETS " " targets)
+  set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/harness/target.cpp
+    PROPERTIES COMPILE_DEFINITIONS "ASSAY_TARGETS=\"${targets}\"")
+
   # At build time, not configure time: results name the commit that measured them.
   set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/git_commit.hpp)
   add_custom_target(assay_git_commit BYPRODUCTS ${header}

@@ -36,8 +36,10 @@ install(DIRECTORY kernels/frame kernels/baselines
 install(DIRECTORY kernels/c_api/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
+# The table of targets, which AssayTargets.cmake reads, is one of them.
+set(target_table ${CMAKE_INSTALL_INCLUDEDIR}/assay-root/harness/target_table.hpp)
 configure_package_config_file(cmake/assayConfig.cmake.in assayConfig.cmake
-  INSTALL_DESTINATION ${package_dir})
+  INSTALL_DESTINATION ${package_dir} PATH_VARS target_table)
 write_basic_package_version_file(assayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/AssayTargets.cmake cmake/CudaInCmake325.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/assayConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/assayConfigVersion.cmake

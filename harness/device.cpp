@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "harness/error.hpp"
@@ -56,7 +57,8 @@ Device facts(int index) {
   device.name = properties.name;
   device.major = properties.major;
   device.minor = properties.minor;
-  device.target = target_for_capability(properties.major, properties.minor);
+  const Target fitting = target_for_capability(properties.major, properties.minor);
+  if (std::ranges::count(built_targets(), fitting) > 0) device.target = fitting;
   device.sm_count = properties.multiProcessorCount;
   device.memory_bytes = properties.totalGlobalMem;
   device.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
@@ -111,12 +113,16 @@ std::string explain_no_device(cudaError_t error, int driver, const char* visible
 
 std::string explain_no_code(const std::string& gpu, int major, int minor) {
   std::string built_for;
-  for (const Target target : kGpuTargets) {
+  for (const Target target : built_targets()) {
     built_for += built_for.empty() ? "" : ", ";
     built_for += name(target);
   }
-  return gpu + " is sm_" + std::to_string(major) + std::to_string(minor) +
-         ", which this program has no code for: it is built for " + built_for;
+  std::string text = gpu + " is sm_" + std::to_string(major) + std::to_string(minor) +
+                     ", which this program has no code for: it is built for " + built_for;
+  const Target known = target_for_capability(major, minor);
+  if (known != Target::host)
+    text += "; to build it for " + std::string(name(known)) + ", see -DASSAY_TARGETS of CMake";
+  return text;
 }
 
 std::vector<Device> devices() {

@@ -16,7 +16,7 @@ struct Device {
   int index = 0;  // ordinal among the visible GPUs
   std::string name;
   int major = 0, minor = 0;      // compute capability
-  Target target = Target::host;  // code it runs; host if assay has none for it
+  Target target = Target::host;  // code it runs; host if this build has none for it
   int sm_count = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
@@ -37,7 +37,7 @@ struct Device {
 std::vector<Device> devices();
 
 // GPU `index`, which assay must have code for. Throws as devices() does, Error(usage) if there is
-// no such index, and Error(unfit) if its architecture is not one of kGpuTargets.
+// no such index, and Error(unfit) if this build has no code for it.
 Device device(int index);
 
 // Memory a new allocation could use now, bytes. Creates a context on the GPU (a few hundred MB and

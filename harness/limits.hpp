@@ -18,7 +18,7 @@ Limit sparse_tensor(Target target, std::string_view element);
 // FP32 fused multiply-adds count two: 128 lanes on every target.
 Limit ffma();
 
-// Results of the special function unit per clock and SM: 16; ex2 on sm_103a 32.
+// Results of the special function unit per clock and SM: 16, but for ex2 on some targets.
 Limit special_function(Target target, std::string_view function);
 
 }  // namespace assay::limits

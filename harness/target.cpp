@@ -6,22 +6,10 @@
 #include "harness/error.hpp"
 
 namespace assay {
-namespace {
-struct Row {
-  Target target;
-  std::string_view name;
-  int major, minor;
-};
-constexpr Row kRows[] = {{Target::host, "host", 0, 0},        {Target::sm_89, "sm_89", 8, 9},
-                         {Target::sm_90a, "sm_90a", 9, 0},    {Target::sm_100a, "sm_100a", 10, 0},
-                         {Target::sm_103a, "sm_103a", 10, 3}, {Target::sm_120a, "sm_120a", 12, 0}};
-}  // namespace
-
-std::string_view name(Target target) { return kRows[static_cast<int>(target)].name; }
 
 Target parse_target(std::string_view text) {
   std::string known;
-  for (const Row& row : kRows) {
+  for (const TargetRow& row : kTargetTable) {
     if (row.name == text) return row.target;
     known += known.empty() ? "" : ", ";
     known += row.name;
@@ -31,18 +19,39 @@ Target parse_target(std::string_view text) {
 }
 
 Target target_for_capability(int major, int minor) {
-  for (const Row& row : kRows)
+  for (const TargetRow& row : kTargetTable)
     if (row.major == major && row.minor == minor) return row.target;
   return Target::host;
 }
 
-std::vector<Target> all_gpu_targets() { return {std::begin(kGpuTargets), std::end(kGpuTargets)}; }
+std::vector<Target> all_gpu_targets() { return targets_with({}); }
 
-std::vector<Target> targets_from(Target oldest) {
-  std::vector<Target> chosen;
-  for (Target target : kGpuTargets)
-    if (target >= oldest) chosen.push_back(target);
-  return chosen;
+std::vector<Target> targets_with(FeatureSet features) {
+  std::vector<Target> targets;
+  for (const TargetRow& row : kTargetTable)
+    if (row.target != Target::host && row.features.contains(features))
+      targets.push_back(row.target);
+  return targets;
+}
+
+std::vector<std::string_view> words(std::string_view field) {
+  std::vector<std::string_view> all;
+  while (!field.empty()) {
+    const std::size_t end = std::min(field.find(' '), field.size());
+    if (end > 0) all.push_back(field.substr(0, end));
+    field.remove_prefix(std::min(end + 1, field.size()));
+  }
+  return all;
+}
+
+const std::vector<Target>& built_targets() {
+  static const std::vector<Target> built = [] {
+    std::vector<Target> targets;
+    for (const std::string_view number : words(ASSAY_TARGETS))  // "89 90a", as CMake has them
+      targets.push_back(parse_target("sm_" + std::string(number)));
+    return targets;
+  }();
+  return built;
 }
 
 }  // namespace assay

@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction-set targets assay compiles for.
+// Questions about the instruction-set targets that assay knows; target_table.hpp has the answers.
 #pragma once
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "harness/target_table.hpp"
+
 namespace assay {
 
-// `host` stands for probes of the CPU, which need no GPU at all.
-enum class Target : std::uint8_t { host, sm_89, sm_90a, sm_100a, sm_103a, sm_120a };
+// All that is known of a target.
+constexpr const TargetRow& row_of(Target target) { return kTargetTable[static_cast<int>(target)]; }
 
-// Every GPU target, oldest first.
-inline constexpr Target kGpuTargets[] = {Target::sm_89, Target::sm_90a, Target::sm_100a,
-                                         Target::sm_103a, Target::sm_120a};
+// Whether a target has a feature, or all of several.
+constexpr bool has(Target target, FeatureSet features) {
+  return row_of(target).features.contains(features);
+}
 
 // The spelling nvcc, ptxas and nvJitLink use: "sm_90a".
-std::string_view name(Target target);
+constexpr std::string_view name(Target target) { return row_of(target).name; }
 // Inverse of name(); throws Error(usage) that lists the known targets.
 Target parse_target(std::string_view text);
 // The target whose code a GPU of this compute capability runs best; Target::host if there is none.
-// Architecture-specific code ("a") runs on exactly one compute capability, so 12.1 gets none.
+// Architecture-specific code ("a") runs on exactly one compute capability.
 Target target_for_capability(int major, int minor);
 
-// Named sets for registrations.
+// For registrations: every target of a GPU, oldest first, and those that have all of `features`.
 std::vector<Target> all_gpu_targets();
-std::vector<Target> targets_from(Target oldest);  // oldest and everything newer
+std::vector<Target> targets_with(FeatureSet features);
+
+// The words of a row's field: "GB100" and "GB102" of "GB100 GB102".
+std::vector<std::string_view> words(std::string_view field);
+
+// The targets that this build holds machine code for: what CMake's ASSAY_TARGETS named.
+const std::vector<Target>& built_targets();
 
 }  // namespace assay

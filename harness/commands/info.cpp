@@ -92,7 +92,7 @@ std::vector<Ability> abilities(const Machine& machine) {
   const std::vector<Software>& software = machine.software;
   const std::string gpu = why_no_gpu(machine);
   std::string targets;
-  for (const Target target : kGpuTargets) targets += fmt::format(" {}", name(target));
+  for (const Target target : built_targets()) targets += fmt::format(" {}", name(target));
   const std::string nvml = machine.gpus.empty() ? "" : machine.gpus.front().nvml.reason();
   const std::string counters = may_read_counters() ? "" : explain_cupti(35, "");
   const std::string peers = machine.gpus.size() < 2 ? "needs two GPUs or more" : "";

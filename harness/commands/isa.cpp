@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `assay isa`: which instruction exists on which target, asked of the assembler.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -77,7 +78,8 @@ void add_isa(CLI::App& app, int& exit_code) {
       ->excludes(filter);
   command
       ->add_option("--targets,--target", options->targets,
-                   "Columns, such as sm_90a sm_100f (default: twelve)")
+                   fmt::format("Columns, such as sm_90a sm_100f (default: {})",
+                               fmt::join(isa::default_targets(), " ")))
       ->delimiter(',');
   command->add_flag("--details", options->details, "With what each form becomes, or why not");
   auto* json = command->add_flag("--json", options->json, "For programs");

@@ -29,7 +29,7 @@ struct Options {
 std::vector<std::pair<Selected, Target>> pairs(const Options& options) {
   std::vector<Target> targets;
   for (const std::string& text : options.targets) targets.push_back(parse_target(text));
-  if (targets.empty()) targets = all_gpu_targets();
+  if (targets.empty()) targets = built_targets();
   std::vector<std::pair<Selected, Target>> wanted;
   for (const Selected& s : select(options.what, "full"))
     for (const Target target : targets)
@@ -116,7 +116,8 @@ void add_sass(CLI::App& app, int& exit_code) {
   command->add_option("WHAT", options->what,
                       "A cubin, object, archive, executable or library (FILE or FILE:KERNEL), or "
                       "the name of cases as `assay list` shows them (a regular expression)");
-  command->add_option("--target", options->targets, "Only these, such as sm_90a (default: all)");
+  command->add_option("--target", options->targets,
+                      "Only these, such as sm_90a (default: all this is built for)");
   command->add_option("--table", view.table,
                       "run.json to take the cost of instructions from (default: the result that "
                       "knows most of the architecture, of those that come with assay)");

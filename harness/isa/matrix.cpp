@@ -19,6 +19,7 @@
 #include "harness/isa/kernel_text.hpp"
 #include "harness/machine/dynamic_library.hpp"
 #include "harness/machine/parallel.hpp"
+#include "harness/target.hpp"
 
 namespace assay::isa {
 namespace {
@@ -116,9 +117,12 @@ class Judging {
 }  // namespace
 
 const std::vector<std::string>& default_targets() {
-  static const std::vector<std::string> targets = {"sm_89",   "sm_90",   "sm_90a",  "sm_100",
-                                                   "sm_100a", "sm_100f", "sm_103a", "sm_110a",
-                                                   "sm_120",  "sm_120a", "sm_120f", "sm_121a"};
+  static const std::vector<std::string> targets = [] {
+    std::vector<std::string> all;
+    for (const TargetRow& row : kTargetTable)
+      for (const std::string_view target : words(row.assembled)) all.emplace_back(target);
+    return all;
+  }();
   return targets;
 }
 

@@ -57,7 +57,7 @@ std::string explain_cupti(int result, std::string_view function) {
 std::vector<std::string> counters_for(Target target) {
   std::vector<std::string> metrics;
   for (const Counter& counter : kCounters)
-    if (counter.targets & on(target)) metrics.emplace_back(counter.metric);
+    if (has(target, counter.needs)) metrics.emplace_back(counter.metric);
   return metrics;
 }
 

@@ -13,24 +13,15 @@
 
 namespace assay {
 
-// Sets of targets, by the units their chips have.
-inline constexpr unsigned kOnAll = ~0u;
-constexpr unsigned on(auto... targets) { return (... | (1u << static_cast<unsigned>(targets))); }
-inline constexpr unsigned kOnHbmOrAda =
-    on(Target::sm_89, Target::sm_90a, Target::sm_100a, Target::sm_103a);
-inline constexpr unsigned kOnTma =
-    on(Target::sm_90a, Target::sm_100a, Target::sm_103a, Target::sm_120a);
-inline constexpr unsigned kOnTcgen05 = on(Target::sm_100a, Target::sm_103a);
-
 struct Counter {
   const char* metric;  // CUPTI's name with its rollup
   const char* meaning;
-  unsigned targets = kOnAll;
+  FeatureSet needs = {};  // of the target
 };
 
 // What `assay run --counters` records beside each measurement; counters_test schedules it for every
 // chip of every target. Names differ between chips: the tensor memory pipes exist only with
-// tcgen05, and GB20x counts DRAM reads and writes as operations of the L2.
+// tcgen05, and some count DRAM reads and writes as operations of the L2.
 inline constexpr Counter kCounters[] = {
     {"gpu__time_duration.sum", "duration, ns"},
     {"sm__cycles_active.avg", "cycles with a warp resident, mean over SMs"},
@@ -43,23 +34,22 @@ inline constexpr Counter kCounters[] = {
     {"sm__inst_executed_pipe_lsu.sum", "of which loads and stores"},
     {"sm__inst_executed_pipe_uniform.sum", "of which uniform datapath"},
     {"sm__inst_executed_pipe_tensor.sum", "of which tensor cores (mma, wgmma)"},
-    {"sm__inst_executed_pipe_tma.sum", "of which TMA", kOnTma},
-    {"sm__inst_executed_pipe_tc.sum", "of which tcgen05.mma and its kin", kOnTcgen05},
-    {"sm__inst_executed_pipe_tmem.sum", "of which tensor memory", kOnTcgen05},
+    {"sm__inst_executed_pipe_tma.sum", "of which TMA", Feature::tma},
+    {"sm__inst_executed_pipe_tc.sum", "of which tcgen05.mma and its kin", Feature::tcgen05},
+    {"sm__inst_executed_pipe_tmem.sum", "of which tensor memory", Feature::tcgen05},
     {"sm__pipe_tensor_cycles_active.avg", "cycles the tensor cores worked, mean over SMs"},
     {"sm__pipe_shared_cycles_active.avg",
-     "cycles FP64 or tensor cores worked, which share dispatch",
-     on(Target::sm_90a, Target::sm_100a)},
-    {"sm__pipe_tc_cycles_active.avg", "cycles tcgen05.mma worked, mean over SMs", kOnTcgen05},
+     "cycles FP64 or tensor cores worked, which share dispatch", Feature::counts_shared_pipe},
+    {"sm__pipe_tc_cycles_active.avg", "cycles tcgen05.mma worked, mean over SMs", Feature::tcgen05},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "shared memory wavefronts"},
     {"l1tex__data_bank_conflicts_pipe_lsu.sum", "of which bank conflicts"},
     {"l1tex__t_sector_hit_rate.pct", "L1 hit rate, percent"},
     {"lts__t_bytes.sum", "L2 traffic, bytes"},
     {"lts__t_sector_hit_rate.pct", "L2 hit rate, percent"},
-    {"dram__bytes_read.sum", "DRAM reads, bytes", kOnHbmOrAda},
-    {"dram__bytes_write.sum", "DRAM writes, bytes", kOnHbmOrAda},
-    {"dram__bytes_op_read.sum", "DRAM reads, bytes", on(Target::sm_120a)},
-    {"dram__bytes_op_write.sum", "DRAM writes, bytes", on(Target::sm_120a)},
+    {"dram__bytes_read.sum", "DRAM reads, bytes", Feature::counts_dram_bytes},
+    {"dram__bytes_write.sum", "DRAM writes, bytes", Feature::counts_dram_bytes},
+    {"dram__bytes_op_read.sum", "DRAM reads, bytes", Feature::counts_dram_operations},
+    {"dram__bytes_op_write.sum", "DRAM writes, bytes", Feature::counts_dram_operations},
 };
 
 // The metrics of kCounters that a target's chips have.

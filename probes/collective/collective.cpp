@@ -83,7 +83,7 @@ void run(assay::State& s) {
 std::vector<assay::Case> reductions() {
   auto all = cases("all_reduce");
   for (assay::Case& c : all)
-    if (c.text("type") == "e4m3") c.targets = assay::targets_from(assay::Target::sm_90a);
+    if (c.text("type") == "e4m3") c.targets = assay::targets_with(assay::Feature::nccl_fp8);
   return all;
 }
 

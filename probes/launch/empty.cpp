@@ -135,13 +135,13 @@ std::vector<assay::Case> cases() {
                        .suite = suite};
   };
   using assay::Suite;
-  const auto since_hopper = assay::targets_from(assay::Target::sm_90a);
+  const auto dependent = assay::targets_with(assay::Feature::dependent_launch);
   return {one("stream", "none", "stream", Suite::quick),
           one("stream_sync", "none", "stream", Suite::quick),
           one("graph", "none", "graph", Suite::quick),
-          one("programmatic", "programmatic", "stream", Suite::quick, since_hopper),
-          one("graph_programmatic", "programmatic", "graph", Suite::full, since_hopper),
-          one("cluster", "cluster", "stream", Suite::full, since_hopper),
+          one("programmatic", "programmatic", "stream", Suite::quick, dependent),
+          one("graph_programmatic", "programmatic", "graph", Suite::full, dependent),
+          one("cluster", "cluster", "stream", Suite::full, dependent),
           one("cooperative", "cooperative", "stream", Suite::full)};
 }
 

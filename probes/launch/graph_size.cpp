@@ -202,7 +202,7 @@ const assay::Registration registration{{
                 "number of its nodes?",
     .cases = {{.name = "chain", .suite = assay::Suite::full},
               {.name = "programmatic",
-               .targets = assay::targets_from(assay::Target::sm_90a),
+               .targets = assay::targets_with(assay::Feature::dependent_launch),
                .suite = assay::Suite::full},
               {.name = "fork_join", .suite = assay::Suite::full}},
     .pace = assay::Pace::host,

@@ -193,7 +193,7 @@ const assay::Registration cluster{{
     .name = "launch/cluster",
     .question = "What does it cost to launch a grid as clusters of CTAs?",
     .cases = {{.suite = assay::Suite::full}},
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::clusters),
     .pace = assay::Pace::host,
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -137,7 +137,7 @@ KernelUse use_of(const Atomic& a, bool shared, bool latency, Target target) {
                            : fmt::format("ATOMS.{}", a.sass)
       : latency || is_cas(a)
           ? std::string("ATOMG.E")
-          : (target == Target::sm_89 ? std::string("RED.E.") : std::string("REDG.E.")) + a.sass;
+          : (has(target, Feature::redg) ? std::string("REDG.E.") : std::string("RED.E.")) + a.sass;
   return {.kernel = kernel.entry,
           .sass = {{opcode, loop ? 1 : kUnroll, INT_MAX}},
           .ptx = ptx_text(kernel),
@@ -258,7 +258,7 @@ std::vector<Case> cases() {
                      .params = {{"space", space}, {"atomic", a.name}},
                      .suite = Suite::full});
       if (name == "add_v4_f32" || name == "add_bf16x2")
-        all.back().targets = targets_from(Target::sm_90a);
+        all.back().targets = targets_with(Feature::vector_atomics);
     }
   return all;
 }

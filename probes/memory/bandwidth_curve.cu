@@ -291,8 +291,7 @@ std::vector<assay::Case> cases() {
                               {"access_bytes", v.bytes},
                               {"order", v.front ? "front" : "parts"}},
                    .suite = assay::Suite::full});
-    if (v.bytes == 32)
-      all.back().targets = {assay::Target::sm_100a, assay::Target::sm_103a, assay::Target::sm_120a};
+    if (v.bytes == 32) all.back().targets = assay::targets_with(assay::Feature::wide_loads);
   }
   return all;
 }

@@ -256,7 +256,7 @@ const assay::Registration registration{{
     .question = "How fast do asynchronous stores and bulk copies reach another CTA's shared "
                 "memory, by cluster size, distance and message?",
     .cases = cases(),
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =
         [](const assay::Case& c, assay::Target) {
           const Variant& v = variant_of(c);

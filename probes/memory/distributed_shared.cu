@@ -219,7 +219,7 @@ const assay::Registration registration{{
     .question =
         "How far and how wide is another CTA's shared memory, by cluster size and distance?",
     .cases = cases(),
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =
         [](const assay::Case& c, assay::Target) {
           const Variant& v = variant_of(c);

@@ -80,7 +80,7 @@ const assay::Registration registration{{
     .name = "memory/hbm/copy_bulk",
     .question = "How fast can all SMs together copy device memory by bulk copies?",
     .cases = {{.suite = assay::Suite::full}},
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::tma),
     .pace = assay::Pace::dram,
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -184,7 +184,7 @@ void run(assay::State& s) {
 }
 
 std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target target) {
-  const char* atomic = target == assay::Target::sm_89 ? "RED.E.OR.64" : "REDG.E.OR.64";
+  const char* atomic = assay::has(target, assay::Feature::redg) ? "REDG.E.OR.64" : "RED.E.OR.64";
   const bool spoiled = c.text("copies") == "spoiled";
   const int atomics = spoiled ? kChaseSteps : 0;
   return {{.kernel = spoiled ? "chase_l2_spoiling" : "chase_l2",

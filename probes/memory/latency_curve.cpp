@@ -130,8 +130,7 @@ std::vector<Case> curve_cases() {
                                 {"stride", std::int64_t{kLineStride}},
                                 {"to", first ? "memory" : "cache"}},
                      .suite = Suite::full});
-    if (load.bytes == 32)
-      cases.back().targets = {Target::sm_100a, Target::sm_103a, Target::sm_120a};
+    if (load.bytes == 32) cases.back().targets = targets_with(Feature::wide_loads);
   }
   for (const std::uint64_t stride : {kSectorStride, 2 * kSectorStride, 2 * kLineStride})
     cases.push_back({.name = "ca_stride" + std::to_string(stride),

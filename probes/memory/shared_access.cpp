@@ -205,7 +205,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Access& a : kAccesses) {
     all.push_back({.name = a.name, .params = {{"access", a.name}}, .suite = Suite::full});
-    if (a.store && a.matrix) all.back().targets = targets_from(Target::sm_90a);
+    if (a.store && a.matrix) all.back().targets = targets_with(Feature::stmatrix);
   }
   return all;
 }

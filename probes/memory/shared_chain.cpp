@@ -132,7 +132,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Chain& c : kChains) {
     all.push_back({.name = c.name, .params = {{"access", c.name}}, .suite = Suite::full});
-    if (std::string(c.sass_store) == "STSM") all.back().targets = targets_from(Target::sm_90a);
+    if (std::string(c.sass_store) == "STSM") all.back().targets = targets_with(Feature::stmatrix);
   }
   return all;
 }

@@ -88,7 +88,8 @@ const assay::Registration registration{{
     .kernels =
         [](const assay::Case& c, assay::Target target) {
           const bool index = c.text("chain") == "index";
-          const int computed = index && target != assay::Target::sm_89 ? kSteps : 0;
+          const int computed =
+              index && !assay::has(target, assay::Feature::lds_scales_index) ? kSteps : 0;
           return std::vector<assay::KernelUse>{
               {.kernel = index ? "chase_index" : "chase_address",
                .sass = {{"LDS", kSteps, kSteps}, {"LEA", computed, computed}},

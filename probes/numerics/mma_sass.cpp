@@ -36,7 +36,7 @@ std::string opcode(const MmaInstruction& i, Target target) {
                        i.n, i.k, types);
   if (i.element == "f64") {
     const std::string name = fmt::format("DMMA.{}x{}x{}", i.m, i.n, i.k);
-    return target == Target::sm_89 ? replace_all(name, "x", "") : name;  // Ada's has no crosses
+    return has(target, Feature::dmma_crosses) ? name : replace_all(name, "x", "");
   }
   return fmt::format("{}.{}{}{}{}",
                      i.fp8()             ? "QMMA"
@@ -49,8 +49,7 @@ std::string opcode(const MmaInstruction& i, Target target) {
 
 // Hopper and the tcgen05 chips unpack 8-bit floats to f16 for two HMMA.
 bool emulated(const MmaInstruction& i, Target target) {
-  return i.fp8() && i.family == Family::mma_sync && target != Target::sm_89 &&
-         target != Target::sm_120a;
+  return i.fp8() && i.family == Family::mma_sync && !has(target, Feature::mma_fp8);
 }
 
 std::vector<SassRule> sass_rules(const MmaInstruction& i, Target target, int copies) {
@@ -60,7 +59,7 @@ std::vector<SassRule> sass_rules(const MmaInstruction& i, Target target, int cop
             {"F2FP", copies}};
   }
   // Only Hopper has the wide f64 shapes; later chips split them.
-  if (i.element == "f64" && i.m == 16 && target != Target::sm_90a) {
+  if (i.element == "f64" && i.m == 16 && !has(target, Feature::mma_f64_m16_whole)) {
     const int parts = i.k / 4 * 2 * copies;
     return {{"DMMA.8x8x4", parts, parts}};
   }
@@ -68,11 +67,10 @@ std::vector<SassRule> sass_rules(const MmaInstruction& i, Target target, int cop
 }
 
 std::vector<Target> targets_of(const MmaInstruction& i) {
-  if (i.family == Family::wgmma) return {Target::sm_90a};
-  if (i.family == Family::tcgen05)  // sm_103 has no integer MMA there
-    return i.element == "s8" ? std::vector{Target::sm_100a}
-                             : std::vector{Target::sm_100a, Target::sm_103a};
-  return i.element == "f64" && i.m == 16 ? targets_from(Target::sm_90a) : all_gpu_targets();
+  if (i.family == Family::wgmma) return targets_with(Feature::wgmma);
+  if (i.family == Family::tcgen05)
+    return targets_with(i.element == "s8" ? Feature::tcgen05_integers : Feature::tcgen05);
+  return i.element == "f64" && i.m == 16 ? targets_with(Feature::mma_f64_m16) : all_gpu_targets();
 }
 
 }  // namespace assay::numerics

@@ -266,7 +266,7 @@ const Registration registration{{
     .question = "What does it cost to make accumulators of one wgmma the fp8 operand of the next, "
                 "as attention must?",
     .cases = cases(),
-    .targets = {Target::sm_90a},
+    .targets = targets_with(Feature::wgmma),
     .kernels =
         [](const Case& c, Target target) {
           const Permutation permutation = permutation_of(c);

@@ -159,7 +159,7 @@ const Registration gpc_map{{
     .name = "placement/gpc_map",
     .question = "Which SMs are of one GPC, as told by clusters, which never leave one?",
     .cases = {Case{}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::clusters),
     .kernels = [](const Case&, Target) { return hold_kernels(); },
     .run = run_map,
 }};
@@ -167,7 +167,7 @@ const Registration clusters{{
     .name = "placement/clusters",
     .question = "How many clusters run at once, and how many SMs do they leave idle?",
     .cases = {{.suite = Suite::full}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::clusters),
     .kernels = [](const Case&, Target) { return hold_kernels(); },
     .run = run_clusters,
 }};

@@ -256,7 +256,7 @@ const assay::Registration registration{{
           for (int method = 0; method < kLaunchControl; ++method)
             uses.push_back(
                 {.kernel = "schedule<" + std::to_string(method) + ">", .sass = {{"IMAD", 1}}});
-          if (target >= assay::Target::sm_100a)
+          if (assay::has(target, assay::Feature::cluster_launch_control))
             uses.push_back(
                 {.kernel = "schedule<4>",
                  .sass = {{"IMAD", 1}, {"UGETNEXTWORKID", 1, 2, assay::SassWhere::kernel}}});

@@ -14,6 +14,7 @@ using namespace assay;
 
 // Results per clock and SM.
 Limit per_clock(double value) {
+  if (value <= 0) return {};
   return {value, "results per clock and SM, CUDA C++ Best Practices Guide 13.0, 12.1.1"};
 }
 
@@ -27,12 +28,9 @@ Limit documented(const std::string& name, Target target) {
   const std::string opcode = name.substr(0, name.find('/'));
   if (name == "hadd2/f32_f16" || (opcode == "imad" && !name.starts_with("imad/s32"))) return {};
   if (is_any(opcode, {"fadd", "fmul", "ffma"})) return per_clock(128);
-  if (is_any(opcode, {"hadd2", "hmul2", "hfma2"}))
-    return per_clock(target == Target::sm_90a ? 128 : 64);
-  // FP64 units: 64 on the datacenter chips but B300, which like the others has 2.
-  if (is_any(opcode, {"dadd", "dmul", "dfma"}))
-    return per_clock(target == Target::sm_90a || target == Target::sm_100a ? 64 : 2);
-  if (name == "iadd3/s32") return per_clock(target == Target::sm_120a ? 128 : 64);
+  if (is_any(opcode, {"hadd2", "hmul2", "hfma2"})) return per_clock(row_of(target).scalar.half2);
+  if (is_any(opcode, {"dadd", "dmul", "dfma"})) return per_clock(row_of(target).scalar.f64);
+  if (name == "iadd3/s32") return per_clock(row_of(target).scalar.iadd3);
   if (is_any(opcode, {"imad", "lop3", "shf"})) return per_clock(64);
   if (opcode == "shfl") return per_clock(32);
   if (is_any(opcode, {"popc", "flo", "brev"})) return per_clock(16);
@@ -40,9 +38,11 @@ Limit documented(const std::string& name, Target target) {
   return {};
 }
 
-// Issued every clock, so that a loop needs more copies for its own overhead to vanish.
+// Issued every clock on some target, so that a loop needs more copies for its own overhead to
+// vanish.
 bool is_fast(const std::string& name) {
-  return documented(name, Target::sm_90a).value == 128 || name.starts_with("fhadd/") ||
+  const auto every_clock = [&](Target target) { return documented(name, target).value == 128; };
+  return std::ranges::any_of(all_gpu_targets(), every_clock) || name.starts_with("fhadd/") ||
          name.starts_with("fhfma/") || name.starts_with("iadd3/");
 }
 

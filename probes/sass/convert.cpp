@@ -54,18 +54,19 @@ std::vector<InstructionRow> float_to_integer_rows() {
                         }),
                         each_of({{opcode, 1}, {"LOP3", 1}}), {.d0 = k23, .a = kBack23}));
   };
-  return joined({{form("s32_f32", "cvt.rzi.s32.f32", "F2I.TRUNC", k23, kBack23),
-                  form("s32_f32_nearest", "cvt.rni.s32.f32", "F2I", k23, kBack23),
-                  form("s32_f32_floor_ftz", "cvt.rmi.ftz.s32.f32", "F2I.FTZ.FLOOR", k23, kBack23),
-                  form("u32_f32", "cvt.rzi.u32.f32", "F2I.U32.TRUNC", k23, kBack23),
-                  form("s16_f32", "cvt.rzi.s16.f32", "F2I.S16.TRUNC", 8192, 0x46002000),
-                  form("s8_f32", "cvt.rzi.s8.f32", "F2I.S8.TRUNC", 64, 0x42800040),
-                  form("u8_f32", "cvt.rzi.u8.f32", "F2IP.U8.F32", 128, 0x43000080),
-                  wide("s64_f32", "s64", "F2I.S64.TRUNC"), wide("u64_f32", "u64", "F2I.U64.TRUNC"),
-                  from_half("s32_f16", "s32.f16", "f16", "F2I.F16.TRUNC", 0x6400, 0x6000),
-                  from_half("u32_f16", "u32.f16", "f16", "F2I.U32.F16.TRUNC", 0x6400, 0x6000)},
-                 only_on(kHopperOn, {from_half("s32_bf16", "s32.bf16", "bf16", "F2I.BF16.TRUNC",
-                                               0x4300, 0x4380)})});
+  return joined(
+      {{form("s32_f32", "cvt.rzi.s32.f32", "F2I.TRUNC", k23, kBack23),
+        form("s32_f32_nearest", "cvt.rni.s32.f32", "F2I", k23, kBack23),
+        form("s32_f32_floor_ftz", "cvt.rmi.ftz.s32.f32", "F2I.FTZ.FLOOR", k23, kBack23),
+        form("u32_f32", "cvt.rzi.u32.f32", "F2I.U32.TRUNC", k23, kBack23),
+        form("s16_f32", "cvt.rzi.s16.f32", "F2I.S16.TRUNC", 8192, 0x46002000),
+        form("s8_f32", "cvt.rzi.s8.f32", "F2I.S8.TRUNC", 64, 0x42800040),
+        form("u8_f32", "cvt.rzi.u8.f32", "F2IP.U8.F32", 128, 0x43000080),
+        wide("s64_f32", "s64", "F2I.S64.TRUNC"), wide("u64_f32", "u64", "F2I.U64.TRUNC"),
+        from_half("s32_f16", "s32.f16", "f16", "F2I.F16.TRUNC", 0x6400, 0x6000),
+        from_half("u32_f16", "u32.f16", "f16", "F2I.U32.F16.TRUNC", 0x6400, 0x6000)},
+       only_with(Feature::bf16_arithmetic,
+                 {from_half("s32_bf16", "s32.bf16", "bf16", "F2I.BF16.TRUNC", 0x4300, 0x4380)})});
 }
 
 std::vector<InstructionRow> double_to_integer_rows() {
@@ -185,7 +186,7 @@ std::vector<InstructionRow> half_from_integer_rows() {
   };
   return joined(
       {{form("f16_s32", "f16", "s32", "I2F.F16"), form("f16_u32", "f16", "u32", "I2F.F16.U32")},
-       only_on(kHopperOn, {form("bf16_s32", "bf16", "s32", "I2F.BF16")})});
+       only_with(Feature::bf16_arithmetic, {form("bf16_s32", "bf16", "s32", "I2F.BF16")})});
 }
 
 std::vector<InstructionRow> float_to_float_rows() {

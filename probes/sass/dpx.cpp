@@ -18,9 +18,9 @@ using UnsignedHalf = std::uint16_t;
 enum class Order { maximum, minimum };
 
 // How a type's instructions are called: PTX, the suffix of DPX opcodes, and the two simple
-// instructions of sm_89 and sm_120.
+// instructions of targets without those, with IMNMX (the old ones) or VIMNMX.
 struct Type {
-  std::string ptx, suffix, add_89, limit_89, add_120, limit_120;
+  std::string ptx, suffix, old_add, old_limit, add, limit;
 };
 const Type& type_of(const std::string& name) {
   const std::string add = "IADD3|IMAD.IADD|VIADD";
@@ -57,7 +57,7 @@ T limit_twice(T d, T a, T b) {
 }
 
 std::vector<Target> targets_of(const std::string& type, bool relu) {
-  return relu || type.ends_with("x2") ? kHopperOn : all_gpu_targets();
+  return relu || type.ends_with("x2") ? targets_with(Feature::integer_pairs) : all_gpu_targets();
 }
 
 template <class T, Order order, bool relu>
@@ -70,9 +70,9 @@ InstructionRow add_limit_row(const std::string& name) {
       row("viaddmnmx/" + std::string(order == Order::maximum ? "max_" : "min_") + name +
               (relu ? "_relu" : ""),
           ptx, kWord, lanes<T>(add_limit<T, order, relu>),
-          by_target(kDpx, one("VIADDMNMX" + type.suffix + end),
-                    by_target({Target::sm_89}, each_of({{type.add_89, 1}, {type.limit_89, 1}}),
-                              each_of({{type.add_120, 1}, {type.limit_120 + end, 1}}))),
+          by_feature(Feature::dpx, one("VIADDMNMX" + type.suffix + end),
+                     by_feature(Feature::vimnmx, each_of({{type.add, 1}, {type.limit + end, 1}}),
+                                each_of({{type.old_add, 1}, {type.old_limit, 1}}))),
           // Sums go up and are cut by a minimum, or meet a maximum first.
           {.d0 = 0x10001, .a = 0x30003, .b = 0x400040});
   made.targets = targets_of(name, relu);
@@ -88,9 +88,9 @@ InstructionRow limit_twice_row(const std::string& name) {
   InstructionRow made = row("vimnmx3/" + std::string(order == Order::maximum ? "max_" : "min_") +
                                 name + (relu ? "_relu" : ""),
                             ptx, kWord, lanes<T>(limit_twice<T, order, relu>),
-                            by_target(kDpx, one("VIMNMX3" + type.suffix + end),
-                                      by_target({Target::sm_89}, each_of({{type.limit_89, 2}}),
-                                                each_of({{type.limit_120, 2}}))),
+                            by_feature(Feature::dpx, one("VIMNMX3" + type.suffix + end),
+                                       by_feature(Feature::vimnmx, each_of({{type.limit, 2}}),
+                                                  each_of({{type.old_limit, 2}}))),
                             {.d0 = 0x10001, .a = 0x30003, .b = 0x400040});
   made.targets = targets_of(name, relu);
   return made;

@@ -112,23 +112,24 @@ std::vector<InstructionRow> minimum_rows() {
                     one("FMNMX.XORSIGN"), {.d0 = 2, .a = -0.5}));
   const auto three = [](const std::string& name, const std::string& ptx, const std::string& suffix,
                         float (*step)(float, float, float)) {
-    return row(
-        "fmnmx3/" + name, "neg.f32 <d>, <d>; " + ptx, kF32, lanes<float>(step),
-        by_target(kBlackwellDatacenter, one("FMNMX3" + suffix), each_of({{"FMNMX" + suffix, 2}})),
-        {.d0 = 3, .a = 0.5, .b = 0.25});
+    return row("fmnmx3/" + name, "neg.f32 <d>, <d>; " + ptx, kF32, lanes<float>(step),
+               by_feature(Feature::f32_three_way_whole, one("FMNMX3" + suffix),
+                          each_of({{"FMNMX" + suffix, 2}})),
+               {.d0 = 3, .a = 0.5, .b = 0.25});
   };
-  return joined({all, only_on(kBlackwell, {three("min_f32", "min.f32 <d>, <d>, <a>, <b>;", "",
-                                                 [](float d, float a, float b) {
-                                                   return std::min({-d, a, b});
-                                                 }),
-                                           three("max_f32", "max.f32 <d>, <d>, <a>, <b>;", "",
-                                                 [](float d, float a, float b) {
-                                                   return std::max({-d, a, b});
-                                                 }),
-                                           three("max_f32_nan", "max.NaN.f32 <d>, <d>, <a>, <b>;",
-                                                 ".NAN", [](float d, float a, float b) {
-                                                   return std::max({-d, a, b});
-                                                 })})});
+  return joined({all, only_with(Feature::f32_three_way,
+                                {three("min_f32", "min.f32 <d>, <d>, <a>, <b>;", "",
+                                       [](float d, float a, float b) {
+                                         return std::min({-d, a, b});
+                                       }),
+                                 three("max_f32", "max.f32 <d>, <d>, <a>, <b>;", "",
+                                       [](float d, float a, float b) {
+                                         return std::max({-d, a, b});
+                                       }),
+                                 three("max_f32_nan", "max.NaN.f32 <d>, <d>, <a>, <b>;", ".NAN",
+                                       [](float d, float a, float b) {
+                                         return std::max({-d, a, b});
+                                       })})});
 }
 
 std::vector<InstructionRow> compare_rows() {

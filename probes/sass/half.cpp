@@ -66,13 +66,15 @@ std::vector<InstructionRow> bf16_rows() {
                  one("HFMA2.BF16_V2|HFMA2.MMA.BF16_V2")),
         pair_row("hfma2/bf16x2_relu", "fma.rn.relu.bf16x2 <d>, <d>, <a>, <b>;", kBf16x2, rectified,
                  one("HFMA2.BF16_V2.RELU|HFMA2.MMA.BF16_V2.RELU"), kBackAndForth)},
-       only_on(kHopperOn, {pair_row("hadd2/bf16x2", "add.rn.bf16x2 <d>, <d>, <a>;", kBf16x2, add,
-                                    spread("HADD2", ".BF16_V2")),
-                           pair_row("hmul2/bf16x2", "mul.rn.bf16x2 <d>, <d>, <a>;", kBf16x2,
-                                    multiply, spread("HMUL2", ".BF16_V2"), kSign),
-                           // A factor that is the NaN of out of bounds counts as 0: none here is.
-                           pair_row("hfma2/f16x2_oob", "fma.rn.oob.f16x2 <d>, <d>, <a>, <b>;",
-                                    kF16x2, multiply_add, one("HFMA2.OOB"))})});
+       only_with(Feature::bf16_arithmetic,
+                 {pair_row("hadd2/bf16x2", "add.rn.bf16x2 <d>, <d>, <a>;", kBf16x2, add,
+                           spread("HADD2", ".BF16_V2")),
+                  pair_row("hmul2/bf16x2", "mul.rn.bf16x2 <d>, <d>, <a>;", kBf16x2, multiply,
+                           spread("HMUL2", ".BF16_V2"), kSign)}),
+       // A factor that is the NaN of out of bounds counts as 0: none here is.
+       only_with(Feature::fma_oob,
+                 {pair_row("hfma2/f16x2_oob", "fma.rn.oob.f16x2 <d>, <d>, <a>, <b>;", kF16x2,
+                           multiply_add, one("HFMA2.OOB"))})});
 }
 
 std::vector<InstructionRow> minimum_rows() {
@@ -109,10 +111,10 @@ std::vector<InstructionRow> minimum_rows() {
 std::vector<InstructionRow> three_way_rows() {
   const auto form = [](const std::string& name, const std::string& instruction, const Operand& kind,
                        const std::string& suffix, double (*step)(double, double, double)) {
-    return pair_row("vhmnmx/" + name,
-                    instruction + " <d>, <d>, <a>; " + instruction + " <d>, <d>, <b>;", kind, step,
-                    by_target(kDpx, one("VHMNMX" + suffix), each_of({{"HMNMX2" + suffix, 2}})),
-                    {.d0 = 1, .a = 2, .b = 4});
+    return pair_row(
+        "vhmnmx/" + name, instruction + " <d>, <d>, <a>; " + instruction + " <d>, <d>, <b>;", kind,
+        step, by_feature(Feature::dpx, one("VHMNMX" + suffix), each_of({{"HMNMX2" + suffix, 2}})),
+        {.d0 = 1, .a = 2, .b = 4});
   };
   const auto largest = [](double d, double a, double b) { return std::max({d, a, b}); };
   const auto smallest = [](double d, double a, double b) { return std::min({d, a, b}); };
@@ -136,9 +138,10 @@ std::vector<InstructionRow> compare_rows() {
   return joined(
       {{pair_row("hset2/f16x2", "set.lt.f16x2.f16x2 <d>, <d>, <a>;", kF16x2, below, one("HSET2")),
         predicate_row("f16x2", kF16x2, "HSETP2")},
-       only_on(kHopperOn, {pair_row("hset2/bf16x2", "set.lt.bf16x2.bf16x2 <d>, <d>, <a>;", kBf16x2,
-                                    below, one("HSET2.BF16_V2")),
-                           predicate_row("bf16x2", kBf16x2, "HSETP2.BF16_V2")})});
+       only_with(Feature::bf16_arithmetic,
+                 {pair_row("hset2/bf16x2", "set.lt.bf16x2.bf16x2 <d>, <d>, <a>;", kBf16x2, below,
+                           one("HSET2.BF16_V2")),
+                  predicate_row("bf16x2", kBf16x2, "HSETP2.BF16_V2")})});
 }
 
 template <bool is_bf16>
@@ -157,16 +160,17 @@ std::vector<InstructionRow> mixed_rows() {
   const auto operand = [](const char* name, const char* element) {
     return Operand{name, "b16", element};
   };
-  return only_on(kBlackwell, {row("fhadd/f32_f16", "add.f32.f16 <d>, <a>, <d>;", kF32,
-                                  {operand("a", "f16")}, mixed_add<false>, one("FHADD")),
-                              row("fhadd/f32_bf16", "add.f32.bf16 <d>, <a>, <d>;", kF32,
-                                  {operand("a", "bf16")}, mixed_add<true>, one("FHADD.BF16")),
-                              row("fhfma/f32_f16", "fma.rn.f32.f16 <d>, <a>, <b>, <d>;", kF32,
-                                  {operand("a", "f16"), operand("b", "f16")},
-                                  mixed_multiply_add<false>, one("FHFMA")),
-                              row("fhfma/f32_bf16", "fma.rn.f32.bf16 <d>, <a>, <b>, <d>;", kF32,
-                                  {operand("a", "bf16"), operand("b", "bf16")},
-                                  mixed_multiply_add<true>, one("FHFMA.BF16"))});
+  return only_with(
+      Feature::mixed_fma,
+      {row("fhadd/f32_f16", "add.f32.f16 <d>, <a>, <d>;", kF32, {operand("a", "f16")},
+           mixed_add<false>, one("FHADD")),
+       row("fhadd/f32_bf16", "add.f32.bf16 <d>, <a>, <d>;", kF32, {operand("a", "bf16")},
+           mixed_add<true>, one("FHADD.BF16")),
+       row("fhfma/f32_f16", "fma.rn.f32.f16 <d>, <a>, <b>, <d>;", kF32,
+           {operand("a", "f16"), operand("b", "f16")}, mixed_multiply_add<false>, one("FHFMA")),
+       row("fhfma/f32_bf16", "fma.rn.f32.bf16 <d>, <a>, <b>, <d>;", kF32,
+           {operand("a", "bf16"), operand("b", "bf16")}, mixed_multiply_add<true>,
+           one("FHFMA.BF16"))});
 }
 
 }  // namespace
@@ -176,14 +180,14 @@ std::vector<InstructionRow> half_rows() {
       {f16_rows(), bf16_rows(), minimum_rows(), three_way_rows(), compare_rows(), mixed_rows()});
 }
 
-// Pairs of FP32 in a 64-bit register, native on B200 and B300.
+// Pairs of FP32 in a 64-bit register, native on some targets.
 std::vector<InstructionRow> packed_f32_rows() {
   const auto form = [](const std::string& name, const std::string& ptx, const std::string& opcode,
                        const std::string& suffix, float (*step)(float, float, float),
                        Values values) {
     return row(name, ptx, kF32x2, lanes<float>(step),
-               by_target(kBlackwellDatacenter, one(opcode + "2" + suffix),
-                         each_of({{opcode + suffix, 2}})),
+               by_feature(Feature::f32_pairs_whole, one(opcode + "2" + suffix),
+                          each_of({{opcode + suffix, 2}})),
                values);
   };
   const auto sum = [](float d, float a, float) { return d + a; };
@@ -192,8 +196,8 @@ std::vector<InstructionRow> packed_f32_rows() {
   const auto truncated = [](float d, float a, float b) { return toward_zero(double{d} * a + b); };
   const auto accumulated = [](float d, float a, float b) { return std::fma(a, b, d); };
   const Values values;
-  return only_on(
-      kBlackwell,
+  return only_with(
+      Feature::f32_pairs,
       {form("fadd2/f32x2", "add.rn.f32x2 <d>, <d>, <a>;", "FADD", "", sum, values),
        form("fadd2/f32x2_ftz", "add.rn.ftz.f32x2 <d>, <d>, <a>;", "FADD", ".FTZ", sum, values),
        form("fadd2/f32x2_rz", "add.rz.f32x2 <d>, <d>, <a>;", "FADD", ".RZ", sum, values),

@@ -42,8 +42,8 @@ std::vector<InstructionRow> add_rows() {
       per_step("IADD3 + IADD3.X + 2 LOP3",
                row("iadd3/s64", "add.u64 <d>, <d>, <a>; xor.b64 <d>, <d>, <b>;", kDoubleWord,
                    lanes<Bits>([](Bits d, Bits a, Bits b) { return (d + a) ^ b; }),
-                   by_target({Target::sm_120a}, each_of({{"IADD.64", 1}, {"LOP3", 2}}),
-                             each_of({{"IADD3|IADD3.X|IMAD.X|IMAD.IADD", 2}, {"LOP3", 2}})),
+                   by_feature(Feature::integers_64, each_of({{"IADD.64", 1}, {"LOP3", 2}}),
+                              each_of({{"IADD3|IADD3.X|IMAD.X|IMAD.IADD", 2}, {"LOP3", 2}})),
                    {.d0 = 1, .a = 0x90000001, .b = 5}))};
 }
 
@@ -121,8 +121,8 @@ std::vector<InstructionRow> absolute_rows() {
                    each_of({{"IABS", 1}, {"LOP3", 1}}), {.d0 = 7})),
       row("vabsdiff/u32", "sad.u32 <d>, <d>, <a>, <b>;", kWord,
           lanes<Word>([](Word d, Word a, Word b) { return (d > a ? d - a : a - d) + b; }),
-          by_target({Target::sm_120a}, each_of({{"VIMNMX.U32", 2}, {"IADD3", 1}}),
-                    one("VABSDIFF.U32")),
+          by_feature(Feature::vabsdiff, one("VABSDIFF.U32"),
+                     each_of({{"VIMNMX.U32", 2}, {"IADD3", 1}})),
           {.d0 = 7, .a = 100, .b = 5}),
       row("vabsdiff/s32", "sad.s32 <d>, <d>, <a>, <b>;", kWord,
           lanes<Signed>([](Signed d, Signed a, Signed b) {
@@ -130,9 +130,10 @@ std::vector<InstructionRow> absolute_rows() {
                                               : static_cast<Word>(a) - static_cast<Word>(d)) +
                                        static_cast<Word>(b));
           }),
-          by_target({Target::sm_120a}, each_of({{"VIMNMX.S32", 2}, {"IADD3", 1}}), one("VABSDIFF")),
+          by_feature(Feature::vabsdiff, one("VABSDIFF"),
+                     each_of({{"VIMNMX.S32", 2}, {"IADD3", 1}})),
           {.d0 = 7, .a = 100, .b = 5}),
-      // |d - a| of four bytes, summed and added to b; sm_120 has other byte instructions.
+      // |d - a| of four bytes, summed and added to b; elsewhere there are other byte instructions.
       row("vabsdiff4/u8", "vabsdiff4.u32.u32.u32.add <d>, <d>, <a>, <b>;", kWord,
           lanes<Word>([](Word d, Word a, Word b) {
             for (int at = 0; at < 32; at += 8)
@@ -140,8 +141,8 @@ std::vector<InstructionRow> absolute_rows() {
                   std::abs(static_cast<int>(d >> at & 255) - static_cast<int>(a >> at & 255)));
             return b;
           }),
-          by_target({Target::sm_120a}, each_of({{"VIMNMX.U8x4", 2}, {"VIADD.U8x4", 1}, {"IDP", 1}}),
-                    one("VABSDIFF4.U8")),
+          by_feature(Feature::vabsdiff, one("VABSDIFF4.U8"),
+                     each_of({{"VIMNMX.U8x4", 2}, {"VIADD.U8x4", 1}, {"IDP", 1}})),
           {.d0 = 0x01020304, .a = 0x55667788, .b = 0x01010101})};
 }
 
@@ -167,14 +168,15 @@ std::vector<InstructionRow> compare_rows() {
       row("sel/b64", "selp.b64 <d>, <d>, <a>, <p>;", kDoubleWord,
           {named("a", kDoubleWord), named("p", kPredicate)},
           lanes<Bits>([](Bits d, Bits, Bits) { return d; }),
-          by_target({Target::sm_120a}, one("SEL.64"), each_of({{"SEL", 2}})), {.b = 1})};
+          by_feature(Feature::integers_64, one("SEL.64"), each_of({{"SEL", 2}})), {.b = 1})};
 }
 
 // Opcodes of minimum and maximum: IMNMX became VIMNMX.
 Sass clamp_opcode(const std::string& suffix) {
-  const Sass newest = each_of({{"VIMNMX" + (suffix.empty() ? ".S32" : suffix), 2}});
-  return by_target({Target::sm_89}, each_of({{"IMNMX" + suffix, 2}}),
-                   by_target({Target::sm_120a}, newest, each_of({{"VIMNMX" + suffix, 2}})));
+  const Sass typed = each_of({{"VIMNMX" + (suffix.empty() ? ".S32" : suffix), 2}});
+  const Sass untyped = each_of({{"VIMNMX" + suffix, 2}});
+  return by_feature(Feature::vimnmx, by_feature(Feature::typed_vimnmx, typed, untyped),
+                    each_of({{"IMNMX" + suffix, 2}}));
 }
 
 template <class T>
@@ -191,20 +193,20 @@ std::vector<InstructionRow> minimum_rows() {
   return joined(
       {{form("s32", lanes<Signed>(clamp), clamp_opcode("")),
         form("u32", lanes<Word>(clamp), clamp_opcode(".U32"))},
-       only_on(kHopperOn,
-               {form("s16x2", lanes<std::int16_t>(clamp), each_of({{"VIMNMX.S16x2", 2}})),
-                form("u16x2", lanes<std::uint16_t>(clamp), each_of({{"VIMNMX.U16x2", 2}}))}),
-       only_on(kHopperOn,
-               {row("viadd/s16x2", "add.s16x2 <d>, <d>, <a>;", kWord,
-                    lanes<std::uint16_t>([](std::uint16_t d, std::uint16_t a, std::uint16_t) {
-                      return static_cast<std::uint16_t>(d + a);
-                    }),
-                    one("VIADD.16x2"), {.d0 = 0x10001, .a = 0x70003}),
-                row("viadd/u16x2", "add.u16x2 <d>, <d>, <a>;", kWord,
-                    lanes<std::uint16_t>([](std::uint16_t d, std::uint16_t a, std::uint16_t) {
-                      return static_cast<std::uint16_t>(d + a);
-                    }),
-                    one("VIADD.16x2"), {.d0 = 0x10001, .a = 0x70003})})});
+       only_with(Feature::integer_pairs,
+                 {form("s16x2", lanes<std::int16_t>(clamp), each_of({{"VIMNMX.S16x2", 2}})),
+                  form("u16x2", lanes<std::uint16_t>(clamp), each_of({{"VIMNMX.U16x2", 2}}))}),
+       only_with(Feature::integer_pairs,
+                 {row("viadd/s16x2", "add.s16x2 <d>, <d>, <a>;", kWord,
+                      lanes<std::uint16_t>([](std::uint16_t d, std::uint16_t a, std::uint16_t) {
+                        return static_cast<std::uint16_t>(d + a);
+                      }),
+                      one("VIADD.16x2"), {.d0 = 0x10001, .a = 0x70003}),
+                  row("viadd/u16x2", "add.u16x2 <d>, <d>, <a>;", kWord,
+                      lanes<std::uint16_t>([](std::uint16_t d, std::uint16_t a, std::uint16_t) {
+                        return static_cast<std::uint16_t>(d + a);
+                      }),
+                      one("VIADD.16x2"), {.d0 = 0x10001, .a = 0x70003})})});
 }
 
 }  // namespace

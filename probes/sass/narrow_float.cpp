@@ -69,10 +69,10 @@ std::vector<InstructionRow> sixteen_bit_rows() {
                  row("lop3/tf32_f32_rna", "cvt.rna.tf32.f32 <d>, <d>;", kFloatWord,
                      [](Bits d, Bits, Bits, int) { return (d + 0x1000) & ~Bits{0x1fff}; },
                      each_of({{"FSETP", 1}, {"LOP3", 1}}), {.d0 = 1.2}))},
-       only_on(kHopperOn,
-               {tf32("tf32_f32", "rn", "F2FP.TF32.F32.PACK_B", nearest),
-                tf32("tf32_f32_rz", "rz", "F2FP.TF32.F32.PACK_B.RZ", cut),
-                tf32("tf32_f32_relu", "rn.relu", "F2FP.RELU.TF32.F32.PACK_B", nearest)})});
+       only_with(Feature::tf32_conversions,
+                 {tf32("tf32_f32", "rn", "F2FP.TF32.F32.PACK_B", nearest),
+                  tf32("tf32_f32_rz", "rz", "F2FP.TF32.F32.PACK_B.RZ", cut),
+                  tf32("tf32_f32_relu", "rn.relu", "F2FP.RELU.TF32.F32.PACK_B", nearest)})});
 }
 
 // "e4m3x2", and how the opcode calls it.
@@ -199,7 +199,7 @@ std::vector<InstructionRow> microscaling_rows() {
   all.push_back(from_pair(scale, "bf16", "_rp", "rp", "F2FP.E8.BF16.UNPACK_B_MERGE_C.RP", 0x1f80,
                           exponent_above));
   all.push_back(to_pair(scale, "bf16", "", "rn", "F2FP.BF16.E8.UNPACK_B"));
-  return only_on(kBlackwell, all);
+  return only_with(Feature::narrow_conversions, all);
 }
 
 // Stochastic rounding adds the bits of <b> below the result's last: 0 cuts off.
@@ -226,8 +226,8 @@ std::vector<InstructionRow> stochastic_rows() {
                         each_of({{"F2FP.SATFINITE." + opcode + ".F32.PACK_AB_MERGE_C.RS", 2}}),
                         {.d0 = 1.2, .a = 1.5, .b = 0}));
   };
-  return only_on(
-      kBlackwellDatacenter,
+  return only_with(
+      Feature::stochastic_rounding,
       {pair("f16x2_f32_rs", "rs", "f16", "F2FP.F16.F32.PACK_AB.RS"),
        pair("f16x2_f32_rs_relu", "rs.relu", "f16", "F2FP.RELU.F16.F32.PACK_AB.RS"),
        pair("bf16x2_f32_rs", "rs", "bf16", "F2FP.BF16.F32.PACK_AB.RS"), four("e4m3", "E4M3"),

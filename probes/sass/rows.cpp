@@ -41,9 +41,8 @@ InstructionRow row(const std::string& name, const std::string& ptx, const Operan
   return row(name, ptx, kind, std::move(inputs), std::move(step), std::move(sass), values);
 }
 
-std::vector<InstructionRow> only_on(const std::vector<Target>& targets,
-                                    std::vector<InstructionRow> rows) {
-  for (InstructionRow& row : rows) row.targets = targets;
+std::vector<InstructionRow> only_with(Feature feature, std::vector<InstructionRow> rows) {
+  for (InstructionRow& row : rows) row.targets = targets_with(feature);
   return rows;
 }
 
@@ -73,10 +72,8 @@ Sass each_of(std::vector<std::pair<std::string, int>> opcodes) {
   };
 }
 
-Sass by_target(std::vector<Target> where, Sass there, Sass elsewhere) {
-  return [=](Target target) {
-    return std::ranges::find(where, target) != where.end() ? there(target) : elsewhere(target);
-  };
+Sass by_feature(Feature feature, Sass there, Sass elsewhere) {
+  return [=](Target target) { return has(target, feature) ? there(target) : elsewhere(target); };
 }
 
 StepBits elements(const std::string& type, double (*step)(double d, double a, double b)) {

@@ -60,25 +60,19 @@ InstructionRow row(const std::string& name, const std::string& ptx, const Operan
 // The same with inputs of their own kinds.
 InstructionRow row(const std::string& name, const std::string& ptx, const Operand& chain,
                    std::vector<Operand> inputs, StepBits step, Sass sass, Values values = {});
-// Rows that exist only on some targets.
-std::vector<InstructionRow> only_on(const std::vector<Target>& targets,
-                                    std::vector<InstructionRow> rows);
+// Rows that exist only on targets with a feature.
+std::vector<InstructionRow> only_with(Feature feature, std::vector<InstructionRow> rows);
 std::vector<InstructionRow> joined(std::initializer_list<std::vector<InstructionRow>> parts);
 // A row of more than one instruction for each execution.
 InstructionRow per_step(const std::string& instructions, InstructionRow row);
 // A row whose execution is `count` of the same instruction, each needing the one before.
 InstructionRow in_a_row(int count, InstructionRow row);
 
-// The opcode, or alternatives "A|B", that each execution becomes; several; or by target.
+// The opcode, or alternatives "A|B", that each execution becomes; several; or one thing where the
+// target has a feature, and another elsewhere.
 Sass one(const std::string& opcode);
 Sass each_of(std::vector<std::pair<std::string, int>> opcodes);
-Sass by_target(std::vector<Target> where, Sass there, Sass elsewhere);
-
-// Targets with packed FP32 and 3-input FP32 minimum; with DPX instructions; of any Blackwell.
-inline const std::vector<Target> kBlackwellDatacenter = {Target::sm_100a, Target::sm_103a},
-                                 kDpx = {Target::sm_90a, Target::sm_100a, Target::sm_103a},
-                                 kBlackwell = targets_from(Target::sm_100a),
-                                 kHopperOn = targets_from(Target::sm_90a);
+Sass by_feature(Feature feature, Sass there, Sass elsewhere);
 
 // A step by what it does to each T in a register.
 template <class T>

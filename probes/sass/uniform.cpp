@@ -95,19 +95,19 @@ std::vector<InstructionRow> select_uniform_rows() {
                            lanes<Signed>([](Signed d, Signed a, Signed b) {
                              return std::min(std::max(d, a), b);
                            }),
-                           by_target({Target::sm_120a}, each_of({{"UVIMNMX.S32", 2}}),
-                                     each_of({{"UISETP.LT", 2}, {"USEL", 2}})),
+                           by_feature(Feature::typed_vimnmx, each_of({{"UVIMNMX.S32", 2}}),
+                                      each_of({{"UISETP.LT", 2}, {"USEL", 2}})),
                            {.d0 = 1, .a = 2, .b = 4}))};
 }
 
-// sm_120 has floating point on the uniform path; elsewhere ptxas takes the lanes' for it.
+// Where there is no floating point on the uniform path, ptxas takes the lanes' for it.
 std::vector<InstructionRow> float_uniform_rows() {
   const auto form = [](const std::string& name, const std::string& ptx, const std::string& opcode,
                        float (*step)(float, float, float), Values values = {}) {
     return uniform_row(name, ptx, kFloatWord, lanes<float>(step), one(opcode), values);
   };
-  return only_on(
-      {Target::sm_120a},
+  return only_with(
+      Feature::uniform_floats,
       {form("ufadd/f32", "add.rn.f32 <d>, <d>, <a>;", "UFADD",
             [](float d, float a, float) { return d + a; }),
        form("ufmul/f32", "mul.rn.f32 <d>, <d>, <a>;", "UFMUL",
@@ -166,17 +166,18 @@ std::vector<InstructionRow> special_register_rows() {
            "mov.b64 {%low, %high}, %t; mov.b64 {%x, %y}, <d>; lop3.b32 %x, %low, %zero, %x, 0xea; "
            "lop3.b32 %y, %high, %zero, %y, 0xea; mov.b64 <d>, {%x, %y}; }",
            kDoubleWord, same, each_of({{"CS2R|CS2UR", 1}, {"LOP3", 2}})))},
-       only_on(kHopperOn,
-               {special_register_row(uniform_row(
-                   "s2ur/smid",
-                   "{ .reg .b32 %t; mov.u32 %t, %smid; lop3.b32 <d>, %t, %zero, <d>, 0xea; }",
-                   kWord, same, each_of({{"S2UR", 1}, {"ULOP3", 1}}), {}))})});
+       only_with(Feature::uniform_arithmetic,
+                 {special_register_row(uniform_row(
+                     "s2ur/smid",
+                     "{ .reg .b32 %t; mov.u32 %t, %smid; lop3.b32 <d>, %t, %zero, <d>, 0xea; }",
+                     kWord, same, each_of({{"S2UR", 1}, {"ULOP3", 1}}), {}))})});
 }
 
 }  // namespace
 
 std::vector<InstructionRow> uniform_rows() {
-  return joined({only_on(kHopperOn, joined({integer_uniform_rows(), select_uniform_rows()})),
+  return joined({only_with(Feature::uniform_arithmetic,
+                           joined({integer_uniform_rows(), select_uniform_rows()})),
                  float_uniform_rows(),
                  {predicate_row(), bits_to_predicates_row()},
                  special_register_rows()});

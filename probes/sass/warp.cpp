@@ -72,18 +72,18 @@ std::vector<InstructionRow> match_rows() {
                        kDoubleWord, everyone_twice, one("MATCH.ALL.U64"), {.d0 = 5}))};
 }
 
-// The result is in a uniform register, from where a move brings it back; on B200 and B300 minima
-// and maxima are another instruction.
+// The result is in a uniform register, from where a move brings it back; minima and maxima are
+// another instruction on some targets.
 std::vector<InstructionRow> reduction_rows() {
   const auto form = [](const std::string& name, const std::string& operation, const char* opcode,
-                       const char* on_blackwell, StepBits step, Values values) {
+                       const char* with_credux, StepBits step, Values values) {
     const auto with_move = [](const char* reduction) {
       return each_of({{reduction, 1}, {"MOV|IMAD.U32|IMAD.MOV|UMOV", 1}});
     };
     return per_step(
         std::string(opcode) + " + move",
         row("redux/" + name, "redux.sync." + operation + " <d>, <d>, -1;", kWord, std::move(step),
-            by_target(kBlackwellDatacenter, with_move(on_blackwell), with_move(opcode)), values));
+            by_feature(Feature::credux, with_move(with_credux), with_move(opcode)), values));
   };
   const auto sum = lanes<Word>([](Word d, Word, Word) { return 32 * d; });
   const auto zero = [](Bits, Bits, Bits, int) { return Bits{0}; };
@@ -114,21 +114,21 @@ std::vector<InstructionRow> reduction_rows() {
                                return sum;
                              }),
                              each_of({{"REDUX.SUM", 1}, {"LOP3", 1}}), {.d0 = 0x12345})));
-  return joined({all, only_on(kBlackwellDatacenter,
-                              {of_floats("min_f32", "min.f32", "CREDUX.MIN.F32"),
-                               of_floats("max_f32", "max.f32", "CREDUX.MAX.F32"),
-                               of_floats("max_f32_abs", "max.abs.f32", "CREDUX.MAXABS.F32"),
-                               of_floats("max_f32_nan", "max.NaN.f32", "CREDUX.MAX.F32.NAN")})});
+  return joined({all, only_with(Feature::redux_f32,
+                                {of_floats("min_f32", "min.f32", "CREDUX.MIN.F32"),
+                                 of_floats("max_f32", "max.f32", "CREDUX.MAX.F32"),
+                                 of_floats("max_f32_abs", "max.abs.f32", "CREDUX.MAXABS.F32"),
+                                 of_floats("max_f32_nan", "max.NaN.f32", "CREDUX.MAX.F32.NAN")})});
 }
 
-// On sm_89 ptxas puts beside the loop a way for warps found divergent (BRA.DIV), where routines are
-// called; the loop that a whole warp takes holds the instruction itself.
+// On some targets ptxas puts beside the loop a way for warps found divergent (BRA.DIV), where
+// routines are called; the loop that a whole warp takes holds the instruction itself.
 std::vector<InstructionRow> with_way_for_divergence(std::vector<InstructionRow> rows) {
   for (InstructionRow& row : rows) {
-    row.calls = [](Target target) { return target == Target::sm_89; };
+    row.calls = [](Target target) { return has(target, Feature::divergence_routines); };
     row.sass = [sass = row.sass](Target target) {
       std::vector<SassRule> rules = sass(target);
-      if (target == Target::sm_89)
+      if (has(target, Feature::divergence_routines))
         for (SassRule& rule : rules) rule.at_most = INT_MAX;
       return rules;
     };

@@ -145,7 +145,7 @@ void run(State& s) {
 
 std::vector<KernelUse> kernels(const Case& c, Target target) {
   const int degree = function_of(c).degree, copies = kChains * kUnroll;
-  const int mufu = degree ? 0 : copies * (target == Target::sm_103a ? 1 : 2);
+  const int mufu = degree ? 0 : copies * (has(target, Feature::packed_ex2) ? 1 : 2);
   return {{.kernel = "chain<" + std::to_string(degree) + ">",
            .sass = {{"MUFU.EX2", mufu, mufu}, {"HFMA2", degree * copies, INT_MAX}}}};
 }

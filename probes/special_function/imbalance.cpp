@@ -144,8 +144,8 @@ std::vector<Case> cases() {
                     {"accumulate", type.accumulator},
                     {"k", std::int64_t{type.k}},
                     {"state", "burst"}},
-         .targets = wgmma ? std::vector{Target::sm_90a}
-                    : fp8 ? std::vector{Target::sm_89, Target::sm_120a}
+         .targets = wgmma ? targets_with(Feature::wgmma)
+                    : fp8 ? targets_with(Feature::mma_fp8)
                           : std::vector<Target>{},
          .suite = wgmma && std::string_view(type.a) == "bf16" ? Suite::quick : Suite::full});
   }

@@ -120,8 +120,8 @@ struct Kernel {
   int others = kOthers;  // of a thread in one round
 
   std::string entry() const;
-  std::string ptx() const;
-  KernelUse use() const;
+  std::string ptx(Target target) const;
+  KernelUse use(Target target) const;
 };
 
 std::string Kernel::entry() const {
@@ -137,9 +137,9 @@ std::string registers(const char* prefix, int count) {
 
 // In: the tile; the words that accumulators and x start as, p and q. Out: [register][thread],
 // accumulators of the first warpgroup, x of the second.
-std::string Kernel::ptx() const {
+std::string Kernel::ptx(Target target) const {
   const int tile = form.tile_bytes();
-  PtxKernel kernel{.target = Target::sm_90a, .entry = entry(), .threads = kThreads};
+  PtxKernel kernel{.target = target, .entry = entry(), .threads = kThreads};
   kernel.declarations = fmt::format(
       "  .shared .align 1024 .b8 tile[{}];\n  .shared .align 4 .b8 scratch[{}];\n"
       "  .reg .b32 %d<{}>, %x<{}>, %p, %q;\n"
@@ -193,25 +193,25 @@ std::string Kernel::ptx() const {
   return ptx_text(kernel);
 }
 
-KernelUse Kernel::use() const {
+KernelUse Kernel::use(Target target) const {
   KernelUse use{.kernel = entry(),
                 .sass = {{form.opcode(), kMmas, kMmas}, {"WARPGROUP.DEPBAR", 1, 1}},
-                .ptx = ptx()};
+                .ptx = ptx(target)};
   if (other) use.sass.push_back({other->opcode, others, others + 1});  // one counts rounds
   return use;
 }
 
 WgmmaForm form_of(const Case& c) { return WgmmaForm::of(c); }
 
-std::vector<KernelUse> kernels(const Case& c, Target) {
-  std::vector<KernelUse> uses = {Kernel{form_of(c), nullptr}.use()};
-  for (const Other& other : kList) uses.push_back(Kernel{form_of(c), &other}.use());
+std::vector<KernelUse> kernels(const Case& c, Target target) {
+  std::vector<KernelUse> uses = {Kernel{form_of(c), nullptr}.use(target)};
+  for (const Other& other : kList) uses.push_back(Kernel{form_of(c), &other}.use(target));
   for (const int others : kMoreOthers)
-    uses.push_back(Kernel{form_of(c), &other("ffma"), others}.use());
+    uses.push_back(Kernel{form_of(c), &other("ffma"), others}.use(target));
   for (const Other& element : kElements)
-    uses.push_back(Kernel{form_of(c), &element, kBalanced}.use());
+    uses.push_back(Kernel{form_of(c), &element, kBalanced}.use(target));
   for (const int elements : kFewer)
-    uses.push_back(Kernel{form_of(c), &kElements[0], elements}.use());
+    uses.push_back(Kernel{form_of(c), &kElements[0], elements}.use(target));
   return uses;
 }
 
@@ -324,7 +324,7 @@ const Registration registration{{
     .question = "How many cycles of the tensor cores does an instruction of another warp cost, "
                 "though it is not for them?",
     .cases = cases(),
-    .targets = {Target::sm_90a},
+    .targets = targets_with(Feature::wgmma),
     .kernels = kernels,
     .run = run,
 }};

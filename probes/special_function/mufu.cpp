@@ -45,8 +45,8 @@ Callable<std::vector<SassRule>(Target)> mufu(const char* function, int count = 1
 Callable<std::vector<SassRule>(Target)> packed_ex2(const char* type) {
   return [type](Target target) {
     const std::string opcode = std::string("MUFU.EX2.") + type;
-    return target == Target::sm_103a ? std::vector<SassRule>{{opcode + "x2", 1, 1}}
-                                     : std::vector<SassRule>{{opcode, 2, 2}};
+    return has(target, Feature::packed_ex2) ? std::vector<SassRule>{{opcode + "x2", 1, 1}}
+                                            : std::vector<SassRule>{{opcode, 2, 2}};
   };
 }
 
@@ -93,7 +93,7 @@ std::vector<InstructionRow> ex2_rows() {
            .step = exp2_minus,
            .tolerance = 2e-2,
            .sass = packed_ex2("BF16"),
-           .targets = targets_from(Target::sm_90a)}};
+           .targets = targets_with(Feature::bf16_arithmetic)}};
 }
 
 std::vector<InstructionRow> lg2_rows() {
@@ -199,7 +199,7 @@ std::vector<InstructionRow> tanh_rows() {
            .b = 0.75,
            .tolerance = 2e-2,
            .sass = mufu("TANH.BF16", 2, {{"HFMA2", 1, 1}}),
-           .targets = targets_from(Target::sm_90a)}};
+           .targets = targets_with(Feature::bf16_arithmetic)}};
 }
 
 // x / y with a scaling of both where y is very large or small.

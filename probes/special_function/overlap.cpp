@@ -151,8 +151,8 @@ Case case_of(const Type& type, const Schedule& schedule, const Softmax& softmax)
                      {"per_element", softmax.name},
                      {"state", "burst"}},
           // Where an mma.sync of e4m3 is native.
-          .targets = wgmma               ? std::vector{Target::sm_90a}
-                     : element == "e4m3" ? std::vector{Target::sm_89, Target::sm_120a}
+          .targets = wgmma               ? targets_with(Feature::wgmma)
+                     : element == "e4m3" ? targets_with(Feature::mma_fp8)
                                          : std::vector<Target>{},
           .suite = headline ? Suite::quick : Suite::full};
 }

@@ -129,7 +129,7 @@ const assay::Registration registration{{
     .name = "sync/cluster",
     .question = "How many cycles does a cluster's barrier cost, by its CTAs?",
     .cases = cases(),
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =
         [](const assay::Case& c, assay::Target) {
           const std::int64_t size = c.i64("cluster");

@@ -264,8 +264,8 @@ std::vector<assay::Case> cases() {
                              {"scope", name.substr(name.find('/') + 1)},
                              {"threads", kWarp}},
                   .suite = name == "acq_rel/gpu" ? assay::Suite::quick : assay::Suite::full};
-    if (v.copied || name.ends_with("/cluster"))
-      c.targets = assay::targets_from(assay::Target::sm_90a);
+    if (v.copied) c.targets = assay::targets_with(assay::Feature::tma);
+    if (name.ends_with("/cluster")) c.targets = assay::targets_with(assay::Feature::clusters);
     all.push_back(std::move(c));
   }
   return all;

@@ -156,7 +156,7 @@ std::vector<assay::Case> cases() {
     assay::Case c{.name = v.form,
                   .params = {{"form", v.form}, {"threads", kThreads}},
                   .suite = v.cluster == 1 ? assay::Suite::quick : assay::Suite::full};
-    if (v.cluster > 1) c.targets = assay::targets_from(assay::Target::sm_90a);
+    if (v.cluster > 1) c.targets = assay::targets_with(assay::Feature::clusters);
     all.push_back(std::move(c));
   }
   return all;
@@ -176,7 +176,7 @@ const assay::Registration registration{{
                                         {own ? "RED|REDG" : "ATOM|ATOMG", kBarriers, INT_MAX,
                                          own ? assay::SassWhere::loop : assay::SassWhere::kernel}}};
           // grid.sync() calls a routine there, should the warp have diverged.
-          use.emulated = !own && target == assay::Target::sm_89;
+          use.emulated = !own && assay::has(target, assay::Feature::divergence_routines);
           return std::vector<assay::KernelUse>{use};
         },
     .run = run,

@@ -57,7 +57,8 @@ const assay::Registration registration{{
     .cases = cases(),
     .kernels =
         [](const assay::Case&, assay::Target target) {
-          const char* arrive = target == assay::Target::sm_89 ? "ATOMS.ARRIVE" : "SYNCS.ARRIVE";
+          const char* arrive =
+              assay::has(target, assay::Feature::mbarrier_unit) ? "SYNCS.ARRIVE" : "ATOMS.ARRIVE";
           return std::vector<assay::KernelUse>{
               {.kernel = "arrive_wait", .sass = {{arrive, kRounds, kRounds}}}};
         },

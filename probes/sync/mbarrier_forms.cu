@@ -169,7 +169,7 @@ struct Variant {
   const char *arrive, *wait;  // opcodes; null: none
   int hand_overs = 1;         // in one round
   bool many = true;           // threads
-  bool from_sm_90 = false;
+  bool needs_unit = false;
 };
 constexpr Variant kVariants[] = {
     {"arrive", "alone<0>", alone<kArrive>, "SYNCS.ARRIVE", nullptr, 1, false},
@@ -194,7 +194,7 @@ std::vector<assay::Case> cases() {
                     .params = {{"form", v.form}, {"threads", v.many ? threads : 1}},
                     .suite = assay::Suite::full};
       if (v.many) c.name += "/" + std::to_string(threads);
-      if (v.from_sm_90) c.targets = assay::targets_from(assay::Target::sm_90a);
+      if (v.needs_unit) c.targets = assay::targets_with(assay::Feature::mbarrier_unit);
       all.push_back(std::move(c));
     }
   return all;
@@ -203,12 +203,13 @@ std::vector<assay::Case> cases() {
 std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target target) {
   const Variant& v = variant_of(c);
   assay::KernelUse use{.kernel = v.name};
-  // Before sm_90 an arrival is an atomic operation, and a wait a load and a comparison.
-  const bool old = target == assay::Target::sm_89;
+  // Without the unit an arrival is an atomic operation, and a wait a load and a comparison.
+  const bool old = !assay::has(target, assay::Feature::mbarrier_unit);
   if (v.arrive) use.sass.push_back({old ? "ATOMS.ARRIVE" : v.arrive, kRounds});
   if (v.wait && !old) use.sass.push_back({v.wait, kRounds});
   if (v.wait && !v.arrive && old) use.sass.push_back({"LDS", kRounds});
-  use.emulated = old && v.hand_overs > 1;  // there __syncwarp() behind a branch calls a routine
+  // __syncwarp() behind a branch calls one.
+  use.emulated = v.hand_overs > 1 && assay::has(target, assay::Feature::divergence_routines);
   return {use};
 }
 

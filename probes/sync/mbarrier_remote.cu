@@ -210,7 +210,7 @@ const assay::Registration registration{{
     .question = "How many cycles does it take to arrive at another CTA's mbarrier, by the size of "
                 "the cluster?",
     .cases = cases(),
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =
         [](const assay::Case& c, assay::Target) {
           const Variant& v = variant_of(c);

@@ -131,7 +131,7 @@ const assay::Registration registration{{
     .question = "How many cycles does it cost to give registers back and take them again, by the "
                 "warpgroups that do so, and until one that waits for another's has them?",
     .cases = cases(),
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::setmaxnreg),
     .kernels =
         [](const assay::Case& c, assay::Target) {
           if (c.name == "wait")

@@ -84,7 +84,7 @@ const assay::Registration registration{{
     .kernels =
         [](const assay::Case& c, assay::Target target) {
           // There, a branch to a routine unless the lanes of the mask are together.
-          const bool old = target == assay::Target::sm_89;
+          const bool old = assay::has(target, assay::Feature::divergence_routines);
           const int rounds = whole(c) ? 0 : kRounds;
           return std::vector<assay::KernelUse>{
               {.kernel = whole(c) ? "sync_warp<true>" : "sync_warp<false>",

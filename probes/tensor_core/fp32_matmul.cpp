@@ -57,9 +57,9 @@ int tile_bytes(const std::vector<Term>& terms) {
   return kForm.tile_bytes() * (terms.size() > 1 ? 2 : 1);
 }
 
-KernelUse kernel_of(const std::vector<Term>& terms) {
+KernelUse kernel_of(const std::vector<Term>& terms, Target target) {
   constexpr int kThreads = kWarpgroups * WgmmaForm::kWarpgroup;
-  PtxKernel kernel{.target = Target::sm_90a, .entry = "product", .threads = kThreads};
+  PtxKernel kernel{.target = target, .entry = "product", .threads = kThreads};
   kernel.declarations = fmt::format(
       "  .shared .align 1024 .b8 tile[{}];\n  .reg .b32 %d<{}>;\n  .reg .pred %add;\n"
       "  .reg .b32 %at, %tile;\n  .reg .b64 %from, %a<8>, %b<8>;\n",
@@ -195,7 +195,7 @@ void run_tensor(State& s) {
 Case tensor_case(const char* name) {
   return {.name = name,
           .params = {{"a", name}, {"b", name}, {"accumulate", "f32"}, {"state", "burst"}},
-          .targets = {Target::sm_90a},
+          .targets = targets_with(Feature::wgmma),
           .suite = Suite::full};
 }
 
@@ -211,7 +211,7 @@ const Registration registration{{
     .kernels =
         [](const Case& c, Target target) {
           KernelUse use = c.name == "ffma" ? row_kernel(ffma(), kFfmaShape, "ffma", target)
-                                           : kernel_of(terms_of(c));
+                                           : kernel_of(terms_of(c), target);
           return std::vector<KernelUse>{std::move(use)};
         },
     .run = [](State& s) { s.which().name == "ffma" ? run_ffma(s) : run_tensor(s); },

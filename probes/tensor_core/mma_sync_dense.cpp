@@ -37,7 +37,7 @@ void add_integers(Rows& rows, const std::string& s, const std::string& u, int k)
       const bool largest = form.k > k;
       if (a != b && !largest) continue;
       add(rows, form, a == "s8" && b == "s8" && largest ? Suite::quick : Suite::full);
-      if (s == "s4" && (a != b || !largest)) rows.back().targets = {Target::sm_89};
+      if (s == "s4" && (a != b || !largest)) rows.back().targets = targets_with(Feature::mma_s4);
     }
 }
 
@@ -48,8 +48,8 @@ void add_bits(Rows& rows) {
       form.operation = operation;
       add(rows, form);
       if (form.k < 256)
-        rows.back().targets = form.operation == "and" ? std::vector{Target::sm_89, Target::sm_90a}
-                                                      : std::vector{Target::sm_89};
+        rows.back().targets =
+            targets_with(form.operation == "and" ? Feature::mma_b1_and : Feature::mma_b1_xor);
     }
 }
 

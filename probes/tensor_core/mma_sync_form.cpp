@@ -89,11 +89,11 @@ std::string native_opcode(const Form& form) {
 }
 
 bool is_emulated(const Form& form, Target target) {
-  const bool hopper_or_newer = target >= Target::sm_90a;
   if (is_volta(form)) return true;
-  if (is_4_bit(form)) return hopper_or_newer;
-  if (form.a == "b1") return form.operation == "xor" ? hopper_or_newer : target > Target::sm_90a;
-  if (is_fp8(form.a) && is_fp8(form.b)) return hopper_or_newer && target != Target::sm_120a;
+  if (is_4_bit(form)) return !has(target, Feature::mma_s4);
+  if (form.a == "b1")
+    return !has(target, form.operation == "xor" ? Feature::mma_b1_xor : Feature::mma_b1_and);
+  if (is_fp8(form.a) && is_fp8(form.b)) return !has(target, Feature::mma_fp8);
   return false;
 }
 
@@ -115,13 +115,13 @@ std::vector<SassRule> emulation(const Form& form) {
 std::vector<SassRule> sass_of(const Form& form, Target target) {
   if (is_emulated(form, target)) return emulation(form);
   // Only Hopper has the wide f64 shapes; later chips split them.
-  if (form.a == "f64" && form.m == 16 && target != Target::sm_90a) {
+  if (form.a == "f64" && form.m == 16 && !has(target, Feature::mma_f64_m16_whole)) {
     const int parts = form.m / 8 * form.k / 4;
     return {{"DMMA.8x8x4", parts, parts}};
   }
-  if (form.a == "f64" && target == Target::sm_89) return {{"DMMA.884", 1, 1}};  // no crosses there
+  if (form.a == "f64" && !has(target, Feature::dmma_crosses)) return {{"DMMA.884", 1, 1}};
   // From sm_100 on half of the rows of the larger shape go unused.
-  if (form.accumulator == "s32" && form.m == 8 && target > Target::sm_90a) {
+  if (form.accumulator == "s32" && form.m == 8 && !has(target, Feature::mma_s8_m8)) {
     Form larger = form;
     larger.m = 16;
     return {{native_opcode(larger), 1, 1}};
@@ -130,11 +130,12 @@ std::vector<SassRule> sass_of(const Form& form, Target target) {
 }
 
 std::vector<Target> targets_of(const Form& form) {
-  const std::vector<Target> blackwell = {Target::sm_100a, Target::sm_103a, Target::sm_120a};
-  if (form.a == "f64" && form.m == 16) return targets_from(Target::sm_90a);
-  if (!form.scale.empty() || is_narrow(form.a) || is_narrow(form.b)) return {Target::sm_120a};
-  if (form.sparse && is_fp8(form.a) && form.accumulator == "f16") return {Target::sm_120a};
-  return form.kind.empty() ? all_gpu_targets() : blackwell;
+  if (form.a == "f64" && form.m == 16) return targets_with(Feature::mma_f64_m16);
+  if (!form.scale.empty()) return targets_with(Feature::mma_block_scale);
+  if (is_narrow(form.a) || is_narrow(form.b)) return targets_with(Feature::mma_narrow_floats);
+  if (form.sparse && is_fp8(form.a) && form.accumulator == "f16")
+    return targets_with(Feature::mma_narrow_floats);
+  return form.kind.empty() ? all_gpu_targets() : targets_with(Feature::mma_kinds);
 }
 
 // As harness/limits.hpp knows it. Narrow floats beside wider ones run as the wider do.

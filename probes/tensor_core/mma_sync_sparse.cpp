@@ -28,7 +28,7 @@ void add_integers(Rows& rows, const std::string& s, const std::string& u, int k)
     for (const int depth : {k, 2 * k}) {
       if (a != b && depth == k) continue;
       add(rows, {a, b, "s32", depth});
-      if (s == "s4" && (a != b || depth == k)) rows.back().targets = {Target::sm_89};
+      if (s == "s4" && (a != b || depth == k)) rows.back().targets = targets_with(Feature::mma_s4);
     }
 }
 

@@ -95,7 +95,7 @@ const Registration registration{{
     .name = "tensor_core/power",
     .question = "How much do the tensor cores' power, clock and rate depend on the data?",
     .cases = cases(),
-    .targets = {Target::sm_90a},
+    .targets = targets_with(Feature::wgmma),
     .pace = Pace::power,
     .kernels = [](const Case& c,
                   Target target) { return std::vector<KernelUse>{kernel_of(c).use(target)}; },

@@ -225,7 +225,7 @@ const Registration registration{{
     .question = "What does Blackwell's tcgen05.mma deliver per data type, shape and source of A, "
                 "and how long does one take alone?",
     .cases = cases(),
-    .targets = {Target::sm_100a, Target::sm_103a},
+    .targets = targets_with(Feature::tcgen05),
     .kernels = kernels,
     .run = run,
 }};

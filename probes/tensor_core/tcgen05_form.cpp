@@ -123,9 +123,9 @@ std::string Form::opcode(Target target) const {
                                                                                     : "UTCHMMA";
   if (weight_stationary) opcode += ".WS";
   if (ctas == 2) opcode += ".2CTA";
-  // The two targets' names for scales of blocks of 16.
+  // The targets' names for scales of blocks of 16.
   if (type->fp4() && std::string_view(type->scale) == "e4m3")
-    opcode += target == Target::sm_103a ? ".BLOCK16" : ".4X";
+    opcode += has(target, Feature::block16_suffix) ? ".BLOCK16" : ".4X";
   return opcode;
 }
 
@@ -135,9 +135,9 @@ Limit Form::limit(Target target) const {
 
 // sm_103 has no integers, and K = 96 of its own.
 std::vector<Target> Form::targets() const {
-  if (type->integer()) return {Target::sm_100a};
-  if (type->k == 96) return {Target::sm_103a};
-  return {Target::sm_100a, Target::sm_103a};
+  if (type->integer()) return targets_with(Feature::tcgen05_integers);
+  if (type->k == 96) return targets_with(Feature::tcgen05_k96);
+  return targets_with(Feature::tcgen05);
 }
 
 }  // namespace assay::tcgen05

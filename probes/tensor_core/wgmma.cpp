@@ -120,7 +120,7 @@ const Registration registration{{
     .question = "What does Hopper's warpgroup MMA deliver per data type, N, source of A, "
                 "accumulator and sparsity, at which interval, and how long does one take?",
     .cases = cases(),
-    .targets = {Target::sm_90a},
+    .targets = targets_with(Feature::wgmma),
     .kernels = kernels,
     .run = run,
 }};

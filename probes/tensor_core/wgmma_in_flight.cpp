@@ -137,7 +137,7 @@ const Registration registration{{
         "How many warpgroups, accumulators and how large an N does wgmma need for its peak, "
         "and does it matter to wait for every tile?",
     .cases = cases(),
-    .targets = {Target::sm_90a},
+    .targets = targets_with(Feature::wgmma),
     .kernels =
         [](const Case& c, Target target) {
           std::vector<KernelUse> uses;

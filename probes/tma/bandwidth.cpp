@@ -73,7 +73,7 @@ Probe probe_of(std::string name, std::string question, std::vector<Case> cases) 
   return {.name = std::move(name),
           .question = std::move(question),
           .cases = std::move(cases),
-          .targets = targets_from(Target::sm_90a),
+          .targets = targets_with(Feature::tma),
           .pace = Pace::dram,
           .kernels =
               [](const Case& c, Target target) {

@@ -104,7 +104,7 @@ const assay::Registration registration{{
     .name = "tma/bulk_16b/latency",
     .question = "How many cycles until a 16-byte bulk copy has arrived and can be read?",
     .cases = {ring_of("", 13), ring_of("dram", 23), ring_of("polled", 13, 1)},
-    .targets = assay::targets_from(assay::Target::sm_90a),
+    .targets = assay::targets_with(assay::Feature::tma),
     .kernels =
         [](const assay::Case& c, assay::Target) {
           return std::vector<assay::KernelUse>{

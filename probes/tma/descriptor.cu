@@ -150,7 +150,7 @@ const Registration registration{{
     .question = "What does it cost to fetch a tensor map, from L2 or DRAM, what does prefetching "
                 "it save, and how many are held close by?",
     .cases = {{.suite = Suite::full}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::tma),
     .kernels =
         [](const Case&, Target) {
           return std::vector<KernelUse>{

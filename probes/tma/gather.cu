@@ -155,7 +155,7 @@ const Registration gather{{
     .name = "tma/gather4",
     .question = "How fast does TMA gather rows of 128 bytes from anywhere, four by a copy?",
     .cases = {{.suite = Suite::full}},
-    .targets = targets_from(Target::sm_100a),
+    .targets = targets_with(Feature::tma_gather),
     .pace = Pace::dram,
     .kernels =
         [](const Case&, Target) {
@@ -169,7 +169,7 @@ const Registration scatter{{
     .name = "tma/scatter4",
     .question = "How fast does TMA scatter rows of 128 bytes to anywhere, four by a copy?",
     .cases = {{.suite = Suite::full}},
-    .targets = {Target::sm_100a, Target::sm_103a},
+    .targets = targets_with(Feature::tma_scatter),
     .pace = Pace::dram,
     .kernels =
         [](const Case&, Target) {

@@ -154,7 +154,7 @@ const Registration registration{{
     .question = "How fast do im2col copies bring the operand of an implicit convolution?",
     .cases = {{.name = "taps_3", .params = {{"taps", 3}}, .suite = Suite::full},
               {.name = "taps_1", .params = {{"taps", 1}}, .suite = Suite::full}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::tma),
     .pace = Pace::dram,
     .kernels =
         [](const Case&, Target) {

@@ -53,7 +53,7 @@ Probe tensor(int dimensions) {
                     one("dram", dimensions, bytes, swizzle, "dram"),
                     one("bytes_128", dimensions, 128, "none", "l2"),
                     one("bytes_128/dram", dimensions, 128, "none", "dram")},
-          .targets = targets_from(Target::sm_90a),
+          .targets = targets_with(Feature::tma),
           .kernels = [dimensions](const Case&, Target) { return kernels_of({dimensions}); },
           .run = run_one};
 }
@@ -118,7 +118,7 @@ const Registration curves{{
                 "and element type?",
     .cases = {{.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full},
               {.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::tma),
     .kernels =
         [](const Case&, Target) {
           return kernels_of({0, 1, 2, 3, 4, 5});

@@ -18,7 +18,7 @@ int largest_divisor(std::uint64_t of, int most) {
 
 }  // namespace
 
-bool exists_on(const Mover& mover, Target target) { return target >= mover.oldest; }
+bool exists_on(const Mover& mover, Target target) { return has(target, mover.needs); }
 
 std::vector<KernelUse> mover_kernels(std::span<const Mover* const> movers, Target target) {
   std::vector<KernelUse> uses;

@@ -46,12 +46,12 @@ struct MoverVariant {
 };
 
 struct Mover {
-  const char* name;    // "bulk", "tensor_2d", "cp_async_16", "ld_16"
-  const char* opcode;  // that moves the data
-  Target oldest = Target::sm_89;
-  int dimensions = 0;    // of a tensor copy
-  int access_bytes = 0;  // of a thread's access; 0: one thread has all copied by TMA
-  int stages = 0;        // of cp.async; TMA's can be any, and plain loads have but one
+  const char* name;       // "bulk", "tensor_2d", "cp_async_16", "ld_16"
+  const char* opcode;     // that moves the data
+  FeatureSet needs = {};  // of the target
+  int dimensions = 0;     // of a tensor copy
+  int access_bytes = 0;   // of a thread's access; 0: one thread has all copied by TMA
+  int stages = 0;         // of cp.async; TMA's can be any, and plain loads have but one
   std::vector<MoverVariant> variants = {};  // by rows
 };
 

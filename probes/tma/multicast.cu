@@ -231,7 +231,7 @@ const Registration registration{{
     .cases = {{.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full},
               {.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full}},
     // On sm_120a the assembler takes the instruction but warns that it is slow.
-    .targets = {Target::sm_90a, Target::sm_100a, Target::sm_103a},
+    .targets = targets_with(Feature::tma_multicast),
     .pace = Pace::l2,
     .kernels =
         [](const Case&, Target) {

@@ -83,7 +83,7 @@ void run_pipeline(State& s) {
   }
   curves.measure(streamer);
   report(s, streamer, curves, "bytes_in_flight_95");
-  if (s.target() >= Target::sm_90a && s.text("level") == "dram")
+  if (has(s.target(), Feature::tma) && s.text("level") == "dram")
     s.add_metric("tma_of_plain_loads", "ratio", Better::higher,
                  ratios(curves.best_of({"bulk", "tensor"}), curves.best_of({"ld"})));
 }
@@ -124,7 +124,7 @@ const Registration ctas{{
     .name = "tma/ctas_per_sm",
     .question = "Does it matter whether one CTA of an SM keeps all bytes in flight, or several do?",
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::tma),
     .pace = Pace::dram,
     .kernels =
         [](const Case&, Target target) {
@@ -195,7 +195,7 @@ const Registration boxes{{
                 "element type and layout?",
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full},
               {.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::tma),
     .pace = Pace::dram,
     .kernels =
         [](const Case&, Target target) {

@@ -299,7 +299,7 @@ const Registration registration{{
     .question = "How fast does TMA write, and add to what is there, by the size of a copy?",
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full},
               {.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full}},
-    .targets = targets_from(Target::sm_90a),
+    .targets = targets_with(Feature::tma),
     .pace = Pace::dram,
     .kernels =
         [](const Case&, Target) {

@@ -145,7 +145,7 @@ const Registration registration{{
     .name = "tmem/control",
     .question = "What do allocation, commit, wait and shift cost around tensor memory's work?",
     .cases = cases(),
-    .targets = {Target::sm_100a, Target::sm_103a},
+    .targets = targets_with(Feature::tcgen05),
     .kernels = kernels,
     .run = run,
 }};

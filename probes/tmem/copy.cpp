@@ -194,7 +194,7 @@ const Registration registration{{
     .name = "tmem/cp",
     .question = "How fast, and how soon, does tensor memory get what shared memory holds?",
     .cases = cases(),
-    .targets = {Target::sm_100a, Target::sm_103a},
+    .targets = targets_with(Feature::tcgen05),
     .kernels = kernels,
     .run = run,
 }};

@@ -299,11 +299,11 @@ Probe probe(const std::string& operation, const char* question, std::vector<Targ
 
 const Registration ld{probe("ld",
                             "How fast, and how soon, do registers get what tensor memory holds?",
-                            {Target::sm_100a, Target::sm_103a})};
+                            targets_with(Feature::tcgen05))};
 const Registration st{
-    probe("st", "How fast do registers reach tensor memory?", {Target::sm_100a, Target::sm_103a})};
+    probe("st", "How fast do registers reach tensor memory?", targets_with(Feature::tcgen05))};
 const Registration ld_red{probe("ld_red",
                                 "What does it cost to get the greatest of what is loaded as well?",
-                                {Target::sm_103a})};
+                                targets_with(Feature::tcgen05_ld_red))};
 
 }  // namespace

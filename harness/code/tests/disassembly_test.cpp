@@ -118,12 +118,12 @@ TEST_P(DisassemblyTarget, ChainOfMultiplyAdds) {
   EXPECT_EQ(chain, 8);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, DisassemblyTarget, ::testing::ValuesIn(kGpuTargets),
+INSTANTIATE_TEST_SUITE_P(Gpu, DisassemblyTarget, ::testing::ValuesIn(all_gpu_targets()),
                          [](const auto& target) { return std::string(name(target.param)); });
 
 TEST(Disassembly, ManyAtOnceEqualOneByOne) {
   std::vector<std::vector<char>> cubins;
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     cubins.push_back(assemble(samples::mma_s4(target), target).cubin);
     cubins.push_back(assemble(samples::fma_chain(target), target).cubin);
   }
@@ -153,7 +153,7 @@ TEST(Disassembly, CallsHaveNames) {
     const std::string callee = callee_of(*disassemble(multiply.cubin, "mma_s4"));
     EXPECT_NE(callee.find("mma_sub_byte"), std::string::npos) << callee;
   }
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     const Assembled division =
         assemble(samples::loop_kernel(target, "divide", "div.rn.f32 %f0, %f0, %f1;\n"), target);
     const auto function = disassemble(division.cubin, "divide");

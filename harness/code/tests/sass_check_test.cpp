@@ -83,7 +83,7 @@ TEST_P(SassCheckTarget, LocalMemoryMustBeAllowed) {
 // mma.sync on 8-bit floats: QMMA where the hardware has it, conversions and HMMA elsewhere.
 TEST_P(SassCheckTarget, EightBitFloatMultiply) {
   const Target target = GetParam();
-  const bool native = target == Target::sm_89 || target == Target::sm_120a;
+  const bool native = has(target, Feature::mma_fp8);
   const SassFindings findings = checked(samples::mma_e4m3(target), "mma_e4m3", target,
                                         {.kernel = "mma_e4m3", .sass = {{"QMMA", 1, 1}}});
   EXPECT_EQ(findings.verified(), native) << all_problems(findings);
@@ -95,7 +95,7 @@ TEST_P(SassCheckTarget, EightBitFloatMultiply) {
 // 4-bit integers have been a routine's work since sm_90.
 TEST_P(SassCheckTarget, FourBitIntegerMultiply) {
   const Target target = GetParam();
-  const bool native = target == Target::sm_89;
+  const bool native = has(target, Feature::mma_s4);
   const std::string ptx = samples::mma_s4(target);
   const SassFindings findings =
       checked(ptx, "mma_s4", target, {.kernel = "mma_s4", .sass = {{"IMMA"}}});
@@ -109,7 +109,7 @@ TEST_P(SassCheckTarget, FourBitIntegerMultiply) {
   EXPECT_TRUE(emulated.verified()) << all_problems(emulated);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gpu, SassCheckTarget, ::testing::ValuesIn(kGpuTargets),
+INSTANTIATE_TEST_SUITE_P(Gpu, SassCheckTarget, ::testing::ValuesIn(all_gpu_targets()),
                          [](const auto& target) { return std::string(name(target.param)); });
 
 TEST(SassCheck, WarpgroupMultiply) {

@@ -107,7 +107,7 @@ TEST(RowKernel, UniformChainsTakeTheUniformPath) {
     operand->uniform = true;
   }
   row.sass = [](Target) { return std::vector<SassRule>{{"UIMAD", 1, 1}}; };
-  for (const Target target : targets_from(Target::sm_90a)) {
+  for (const Target target : targets_with(Feature::uniform_arithmetic)) {
     const KernelUse use = row_kernel(row, {.warps = 4, .chains = 2, .unroll = 8}, "k", target);
     const SassFindings findings = findings_of(use, target);
     EXPECT_TRUE(findings.verified()) << name(target) << ": " << findings.problems.front();
@@ -132,7 +132,7 @@ TEST(RowKernel, ScalesItsRulesByTheCopies) {
 }
 
 TEST(RowKernel, IsTheMachineCodeItAsksForOnEveryTarget) {
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     // Long enough a loop for ptxas to leave it by a CALL on sm_89.
     const KernelUse use =
         row_kernel(fma_row(), {.warps = 4, .chains = 8, .unroll = 64}, "k", target);
@@ -143,7 +143,7 @@ TEST(RowKernel, IsTheMachineCodeItAsksForOnEveryTarget) {
 }
 
 TEST(PtxText, ShortLoopsAreNotUnrolled) {
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     const KernelUse use =
         row_kernel(fma_row(), {.warps = 1, .chains = 1, .unroll = 2}, "k", target);
     const SassFindings findings = findings_of(use, target);
@@ -179,7 +179,7 @@ TEST(RowKernel, OfTwoRowsHasCopiesOfBothInTurn) {
   add.inputs.pop_back();
   add.sass = [](Target) { return std::vector<SassRule>{{"FADD", 1, 1}}; };
   const InstructionRow both[] = {fma_row(), add};
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     const KernelUse use = row_kernel(both, {.warps = 4, .chains = 2, .unroll = 8}, "k", target);
     const SassFindings findings = findings_of(use, target);
     EXPECT_TRUE(findings.verified()) << name(target) << ": " << findings.problems.front();

@@ -5,22 +5,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "harness/limits.hpp"
 
 namespace assay {
 namespace {
 
-// The chips behind each target, by the names CUPTI 13.0 gives them.
-const std::map<Target, std::vector<std::string>> kChips = {
-    {Target::sm_89, {"AD102", "AD103", "AD104", "AD106", "AD107"}},
-    {Target::sm_90a, {"GH100"}},
-    {Target::sm_100a, {"GB100", "GB102"}},
-    {Target::sm_103a, {"GB110"}},
-    {Target::sm_120a, {"GB202", "GB203", "GB205", "GB206", "GB207"}},
-};
+// The chips behind a target, by the names CUPTI gives them.
+std::vector<std::string> chips_of(Target target) {
+  std::vector<std::string> chips;
+  for (const std::string_view chip : words(row_of(target).profiled)) chips.emplace_back(chip);
+  return chips;
+}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -32,8 +31,8 @@ bool cupti_is_missing() { return !pass_count("GH100", {"sm__cycles_active.avg"})
 // No GPU is needed: CUPTI knows the chips.
 TEST(Counters, EveryChipCountsWhatItsTargetAsksFor) {
   if (cupti_is_missing()) GTEST_SKIP() << pass_count("GH100", {"sm__cycles_active.avg"}).reason();
-  for (const Target target : kGpuTargets)
-    for (const std::string& chip : kChips.at(target)) {
+  for (const Target target : all_gpu_targets())
+    for (const std::string& chip : chips_of(target)) {
       const auto refused = unschedulable(chip, counters_for(target));
       ASSERT_TRUE(refused) << refused.reason();
       EXPECT_TRUE(refused->empty()) << chip << " cannot count " << refused->front();
@@ -46,13 +45,13 @@ TEST(Counters, EveryChipCountsWhatItsTargetAsksFor) {
 // The other direction: a counter left out for a target is one its chips do not have.
 TEST(Counters, LeavesOutOnlyWhatAChipLacks) {
   if (cupti_is_missing()) GTEST_SKIP() << "CUPTI is not here";
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     const std::vector<std::string> asked = counters_for(target);
     std::vector<std::string> left_out;
     for (const Counter& counter : kCounters)
       if (std::find(asked.begin(), asked.end(), counter.metric) == asked.end())
         left_out.emplace_back(counter.metric);
-    for (const std::string& chip : kChips.at(target))
+    for (const std::string& chip : chips_of(target))
       EXPECT_EQ(*unschedulable(chip, left_out), left_out) << chip;
   }
 }
@@ -60,7 +59,7 @@ TEST(Counters, LeavesOutOnlyWhatAChipLacks) {
 // What a chip says its tensor cores can do is read beside the counters, in no more passes.
 TEST(Counters, EveryChipTellsThePeakOfEachElement) {
   if (cupti_is_missing()) GTEST_SKIP() << "CUPTI is not here";
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     std::vector<std::string> peaks;
     for (const char* element : {"f64", "tf32", "f16", "bf16", "e4m3", "e5m2", "e3m2", "e2m3",
                                 "e2m1", "s8", "u8", "s4", "b1", "mxf8", "mxf6", "mxf4", "nvf4"})
@@ -69,7 +68,7 @@ TEST(Counters, EveryChipTellsThePeakOfEachElement) {
         EXPECT_EQ(limit.counter.empty(), limit.value <= 0) << name(target) << " " << element;
         if (!limit.counter.empty()) peaks.push_back(limit.counter + ".avg.peak_sustained");
       }
-    for (const std::string& chip : kChips.at(target)) {
+    for (const std::string& chip : chips_of(target)) {
       EXPECT_EQ(*unschedulable(chip, peaks), std::vector<std::string>{}) << chip;
       const std::vector<std::string> asked = counters_for(target);
       std::vector<std::string> with_peaks = asked;
@@ -80,7 +79,7 @@ TEST(Counters, EveryChipTellsThePeakOfEachElement) {
 }
 
 TEST(Counters, EveryTargetHasDramTraffic) {
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     const std::vector<std::string> asked = counters_for(target);
     EXPECT_EQ(std::count_if(asked.begin(), asked.end(),
                             [](const std::string& name) { return name.starts_with("dram__"); }),

@@ -45,7 +45,7 @@ int of_one_parity(const std::vector<Sources>& all) {
 }
 
 TEST(Operands, LieInTheBanksThatTheCaseNames) {
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     ASSERT_EQ(sources_of("one_bank_of_2", target).size(), 512u);
     EXPECT_EQ(of_one_parity(sources_of("two_banks", target)), 0);
     EXPECT_EQ(of_one_parity(sources_of("one_bank_of_2", target)), 512);
@@ -57,7 +57,7 @@ TEST(Operands, LieInTheBanksThatTheCaseNames) {
 }
 
 TEST(Operands, AreReusedByEverySecondFfma) {
-  for (const Target target : kGpuTargets) {
+  for (const Target target : all_gpu_targets()) {
     const auto plain = sources_of("every_second", target),
                reused = sources_of("every_second_reuse", target);
     ASSERT_EQ(reused.size(), plain.size());

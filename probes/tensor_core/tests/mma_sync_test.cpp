@@ -58,13 +58,12 @@ TEST(MmaSyncForm, BitsAreCountedWhereTheOperationSays) {
 
 TEST(MmaSyncForm, ExistsWhereTheAssemblerTakesIt) {
   const auto targets = [](const Form& form) { return row_of(form).targets; };
-  const std::vector<Target> blackwell = {Target::sm_100a, Target::sm_103a, Target::sm_120a};
   EXPECT_EQ(targets({"bf16", "bf16", "f32", 16}), all_gpu_targets());
-  EXPECT_EQ(targets({"f64", "f64", "f64", 8}), targets_from(Target::sm_90a));
+  EXPECT_EQ(targets({"f64", "f64", "f64", 8}), targets_with(Feature::mma_f64_m16));
   EXPECT_EQ(targets({.a = "e4m3", .b = "e4m3", .accumulator = "f32", .k = 32, .kind = "f8f6f4"}),
-            blackwell);
+            targets_with(Feature::mma_kinds));
   EXPECT_EQ(targets({.a = "e4m3", .b = "e2m1", .accumulator = "f32", .k = 32, .kind = "f8f6f4"}),
-            std::vector{Target::sm_120a});
+            targets_with(Feature::mma_narrow_floats));
 }
 
 TEST(MmaSyncForm, SaysWhatBecomesOfItElsewhere) {

@@ -29,7 +29,7 @@ TEST(ControlCode, Fields) {
 TEST(ControlCode, AgreesWithTheDisassemblerOnRealKernels) {
   const std::vector<DeviceCode> codes = extract("/proc/self/exe");
   int reuses = 0, waits = 0;
-  for (const Target target : {Target::sm_89, Target::sm_90a, Target::sm_100a, Target::sm_120a}) {
+  for (const Target target : built_targets()) {
     const auto kernel = find_kernel(codes, target, "read_l2");
     ASSERT_TRUE(kernel);
     const auto function = disassemble(kernel->code->elf, kernel->symbol);

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""harness/target_table.hpp is the one place that knows the targets: everything else asks it."""
+
+import re
+import subprocess
+
+import pytest
+
+import sources
+
+TABLE = sources.ROOT / "harness/target_table.hpp"
+CODE = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h", "*.cmake", "*CMakeLists.txt", "CMakePresets.json",
+        "*.sh", "reports/assay/*.py")
+LINE_COMMENT = re.compile(r"//[^\n]*|(?m:^)\s*#\s[^\n]*")
+OF_ONE_ARCHITECTURE = re.compile(r"_sm\d+\.\w+$")
+PROGRAM = """
+#include <cstdio>
+#include "harness/target.hpp"
+int main() {
+  const assay::Target found = assay::parse_target("sm_999a");
+  std::printf("%d %d %zu %d", found == assay::target_for_capability(99, 9),
+              assay::has(found, assay::Feature::clusters), assay::built_targets().size(),
+              assay::all_gpu_targets().back() == found);
+}
+"""
+
+
+def rows() -> dict[str, bool]:
+    """The targets of GPUs by name, and whether they are compiled by default."""
+    found = re.findall(r'\.name = "(sm_\w+)",\s*\.suffix = "_sm\d+",\s*\.by_default = (\w+)', TABLE.read_text())
+    return {name: default == "true" for name, default in found}
+
+
+def without_comments(text: str) -> str:
+    return LINE_COMMENT.sub("", re.sub(r'""".*?"""', "", text, flags=re.DOTALL))
+
+
+def cmake(tmp_path, lines: str, *arguments: str) -> subprocess.CompletedProcess:
+    script = tmp_path / "script.cmake"
+    script.write_text(f"cmake_minimum_required(VERSION 3.25)\n"
+                      f"include({sources.ROOT}/cmake/AssayTargets.cmake)\n{lines}\n")
+    return subprocess.run(["cmake", *arguments, "-P", script], capture_output=True, text=True)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_probes_and_kernels_ask_for_features():
+    named = [f"{path.relative_to(sources.ROOT)}: {line.strip()}"
+             for path in sources.files("probes/*", "kernels/*")
+             if path.suffix in (".cpp", ".hpp", ".cu", ".cuh")
+             and "tests" not in path.parts and not OF_ONE_ARCHITECTURE.search(path.name)
+             for line in path.read_text().splitlines() if "Target::sm_" in line]
+    assert not named
+
+
+def test_no_file_beside_the_table_knows_what_is_not_compiled_by_default():
+    spellings = [name.removeprefix("sm_") for name, default in rows().items() if not default]
+    knowing = [str(path.relative_to(sources.ROOT)) for path in sources.files(*CODE)
+               if path != TABLE and "tests" not in path.parts
+               and any(spelling in without_comments(path.read_text()) for spelling in spellings)]
+    assert not knowing
+
+
+def test_cmake_reads_the_rows(tmp_path):
+    result = cmake(tmp_path, 'message("${ASSAY_KNOWN_TARGETS} ${ASSAY_TARGETS}")')
+    names = [name.removeprefix("sm_") for name in rows()]
+    defaults = [name.removeprefix("sm_") for name, default in rows().items() if default]
+    assert result.stderr == f"{';'.join(names)} {';'.join(defaults)}\n"
+    assert len(names) == TABLE.read_text().count(".target = Target::sm_") >= len(defaults) > 0
+
+
+def test_a_table_without_rows_is_an_error(tmp_path):
+    (tmp_path / "table.hpp").write_text("namespace assay {}")
+    result = cmake(tmp_path, "", f"-DASSAY_TARGET_TABLE={tmp_path / 'table.hpp'}")
+    assert result.returncode != 0 and "table.hpp holds no row of a target" in words(result.stderr)
+
+
+@pytest.mark.parametrize("file", ["probes/x/copy_sm95.cu", "kernels/x/copy_sm95.cpp"])
+def test_an_unknown_suffix_is_an_error(tmp_path, file):
+    result = cmake(tmp_path, f"assay_architectures({file} result)")
+    assert result.returncode != 0
+    said = words(result.stderr)
+    assert f"{file} is named for a target, '_sm95'" in said and "known are _sm89 _sm90 " in said
+
+
+def test_an_unknown_target_is_an_error(tmp_path):
+    result = cmake(tmp_path, "", "-DASSAY_TARGETS=90a;95a")
+    assert result.returncode != 0
+    assert "ASSAY_TARGETS names '95a', which is none of 89 90a " in words(result.stderr)
+
+
+def test_a_suffix_means_its_rows_that_are_built(tmp_path):
+    said = cmake(tmp_path, "foreach(file a.cu b_sm90.cu c_sm100.cu)\n"
+                 "assay_architectures(${file} result)\nmessage(\"${result}\")\nendforeach()",
+                 "-DASSAY_TARGETS=90a;100a").stderr
+    assert said.split("\n")[:3] == ["90a-real;100a-real", "90a-real", "100a-real"]
+
+
+def test_a_row_is_all_that_a_new_target_takes(tmp_path):
+    """Another row in a copy of the table: CMake compiles for it, and the harness answers for it."""
+    copy = tmp_path / "harness/target_table.hpp"
+    copy.parent.mkdir()
+    text = re.sub(r"(enum class Target[^}]*?)\s*\}", r"\1, sm_999a }", TABLE.read_text())
+    row = ('    {.target = Target::sm_999a, .name = "sm_999a", .suffix = "_sm999", .by_default = true,\n'
+           '     .major = 99, .minor = 9, .features = kSinceHopper},\n')
+    head, rest = text.split("kTargetTable[] = {", 1)
+    body, tail = rest.split("\n};", 1)
+    copy.write_text(f"{head}kTargetTable[] = {{{body}\n{row}}};{tail}")
+    result = cmake(tmp_path, "assay_architectures(x_sm999.cu result)\nmessage(\"${result}\")",
+                   f"-DASSAY_TARGET_TABLE={copy}")
+    assert result.stderr == "999a-real\n"
+
+    (tmp_path / "main.cpp").write_text(PROGRAM)
+    subprocess.run(["c++", "-std=c++20", f"-I{tmp_path}", f"-I{sources.ROOT}", '-DASSAY_TARGETS="90a 999a"',
+                    "main.cpp", sources.ROOT / "harness/target.cpp", "-o", "main"], cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "main"], capture_output=True, text=True).stdout == "1 1 2 1"
