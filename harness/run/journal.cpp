@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "harness/error.hpp"
+#include "harness/run/descriptions.hpp"
 
 namespace assay {
 namespace {
@@ -132,6 +133,7 @@ bool Journal::has(const std::string& name, int repetition) const {
 
 std::filesystem::path Journal::write_run_file() const {
   Json run = header_;
+  run["metrics"] = metric_descriptions(measurements_);
   run["measurements"] = measurements_;
   const auto path = folder_ / "run.json";
   write_atomically(path, run.dump(1) + "\n");

@@ -196,6 +196,20 @@ const assay::Registration registration{{
     .name = "launch/call",
     .question = "What do events, synchronization and small copies cost the CPU, and the GPU "
                 "between two kernels?",
+    .metrics =
+        {{"time_us",
+          "Time of one such call in a row of them; of a call that waits, from an empty kernel's "
+          "launch to its return."},
+         {"cpu_us",
+          "CPU time of the call alone, while the GPU is busy, or idle for a call that waits."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin, with the call "
+          "between them."},
+         {"latency_us",
+          "Time from the call until the synchronization behind it returns, on an idle GPU."},
+         {"pending_calls",
+          "Calls that fit behind a busy GPU before the next one waits for it; there where they are "
+          "few."}},
     .cases = cases(),
     .pace = assay::Pace::host,
     .kernels =

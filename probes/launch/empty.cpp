@@ -159,6 +159,23 @@ std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target) {
 const assay::Registration registration{{
     .name = "launch/empty",
     .question = "How long does launching a kernel take that does nothing?",
+    .metrics =
+        {{"time_us",
+          "Time from one kernel to the next; of stream_sync, from the launch to the return of the "
+          "synchronization behind it."},
+         {"cpu_us",
+          "CPU time of one launch while the GPU is busy; of a graph, the call shared by its "
+          "kernels."},
+         {"interval_us",
+          "Time from one empty kernel to the next when the CPU is ahead of the GPU."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own."},
+         {"gpu_gap_saved_us",
+          "Time by which that gap is shorter than without the launch attribute."},
+         {"resident_kernels",
+          "Kernels of a chain of 64 that are on the GPU at once; all but one of them wait."},
+         {"latency_us",
+          "Time from the launch of one kernel to the return of the synchronization behind it."}},
     .cases = cases(),
     .pace = assay::Pace::host,
     .kernels = kernels,

@@ -117,6 +117,25 @@ void run_green_context(assay::State& s) {
 const assay::Registration green_context{{
     .name = "launch/green_context",
     .question = "Do kernels of a green context stay on its SMs, and what does it cost?",
+    .metrics =
+        {{"kernels_per_s",
+          "Kernels of all parts together in a second, each filling its part for 20 us times the "
+          "parts."},
+         {"kernels_per_s_unpartitioned",
+          "The same kernels in a second from as many ordinary streams, which share all SMs."},
+         {"sms_per_part", "SMs that a part was given."},
+         {"sms_seen_per_part", "SMs on which kernels of the first part really ran."},
+         {"create_us", "CPU time to create one green context, splitting the SMs included."},
+         {"cpu_us", "CPU time of one launch into the first part, while the GPU is busy."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own, in the "
+          "first part."},
+         {"gpu_gap_us_of_part",
+          "Time from the end of one kernel's work to where the next may begin its own, in each "
+          "part."},
+         {"gpu_gap_us_*_part", "That gap in the * of the parts."},
+         {"sm_of_part", "SM on which the kernels of one CTA ran, in each part."},
+         {"ctas", "CTAs of each part's kernels that ran on each SM."}},
     .cases = {{.name = "2", .params = {{"parts", 2}}, .suite = assay::Suite::full},
               {.name = "4", .params = {{"parts", 4}}, .suite = assay::Suite::full},
               {.name = "8", .params = {{"parts", 8}}, .suite = assay::Suite::full}},

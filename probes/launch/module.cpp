@@ -96,6 +96,16 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "launch/module",
     .question = "How long from a cubin in memory to the end of its first kernel?",
+    .metrics =
+        {{"time_us",
+          "Time from the call that loads the library to the end of its kernel's first launch."},
+         {"load_us", "CPU time to load the library from memory."},
+         {"get_kernel_us", "CPU time to look up the kernel in the library."},
+         {"first_launch_us",
+          "Time from the first launch to its end, the loading of the code to the GPU included."},
+         {"second_launch_us", "Time from the second launch to its end."},
+         {"unload_us", "CPU time to unload the library."},
+         {"lazy_loading_us", "Time by which the first launch takes longer than the second."}},
     .cases = {{.name = "64", .params = {{"instructions", 64}}, .suite = assay::Suite::full},
               {.name = "4096", .params = {{"instructions", 4096}}, .suite = assay::Suite::full}},
     .pace = assay::Pace::host,

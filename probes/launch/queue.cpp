@@ -103,6 +103,23 @@ const assay::Registration registration{{
     .name = "launch/queue",
     .question = "How many launches may wait on a stream before the next call does, and how fast do "
                 "they then go?",
+    .metrics =
+        {{"pending_launches",
+          "Launches that return at once behind a busy stream before one waits for the GPU."},
+         {"interval_us",
+          "Time from one empty kernel to the next, by how many were queued behind a busy stream."},
+         {"interval_us_fastest_stream",
+          "Time from one of 64 empty kernels to the next, on the stream where it is shortest."},
+         {"interval_us_slowest_stream",
+          "Time from one of 64 empty kernels to the next, on the stream where it is longest."},
+         {"interval_us_of_stream",
+          "Time from one of 64 empty kernels to the next, on each stream in the order they were "
+          "made."},
+         {"gpu_gap_us_of_stream",
+          "Time from the end of one kernel's work to where the next may begin its own, on each "
+          "stream."},
+         {"sm_of_stream", "SM on which the kernels of one CTA ran, on each stream."},
+         {"interval_us_*", "Time from one of * empty kernels to the next."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::host,
     .kernels =

@@ -144,9 +144,13 @@ void run(assay::State& s) {
 }
 
 assay::Probe probe(const char* workers, const char* question) {
+  std::vector<assay::MetricNote> metrics = assay::worker_metrics();
+  metrics.push_back({"start_us_per_process",
+                     "Time to start all processes until they are ready, over their number."});
   return {
       .name = fmt::format("launch/workers/{}", workers),
       .question = question,
+      .metrics = std::move(metrics),
       .cases = {{.name = "5us",
                  .params = {{"workers", workers}, {"work_ns", 5'000}},
                  .suite = assay::Suite::full}},

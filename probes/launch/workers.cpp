@@ -239,6 +239,7 @@ const assay::Registration registration{{
     .name = "launch/workers",
     .question = "How many small kernels a second, and how fast each, from so many streams, graphs "
                 "or CPU threads, and how many run at once?",
+    .metrics = assay::worker_metrics(),
     .cases = cases(),
     .pace = assay::Pace::host,
     .kernels =

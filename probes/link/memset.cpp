@@ -30,6 +30,7 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "link/memset",
     .question = "How fast, and how soon, is memory of the GPU set to a value?",
+    .metrics = assay::size_sweep_metrics(),
     .pace = assay::Pace::dram,
     .run = run,
 }};

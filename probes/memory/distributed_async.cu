@@ -271,6 +271,18 @@ const assay::Registration registration{{
     .name = "memory/distributed_async",
     .question = "How fast do asynchronous stores and bulk copies reach another CTA's shared "
                 "memory, by cluster size, distance and message?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles from a message's issue until the thread that waits for it goes on, by cluster "
+          "size and distance."},
+         {"bytes_per_clock_per_sm",
+          "Bytes that each CTA sends in a cycle, by cluster size and distance."},
+         {"*_by_message",
+          "The same, by the size of a message: *, between neighbours in clusters of two CTAs."},
+         {"latency_cycles_of_*", "Mean of that latency over all distances, in clusters of * CTAs."},
+         {"bytes_per_clock_per_sm_of_*",
+          "Bytes that each CTA sends in a cycle, the mean over all distances in clusters of * "
+          "CTAs."}},
     .cases = cases(),
     .targets = assay::targets_from(assay::Target::sm_90a),
     .kernels =

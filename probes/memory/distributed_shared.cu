@@ -237,6 +237,21 @@ const assay::Registration registration{{
     .name = "memory/distributed_shared",
     .question =
         "How far and how wide is another CTA's shared memory, by cluster size and distance?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of a dependent access to another CTA's shared memory, by cluster size and "
+                 "distance."},
+                {"bytes_per_clock_per_sm",
+                 "Bytes that each CTA moves in a cycle, by cluster size and distance."},
+                {"ops_per_clock_per_sm",
+                 "Atomics that each CTA sends in a cycle, by cluster size and distance."},
+                {"latency_cycles_of_*",
+                 "Mean of that latency over all distances but 0, in clusters of * CTAs."},
+                {"bytes_per_clock_per_sm_of_*",
+                 "Bytes that each CTA moves in a cycle, the mean over all distances but 0 in "
+                 "clusters of * CTAs."},
+                {"ops_per_clock_per_sm_of_*",
+                 "Atomics that each CTA sends in a cycle, the mean over all distances but 0 in "
+                 "clusters of * CTAs."}},
     .cases = cases(),
     .targets = assay::targets_from(assay::Target::sm_90a),
     .kernels =

@@ -115,6 +115,17 @@ const assay::Registration registration{{
     .name = "memory/dram/spikes",
     .question = "How even is the latency of DRAM, and do late loads come at the intervals of "
                 "refresh?",
+    .metrics =
+        {{"median_cycles", "Median latency of a load."},
+         {"p95_cycles", "The 95th percentile of the latencies."},
+         {"p99_cycles", "The 99th percentile of the latencies."},
+         {"most_cycles", "Latency of the slowest load."},
+         {"late_loads_percent",
+          "Share of the loads that are late: that take at least 15% longer than the median."},
+         {"late_by_cycles", "Median of how much longer than the median a late load takes."},
+         {"period_ns", "Interval at which late loads line up; there where one stands out."},
+         {"period_strength", "How well late loads line up at that interval, from 0 to 1."},
+         {"loads_percent", "Histogram of the loads by their latency."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::dram,
     .kernels =

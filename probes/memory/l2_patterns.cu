@@ -319,6 +319,8 @@ const assay::Registration chunks{{
     .name = "memory/l2/read_chunks",
     .question = "How fast do all SMs together read an array that fits in L2, in chunks that "
                 "several of them read at about the same time, and how fast each line by one SM?",
+    .metrics = {{"each_line_to_one_sm_gb_per_s",
+                 "Bandwidth at the same footprint when each line is read by one SM alone."}},
     .cases = {chunks_of(8, assay::Suite::full), chunks_of(20, assay::Suite::quick),
               chunks_of(30, assay::Suite::full)},
     .pace = assay::Pace::l2,
@@ -332,6 +334,16 @@ const assay::Registration patterns{{
     .name = "memory/l2/read_patterns",
     .question = "How does the read bandwidth of L2 depend on the footprint and on which SMs read "
                 "the same, with and without L1?",
+    .metrics = {{"bandwidth_gb_per_s",
+                 "Bytes read in a second by all SMs; as a figure, the best pattern at 20 to 32 MiB "
+                 "that L2 alone serves."},
+                {"each_line_to_one_sm_gb_per_s",
+                 "Best bandwidth at 20 to 32 MiB when each line is read by one SM alone."},
+                {"through_l1_gb_per_s",
+                 "Best bandwidth of chunks at 20 to 32 MiB by loads that L1 may serve: more than "
+                 "L2 delivers."},
+                {"most_gb_per_s",
+                 "Best bandwidth at any footprint, where L2 does not hold 20 MiB."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::l2,
     .kernels =
@@ -344,6 +356,13 @@ const assay::Registration loads{{
     .name = "memory/l2/read_loads",
     .question = "Which loads, how many under way and on how many SMs does it take to get all that "
                 "L2 gives?",
+    .metrics =
+        {{"bandwidth_gb_per_s",
+          "Bytes read in a second by all SMs, by pattern, kind of load and threads of an SM."},
+         {"best_gb_per_s", "Best of these bandwidths."},
+         {"gb_per_s_per_sm", "Bytes that one SM reads from L2 in a second, by how many SMs read."},
+         {"gb_per_s_of_one_sm", "Bytes that one SM reads from L2 in a second when no other reads."},
+         {"gb_per_s_per_sm_of_all", "Bytes that one SM reads from L2 in a second when all read."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::l2,
     .kernels =

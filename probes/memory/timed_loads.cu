@@ -143,6 +143,10 @@ const assay::Registration registration{{
     .name = "memory/timed_loads",
     .question = "What do latencies look like when every load is timed apart, as some published "
                 "ones are?",
+    .metrics = {{"mean_cycles",
+                 "Mean of the differences between the clock after a load and before it."},
+                {"median_cycles", "Median of these differences."},
+                {"p95_cycles", "The 95th percentile of these differences."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target) {

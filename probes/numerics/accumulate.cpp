@@ -183,6 +183,20 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "numerics/accumulate",
     .question = "How does an MMA add its products: how many bits, which rounding, in which order?",
+    .metrics =
+        {{"model_agreement", "Share of random dot products of which the model predicts every bit."},
+         {"agreement", "The same share for each kind of random data."},
+         {"accumulator_fraction_bits",
+          "Fraction bits kept of a product below the unit of the greatest exponent in its sum."},
+         {"c_fraction_bits", "Fraction bits kept of C."},
+         {"result_fraction_bits", "Fraction bits of a sum's result."},
+         {"guard_bits", "Fraction bits that a sum has beyond those of its result."},
+         {"products_per_sum", "Products that are added at once."},
+         {"sums", "Sums that follow one another in one instruction."},
+         {"products_exact", "Whether products enter their sum without rounding: 1 or 0."},
+         {"survival",
+          "Whether a small product at one k survives a great one at another that cancels: 1 or "
+          "0."}},
     .cases = cases(),
     .kernels =
         [](const Case& c, Target target) {

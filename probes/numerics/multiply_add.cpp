@@ -120,6 +120,13 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "numerics/multiply_add",
     .question = "Is a multiply-add of the CUDA cores fused, and are subnormal numbers kept?",
+    .metrics =
+        {{"fused_agreement",
+          "Share of results that a fused multiply-add on the CPU predicts to the last bit."},
+         {"unfused_agreement",
+          "Share of results that a rounded product plus a rounded sum predicts to the last bit."},
+         {"subnormals_kept",
+          "Whether subnormal operands and results are kept rather than made zero: 1 or 0."}},
     .cases = cases(),
     .kernels = [](const Case& c,
                   Target target) { return std::vector{kernel(instruction_of(c), target)}; },

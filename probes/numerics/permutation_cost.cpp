@@ -265,6 +265,17 @@ const Registration registration{{
     .name = "numerics/fp8_permutation",
     .question = "What does it cost to make accumulators of one wgmma the fp8 operand of the next, "
                 "as attention must?",
+    .metrics = {{"cycles_per_tile",
+                 "Cycles to scale, round and permute a tile of 64 x 128 accumulators."},
+                {"conversion_cycles_per_tile",
+                 "Cycles to scale and round the same tile without permuting it."},
+                {"added_cycles_per_tile", "Cycles that the permutation adds to a tile."},
+                {"source_lane",
+                 "Lane of the quad whose accumulator belongs in each element of the A fragment."},
+                {"source_register",
+                 "Register of that lane, of the 16 accumulators over the same 32 columns."},
+                {"other_operand_order",
+                 "Row of V that must lie at each k of 32 where nothing is permuted."}},
     .cases = cases(),
     .targets = {Target::sm_90a},
     .kernels =

@@ -206,6 +206,10 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "sass/operands",
     .question = "What do register banks and the operand reuse cache cost or save an FFMA?",
+    .metrics =
+        {{"cycles_per_instruction", "Cycles of a scheduler for each FFMA; the series is by warps."},
+         {"predicted_cycles_per_instruction",
+          "The same as two register banks that each deliver an operand a cycle would need it."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

@@ -140,6 +140,11 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "sass/pipes",
     .question = "Which instructions share a pipe, and which are executed side by side?",
+    .metrics = {{"cycles_per_instruction",
+                 "Cycles of a scheduler for each copy of the instruction, alone."},
+                {"pair_cycles",
+                 "Cycles of a scheduler for one copy of the instruction and one of its partner "
+                 "together."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

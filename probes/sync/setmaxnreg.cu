@@ -130,6 +130,9 @@ const assay::Registration registration{{
     .name = "sync/setmaxnreg",
     .question = "How many cycles does it cost to give registers back and take them again, by the "
                 "warpgroups that do so, and until one that waits for another's has them?",
+    .metrics = {{"latency_cycles",
+                 "Cycles to give registers back and take them again; of wait, from giving until "
+                 "the other group has them."}},
     .cases = cases(),
     .targets = assay::targets_from(assay::Target::sm_90a),
     .kernels =

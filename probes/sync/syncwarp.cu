@@ -80,6 +80,10 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "sync/syncwarp",
     .question = "How many cycles does __syncwarp() cost, by the lanes that meet?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles of one __syncwarp(); with a mask, of lanes that step aside, meet and go on."},
+         {"latency_cycles_by_warps", "The same by the warps of an SM that do so."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target target) {

@@ -93,6 +93,7 @@ void run(State& s) {
 const Registration registration{{
     .name = "tensor_core/power",
     .question = "How much do the tensor cores' power, clock and rate depend on the data?",
+    .metrics = {{"power_w", "Power of the GPU while it multiplies such data."}},
     .cases = cases(),
     .targets = {Target::sm_90a},
     .pace = Pace::power,

@@ -193,6 +193,10 @@ void run(State& s) {
 const Registration registration{{
     .name = "tmem/cp",
     .question = "How fast, and how soon, does tensor memory get what shared memory holds?",
+    .metrics = {{"bytes_per_clock_per_sm", "Bytes of tensor memory that one SM writes in a cycle."},
+                {"latency_cycles",
+                 "Cycles of one copy alone, from its issue through commit until the barrier's "
+                 "phase is seen."}},
     .cases = cases(),
     .targets = {Target::sm_100a, Target::sm_103a},
     .kernels = kernels,
