@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a CUDA graph costs by the number of its nodes, kernels that only stamp the time:
-//   instantiate_us, upload_us, update_us (of every node's arguments), cpu_us (the call of the
-//   launch): by the CPU's clock
-//   latency_us: from the call of the launch to the return of the synchronization behind it
-//   gpu_gap_us: from the end of one kernel's work to where the next may begin its own, in a chain
-//   gpu_us: from the first kernel's begin to the last one's end
+// instantiating, uploading, updating and launching it by the CPU's clock, and what the GPU takes
+// from node to node.
+//
 // In a chain each node depends on the one before it, in programmatic over programmatic edges;
-// fork_join is one node, then all others but the last side by side, then the last. Metrics are of
+// fork_join is one node, then all others but the last side by side, then the last. Figures are of
 // the smallest graph (1 node, or 4), those per node of one of 1024: shares of that whole, which a
-// graph of another size has only where the time grows with the number of nodes. Beside them:
-//   instantiate_exponent: e of instantiate_us ~ nodes^e, between 512 and 1024 nodes; 1 where each
-//   node costs the same, 2 where each costs more the more there are, as side by side in a fork
-//   concurrent_kernels: of a fork, nodes that work so long that the GPU begins more than may run at
-//   once before the first one ends
+// graph of another size has only where the time grows with the number of nodes. So the exponent of
+// that growth is beside them; it is 2 where each node costs more the more there are, as side by
+// side in a fork.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the CPU may be ahead of the GPU, and whether it helps: kernels that do nothing are
-// enqueued on a stream behind one that lasts.
-//   pending_launches  how many calls return at once before one waits for the GPU
-//   interval_us       from one kernel to the next, then, by how many there are
-//   interval_us_fastest_stream, _slowest_stream: the same of 64 kernels on streams made one after
-//                     the other, all of them twice; series have the gaps of a chain on each, as in
-//                     launch/empty, and the SM that its kernels of one CTA ran on
+// enqueued on a stream behind one that lasts. Streams are not all alike: the same is measured on
+// streams made one after another, all of them twice, with the gaps of a chain on each, as in
+// launch/empty, and the SM that its kernels of one CTA ran on.
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch costs by the size of its arguments, of its grid and of its clusters.
-//   cpu_us       of the call, while the GPU is kept busy
-//   gpu_gap_us   from the end of one kernel's work to where the next may begin its own
-//   interval_us  from one kernel that does nothing to the next, its whole grid included
-// all with the CPU ahead of the GPU.
+// What a launch costs by the size of its arguments, of its grid and of its clusters: the call, the
+// gap from one kernel to the next, and the interval of kernels that do nothing, their whole grids
+// included. The CPU is ahead of the GPU in all of them.
 #include <fmt/format.h>
 
 #include <algorithm>

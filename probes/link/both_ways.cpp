@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies to the GPU and from it at the same time, between page-locked memory and the GPU's.
+// Copies to the GPU and from it at the same time, between page-locked memory and the GPU's. A PCIe
+// link carries both directions at once; this shows what a program gains that fetches its next input
+// while it stores its last result.
 #include <algorithm>
 #include <vector>
 

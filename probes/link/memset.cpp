@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory set to a value, as offloaded work often begins.
+// Device memory set to a value, as offloaded work often begins: what one call costs by its size,
+// and from which size on it runs at the memory's bandwidth.
 #include "harness/cuda.hpp"
 #include "harness/device.hpp"
 #include "harness/state.hpp"

@@ -6,12 +6,8 @@
 //
 // One warpgroup per SM converts a tile in each round: scales it as softmax's last step would,
 // rounds to e4m3, permutes. That alone is timed, beside the same without the permutation. Before,
-// one tile is multiplied with a V by wgmma: the product must be exactly that of P and V.
-//
-// Metrics: `cycles_per_tile`, `conversion_cycles_per_tile` (no permutation),
-// `added_cycles_per_tile`. Series: `source_lane` and `source_register` (A register x lane of a quad
-// x element: which lane's accumulator, of the 16 over the same 32 columns, belongs there) and
-// `other_operand_order` (row of V at each k of 32 when nothing is permuted).
+// one tile is multiplied with a V by wgmma: the product must be exactly that of P and V. The maps
+// show which accumulator belongs where, and the order that V's rows would need instead.
 #include <fmt/format.h>
 
 #include <cstring>

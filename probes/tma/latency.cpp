@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency of TMA from issue to the arrived data, by what is copied and from where.
+// Latency of TMA from issue to the arrived data, by what is copied and from where: what a kernel
+// waits for its first tile, and what a pipeline has to hide.
 #include <cmath>
 
 #include "probes/tma/box_chase.hpp"
