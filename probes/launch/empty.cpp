@@ -153,7 +153,7 @@ std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target) {
 
 const assay::Registration registration{{
     .name = "launch/empty",
-    .question = "How long does launching a kernel take that does nothing?",
+    .question = "How long does it take to launch a kernel that does nothing?",
     .metrics =
         {{"time_us",
           "Time from one kernel to the next; of stream_sync, from the launch to the return of the "

@@ -98,8 +98,8 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "launch/queue",
-    .question = "How many launches may wait on a stream before the next call does, and how fast do "
-                "they then go?",
+    .question = "How many launches may wait on a stream before the next call blocks, and how fast "
+                "do they then run?",
     .metrics =
         {{"pending_launches",
           "Launches that return at once behind a busy stream before one waits for the GPU."},

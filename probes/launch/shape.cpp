@@ -191,7 +191,7 @@ const assay::Registration arguments{{
 }};
 const assay::Registration grid{{
     .name = "launch/grid",
-    .question = "How long does a grid take whose CTAs do nothing, by how many there are?",
+    .question = "How long does a grid of CTAs that do nothing take, by their number?",
     .metrics = {{"interval_us", "Time from one empty grid to the next, by its threads and CTAs."},
                 {"interval_us_one_cta_*",
                  "Time from one empty grid to the next, of one CTA of * threads."},

@@ -166,11 +166,11 @@ assay::Probe probe(const char* workers, const char* question) {
 
 const assay::Registration processes{
     probe("processes",
-          "How many small kernels a second, and how fast each, from so many "
-          "processes?")};
-const assay::Registration mps{
-    probe("mps",
-          "How many small kernels a second, and how fast each, from so many processes that "
-          "share the GPU through the Multi-Process Service?")};
+          "How many small kernels run in a second from several processes, and how long does each "
+          "take?")};
+const assay::Registration mps{probe(
+    "mps",
+    "How many small kernels run in a second from several processes that share the GPU through "
+    "the Multi-Process Service, and how long does each take?")};
 
 }  // namespace

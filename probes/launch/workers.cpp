@@ -237,8 +237,8 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "launch/workers",
-    .question = "How many small kernels a second, and how fast each, from so many streams, graphs "
-                "or CPU threads, and how many run at once?",
+    .question = "How many small kernels run in a second from several streams, graphs or CPU "
+                "threads, how long does each take, and how many run at once?",
     .metrics = assay::worker_metrics(),
     .cases = cases(),
     .pace = assay::Pace::host,

@@ -30,7 +30,8 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "link/memset",
-    .question = "How fast, and how soon, is memory of the GPU set to a value?",
+    .question = "How fast is memory of the GPU set to a value, and how long does a small piece "
+                "take?",
     .metrics = assay::size_sweep_metrics(),
     .pace = assay::Pace::dram,
     .run = run,

@@ -139,8 +139,8 @@ std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target) {
 
 const assay::Registration matrix{{
     .name = "link/peer",
-    .question = "How fast does one GPU write to and read from another's memory, by copy engine and "
-                "by its SMs, for every pair?",
+    .question = "How fast does one GPU write to and read from another's memory, by copy engine "
+                "and by SMs, for every pair?",
     .metrics = {{"bandwidth_gb_per_s",
                  "Bytes moved in a second; as a figure from the first GPU to the second, as a "
                  "series of every pair."},

@@ -263,8 +263,8 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "memory/atomics",
-    .question = "How long does an atomic take, and how many are done in a cycle, from all threads "
-                "on one address to an address for each?",
+    .question = "How long does an atomic take, and how many are done in a cycle, by how many "
+                "threads share an address?",
     .metrics = {{"latency_cycles", "Cycles of one atomic in a chain of them on one address."},
                 {"ops_per_clock",
                  "Atomics done in a cycle, of one SM in shared memory and of all in global, by how "

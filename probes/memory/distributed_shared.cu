@@ -235,8 +235,8 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "memory/distributed_shared",
-    .question =
-        "How far and how wide is another CTA's shared memory, by cluster size and distance?",
+    .question = "What are the latency and bandwidth of another CTA's shared memory, by cluster "
+                "size and distance?",
     .metrics = {{"latency_cycles",
                  "Cycles of a dependent access to another CTA's shared memory, by cluster size and "
                  "distance."},

@@ -127,7 +127,7 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "memory/l2_map",
-    .question = "Which partition of L2 is each SM beside, and how far is each line from it?",
+    .question = "Which partition of L2 is each SM near, and how far is each line from it?",
     .metrics = {{"latency_cycles", "Cycles of an atomic from each SM to lines all over an array."},
                 {"partitions", "Partitions of L2 that latencies tell apart: 1 or 2."},
                 {"near_partition", "Partition of L2 that each SM is near."},

@@ -317,8 +317,8 @@ assay::Case chunks_of(int mib, assay::Suite suite) {
 
 const assay::Registration chunks{{
     .name = "memory/l2/read_chunks",
-    .question = "How fast do all SMs together read an array that fits in L2, in chunks that "
-                "several of them read at about the same time, and how fast each line by one SM?",
+    .question = "How fast do all SMs together read an array that fits in L2: in chunks that "
+                "several read at about the same time, and each line by one SM alone?",
     .metrics = {{"each_line_to_one_sm_gb_per_s",
                  "Bandwidth at the same footprint when each line is read by one SM alone."}},
     .cases = {chunks_of(8, assay::Suite::full), chunks_of(20, assay::Suite::quick),

@@ -157,7 +157,7 @@ void run_held(State& s) {
 
 const Registration fill{{
     .name = "memory/lines/fill",
-    .question = "How many bytes does a load bring along, to L1 and to L2?",
+    .question = "How many bytes does a load bring to L1, and how many to L2?",
     .metrics = {{"latency_cycles",
                  "Cycles of a second load by its distance from the first, for each prefetch hint "
                  "of that."},
@@ -178,8 +178,8 @@ const Registration fill{{
 }};
 const Registration held{{
     .name = "memory/lines/l1",
-    .question = "How many lines does L1 hold by the distance between them: how long is a line, and "
-                "are sets plain bits of the address?",
+    .question = "How many lines does L1 hold by the distance between them, how long is one, and "
+                "do plain bits of the address choose its set?",
     .metrics = {{"lines_held", "Places that L1 holds at once, by the distance between them."},
                 {"capacity_bytes", "Bytes that L1 holds."},
                 {"line_bytes",

@@ -217,8 +217,8 @@ std::vector<assay::KernelUse> kernels(const assay::Case&, assay::Target) {
 
 const assay::Registration loaded{{
     .name = "memory/loaded_latency",
-    .question = "How long does a load from device memory take while other SMs use so much of its "
-                "bandwidth?",
+    .question = "How long does a load from device memory take, by the bandwidth that other SMs "
+                "use meanwhile?",
     .metrics = {{"latency_cycles",
                  "Cycles of a dependent load, by the pause that sets the others' pace."},
                 {"bandwidth_gb_per_s",

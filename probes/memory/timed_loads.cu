@@ -141,8 +141,8 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "memory/timed_loads",
-    .question = "What do latencies look like when every load is timed apart, as some published "
-                "ones are?",
+    .question = "What do latencies look like when each load is timed by itself, as some published "
+                "ones were?",
     .metrics = {{"mean_cycles",
                  "Mean of the differences between the clock after a load and before it."},
                 {"median_cycles", "Median of these differences."},

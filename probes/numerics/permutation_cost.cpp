@@ -259,8 +259,8 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "numerics/fp8_permutation",
-    .question = "What does it cost to make accumulators of one wgmma the fp8 operand of the next, "
-                "as attention must?",
+    .question = "What does it cost to turn the accumulators of one wgmma into the fp8 operand of "
+                "the next, as attention must?",
     .metrics = {{"cycles_per_tile",
                  "Cycles to scale, round and permute a tile of 64 x 128 accumulators."},
                 {"conversion_cycles_per_tile",

@@ -157,7 +157,7 @@ void run_clusters(State& s) {
 
 const Registration gpc_map{{
     .name = "placement/gpc_map",
-    .question = "Which SMs are of one GPC, as told by clusters, which never leave one?",
+    .question = "Which SMs belong to one GPC, as told by clusters, which never leave one?",
     .metrics = {{"gpc", "GPC of each SM, numbered in the order found."},
                 {"sms_of_gpc", "SMs of each GPC."},
                 {"gpcs", "GPCs found, without the TPCs that stand alone."},

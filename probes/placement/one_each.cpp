@@ -202,8 +202,8 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "placement/one_each",
-    .question = "Do as many CTAs as there are SMs get one each, and what of other grids and "
-                "clusters?",
+    .question = "Do as many CTAs as there are SMs get one each, and how are other grids and "
+                "clusters spread?",
     .metrics =
         {{"ctas", "CTAs of the grid, by how many fit an SM, cluster size and grid."},
          {"sms_used", "SMs that had a CTA in the first wave, on average over the launches."},

@@ -148,7 +148,8 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "placement/order",
-    .question = "In which order are SMs given CTAs, by how many fit one and by clusters?",
+    .question = "In which order are SMs given CTAs, by cluster size and by how many CTAs fit an "
+                "SM?",
     .metrics =
         {{"sm", "SM of each CTA, by cluster size."},
          {"gpc", "GPC of each CTA, by cluster size."},

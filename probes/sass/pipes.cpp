@@ -139,7 +139,7 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "sass/pipes",
-    .question = "Which instructions share a pipe, and which are executed side by side?",
+    .question = "Which instructions share a pipe, and which run side by side?",
     .metrics = {{"cycles_per_instruction",
                  "Cycles of a scheduler for each copy of the instruction, alone."},
                 {"pair_cycles",

@@ -320,8 +320,8 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "special_function/interference",
-    .question = "How many cycles of the tensor cores does an instruction of another warp cost, "
-                "though it is not for them?",
+    .question = "How many cycles do the tensor cores lose to each instruction that other warps "
+                "execute elsewhere?",
     .metrics =
         {{"flop_per_clock_per_sm",
           "Operations of wgmma that one SM does in a cycle with nothing else running."},

@@ -275,9 +275,8 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "sync/fence",
-    .question =
-        "How many cycles does a fence cost, by its scope and by what is still under way? Of "
-        "proxy.async with the barrier behind it",
+    .question = "How many cycles does a fence cost, by its scope and by what is still under way, "
+                "and proxy.async with the barrier behind it?",
     .metrics =
         {{"latency_cycles",
           "Cycles of one fence of one warp with nothing under way; of proxy_async, with the "
