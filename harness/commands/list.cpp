@@ -80,7 +80,9 @@ void add_list(CLI::App& app, int& exit_code) {
                       "Regular expression found anywhere in the full name; all by default");
   command->add_option("--suite", options->suite, "quick, full (default) or host");
   auto* json = command->add_flag("--json", options->json, "For programs");
-  command->add_flag("--markdown", options->markdown, "The documentation page of all probes")
+  command
+      ->add_flag("--markdown", options->markdown,
+                 "The page docs/probes.md; run this in the root of the sources")
       ->excludes(json);
   command->footer(
       "Examples:\n"

@@ -28,9 +28,8 @@ std::vector<std::string> header_comment(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line))
-    throw Error(ExitCode::usage, fmt::format("cannot read {}: make this page with a program that "
-                                             "was built from sources still in their place",
-                                             path));
+    throw Error(ExitCode::usage,
+                fmt::format("cannot read {}: make this page in the root of the sources", path));
   std::vector<std::string> lines;
   while (std::getline(file, line) && line.starts_with("//"))
     lines.push_back(line.size() > 3 ? line.substr(3) : std::string());
@@ -170,7 +169,7 @@ std::string section_text(const Section& section, std::map<std::string, const Pro
   std::string text = fmt::format("\n### `{}`\n\n**{}**\n\n", probe.name, probe.question);
   const auto [first, is_new] = told.emplace(source, &probe);
   if (is_new)
-    text += as_markdown(header_comment(source_root() + source));
+    text += as_markdown(header_comment(source));
   else
     text += fmt::format("As [`{}`](#{}) says, which is in the same file.\n", first->second->name,
                         anchor(first->second->name));

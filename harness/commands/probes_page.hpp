@@ -12,7 +12,7 @@ namespace assay::commands {
 std::string source_of(const Probe& probe);
 
 // A section for each probe: what its file's header comment says, its metrics and its cases. Reads
-// the sources, so it wants them where they were when the program was built.
+// the sources, so it is made in their root.
 std::string probes_page(const std::vector<Selected>& cases);
 
 }  // namespace assay::commands

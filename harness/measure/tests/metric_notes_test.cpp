@@ -75,6 +75,16 @@ std::string sources_of_family(const Probe& probe) {
   return text;
 }
 
+// As it is, or put together of two literals: name + "_capacity_bytes".
+bool is_in(const std::string& text, const std::string& piece) {
+  if (text.find(piece) != std::string::npos) return true;
+  for (std::size_t at = 1; at < piece.size(); ++at)
+    if (text.find(piece.substr(0, at) + '"') != std::string::npos &&
+        text.find('"' + piece.substr(at)) != std::string::npos)
+      return true;
+  return false;
+}
+
 // A name made in a loop is there in pieces, which its pattern shows: "latency_cycles_of_".
 TEST(Descriptions, AreOfMetricsThatThereAre) {
   const auto names = recorded();
@@ -82,13 +92,14 @@ TEST(Descriptions, AreOfMetricsThatThereAre) {
     const auto found = names.find(probe->name);
     for (const MetricNote& note : probe->metrics) {
       const std::vector<MetricNote> alone = {note};
+      if (!find_meaning(standard_metrics(), note.name).empty()) continue;  // follows from the work
       if (found != names.end() && std::ranges::any_of(found->second, [&](const std::string& name) {
             return !find_meaning(alone, name).empty();
           }))
         continue;
       std::istringstream pieces(note.name);
       for (std::string piece; std::getline(pieces, piece, '*');)
-        EXPECT_NE(sources_of_family(*probe).find(piece), std::string::npos)
+        EXPECT_TRUE(is_in(sources_of_family(*probe), piece))
             << probe->name << " describes '" << note.name << "', which nothing measures";
     }
   }
