@@ -52,7 +52,8 @@ __global__ void chase_noting(Line* line, Load* loads, Line** end, assay::Stopwat
 void run(assay::State& s) {
   const assay::PlaceLayout layout{s.allocate<char>(sizeof(Line) << kBits), 1u << kBits,
                                   sizeof(Line)};
-  if (s.device().l2_bytes * 2 > sizeof(Line) << kBits) s.skip("L2 holds too much of 256 MiB");
+  if (s.device().l2_bytes * 2 > sizeof(Line) << kBits)
+    s.skip("L2 is so large that it would hold much of the 256 MiB");
   auto* loads = s.allocate<Load>(kLoads);
   auto* end = s.allocate<Line*>(1);
   auto* records = s.allocate<assay::StopwatchRecord>(1);

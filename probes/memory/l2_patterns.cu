@@ -185,7 +185,7 @@ constexpr int kThreads = 256, kCtasPerSm = 4;  // where only the pattern varies
 
 int even_sms(assay::State& s) {
   const int sms = s.device().sm_count / 2 * 2;
-  if (sms == 0) s.skip("SMs that share need to be two");
+  if (sms == 0) s.skip("this GPU has only one SM, which shares with none");
   return sms;
 }
 // The footprint of one row of each resident CTA: 2.06 MiB on 132 SMs.
@@ -219,7 +219,7 @@ void run_patterns(assay::State& s) {
   std::vector<std::uint32_t> parts;
   for (const std::uint32_t part : {2u, 4u, 6u, 8u, 10u, 12u, 14u, 16u, 20u, 24u})
     if (part * unit <= s.device().l2_bytes) parts.push_back(part);
-  if (parts.empty()) s.skip("L2 is smaller than two rows of every SM");
+  if (parts.empty()) s.skip("L2 is too small for two rows of each SM");
   for (const char* pattern : assay::kL2Patterns)
     series.axes[1].points.emplace_back(std::string(pattern));
   for (const std::uint32_t part : parts)

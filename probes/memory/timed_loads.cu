@@ -99,7 +99,8 @@ __global__ void lay(Table table, std::uint32_t* words) {
 void run(assay::State& s) {
   const Variant& v = variant_of(s.which());
   constexpr std::size_t kGiB = std::size_t{1} << 30;
-  if (v.memory && 8 * s.device().l2_bytes > kGiB) s.skip("L2 holds too much of 1 GiB");
+  if (v.memory && 8 * s.device().l2_bytes > kGiB)
+    s.skip("L2 is so large that it would hold much of the 1 GiB");
   const Table table = v.memory ? Table{kGiB / 1024, 256, 1} : Table{kSmall, 1, 0};
   auto* words = s.allocate<std::uint32_t>(std::size_t{table.count} * table.stride);
   auto* index = s.allocate<std::uint32_t>(1);

@@ -109,7 +109,7 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
 void run(State& s) {
   const std::string& name = s.text("instruction");
   const InstructionRow& row = row_of(name);
-  if (!is_native(row, s.target())) s.skip("is no native instruction on this target");
+  if (!is_native(row, s.target())) s.skip("this instruction is not native on this target");
   s.set_param("opcode", row.sass(s.target()).front().opcode);
   const std::vector<double> alone =
       s.cycles({.ops = kCopies * kShape.warps * 32}, prepare_row(s, row, kShape, "alone"));
