@@ -30,9 +30,11 @@ std::string fill_in(const std::string& meaning, const std::cmatch& found) {
 const std::vector<MetricNote>& standard_metrics() {
   static const std::vector<MetricNote> notes = {
       {"flop_per_clock_per_sm",
-       "Operations of matrix or vector math, a multiply-add being two, that one SM does in a cycle."},
+       "Operations of matrix or vector math, a multiply-add being two, that one SM does in a "
+       "cycle."},
       {"tflops",
-       "Operations of matrix or vector math, a multiply-add being two, that all do in a second."},
+       "Operations of matrix or vector math, a multiply-add being two, of all SMs or CPUs in a "
+       "second."},
       {"ops_per_clock_per_sm", "Results, or operations done, of one SM in a cycle."},
       {"gops", "Results, or operations done, of the whole GPU in a second."},
       {"bytes_per_clock_per_sm", "Bytes that one SM moves in a cycle; of all SMs, the mean."},
