@@ -171,7 +171,7 @@ std::string section_text(const Section& section, std::map<std::string, const Pro
   if (is_new)
     text += as_markdown(header_comment(source));
   else
-    text += fmt::format("As [`{}`](#{}) says, which is in the same file.\n", first->second->name,
+    text += fmt::format("See [`{}`](#{}), which shares its file.\n", first->second->name,
                         anchor(first->second->name));
   text += fmt::format("\nSource: [{}](../{})\n\n", source, source);
   if (!probe.metrics.empty()) text += metrics_table(probe.metrics) + "\n";

@@ -166,7 +166,7 @@ const assay::Registration registration{{
          {"gpu_gap_us",
           "Time from the end of one kernel's work to where the next may begin its own."},
          {"gpu_gap_saved_us",
-          "Time by which that gap is shorter than without the launch attribute."},
+          "Time by which gpu_gap_us is shorter than without the launch attribute."},
          {"resident_kernels",
           "Kernels of a chain of 64 that are on the GPU at once; all but one of them wait."},
          {"latency_us",

@@ -197,30 +197,31 @@ const assay::Registration registration{{
     .name = "launch/graph",
     .question = "What does a CUDA graph cost to instantiate, upload, update and launch, by the "
                 "number of its nodes?",
-    .metrics = {{"instantiate_us",
-                 "CPU time to instantiate the graph; as a figure, of the smallest one."},
-                {"upload_us",
-                 "CPU time to upload the instantiated graph and to wait for that; as a figure, of "
-                 "the smallest one."},
-                {"update_us",
-                 "CPU time to update every node's arguments; as a figure, of the smallest graph."},
-                {"cpu_us",
-                 "CPU time of the call that launches the graph; as a figure, of the smallest one."},
-                {"latency_us",
-                 "Time from the launch to the return of the synchronization behind it; as a "
-                 "figure, of the smallest graph."},
-                {"gpu_gap_us",
-                 "Time from the end of one kernel's work to where the next may begin its own, in a "
-                 "chain; as a figure, of 1024 nodes."},
-                {"gpu_us", "Time from the begin of the first kernel to the end of the last one."},
-                {"*_per_node", "Share of one node in * of a graph of 1024 nodes."},
-                {"instantiate_exponent",
-                 "Exponent e in instantiate_us ~ nodes^e, from 512 to 1024 nodes: 1 where each "
-                 "node costs the same."},
-                {"concurrent_kernels",
-                 "Kernels of a fork that run at once when each works for 50 us; as a figure, of "
-                 "1024 nodes."},
-                {"most_nodes", "Nodes of the largest graph that was measured."}},
+    .metrics =
+        {{"instantiate_us",
+          "CPU time to instantiate the graph; the figure is of the smallest one."},
+         {"upload_us",
+          "CPU time to upload the instantiated graph and to wait for that; the figure is of the "
+          "smallest one."},
+         {"update_us",
+          "CPU time to update every node's arguments; the figure is of the smallest graph."},
+         {"cpu_us",
+          "CPU time of the call that launches the graph; the figure is of the smallest one."},
+         {"latency_us",
+          "Time from the launch to the return of the synchronization behind it; the figure is of "
+          "the smallest graph."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own, in a chain; "
+          "the figure is of 1024 nodes."},
+         {"gpu_us", "Time from the begin of the first kernel to the end of the last one."},
+         {"*_per_node", "Share of one node in * of a graph of 1024 nodes."},
+         {"instantiate_exponent",
+          "Exponent e in instantiate_us ~ nodes^e, from 512 to 1024 nodes: 1 where each node costs "
+          "the same."},
+         {"concurrent_kernels",
+          "Kernels of a fork that run at once when each works for 50 us; the figure is of 1024 "
+          "nodes."},
+         {"most_nodes", "Nodes of the largest graph that was measured."}},
     .cases = {{.name = "chain", .suite = assay::Suite::full},
               {.name = "programmatic",
                .targets = assay::targets_from(assay::Target::sm_90a),

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it takes until a kernel of a cubin in memory has run: the library is loaded, its kernel
 // looked up, launched for the first time (which is when its code goes to the GPU, under the lazy
-// loading that is the default since CUDA 12.2), launched again, and unloaded. time_us is all up to
-// the end of the first launch; lazy_loading_us what that takes more than the second.
+// loading that is the default since CUDA 12.2), launched again, and unloaded.
 //
 // The kernel computes a value with as many instructions as the case says, one after the other.
 #include <fmt/format.h>

@@ -5,8 +5,6 @@
 //   shared       kernels of many CTAs fill the GPU from two other streams
 //   priority     the same, but the small kernel's stream has the highest priority
 //   partitioned  16 SMs, a green context, are the small kernel's own; the others have the rest
-// neighbour_* is the share of their throughput that the others keep, of what they get undisturbed
-// on the whole GPU.
 #include <fmt/format.h>
 
 #include <array>

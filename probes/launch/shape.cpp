@@ -209,11 +209,12 @@ const assay::Registration cluster{{
     .name = "launch/cluster",
     .question = "What does it cost to launch a grid as clusters of CTAs?",
     .metrics =
-        {{"cpu_us", "CPU time of one launch while the GPU is busy; as a figure, without clusters."},
+        {{"cpu_us",
+          "CPU time of one launch while the GPU is busy; the figure is without clusters."},
          {"gpu_gap_us",
-          "Time from the end of one kernel's work to where the next may begin its own; as a "
-          "figure, without clusters."},
-         {"interval_us", "Time from one empty kernel to the next; as a figure, without clusters."},
+          "Time from the end of one kernel's work to where the next may begin its own; the figure "
+          "is without clusters."},
+         {"interval_us", "Time from one empty kernel to the next; the figure is without clusters."},
          {"cpu_us_cluster*", "CPU time of one launch of a CTA for each SM, as clusters of * CTAs."},
          {"gpu_gap_us_cluster*",
           "Time from the end of one kernel's work to where the next may begin its own, as clusters "

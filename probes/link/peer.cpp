@@ -142,8 +142,8 @@ const assay::Registration matrix{{
     .question = "How fast does one GPU write to and read from another's memory, by copy engine "
                 "and by SMs, for every pair?",
     .metrics = {{"bandwidth_gb_per_s",
-                 "Bytes moved in a second; as a figure from the first GPU to the second, as a "
-                 "series of every pair."},
+                 "Bytes moved in a second; the figure is from the first GPU to the second, the "
+                 "series has every pair."},
                 {"slowest_pair_gb_per_s", "Bandwidth of the pair of GPUs that has the least."}},
     .cases = pairs(),
     .pace = assay::Pace::link,

@@ -25,7 +25,7 @@ std::vector<MetricNote> size_sweep_metrics() {
       {"time_us",
        "Time of one copy, from the call until the CPU knows that it is done, by its size."},
       {"bandwidth_gb_per_s",
-       "Bytes in a second of copies back to back, by their size; as a figure, of a large one."},
+       "Bytes in a second of copies back to back, by their size; the figure is of a large one."},
       {"smallest_copy_us", "Time of a copy of one byte."},
       {"half_bandwidth_bytes",
        "Size of a copy from which on half of the best bandwidth is reached."},

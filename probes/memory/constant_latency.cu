@@ -81,7 +81,7 @@ const assay::Registration registration{{
     .question = "How many cycles does a dependent load from a constant bank take, and how much do "
                 "its caches hold?",
     .metrics = {{"latency_cycles",
-                 "Cycles of a dependent load over the footprint; as a figure, the least of them."},
+                 "Cycles of a dependent load over the footprint; the figure is the least of them."},
                 {"constant_l1_latency_cycles", "Latency of the first level of constant cache."},
                 {"constant_l1_capacity_bytes",
                  "Largest footprint that the first level of constant cache still serves."},

@@ -278,8 +278,10 @@ const assay::Registration registration{{
          {"bytes_per_clock_per_sm",
           "Bytes that each CTA sends in a cycle, by cluster size and distance."},
          {"*_by_message",
-          "The same, by the size of a message: *, between neighbours in clusters of two CTAs."},
-         {"latency_cycles_of_*", "Mean of that latency over all distances, in clusters of * CTAs."},
+          "How * depends on the size of a message, between neighbours in clusters of two CTAs."},
+         {"latency_cycles_of_*",
+          "Cycles of a message until the thread that waits for it goes on, the mean over distances "
+          "in clusters of *."},
          {"bytes_per_clock_per_sm_of_*",
           "Bytes that each CTA sends in a cycle, the mean over all distances in clusters of * "
           "CTAs."}},

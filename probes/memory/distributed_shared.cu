@@ -245,7 +245,8 @@ const assay::Registration registration{{
                 {"ops_per_clock_per_sm",
                  "Atomics that each CTA sends in a cycle, by cluster size and distance."},
                 {"latency_cycles_of_*",
-                 "Mean of that latency over all distances but 0, in clusters of * CTAs."},
+                 "Cycles of a dependent access to another CTA's shared memory, the mean over "
+                 "distances in clusters of *."},
                 {"bytes_per_clock_per_sm_of_*",
                  "Bytes that each CTA moves in a cycle, the mean over all distances but 0 in "
                  "clusters of * CTAs."},

@@ -335,8 +335,8 @@ const assay::Registration patterns{{
     .question = "How does the read bandwidth of L2 depend on the footprint and on which SMs read "
                 "the same, with and without L1?",
     .metrics = {{"bandwidth_gb_per_s",
-                 "Bytes read in a second by all SMs; as a figure, the best pattern at 20 to 32 MiB "
-                 "that L2 alone serves."},
+                 "Bytes read in a second by all SMs; the figure is the best pattern at 20 to 32 "
+                 "MiB that L2 alone serves."},
                 {"each_line_to_one_sm_gb_per_s",
                  "Best bandwidth at 20 to 32 MiB when each line is read by one SM alone."},
                 {"through_l1_gb_per_s",
@@ -359,7 +359,7 @@ const assay::Registration loads{{
     .metrics =
         {{"bandwidth_gb_per_s",
           "Bytes read in a second by all SMs, by pattern, kind of load and threads of an SM."},
-         {"best_gb_per_s", "Best of these bandwidths."},
+         {"best_gb_per_s", "Best bandwidth of any pattern, kind of load and number of threads."},
          {"gb_per_s_per_sm", "Bytes that one SM reads from L2 in a second, by how many SMs read."},
          {"gb_per_s_of_one_sm", "Bytes that one SM reads from L2 in a second when no other reads."},
          {"gb_per_s_per_sm_of_all", "Bytes that one SM reads from L2 in a second when all read."}},

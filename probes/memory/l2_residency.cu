@@ -215,21 +215,31 @@ const assay::Registration registration{{
          {"no_hint_gb_per_s",
           "Bandwidth of reading the array again after a stream was read without any hint."},
          {"stream_evict_first_gb_per_s",
-          "The same after a stream whose loads are marked evict_first."},
-         {"array_evict_last_gb_per_s", "The same with the array's loads marked evict_last."},
+          "Bandwidth of reading the array again after a stream was read that is marked "
+          "evict_first."},
+         {"array_evict_last_gb_per_s",
+          "Bandwidth of reading the array again after a stream was read, the array marked "
+          "evict_last."},
          {"both_hints_gb_per_s",
-          "The same with both hints: the array evict_last, the stream evict_first."},
+          "Bandwidth of reading the array again, itself marked evict_last and the stream "
+          "evict_first."},
          {"persisting_window_gb_per_s",
-          "The same with a persisting access policy window over the array."},
+          "Bandwidth of reading the array again after a stream was read, with a persisting window "
+          "over the array."},
          {"written_no_hint_gb_per_s",
           "Bandwidth of reading the array again after a stream was written without any hint."},
-         {"written_evict_first_gb_per_s", "The same after a written stream marked evict_first."},
+         {"written_evict_first_gb_per_s",
+          "Bandwidth of reading the array again after a stream was written that is marked "
+          "evict_first."},
          {"written_streaming_gb_per_s",
-          "The same after a stream written by streaming stores, st.cs."},
+          "Bandwidth of reading the array again after a stream was written by streaming stores, "
+          "st.cs."},
          {"written_array_evict_last_gb_per_s",
-          "The same after a written stream, with the array marked evict_last."},
+          "Bandwidth of reading the array again after a stream was written, the array marked "
+          "evict_last."},
          {"written_persisting_window_gb_per_s",
-          "The same after a written stream, with a persisting window over the array."},
+          "Bandwidth of reading the array again after a stream was written, with a persisting "
+          "window over the array."},
          {"most_set_aside_bytes",
           "Bytes of L2 that may be set aside for persisting lines at most."}},
     .cases = {{.suite = assay::Suite::full}},

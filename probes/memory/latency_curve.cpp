@@ -163,7 +163,7 @@ const Registration tlb{{
         {{"latency_cycles",
           "Cycles of a dependent load over one line of each page, by the memory these pages span."},
          {"tlb_level_*_latency_cycles",
-          "Latency on plateau * of that curve: translated by that level of TLB."},
+          "Latency on plateau * of the curve over pages: translated by that level of TLB."},
          {"tlb_level_*_reach_bytes", "Memory up to which the latency stays on plateau *."},
          {"tlb_miss_cycles",
           "Cycles that a load takes longer at the worst than with its page in the first TLB."},

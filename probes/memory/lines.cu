@@ -160,7 +160,7 @@ const Registration fill{{
     .question = "How many bytes does a load bring to L1, and how many to L2?",
     .metrics = {{"latency_cycles",
                  "Cycles of a second load by its distance from the first, for each prefetch hint "
-                 "of that."},
+                 "of the first."},
                 {"sector_bytes", "Bytes that a load brings to L1."},
                 {"l2_fill_bytes", "Bytes that a load without a hint brings to L2."},
                 {"l2_fill_bytes_of_*",

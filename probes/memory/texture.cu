@@ -171,7 +171,7 @@ const assay::Registration latency{{
     .name = "memory/texture/latency",
     .question = "How many cycles does a dependent fetch through the texture path take?",
     .metrics = {{"latency_cycles",
-                 "Cycles of a dependent fetch over the footprint; as a figure, in L1."},
+                 "Cycles of a dependent fetch over the footprint; the figure is in L1."},
                 {"l2_latency_cycles",
                  "Cycles of a dependent fetch at the largest footprint, which L2 holds."},
                 {"l1_capacity_bytes", "Largest footprint that L1 still serves."}},

@@ -144,10 +144,12 @@ const assay::Registration registration{{
     .name = "memory/timed_loads",
     .question = "What do latencies look like when each load is timed by itself, as some published "
                 "ones were?",
-    .metrics = {{"mean_cycles",
-                 "Mean of the differences between the clock after a load and before it."},
-                {"median_cycles", "Median of these differences."},
-                {"p95_cycles", "The 95th percentile of these differences."}},
+    .metrics =
+        {{"mean_cycles", "Mean of the differences between the clock after a load and before it."},
+         {"median_cycles",
+          "Median of the differences between the clock after a load and before it."},
+         {"p95_cycles",
+          "The 95th percentile of the differences between the clock after a load and before it."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target) {

@@ -180,7 +180,9 @@ const Registration registration{{
     .question = "How does an MMA add its products: how many bits, which rounding, in which order?",
     .metrics =
         {{"model_agreement", "Share of random dot products of which the model predicts every bit."},
-         {"agreement", "The same share for each kind of random data."},
+         {"agreement",
+          "Share of random dot products of which the model predicts every bit, for each kind of "
+          "data."},
          {"accumulator_fraction_bits",
           "Fraction bits kept of a product below the unit of the greatest exponent in its sum."},
          {"c_fraction_bits", "Fraction bits kept of C."},

@@ -232,16 +232,19 @@ const Registration registration{{
         {{"relative_error_uniform_in_mma",
           "Error of dot products over K, data uniform in (-1, 1), added up by the MMA alone."},
          {"relative_error_uniform_promoted",
-          "The same with partial sums added in f32 after every four MMAs."},
+          "Error over K, data uniform in (-1, 1), partial sums added in f32 after every four "
+          "MMAs."},
          {"relative_error_uniform_float32",
-          "The same with every product added in f32 on the CPU, to compare with."},
+          "Error over K, data uniform in (-1, 1), every product added in f32 on the CPU, to "
+          "compare with."},
          {"relative_error_positive_in_mma",
-          "Error of dot products over K, data uniform in (0, 1), added up by the MMA alone; as a "
-          "figure, at the greatest K."},
+          "Error over K, data uniform in (0, 1), added up by the MMA alone; the figure is at the "
+          "greatest K."},
          {"relative_error_positive_promoted",
-          "The same with partial sums added in f32 after every four MMAs."},
+          "Error over K, data uniform in (0, 1), partial sums added in f32 after every four MMAs."},
          {"relative_error_positive_float32",
-          "The same with every product added in f32 on the CPU, to compare with."},
+          "Error over K, data uniform in (0, 1), every product added in f32 on the CPU, to compare "
+          "with."},
          {"promotion_gain",
           "Error of positive data in the MMA alone over that with promotion, at the greatest K."}},
     .cases = cases(),

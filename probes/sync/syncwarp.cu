@@ -83,7 +83,8 @@ const assay::Registration registration{{
     .metrics =
         {{"latency_cycles",
           "Cycles of one __syncwarp(); with a mask, of lanes that step aside, meet and go on."},
-         {"latency_cycles_by_warps", "The same by the warps of an SM that do so."}},
+         {"latency_cycles_by_warps",
+          "Cycles of one __syncwarp(), by the warps of an SM that meet at once."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target target) {

@@ -137,7 +137,7 @@ const Registration registration{{
         "How many warpgroups, accumulators and how large an N does wgmma need for its peak, "
         "and does it matter to wait for every tile?",
     .metrics = {{"flop_per_clock_per_sm",
-                 "Operations that one SM does in a cycle; as a figure, of the smallest "
+                 "Operations that one SM does in a cycle; the figure is of the smallest "
                  "configuration that reaches the peak."}},
     .cases = cases(),
     .targets = {Target::sm_90a},

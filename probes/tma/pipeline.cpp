@@ -93,7 +93,7 @@ const Registration pipeline{{
     .question = "How many bytes must each SM keep in flight to hide the latency, by TMA, by "
                 "cp.async and by plain loads?",
     .metrics = {{"bandwidth_gb_per_s",
-                 "Bytes read in a second by all SMs, by way and bytes in flight; as a figure, the "
+                 "Bytes read in a second by all SMs, by way and bytes in flight; the figure is the "
                  "best of the first way."},
                 {"bytes_in_flight_95",
                  "Bytes that each SM must keep in flight for 95% of the best bandwidth, by the "
@@ -135,7 +135,7 @@ const Registration ctas{{
     .question = "Does it matter whether one CTA of an SM keeps all bytes in flight, or several do?",
     .metrics =
         {{"bandwidth_gb_per_s",
-          "Bytes read in a second by all SMs, by CTAs of an SM and bytes in flight; as a figure, "
+          "Bytes read in a second by all SMs, by CTAs of an SM and bytes in flight; the figure is "
           "the best of one CTA."},
          {"bytes_in_flight_95",
           "Bytes that each SM must keep in flight for 95% of the best bandwidth, by one CTA."},
@@ -216,8 +216,8 @@ const Registration boxes{{
                 "element type and layout?",
     .metrics =
         {{"bandwidth_gb_per_s",
-          "Bytes read in a second by all SMs, by form and size of a copy; as a figure, the best of "
-          "bulk copies."},
+          "Bytes read in a second by all SMs, by form and size of a copy; the figure is the best "
+          "of bulk copies."},
          {"box_bytes_95",
           "Size of a bulk copy from which on 95% of the best bandwidth is reached."},
          {"box_bytes_95_*",

@@ -299,7 +299,7 @@ const Registration registration{{
     .question = "How fast does TMA write, and add to what is there, by the size of a copy?",
     .metrics =
         {{"bandwidth_gb_per_s",
-          "Bytes written in a second by all SMs, by form and size of a copy; as a figure, of bulk "
+          "Bytes written in a second by all SMs, by form and size of a copy; the figure is of bulk "
           "stores of 8 KiB."},
          {"best_gb_per_s_*", "Best bandwidth of stores in the form *, at any size."},
          {"copy_bytes_95_*",
