@@ -112,8 +112,7 @@ void run(assay::State& s) {
   if (assay::serve_team([&](const assay::TeamOrder& order, assay::TeamReport& report) {
         serve(s, logs, order, report);
       })) {
-    s.add_exact("served", "", assay::Better::higher, 1);  // nobody reads a member's own result
-    return;
+    s.skip("this process only works for another's case");
   }
   const double begin = assay::host_us();
   Workers workers(s, s.text("workers") == "mps");

@@ -39,7 +39,6 @@ std::vector<MetricNote> worker_metrics() {
        "Share of the time that the busiest thread spends in launch calls; the figure is at the "
        "highest rate."},
       {"cpu_us", "CPU time of one launch of a kernel or of a graph, at the highest rate."},
-      {"served", "Marks a process that only works for another's case; no result has it."},
   };
 }
 
