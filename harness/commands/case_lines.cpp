@@ -109,28 +109,35 @@ std::string list_of(const Labels& labels) {
                      n - (most - 4));
 }
 
-// A parameter whose value is in every label, once, with the same text around it.
+// A parameter whose value is in every label, with the same text around it.
 struct Axis {
   std::string key, before, after;
   Labels values;
 };
 
 std::optional<Axis> axis_by(const std::string& key, const Block& block, std::size_t part) {
-  std::optional<Axis> axis;
+  Labels labels, values;
   for (const Case* c : block.cases) {
     if (part >= parts_of(c->name).size()) continue;  // without the optional last part
     const auto param = c->params.find(key);
     if (param == c->params.end()) return std::nullopt;
-    const std::string label = label_of(*c, part), value = text_of(param->second);
-    const std::size_t at = label.find(value);
-    if (value.empty() || at == std::string::npos) return std::nullopt;
-    const std::string before = label.substr(0, at), after = label.substr(at + value.size());
-    if (!axis) axis = Axis{key, before, after, {}};
-    if (axis->before != before || axis->after != after) return std::nullopt;
-    if (std::ranges::find(axis->values, value) == axis->values.end()) axis->values.push_back(value);
+    labels.push_back(label_of(*c, part));
+    values.push_back(text_of(param->second));
   }
-  if (axis && axis->values.size() != block.parts[part].size()) return std::nullopt;
-  return axis;
+  const std::string &label = labels.front(), &value = values.front();
+  // "64" is in "m64n64" twice: what holds for the other labels tells which it is.
+  for (std::size_t at = label.find(value); at != std::string::npos;
+       at = label.find(value, at + 1)) {
+    Axis axis{key, label.substr(0, at), label.substr(at + value.size()), {}};
+    bool fits = true;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      fits &= labels[i] == axis.before + values[i] + axis.after;
+      if (std::ranges::find(axis.values, values[i]) == axis.values.end())
+        axis.values.push_back(values[i]);
+    }
+    if (fits && axis.values.size() == block.parts[part].size()) return axis;
+  }
+  return std::nullopt;
 }
 
 std::optional<Axis> axis_of(const Block& block, std::size_t part,

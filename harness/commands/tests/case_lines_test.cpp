@@ -31,6 +31,16 @@ TEST(CaseLines, NameTheAxesOfAProduct) {
   EXPECT_EQ(lines[0].cases.size(), 16u);
 }
 
+TEST(CaseLines, FindAValueAmongOthers) {
+  Probe probe{.name = "mma", .question = "", .cases = {}, .run = {}};
+  for (const std::int64_t n : {64, 128})
+    probe.cases.push_back({.name = "m64n" + std::to_string(n), .params = {{"m", 64}, {"n", n}}});
+  const auto lines = lines_of(probe);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].pattern, "mma/m64n<n>");
+  EXPECT_EQ(lines[0].values, std::vector<std::string>{"n: 64, 128"});
+}
+
 TEST(CaseLines, NameNoCaseThatIsNotThere) {
   Probe probe{.name = "p", .question = "", .cases = {}, .run = {}};
   for (const char* name : {"a/1", "a/2", "b/1", "b/2", "c/1"})
