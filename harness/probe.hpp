@@ -76,9 +76,20 @@ struct KernelUse {
   Callable<void(std::vector<char>& cubin)> edit = {};
 };
 
+// What a metric or series means, in one sentence with its condition. A `*` of the name stands for
+// what its loop puts there, and so does the same one of the sentence:
+// {"latency_cycles_of_*", "Latency of a load in a cluster of * CTAs."}.
+struct MetricNote {
+  std::string name;
+  std::string meaning;
+};
+
 struct Probe {
   std::string name;      // "memory/hbm": family / probe
   std::string question;  // what it answers, in one sentence
+  // Every metric and series but those that follow from the work (harness/measure/metric_notes.hpp),
+  // and those of them that mean something special here.
+  std::vector<MetricNote> metrics = {};
   Kind kind = Kind::probe;
   std::vector<Case> cases = {Case{}};
   std::vector<Target> targets = all_gpu_targets();

@@ -137,21 +137,23 @@ Machine look() {
   machine.abilities = abilities(machine);
   return machine;
 }
-// A number with its unit, or "?" where the driver does not tell.
+// A number with its unit, or "unknown" where the driver does not tell.
 std::string shown(const std::optional<double>& value, const char* unit) {
-  return value ? fmt::format("{:.0f} {}", *value, unit) : "?";
+  return value ? fmt::format("{:.0f} {}", *value, unit) : "unknown";
 }
 std::string shown(const std::optional<int>& value) {
-  return value ? fmt::format("{}", *value) : "?";
+  return value ? fmt::format("{}", *value) : "unknown";
 }
-std::string shown(const std::optional<bool>& value) { return value ? *value ? "on" : "off" : "?"; }
+std::string shown(const std::optional<bool>& value) {
+  return value ? *value ? "on" : "off" : "unknown";
+}
 
 double gib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
 void print_gpu(const Gpu& gpu) {
   const Device& d = gpu.device;
   fmt::print("  {}  {}, sm_{}{}, {} SMs\n", d.index, d.name, d.major, d.minor, d.sm_count);
-  if (!gpu.no_code.empty()) fmt::print("     unsupported: {}\n", gpu.no_code);
+  if (!gpu.no_code.empty()) fmt::print("     not supported: {}\n", gpu.no_code);
   fmt::print("     memory    {:.1f} GiB, {} bits wide, L2 {:.1f} MiB\n", gib(d.memory_bytes),
              d.memory_bus_bits, static_cast<double>(d.l2_bytes) / (1 << 20));
   fmt::print("     one SM    {} KiB shared ({} KiB per block), {} threads, {} registers\n",
@@ -170,10 +172,10 @@ void print_gpu(const Gpu& gpu) {
              shown(s.power_limit_w, "W"), shown(s.power_limit_default_w, "W"));
   fmt::print("     settings  ECC {}, MIG {}, persistence {}\n", shown(s.ecc), shown(s.mig),
              shown(s.persistence));
-  fmt::print("     links     PCIe gen {} of {}, {} lanes of {}; NVLink {} active of {}\n",
+  fmt::print("     links     PCIe generation {} of {}, {} of {} lanes; NVLinks active: {} of {}\n",
              shown(s.pcie_generation), shown(s.pcie_generation_max), shown(s.pcie_width),
              shown(s.pcie_width_max), shown(s.nvlink_active), shown(s.nvlink_count));
-  fmt::print("     now       SM {}, {}, {}, throttled by {}; {} other processes\n",
+  fmt::print("     now       SM {}, {}, {}, throttled by {}; other processes: {}\n",
              shown(now.sm_clock_mhz, "MHz"), shown(now.power_w, "W"), shown(now.temperature_c, "C"),
              now.throttle.empty() ? "nothing" : fmt::format("{}", fmt::join(now.throttle, ", ")),
              shown(gpu.nvml->other_processes()));
@@ -198,10 +200,12 @@ void print_text(const Machine& machine) {
                link.path.peer_read || link.path.peer_write ? "" : "none");
 
   const HostEnvironment& host = machine.host;
-  const auto or_unknown = [](const std::string& text) { return text.empty() ? "?" : text; };
-  fmt::print("\nHost\n  CPU       {}, {} of {} logical cores, {} NUMA nodes, governor {}\n",
-             or_unknown(host.cpu), host.usable_cores, host.logical_cores, host.numa_nodes,
-             or_unknown(host.governor));
+  const auto or_unknown = [](const std::string& text) { return text.empty() ? "unknown" : text; };
+  fmt::print(
+      "\nHost\n  CPU       {}, {} of {} logical cores usable, NUMA nodes: {}, frequency governor: "
+      "{}\n",
+      or_unknown(host.cpu), host.usable_cores, host.logical_cores, host.numa_nodes,
+      or_unknown(host.governor));
   fmt::print("  memory    {:.1f} GiB\n  system    {}, Linux {}{}\n", gib(host.memory_bytes),
              or_unknown(host.system), host.kernel,
              host.container.empty() ? "" : ", container: " + host.container);

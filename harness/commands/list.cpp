@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
-#include <tuple>
 
 #include "harness/commands/commands.hpp"
+#include "harness/commands/probes_page.hpp"
 #include "harness/device.hpp"
 #include "harness/error.hpp"
 #include "harness/run/json_io.hpp"
@@ -40,10 +39,14 @@ Target here() {
 void print_json(const std::vector<Selected>& cases, Target target) {
   Json list = Json::array();
   for (const Selected& s : cases) {
+    Json metrics = Json::object();
+    for (const MetricNote& note : s.probe->metrics) metrics[note.name] = note.meaning;
     list.push_back({{"name", s.name},
                     {"probe", s.probe->name},
                     {"question", s.probe->question},
                     {"kind", name(s.probe->kind)},
+                    {"source", source_of(*s.probe)},
+                    {"metrics", std::move(metrics)},
                     {"params", to_json(s.which->params)},
                     {"targets", target_names(s)},
                     {"suite", s.which->suite == Suite::quick ? "quick" : "full"},
@@ -66,56 +69,6 @@ void print_text(const std::vector<Selected>& cases, Target target) {
   fmt::print("\n{} cases; * would run here ({})\n", cases.size(), name(target));
 }
 
-// Cases of a probe whose names begin alike, and which are in the same suite and exist for the same
-// targets.
-struct Group {
-  std::string folder, suite, targets;
-  std::vector<std::string> names;  // what follows the folder
-};
-
-std::vector<Group> groups_of(const std::vector<Selected>& cases) {
-  std::vector<Group> groups;
-  for (const Selected& s : cases) {
-    const std::size_t first = s.probe->name.size() + 1;  // of the case's own name
-    const std::size_t slash = s.name.find('/', std::min(first, s.name.size()));
-    const std::size_t end = slash == std::string::npos ? 0 : slash + 1;
-    Group group{.folder = s.name.substr(0, end),
-                .suite = s.which->suite == Suite::quick ? "quick" : "full",
-                .targets = fmt::format("{}", fmt::join(target_names(s), " ")),
-                .names = {}};
-    const auto same = std::ranges::find_if(groups, [&](const Group& other) {
-      return !group.folder.empty() && std::tie(group.folder, group.suite, group.targets) ==
-                                          std::tie(other.folder, other.suite, other.targets);
-    });
-    Group& into = same == groups.end() ? groups.emplace_back(group) : *same;
-    into.names.push_back(s.name.substr(end));
-  }
-  return groups;
-}
-
-// The generated page of documentation: one section per probe, a line for a case, or for all of a
-// folder where there are many.
-void print_markdown(const std::vector<Selected>& cases) {
-  constexpr std::size_t kMany = 2;
-  fmt::print("# Probes\n\nMade by `assay list --markdown` from the registrations.\n");
-  for (auto begin = cases.begin(); begin != cases.end();) {
-    const Probe* probe = begin->probe;
-    const auto end =
-        std::find_if(begin, cases.end(), [&](const Selected& s) { return s.probe != probe; });
-    fmt::print("\n## `{}`\n\n{}\n\n", probe->name, probe->question);
-    fmt::print("| case | suite | targets |\n|---|---|---|\n");
-    for (const Group& group : groups_of({begin, end})) {
-      if (group.names.size() >= kMany)
-        fmt::print("| `{}`: `{}` | {} | {} |\n", group.folder, fmt::join(group.names, "` `"),
-                   group.suite, group.targets);
-      else
-        for (const std::string& name : group.names)
-          fmt::print("| `{}{}` | {} | {} |\n", group.folder, name, group.suite, group.targets);
-    }
-    begin = end;
-  }
-}
-
 }  // namespace
 
 void add_list(CLI::App& app, int& exit_code) {
@@ -125,7 +78,9 @@ void add_list(CLI::App& app, int& exit_code) {
                       "Regular expression found anywhere in the full name; all by default");
   command->add_option("--suite", options->suite, "quick, full (default) or host");
   auto* json = command->add_flag("--json", options->json, "For programs");
-  command->add_flag("--markdown", options->markdown, "The documentation page of all probes")
+  command
+      ->add_flag("--markdown", options->markdown,
+                 "The page docs/probes.md; run this in the root of the sources")
       ->excludes(json);
   command->footer(
       "Examples:\n"
@@ -137,7 +92,7 @@ void add_list(CLI::App& app, int& exit_code) {
     if (options->json)
       print_json(cases, here());
     else if (options->markdown)
-      print_markdown(cases);
+      fmt::print("{}", probes_page(cases));
     else
       print_text(cases, here());
     exit_code = 0;

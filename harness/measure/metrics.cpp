@@ -2,6 +2,8 @@
 // From sampled times and cycles, and the work done in them, to named figures.
 #include <algorithm>
 
+#include "harness/error.hpp"
+#include "harness/measure/metric_notes.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/statistics.hpp"
 
@@ -28,7 +30,16 @@ Metric from_samples(std::string name, std::string unit, Better better, double sc
 
 }  // namespace
 
+void State::Impl::need_description(const std::string& metric) const {
+  if (describe(probe, metric).empty())
+    throw Error(ExitCode::failed, "metric '" + metric +
+                                      "' has no description: add it to .metrics of the "
+                                      "registration in " +
+                                      probe.source);
+}
+
 void State::Impl::add(Metric metric) {
+  need_description(metric.name);
   if (measurement.primary.empty()) measurement.primary = metric.name;
   measurement.metrics.push_back(std::move(metric));
 }

@@ -130,6 +130,7 @@ void State::add_series(Series series) {
     throw Error(ExitCode::failed,
                 fmt::format("series '{}' has {} values for {} places: mend its probe", series.name,
                             series.values.size(), places));
+  impl_.need_description(series.name);
   impl_.measurement.series.push_back(std::move(series));
 }
 

@@ -70,6 +70,8 @@ struct State::Impl {
                    const std::vector<double>& cycles, int sms, bool per_sm,
                    std::optional<Spread> cycle_spread = {});
   void add(Metric metric);
+  // What nobody could look up must not reach a result file: throws if the metric has no note.
+  void need_description(const std::string& metric) const;
   // energy_pj_per_flop or _per_byte, from the rate found and the power drawn meanwhile.
   void add_energy();
   // Cycles from each sample's time and SM clock (which may have those of warm-up samples before

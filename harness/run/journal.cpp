@@ -12,6 +12,7 @@
 
 #include "harness/error.hpp"
 #include "harness/machine/files.hpp"
+#include "harness/run/descriptions.hpp"
 #include "harness/run/loop_texts.hpp"
 
 namespace assay {
@@ -127,8 +128,10 @@ bool Journal::has(const std::string& name, int repetition) const {
 
 std::filesystem::path Journal::write_run_file() const {
   LoopTexts loops;
+  Json head = header_;
+  head["metrics"] = metric_descriptions(measurements_);
   std::string text = "{\n";
-  for (const auto& [key, value] : header_.items())
+  for (const auto& [key, value] : head.items())
     text += fmt::format("{}: {},\n", Json(key).dump(), value.dump(1));
   text += "\"measurements\": [";
   const char* separator = "\n";

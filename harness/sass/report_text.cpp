@@ -100,14 +100,15 @@ std::string costs(const PartAnalysis& part) {
   for (const OpcodeLoad& load : part.opcodes)
     groups[{load.cost.basis, load.cost.basis == Basis::assumed ? "" : load.cost.source}].push_back(
         fmt::format("{} {}", load.opcode, rounded(load.cost.cycles)));
-  std::string text = "  cycles of its pipe that an instruction takes\n";
+  std::string text = "  cycles that each instruction keeps its pipe busy\n";
   for (const auto& [key, opcodes] : groups) {
     const auto& [basis, source] = key;
-    const std::string title = basis == Basis::measured     ? "measured in " + source
-                              : basis == Basis::related    ? "like " + source
-                              : basis == Basis::pipe       ? "as its pipe, like " + source
-                              : basis == Basis::documented ? "not measured: " + source
-                                                           : "not measured: taken as an issue slot";
+    const std::string title = basis == Basis::measured  ? "measured in " + source
+                              : basis == Basis::related ? "taken from " + source
+                              : basis == Basis::pipe ? "taken from another of its pipe, " + source
+                              : basis == Basis::documented
+                                  ? "not measured: " + source
+                                  : "not measured: taken as one issue slot";
     text += wrapped("    " + title + ": ", opcodes);
   }
   return text;
@@ -195,9 +196,10 @@ std::string loop_text(const KernelAnalysis& kernel, const LoopAnalysis& loop,
     text += pipe_table(part.pipes, part.opcodes, part.warps);
     text += costs(part);
     text += stage_lines(function, part, table);
-    text += fmt::format("  one warp alone: {} cycles{}; its stall counts add to {}\n",
-                        rounded(part.schedule.cycles),
-                        part.schedule.steady ? "" : " (not steady yet)", part.schedule.stalls);
+    text +=
+        fmt::format("  one warp alone: {} cycles{}; its stall counts add up to {}\n",
+                    rounded(part.schedule.cycles),
+                    part.schedule.steady ? "" : " (iterations still differ)", part.schedule.stalls);
     if (listing) text += listing_of(function, part);
   }
   if (loop.parts.size() > 1) text += " all warps\n" + pipe_table(loop.pipes, {}, loop.warps());

@@ -53,7 +53,8 @@ std::vector<assay::Case> ladder() {
 
 const assay::Registration caches{{
     .name = "host/cache_latency",
-    .question = "How long does a dependent load of the CPU take, by the bytes it is taken from?",
+    .question = "How long does a dependent load of the CPU take, by the size of the memory it "
+                "walks through?",
     .cases = ladder(),
     .targets = {assay::Target::host},
     .pace = assay::Pace::host,
@@ -62,7 +63,7 @@ const assay::Registration caches{{
 
 const assay::Registration dram{{
     .name = "host/dram_latency",
-    .question = "How long does a dependent load of the CPU take that misses every cache?",
+    .question = "How long does a dependent load of the CPU take when it misses every cache?",
     .targets = {assay::Target::host},
     .pace = assay::Pace::host,
     .run =

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What other calls cost that small kernels are surrounded with: events, synchronization, small
-// copies and memsets, a function of the CPU in a stream, allocation from a pool.
-// `flag` is the quickest way to learn that a kernel has come to its end: it writes a word of the
-// CPU's memory, which the CPU watches.
-//   time_us     of one such call after the other, from the first call to the last one's effect;
-//               for those that wait, from the launch of an empty kernel to their return
-//   cpu_us      of the call alone, while the GPU is kept busy (or idle, for those that wait)
-//   gpu_gap_us  from the end of a kernel's work to where the next may begin its own, with the call
-//               between them and what it does: launch/empty/stream has it without
-//   latency_us  from the call to the return of the stream's synchronization behind it, on a GPU
-//               that is idle
-//   pending_calls  if so few calls fit behind a busy GPU before the next one waits for it: cpu_us
-//               is of those. Copies from pageable memory go through the driver's own buffer.
-// A gap can be longer than the latency: on an idle GPU nobody waits for anybody. Between kernels,
-// a copy that is a copy engine's (memcpy_d2h; memcpy_h2d but for a few bytes) waits for the one,
-// and the other for it, across two of the GPU's queues; memset and memcpy_d2d stay in one. A
-// function of the CPU waits for a thread of the driver that sleeps meanwhile.
+// copies and memsets, a function of the CPU in a stream, allocation from a pool. `flag` is the
+// quickest way to learn that a kernel has come to its end: it writes a word of the CPU's memory,
+// which the CPU watches.
+//
+// The gap between two kernels with the call between them compares with that of launch/empty/stream,
+// which has none. A gap can be longer than the latency: on an idle GPU nobody waits for anybody.
+// Between kernels, a copy that is a copy engine's (memcpy_d2h; memcpy_h2d but for a few bytes)
+// waits for the one, and the other for it, across two of the GPU's queues; memset and memcpy_d2d
+// stay in one. A function of the CPU waits for a thread of the driver that sleeps meanwhile. Copies
+// from pageable memory go through the driver's own buffer, so that few of them fit behind a busy
+// GPU.
+//
 // malloc_free is of the device's default pool, which gives free memory back to the system at each
-// synchronization (cudaMemPoolAttrReleaseThreshold is 0), so that latency_us holds the mapping of
+// synchronization (cudaMemPoolAttrReleaseThreshold is 0), so that its latency holds the mapping of
 // memory; malloc_free_kept of a pool that keeps it.
 #include <fmt/format.h>
 
@@ -197,6 +193,20 @@ const assay::Registration registration{{
     .name = "launch/call",
     .question = "What do events, synchronization and small copies cost the CPU, and the GPU "
                 "between two kernels?",
+    .metrics =
+        {{"time_us",
+          "Time of one such call in a row of them; of a call that waits, from an empty kernel's "
+          "launch to its return."},
+         {"cpu_us",
+          "CPU time of the call alone, while the GPU is busy, or idle for a call that waits."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin, with the call "
+          "between them."},
+         {"latency_us",
+          "Time from the call until the synchronization behind it returns, on an idle GPU."},
+         {"pending_calls",
+          "Calls that fit behind a busy GPU before the next one waits for it; there where they are "
+          "few."}},
     .cases = cases(),
     .pace = assay::Pace::host,
     .kernels =

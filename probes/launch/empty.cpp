@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch costs when the kernel does nothing.
-//   stream       from one kernel to the next when the CPU launches them back to back
-//   stream_sync  from the call of one launch to the return of the synchronization behind it, by the
-//                CPU's clock
-//   graph        from one kernel to the next inside one CUDA graph, its launch shared by its nodes
-//   cluster, cooperative, programmatic: as in stream, with that launch attribute; the last again in
-//                a graph
-// time_us is that time. Beside it, apart from each other:
-//   cpu_us       of the call alone (in a graph shared by its nodes), while the GPU is kept busy
-//   interval_us  from one empty kernel to the next when the CPU is ahead
-//   gpu_gap_us   from the end of one kernel's work to where the next may begin its own, likewise,
-//                with kernels of 4 us that stamp the time: what a dependent kernel waits for
-//   latency_us   as time_us of stream_sync, with this way to launch
+// What a launch costs when the kernel does nothing, by the way it is launched:
+//   stream        the CPU launches kernels back to back
+//   stream_sync   the CPU waits for each before it launches the next
+//   graph         kernels of one CUDA graph follow one another, its launch shared by its nodes
+//   cluster, cooperative, programmatic   as in stream, with that launch attribute
+//   graph_programmatic   as in graph, with that launch attribute
+// The time of it all says little where the CPU is what takes long, so the parts are measured apart:
+// the call, the GPU's way from one kernel to the next, and the latency. The gap is that of kernels
+// of 4 us that stamp the time: what a dependent kernel waits for.
+//
 // A programmatic kernel lets its dependents go with its first instruction and then waits for what
-// it depends on itself. So its dependents wait on the GPU already, rather than in the queue:
-//   gpu_gap_saved_us  by how much gpu_gap_us is shorter than without the attribute, taking turns
-//   resident_kernels  how many of such a chain of 64 are on the GPU at once, all but one waiting
+// it depends on itself. So its dependents wait on the GPU already, rather than in the queue.
 #include <optional>
 
 #include "harness/callable.hpp"
@@ -159,7 +154,24 @@ std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target) {
 
 const assay::Registration registration{{
     .name = "launch/empty",
-    .question = "How long does launching a kernel take that does nothing?",
+    .question = "How long does it take to launch a kernel that does nothing?",
+    .metrics =
+        {{"time_us",
+          "Time from one kernel to the next; of stream_sync, from the launch to the return of the "
+          "synchronization behind it."},
+         {"cpu_us",
+          "CPU time of one launch while the GPU is busy; of a graph, the call shared by its "
+          "kernels."},
+         {"interval_us",
+          "Time from one empty kernel to the next when the CPU is ahead of the GPU."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own."},
+         {"gpu_gap_saved_us",
+          "Time by which gpu_gap_us is shorter than without the launch attribute."},
+         {"resident_kernels",
+          "Kernels of a chain of 64 that are on the GPU at once; all but one of them wait."},
+         {"latency_us",
+          "Time from the launch of one kernel to the return of the synchronization behind it."}},
     .cases = cases(),
     .pace = assay::Pace::host,
     .kernels = kernels,

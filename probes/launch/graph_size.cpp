@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a CUDA graph costs by the number of its nodes, kernels that only stamp the time:
-//   instantiate_us, upload_us, update_us (of every node's arguments), cpu_us (the call of the
-//   launch): by the CPU's clock
-//   latency_us: from the call of the launch to the return of the synchronization behind it
-//   gpu_gap_us: from the end of one kernel's work to where the next may begin its own, in a chain
-//   gpu_us: from the first kernel's begin to the last one's end
+// instantiating, uploading, updating and launching it by the CPU's clock, and what the GPU takes
+// from node to node.
+//
 // In a chain each node depends on the one before it, in programmatic over programmatic edges;
-// fork_join is one node, then all others but the last side by side, then the last. Metrics are of
+// fork_join is one node, then all others but the last side by side, then the last. Figures are of
 // the smallest graph (1 node, or 4), those per node of one of 1024: shares of that whole, which a
-// graph of another size has only where the time grows with the number of nodes. Beside them:
-//   instantiate_exponent: e of instantiate_us ~ nodes^e, between 512 and 1024 nodes; 1 where each
-//   node costs the same, 2 where each costs more the more there are, as side by side in a fork
-//   concurrent_kernels: of a fork, nodes that work so long that the GPU begins more than may run at
-//   once before the first one ends
+// graph of another size has only where the time grows with the number of nodes. So the exponent of
+// that growth is beside them; it is 2 where each node costs more the more there are, as side by
+// side in a fork.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -200,6 +196,31 @@ const assay::Registration registration{{
     .name = "launch/graph",
     .question = "What does a CUDA graph cost to instantiate, upload, update and launch, by the "
                 "number of its nodes?",
+    .metrics =
+        {{"instantiate_us",
+          "CPU time to instantiate the graph; the figure is of the smallest one."},
+         {"upload_us",
+          "CPU time to upload the instantiated graph and to wait for that; the figure is of the "
+          "smallest one."},
+         {"update_us",
+          "CPU time to update every node's arguments; the figure is of the smallest graph."},
+         {"cpu_us",
+          "CPU time of the call that launches the graph; the figure is of the smallest one."},
+         {"latency_us",
+          "Time from the launch to the return of the synchronization behind it; the figure is of "
+          "the smallest graph."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own, in a chain; "
+          "the figure is of 1024 nodes."},
+         {"gpu_us", "Time from the begin of the first kernel to the end of the last one."},
+         {"*_per_node", "Share of one node in * of a graph of 1024 nodes."},
+         {"instantiate_exponent",
+          "Exponent e in instantiate_us ~ nodes^e, from 512 to 1024 nodes: 1 where each node costs "
+          "the same."},
+         {"concurrent_kernels",
+          "Kernels of a fork that run at once when each works for 50 us; the figure is of 1024 "
+          "nodes."},
+         {"most_nodes", "Nodes of the largest graph that was measured."}},
     .cases = {{.name = "chain", .suite = assay::Suite::full},
               {.name = "programmatic",
                .targets = assay::targets_with(assay::Feature::dependent_launch),

@@ -4,8 +4,8 @@
 // That kernels stay inside is read off %smid. Throughput is that of kernels that fill such a part
 // for 20 us times the number of parts, one queue for each part, beside that of as many ordinary
 // streams: 50000 a second of them all, however many parts, were there nothing between two kernels.
-// The gap between dependent kernels is that of the first part; gpu_gap_us_of_part has each part's:
-// whether it matters where on the GPU a small kernel runs. sm_of_part is where that was.
+// The gap between dependent kernels is measured in each part, too: it shows whether it matters
+// where on the GPU a small kernel runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,6 +117,26 @@ void run_green_context(assay::State& s) {
 const assay::Registration green_context{{
     .name = "launch/green_context",
     .question = "Do kernels of a green context stay on its SMs, and what does it cost?",
+    .metrics =
+        {{"kernels_per_s",
+          "Kernels of all parts together in a second, each filling its part for 20 us times the "
+          "parts."},
+         {"kernels_per_s_unpartitioned",
+          "Kernels of as many ordinary streams together in a second, which share all SMs."},
+         {"sms_per_part", "SMs that a part was given."},
+         {"sms_seen_per_part", "SMs on which kernels of the first part really ran."},
+         {"create_us", "CPU time to create one green context, splitting the SMs included."},
+         {"cpu_us", "CPU time of one launch into the first part, while the GPU is busy."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own, in the "
+          "first part."},
+         {"gpu_gap_us_of_part",
+          "Time from the end of one kernel's work to where the next may begin its own, in each "
+          "part."},
+         {"gpu_gap_us_*_part",
+          "Time from one kernel's end to where the next may begin, in the * of the parts."},
+         {"sm_of_part", "SM on which the kernels of one CTA ran, in each part."},
+         {"ctas", "CTAs of each part's kernels that ran on each SM."}},
     .cases = {{.name = "2", .params = {{"parts", 2}}, .suite = assay::Suite::full},
               {.name = "4", .params = {{"parts", 4}}, .suite = assay::Suite::full},
               {.name = "8", .params = {{"parts", 8}}, .suite = assay::Suite::full}},

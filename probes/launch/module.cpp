@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it takes until a kernel of a cubin in memory has run: the library is loaded, its kernel
 // looked up, launched for the first time (which is when its code goes to the GPU, under the lazy
-// loading that is the default since CUDA 12.2), launched again, and unloaded. time_us is all up to
-// the end of the first launch; lazy_loading_us what that takes more than the second.
+// loading that is the default since CUDA 12.2), launched again, and unloaded.
 //
 // The kernel computes a value with as many instructions as the case says, one after the other.
 #include <fmt/format.h>
@@ -96,6 +95,16 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "launch/module",
     .question = "How long from a cubin in memory to the end of its first kernel?",
+    .metrics =
+        {{"time_us",
+          "Time from the call that loads the library to the end of its kernel's first launch."},
+         {"load_us", "CPU time to load the library from memory."},
+         {"get_kernel_us", "CPU time to look up the kernel in the library."},
+         {"first_launch_us",
+          "Time from the first launch to its end, the loading of the code to the GPU included."},
+         {"second_launch_us", "Time from the second launch to its end."},
+         {"unload_us", "CPU time to unload the library."},
+         {"lazy_loading_us", "Time by which the first launch takes longer than the second."}},
     .cases = {{.name = "64", .params = {{"instructions", 64}}, .suite = assay::Suite::full},
               {.name = "4096", .params = {{"instructions", 4096}}, .suite = assay::Suite::full}},
     .pace = assay::Pace::host,

@@ -5,8 +5,6 @@
 //   shared       kernels of many CTAs fill the GPU from two other streams
 //   priority     the same, but the small kernel's stream has the highest priority
 //   partitioned  16 SMs, a green context, are the small kernel's own; the others have the rest
-// neighbour_* is the share of their throughput that the others keep, of what they get undisturbed
-// on the whole GPU.
 #include <fmt/format.h>
 
 #include <array>
@@ -179,6 +177,19 @@ const assay::Registration neighbour{{
     .name = "launch/neighbour",
     .question = "How long does a small kernel take while others fill the GPU, and how much do "
                 "priority and SMs of its own help?",
+    .metrics =
+        {{"latency_us_alone", "Latency of the small kernel when nobody else uses the GPU."},
+         {"latency_us_shared", "Latency of the small kernel while other kernels fill the GPU."},
+         {"latency_us_priority",
+          "Latency of the small kernel while others fill the GPU and its stream has the highest "
+          "priority."},
+         {"latency_us_partitioned",
+          "Latency of the small kernel when 16 SMs are its own and the others have the rest."},
+         {"latency_us_*_p99", "The 99th percentile of latency_us_*."},
+         {"neighbour_*",
+          "Throughput that the others keep in latency_us_*, as a share of what they get "
+          "undisturbed."},
+         {"latency_us", "Percentiles of the small kernel's latency, by how the GPU is shared."}},
     .cases = {{.name = "arithmetic", .suite = assay::Suite::full},
               {.name = "memory", .suite = assay::Suite::full}},
     .pace = assay::Pace::host,

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the CPU may be ahead of the GPU, and whether it helps: kernels that do nothing are
-// enqueued on a stream behind one that lasts.
-//   pending_launches  how many calls return at once before one waits for the GPU
-//   interval_us       from one kernel to the next, then, by how many there are
-//   interval_us_fastest_stream, _slowest_stream: the same of 64 kernels on streams made one after
-//                     the other, all of them twice; series have the gaps of a chain on each, as in
-//                     launch/empty, and the SM that its kernels of one CTA ran on
+// enqueued on a stream behind one that lasts. Streams are not all alike: the same is measured on
+// streams made one after another, all of them twice, with the gaps of a chain on each, as in
+// launch/empty, and the SM that its kernels of one CTA ran on.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -101,8 +98,25 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "launch/queue",
-    .question = "How many launches may wait on a stream before the next call does, and how fast do "
-                "they then go?",
+    .question = "How many launches may wait on a stream before the next call blocks, and how fast "
+                "do they then run?",
+    .metrics =
+        {{"pending_launches",
+          "Launches that return at once behind a busy stream before one waits for the GPU."},
+         {"interval_us",
+          "Time from one empty kernel to the next, by how many were queued behind a busy stream."},
+         {"interval_us_fastest_stream",
+          "Time from one of 64 empty kernels to the next, on the stream where it is shortest."},
+         {"interval_us_slowest_stream",
+          "Time from one of 64 empty kernels to the next, on the stream where it is longest."},
+         {"interval_us_of_stream",
+          "Time from one of 64 empty kernels to the next, on each stream in the order they were "
+          "made."},
+         {"gpu_gap_us_of_stream",
+          "Time from the end of one kernel's work to where the next may begin its own, on each "
+          "stream."},
+         {"sm_of_stream", "SM on which the kernels of one CTA ran, on each stream."},
+         {"interval_us_*", "Time from one of * empty kernels to the next."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::host,
     .kernels =

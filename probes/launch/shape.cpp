@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch costs by the size of its arguments, of its grid and of its clusters.
-//   cpu_us       of the call, while the GPU is kept busy
-//   gpu_gap_us   from the end of one kernel's work to where the next may begin its own
-//   interval_us  from one kernel that does nothing to the next, its whole grid included
-// all with the CPU ahead of the GPU.
+// What a launch costs by the size of its arguments, of its grid and of its clusters: the call, the
+// gap from one kernel to the next, and the interval of kernels that do nothing, their whole grids
+// included. The CPU is ahead of the GPU in all of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -169,6 +167,16 @@ std::vector<assay::KernelUse> uses(std::vector<std::string> names) {
 const assay::Registration arguments{{
     .name = "launch/arguments",
     .question = "What do many bytes of kernel arguments cost?",
+    .metrics =
+        {{"cpu_us", "CPU time of one launch while the GPU is busy, by the bytes of arguments."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own, by the "
+          "bytes of arguments."},
+         {"cpu_us_*", "CPU time of one launch with * bytes of arguments, while the GPU is busy."},
+         {"gpu_gap_us_*",
+          "Time from the end of one kernel's work to where the next may begin its own, with * "
+          "bytes of arguments."},
+         {"cpu_ns_per_kib", "CPU time that each further KiB of arguments adds to a launch."}},
     .cases = {{.name = "stream", .suite = assay::Suite::full},
               {.name = "graph", .suite = assay::Suite::full}},
     .pace = assay::Pace::host,
@@ -183,7 +191,15 @@ const assay::Registration arguments{{
 }};
 const assay::Registration grid{{
     .name = "launch/grid",
-    .question = "How long does a grid take whose CTAs do nothing, by how many there are?",
+    .question = "How long does a grid of CTAs that do nothing take, by their number?",
+    .metrics = {{"interval_us", "Time from one empty grid to the next, by its threads and CTAs."},
+                {"interval_us_one_cta_*",
+                 "Time from one empty grid to the next, of one CTA of * threads."},
+                {"interval_us_cta_per_sm_*",
+                 "Time from one empty grid to the next, of a CTA of * threads for each SM."},
+                {"ctas_per_us_*",
+                 "Empty CTAs of * threads that the GPU gets through in a microsecond, in the "
+                 "largest grids."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::sm,
     .kernels = [](const assay::Case&, assay::Target) { return uses({"empty"}); },
@@ -192,6 +208,19 @@ const assay::Registration grid{{
 const assay::Registration cluster{{
     .name = "launch/cluster",
     .question = "What does it cost to launch a grid as clusters of CTAs?",
+    .metrics =
+        {{"cpu_us",
+          "CPU time of one launch while the GPU is busy; the figure is without clusters."},
+         {"gpu_gap_us",
+          "Time from the end of one kernel's work to where the next may begin its own; the figure "
+          "is without clusters."},
+         {"interval_us", "Time from one empty kernel to the next; the figure is without clusters."},
+         {"cpu_us_cluster*", "CPU time of one launch of a CTA for each SM, as clusters of * CTAs."},
+         {"gpu_gap_us_cluster*",
+          "Time from the end of one kernel's work to where the next may begin its own, as clusters "
+          "of * CTAs."},
+         {"interval_us_cluster*", "Time from one empty kernel to the next, as clusters of * CTAs."},
+         {"largest_cluster", "CTAs of the largest cluster that this GPU can launch."}},
     .cases = {{.suite = assay::Suite::full}},
     .targets = assay::targets_with(assay::Feature::clusters),
     .pace = assay::Pace::host,

@@ -17,6 +17,32 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(index)];
 }
 
+std::vector<MetricNote> worker_metrics() {
+  return {
+      {"kernels_per_s",
+       "Kernels in a second with work queued; the figure is at the best number of workers."},
+      {"kernels_per_s_alone", "Kernels in a second of one worker with work queued."},
+      {"workers_at_95_percent", "Workers that it takes for 95% of the highest rate."},
+      {"workers_at_peak", "Workers at which the rate is highest."},
+      {"latency_us",
+       "Median latency of a kernel while each worker has no more than one, by workers."},
+      {"latency_us_p99",
+       "The 99th percentile of a kernel's latency while each worker has no more than one, by "
+       "workers."},
+      {"latency_us_alone", "Latency of a kernel of a single worker."},
+      {"latency_us_at_95_percent",
+       "Latency of a kernel with as many workers as reach 95% of the highest rate."},
+      {"latency_us_per_worker", "Latency that each further worker adds for all."},
+      {"concurrent_kernels", "Most kernels that ran at one moment."},
+      {"concurrent_kernels_mean", "Kernels that ran at a moment, on average, by workers."},
+      {"sms_used", "SMs that any of the kernels ran on, by workers."},
+      {"launching_share",
+       "Share of the time that the busiest thread spends in launch calls; the figure is at the "
+       "highest rate."},
+      {"cpu_us", "CPU time of one launch of a kernel or of a graph, at the highest rate."},
+  };
+}
+
 void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
                    const Callable<WorkerPoint(int workers)>& measure) {
   const std::size_t n = counts.size();

@@ -19,16 +19,12 @@ struct WorkerPoint {
   WorkersSeen seen;            // of the first figure's tasks
 };
 
-// Measures round after round, so that each figure of each round comes to an interval, and adds:
-//   kernels_per_s            at the number of workers that gets the most, and of one worker
-//   workers_at_95_percent    how many it takes to get 95% of that
-//   latency_us_alone, latency_us_at_95_percent, latency_us_per_worker (that each further one adds)
-//   concurrent_kernels       the most at one moment
-//   launching_share, cpu_us  where kernels_per_s is: see WorkerPoint; and from that the parameter
-//                            bound_by, see bound_of()
-// and series of them over `workers`.
+// Measures round after round, so that each figure of each round comes to an interval, and adds the
+// metrics and series of worker_metrics() and the parameter bound_by, see bound_of().
 void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
                    const Callable<WorkerPoint(int workers)>& measure);
+
+std::vector<MetricNote> worker_metrics();
 
 // Value at `share` of sorted order, 0 to 1. Precondition: not empty.
 double quantile(std::vector<double> values, double share);

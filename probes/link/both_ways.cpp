@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies to the GPU and from it at the same time, between page-locked memory and the GPU's.
+// Copies to the GPU and from it at the same time, between page-locked memory and the GPU's. A PCIe
+// link carries both directions at once; this shows what a program gains that fetches its next input
+// while it stores its last result.
 #include <algorithm>
 #include <vector>
 
@@ -74,6 +76,11 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "link/both_ways",
     .question = "How fast do copies to the GPU and from it go at the same time?",
+    .metrics =
+        {{"h2d_gb_per_s",
+          "Bandwidth of the copies to the GPU alone, while the others go the opposite way."},
+         {"d2h_gb_per_s",
+          "Bandwidth of the copies from the GPU alone, while the others go the opposite way."}},
     .cases = {{.name = "copy_engine", .params = {{"by", "copy_engine"}}},
               {.name = "sm", .params = {{"by", "sm"}}, .suite = assay::Suite::full}},
     .pace = assay::Pace::link,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory set to a value, as offloaded work often begins.
+// Device memory set to a value, as offloaded work often begins: what one call costs by its size,
+// and from which size on it runs at the memory's bandwidth.
 #include "harness/cuda.hpp"
 #include "harness/device.hpp"
 #include "harness/state.hpp"
@@ -29,7 +30,9 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "link/memset",
-    .question = "How fast, and how soon, is memory of the GPU set to a value?",
+    .question = "How fast is memory of the GPU set to a value, and how long does a small piece "
+                "take?",
+    .metrics = assay::size_sweep_metrics(),
     .pace = assay::Pace::dram,
     .run = run,
 }};

@@ -139,8 +139,12 @@ std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target) {
 
 const assay::Registration matrix{{
     .name = "link/peer",
-    .question = "How fast does one GPU write to and read from another's memory, by copy engine and "
-                "by its SMs, for every pair?",
+    .question = "How fast does one GPU write to and read from another's memory, by copy engine "
+                "and by SMs, for every pair?",
+    .metrics = {{"bandwidth_gb_per_s",
+                 "Bytes moved in a second; the figure is from the first GPU to the second, the "
+                 "series has every pair."},
+                {"slowest_pair_gb_per_s", "Bandwidth of the pair of GPUs that has the least."}},
     .cases = pairs(),
     .pace = assay::Pace::link,
     .kernels = kernels,
@@ -150,6 +154,7 @@ const assay::Registration matrix{{
 const assay::Registration sizes{{
     .name = "link/peer/sizes",
     .question = "How long does a copy to another GPU take, by its size?",
+    .metrics = assay::size_sweep_metrics(),
     .cases = {{.name = "copy_engine", .suite = assay::Suite::full}},
     .pace = assay::Pace::link,
     .run = run_sizes,

@@ -34,7 +34,10 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "link/peer/latency",
-    .question = "How long does a load of, or an atomic on, another GPU's memory take?",
+    .question = "How long does a load from, or an atomic on, another GPU's memory take?",
+    .metrics = {{"latency_ns",
+                 "Time of one access to another GPU's memory; the series has every pair, and each "
+                 "GPU's own on the diagonal."}},
     .cases = {{.name = "load", .params = {{"access", "load"}}},
               {.name = "atomic", .params = {{"access", "atomic"}}}},
     .pace = assay::Pace::link,

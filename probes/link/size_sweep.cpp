@@ -21,6 +21,18 @@ double seconds(const Callable<void()>& work) {
 
 }  // namespace
 
+std::vector<MetricNote> size_sweep_metrics() {
+  return {
+      {"time_us",
+       "Time of one copy, from the call until the CPU knows that it is done, by its size."},
+      {"bandwidth_gb_per_s",
+       "Bytes in a second of copies back to back, by their size; the figure is of a large one."},
+      {"smallest_copy_us", "Time of a copy of one byte."},
+      {"half_bandwidth_bytes",
+       "Size of a copy from which on half of the best bandwidth is reached."},
+  };
+}
+
 void sweep_sizes(State& s, const SizedCopy& copy) {
   Series time{.name = "time_us", .unit = "us", .axes = {{"bytes", {}}}, .values = {}};
   Series rate{.name = "bandwidth_gb_per_s", .unit = "GB/s", .axes = {{"bytes", {}}}, .values = {}};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "harness/callable.hpp"
 #include "harness/state.hpp"
@@ -30,9 +31,9 @@ struct SizedCopy {
   Callable<void(std::size_t bytes)> check;      // throws unless the last copy was right
 };
 
-// Adds the curves "time_us" (one copy, from the call until the CPU knows that it is done) and
-// "bandwidth_gb_per_s" (as many as make 256 MiB, at most 256, back to back), both over "bytes", and
-// from them the figures smallest_copy_us and half_bandwidth_bytes. By the CPU's clock.
+// Adds the curves and figures of size_sweep_metrics(), by the CPU's clock. The bandwidth is of as
+// many copies back to back as make 256 MiB, at most 256.
 void sweep_sizes(State& s, const SizedCopy& copy);
+std::vector<MetricNote> size_sweep_metrics();
 
 }  // namespace assay

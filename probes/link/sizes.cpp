@@ -120,6 +120,7 @@ const assay::Registration h2d{{
     .name = "link/h2d/sizes",
     .question = "How long does a copy to the GPU take, by its size and by the kind of memory it "
                 "comes from?",
+    .metrics = assay::size_sweep_metrics(),
     .cases = cases("h2d"),
     .pace = assay::Pace::link,
     .run = run,
@@ -128,6 +129,7 @@ const assay::Registration d2h{{
     .name = "link/d2h/sizes",
     .question = "How long does a copy from the GPU take, by its size and by the kind of memory it "
                 "goes to?",
+    .metrics = assay::size_sweep_metrics(),
     .cases = cases("d2h"),
     .pace = assay::Pace::link,
     .run = run,

@@ -265,8 +265,16 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "memory/atomics",
-    .question = "How long does an atomic take, and how many are done in a cycle, from all threads "
-                "on one address to an address for each?",
+    .question = "How long does an atomic take, and how many are done in a cycle, by how many "
+                "threads share an address?",
+    .metrics = {{"latency_cycles", "Cycles of one atomic in a chain of them on one address."},
+                {"ops_per_clock",
+                 "Atomics done in a cycle, of one SM in shared memory and of all in global, by how "
+                 "many addresses share them."},
+                {"ops_per_clock_one_address",
+                 "Atomics done in a cycle when all threads have one address."},
+                {"ops_per_clock_own_addresses",
+                 "Atomics done in a cycle when each thread has an address of its own."}},
     .cases = cases(),
     .pace = Pace::l2,
     .kernels =

@@ -300,6 +300,16 @@ const assay::Registration registration{{
     .name = "memory/bandwidth_curve",
     .question = "How does bandwidth fall with the footprint, from L1 to L2 to memory, by access "
                 "width, for reading, writing, copying and a triad?",
+    .metrics =
+        {{"bandwidth_gb_per_s",
+          "Bytes read and written in a second by all SMs, over the footprint."},
+         {"bytes_per_clock_per_sm",
+          "Bytes read and written in a cycle by one SM, over the footprint."},
+         {"memory_gb_per_s", "Bandwidth at the largest footprint, far beyond L2."},
+         {"l2_gb_per_s",
+          "Best bandwidth at footprints between a third and two thirds of L2, of what writes."},
+         {"smallest_bytes_per_clock_per_sm",
+          "Bytes that one SM moves in a cycle at the smallest footprint."}},
     .cases = cases(),
     .pace = assay::Pace::dram,
     .kernels =

@@ -80,6 +80,15 @@ const assay::Registration registration{{
     .name = "memory/constant/latency",
     .question = "How many cycles does a dependent load from a constant bank take, and how much do "
                 "its caches hold?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of a dependent load over the footprint; the figure is the least of them."},
+                {"constant_l1_latency_cycles", "Latency of the first level of constant cache."},
+                {"constant_l1_capacity_bytes",
+                 "Largest footprint that the first level of constant cache still serves."},
+                {"constant_l15_latency_cycles",
+                 "Latency of the second level of constant cache, called L1.5."},
+                {"constant_l15_capacity_bytes",
+                 "Largest footprint that the second level of constant cache still serves."}},
     .cases = {{.suite = assay::Suite::full}},
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -65,6 +65,9 @@ const assay::Registration registration{{
     .name = "memory/constant/read",
     .question = "How many constants does an SM load in a cycle, by how many addresses the lanes "
                 "of a warp have?",
+    .metrics = {{"ops_per_clock_per_sm",
+                 "Words loaded in a cycle by the threads of an SM; the series is by the addresses "
+                 "of a warp's lanes."}},
     .cases = {{.suite = assay::Suite::full}},
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -255,6 +255,20 @@ const assay::Registration registration{{
     .name = "memory/distributed_async",
     .question = "How fast do asynchronous stores and bulk copies reach another CTA's shared "
                 "memory, by cluster size, distance and message?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles from a message's issue until the thread that waits for it goes on, by cluster "
+          "size and distance."},
+         {"bytes_per_clock_per_sm",
+          "Bytes that each CTA sends in a cycle, by cluster size and distance."},
+         {"*_by_message",
+          "How * depends on the size of a message, between neighbours in clusters of two CTAs."},
+         {"latency_cycles_of_*",
+          "Cycles of a message until the thread that waits for it goes on, the mean over distances "
+          "in clusters of *."},
+         {"bytes_per_clock_per_sm_of_*",
+          "Bytes that each CTA sends in a cycle, the mean over all distances in clusters of * "
+          "CTAs."}},
     .cases = cases(),
     .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =

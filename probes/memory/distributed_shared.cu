@@ -216,8 +216,24 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "memory/distributed_shared",
-    .question =
-        "How far and how wide is another CTA's shared memory, by cluster size and distance?",
+    .question = "What are the latency and bandwidth of another CTA's shared memory, by cluster "
+                "size and distance?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of a dependent access to another CTA's shared memory, by cluster size and "
+                 "distance."},
+                {"bytes_per_clock_per_sm",
+                 "Bytes that each CTA moves in a cycle, by cluster size and distance."},
+                {"ops_per_clock_per_sm",
+                 "Atomics that each CTA sends in a cycle, by cluster size and distance."},
+                {"latency_cycles_of_*",
+                 "Cycles of a dependent access to another CTA's shared memory, the mean over "
+                 "distances in clusters of *."},
+                {"bytes_per_clock_per_sm_of_*",
+                 "Bytes that each CTA moves in a cycle, the mean over all distances but 0 in "
+                 "clusters of * CTAs."},
+                {"ops_per_clock_per_sm_of_*",
+                 "Atomics that each CTA sends in a cycle, the mean over all distances but 0 in "
+                 "clusters of * CTAs."}},
     .cases = cases(),
     .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =

@@ -37,7 +37,7 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "memory/dram/latency",
-    .question = "How many cycles does a dependent load take that goes to DRAM?",
+    .question = "How many cycles does a dependent load from DRAM take?",
     .pace = assay::Pace::dram,
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -51,7 +51,8 @@ __global__ void chase_noting(Line* line, Load* loads, Line** end, assay::Stopwat
 void run(assay::State& s) {
   const assay::PlaceLayout layout{s.allocate<char>(sizeof(Line) << kBits), 1u << kBits,
                                   sizeof(Line)};
-  if (s.device().l2_bytes * 2 > sizeof(Line) << kBits) s.skip("L2 holds too much of 256 MiB");
+  if (s.device().l2_bytes * 2 > sizeof(Line) << kBits)
+    s.skip("L2 is so large that it would hold much of the 256 MiB");
   auto* loads = s.allocate<Load>(kLoads);
   auto* end = s.allocate<Line*>(1);
   auto* records = s.allocate<assay::StopwatchRecord>(1);
@@ -114,6 +115,17 @@ const assay::Registration registration{{
     .name = "memory/dram/spikes",
     .question = "How even is the latency of DRAM, and do late loads come at the intervals of "
                 "refresh?",
+    .metrics =
+        {{"median_cycles", "Median latency of a load."},
+         {"p95_cycles", "The 95th percentile of a load's latency."},
+         {"p99_cycles", "The 99th percentile of a load's latency."},
+         {"most_cycles", "Latency of the slowest load."},
+         {"late_loads_percent",
+          "Share of the loads that are late: that take at least 15% longer than the median."},
+         {"late_by_cycles", "Median of how much longer than the median a late load takes."},
+         {"period_ns", "Interval at which late loads line up; there where one stands out."},
+         {"period_strength", "How well late loads line up at one interval, from 0 to 1."},
+         {"loads_percent", "Histogram of the loads by their latency."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::dram,
     .kernels =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying device memory: bytes read plus bytes written.
+// Copying device memory: bytes read plus bytes written. Beside memory/hbm/read and memory/hbm/write
+// it shows what turning from one to the other costs DRAM.
 #include "probes/memory/hbm.cuh"
 
 namespace {

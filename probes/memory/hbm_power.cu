@@ -120,6 +120,7 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "memory/hbm/power",
     .question = "What does sustained bandwidth cost in power?",
+    .metrics = {{"power_w", "Power of the GPU while it moves data at this pace."}},
     .cases = cases(),
     .pace = Pace::power,
     .kernels =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing device memory with a pattern that differs in every vector.
+// Writing device memory with a pattern that differs in every vector, so that no word can stand for
+// others.
 #include "probes/memory/hbm.cuh"
 
 namespace {

@@ -66,7 +66,7 @@ void run_index(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "memory/l1/latency",
-    .question = "How many cycles does a dependent load take that hits in L1?",
+    .question = "How many cycles does a dependent load take when it hits in L1?",
     .cases = {{.params = {{"chain", "address"}}},
               {.name = "index", .params = {{"chain", "index"}}, .suite = assay::Suite::full}},
     .kernels =

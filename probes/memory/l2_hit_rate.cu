@@ -157,6 +157,14 @@ const assay::Registration registration{{
     .name = "memory/l2/hit_rate",
     .question = "What read bandwidth do all SMs get when L2 serves a part of it and the memory "
                 "behind it the rest?",
+    .metrics = {{"bandwidth_gb_per_s",
+                 "Bandwidth measured, by the share of the reads that hit in L2."},
+                {"at_most_gb_per_s",
+                 "Bandwidth if L2 and memory worked side by side, each at its best."},
+                {"one_after_the_other_gb_per_s", "Bandwidth if L2 and memory took turns."},
+                {"no_hits_gb_per_s", "Bandwidth when no read hits in L2."},
+                {"half_hits_gb_per_s", "Bandwidth when half of the reads hit in L2."},
+                {"all_hits_gb_per_s", "Bandwidth when all reads hit in L2."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::l2,
     .kernels =

@@ -194,7 +194,8 @@ std::vector<assay::KernelUse> kernels(const assay::Case& c, assay::Target target
 
 const assay::Registration near{{
     .name = "memory/l2_near",
-    .question = "How many cycles does a dependent load take that hits in the SM's own half of L2?",
+    .question = "How many cycles does a dependent load take when it hits in the SM's own half of "
+                "L2?",
     .cases = {{.name = "latency", .params = {{"home", "near"}, {"copies", "kept"}}},
               {.name = "latency_spoiled",
                .params = {{"home", "near"}, {"copies", "spoiled"}},
@@ -207,7 +208,7 @@ const assay::Registration near{{
 }};
 const assay::Registration far{{
     .name = "memory/l2_far",
-    .question = "How many cycles does a dependent load take that hits in the other half of L2?",
+    .question = "How many cycles does a dependent load take when it hits in the other half of L2?",
     .cases = {{.name = "latency", .params = {{"home", "far"}, {"copies", "spoiled"}}},
               {.name = "latency_replicated",
                .params = {{"home", "far"}, {"copies", "kept"}},

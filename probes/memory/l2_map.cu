@@ -127,7 +127,19 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "memory/l2_map",
-    .question = "Which partition of L2 is each SM beside, and how far is each line from it?",
+    .question = "Which partition of L2 is each SM near, and how far is each line from it?",
+    .metrics = {{"latency_cycles", "Cycles of an atomic from each SM to lines all over an array."},
+                {"partitions", "Partitions of L2 that latencies tell apart: 1 or 2."},
+                {"near_partition", "Partition of L2 that each SM is near."},
+                {"explained_readings", "Share of the latencies that the two partitions explain."},
+                {"sms_mapped_alike_twice",
+                 "Share of the SMs that a second measurement puts near the same partition."},
+                {"sms_of_partition_*", "SMs near partition *."},
+                {"lines_of_partition_0", "Share of the lines that are at home in partition 0."},
+                {"near_atomic_cycles",
+                 "Mean latency of an atomic on a line in the nearer partition."},
+                {"far_atomic_cycles",
+                 "Mean latency of an atomic on a line in the farther partition."}},
     .cases = {{.suite = assay::Suite::full}},
     .kernels =
         [](const assay::Case&, assay::Target) {

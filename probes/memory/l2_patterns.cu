@@ -182,7 +182,7 @@ constexpr int kThreads = 256, kCtasPerSm = 4;  // where only the pattern varies
 
 int even_sms(assay::State& s) {
   const int sms = s.device().sm_count / 2 * 2;
-  if (sms == 0) s.skip("SMs that share need to be two");
+  if (sms == 0) s.skip("this GPU has only one SM, which shares with none");
   return sms;
 }
 // The footprint of one row of each resident CTA: 2.06 MiB on 132 SMs.
@@ -216,7 +216,7 @@ void run_patterns(assay::State& s) {
   std::vector<std::uint32_t> parts;
   for (const std::uint32_t part : {2u, 4u, 6u, 8u, 10u, 12u, 14u, 16u, 20u, 24u})
     if (part * unit <= s.device().l2_bytes) parts.push_back(part);
-  if (parts.empty()) s.skip("L2 is smaller than two rows of every SM");
+  if (parts.empty()) s.skip("L2 is too small for two rows of each SM");
   for (const char* pattern : assay::kL2Patterns)
     series.axes[1].points.emplace_back(std::string(pattern));
   for (const std::uint32_t part : parts)
@@ -314,8 +314,10 @@ assay::Case chunks_of(int mib, assay::Suite suite) {
 
 const assay::Registration chunks{{
     .name = "memory/l2/read_chunks",
-    .question = "How fast do all SMs together read an array that fits in L2, in chunks that "
-                "several of them read at about the same time, and how fast each line by one SM?",
+    .question = "How fast do all SMs together read an array that fits in L2: in chunks that "
+                "several read at about the same time, and each line by one SM alone?",
+    .metrics = {{"each_line_to_one_sm_gb_per_s",
+                 "Bandwidth at the same footprint when each line is read by one SM alone."}},
     .cases = {chunks_of(8, assay::Suite::full), chunks_of(20, assay::Suite::quick),
               chunks_of(30, assay::Suite::full)},
     .pace = assay::Pace::l2,
@@ -329,6 +331,16 @@ const assay::Registration patterns{{
     .name = "memory/l2/read_patterns",
     .question = "How does the read bandwidth of L2 depend on the footprint and on which SMs read "
                 "the same, with and without L1?",
+    .metrics = {{"bandwidth_gb_per_s",
+                 "Bytes read in a second by all SMs; the figure is the best pattern at 20 to 32 "
+                 "MiB that L2 alone serves."},
+                {"each_line_to_one_sm_gb_per_s",
+                 "Best bandwidth at 20 to 32 MiB when each line is read by one SM alone."},
+                {"through_l1_gb_per_s",
+                 "Best bandwidth of chunks at 20 to 32 MiB by loads that L1 may serve: more than "
+                 "L2 delivers."},
+                {"most_gb_per_s",
+                 "Best bandwidth at any footprint, where L2 does not hold 20 MiB."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::l2,
     .kernels =
@@ -341,6 +353,13 @@ const assay::Registration loads{{
     .name = "memory/l2/read_loads",
     .question = "Which loads, how many under way and on how many SMs does it take to get all that "
                 "L2 gives?",
+    .metrics =
+        {{"bandwidth_gb_per_s",
+          "Bytes read in a second by all SMs, by pattern, kind of load and threads of an SM."},
+         {"best_gb_per_s", "Best bandwidth of any pattern, kind of load and number of threads."},
+         {"gb_per_s_per_sm", "Bytes that one SM reads from L2 in a second, by how many SMs read."},
+         {"gb_per_s_of_one_sm", "Bytes that one SM reads from L2 in a second when no other reads."},
+         {"gb_per_s_per_sm_of_all", "Bytes that one SM reads from L2 in a second when all read."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::l2,
     .kernels =

@@ -199,6 +199,42 @@ const assay::Registration registration{{
     .name = "memory/l2_residency",
     .question = "How much of an array stays in L2 while others stream past it, with eviction hints "
                 "and with a persisting window?",
+    .metrics =
+        {{"bandwidth_gb_per_s",
+          "Bandwidth of reading the array again, by its size, the L2 set aside and the way to keep "
+          "it."},
+         {"undisturbed_gb_per_s",
+          "Bandwidth of reading the array again with nothing streamed past it."},
+         {"no_hint_gb_per_s",
+          "Bandwidth of reading the array again after a stream was read without any hint."},
+         {"stream_evict_first_gb_per_s",
+          "Bandwidth of reading the array again after a stream was read that is marked "
+          "evict_first."},
+         {"array_evict_last_gb_per_s",
+          "Bandwidth of reading the array again after a stream was read, the array marked "
+          "evict_last."},
+         {"both_hints_gb_per_s",
+          "Bandwidth of reading the array again, itself marked evict_last and the stream "
+          "evict_first."},
+         {"persisting_window_gb_per_s",
+          "Bandwidth of reading the array again after a stream was read, with a persisting window "
+          "over the array."},
+         {"written_no_hint_gb_per_s",
+          "Bandwidth of reading the array again after a stream was written without any hint."},
+         {"written_evict_first_gb_per_s",
+          "Bandwidth of reading the array again after a stream was written that is marked "
+          "evict_first."},
+         {"written_streaming_gb_per_s",
+          "Bandwidth of reading the array again after a stream was written by streaming stores, "
+          "st.cs."},
+         {"written_array_evict_last_gb_per_s",
+          "Bandwidth of reading the array again after a stream was written, the array marked "
+          "evict_last."},
+         {"written_persisting_window_gb_per_s",
+          "Bandwidth of reading the array again after a stream was written, with a persisting "
+          "window over the array."},
+         {"most_set_aside_bytes",
+          "Bytes of L2 that may be set aside for persisting lines at most."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::l2,
     .kernels =

@@ -146,6 +146,11 @@ const Registration curves{{
     .name = "memory/latency_curve",
     .question = "How does the latency of a dependent load grow with the memory it is drawn from, "
                 "and how much does each level hold?",
+    .metrics = {{"latency_cycles", "Cycles of a dependent load, over the footprint."},
+                {"*_latency_cycles", "Latency of the plateau of the curve named *."},
+                {"*_capacity_bytes",
+                 "Largest footprint still on the plateau named *: what that level holds."},
+                {"least_latency_cycles", "Least latency of the curve, where it has no plateau."}},
     .cases = curve_cases(),
     .kernels = kernels,
     .run = run_curve,
@@ -154,6 +159,15 @@ const Registration curves{{
 const Registration tlb{{
     .name = "memory/tlb",
     .question = "How much memory do the TLBs reach, and what does a miss cost?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles of a dependent load over one line of each page, by the memory these pages span."},
+         {"tlb_level_*_latency_cycles",
+          "Latency on plateau * of the curve over pages: translated by that level of TLB."},
+         {"tlb_level_*_reach_bytes", "Memory up to which the latency stays on plateau *."},
+         {"tlb_miss_cycles",
+          "Cycles that a load takes longer at the worst than with its page in the first TLB."},
+         {"tlb_reach_bytes", "Memory that the last TLB with an end in sight reaches."}},
     .cases = {{.params = {{"load", "cg"}, {"load_bytes", 8}}, .suite = Suite::full}},
     .kernels = kernels,
     .run = run_tlb,

@@ -153,7 +153,14 @@ void run_held(State& s) {
 
 const Registration fill{{
     .name = "memory/lines/fill",
-    .question = "How many bytes does a load bring along, to L1 and to L2?",
+    .question = "How many bytes does a load bring to L1, and how many to L2?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of a second load by its distance from the first, for each prefetch hint "
+                 "of the first."},
+                {"sector_bytes", "Bytes that a load brings to L1."},
+                {"l2_fill_bytes", "Bytes that a load without a hint brings to L2."},
+                {"l2_fill_bytes_of_*",
+                 "Bytes that a load with a prefetch hint of * bytes brings to L2."}},
     .cases = {{.suite = Suite::full}},
     .pace = Pace::dram,
     .kernels =
@@ -167,8 +174,13 @@ const Registration fill{{
 }};
 const Registration held{{
     .name = "memory/lines/l1",
-    .question = "How many lines does L1 hold by the distance between them: how long is a line, and "
-                "are sets plain bits of the address?",
+    .question = "How many lines does L1 hold by the distance between them, how long is one, and "
+                "do plain bits of the address choose its set?",
+    .metrics = {{"lines_held", "Places that L1 holds at once, by the distance between them."},
+                {"capacity_bytes", "Bytes that L1 holds."},
+                {"line_bytes",
+                 "Length of a line, from how many places L1 holds at wide distances."},
+                {"fewest_lines_held", "Fewest places that L1 holds at any distance."}},
     .cases = {{.suite = Suite::full}},
     .kernels = [](const Case&, Target target) { return std::vector{chase_use(kLoad, target)}; },
     .run = run_held,

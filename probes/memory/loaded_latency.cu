@@ -212,8 +212,17 @@ std::vector<assay::KernelUse> kernels(const assay::Case&, assay::Target) {
 
 const assay::Registration loaded{{
     .name = "memory/loaded_latency",
-    .question = "How long does a load from device memory take while other SMs use so much of its "
-                "bandwidth?",
+    .question = "How long does a load from device memory take, by the bandwidth that other SMs "
+                "use meanwhile?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of a dependent load, by the pause that sets the pace of the other SMs."},
+                {"bandwidth_gb_per_s",
+                 "Bandwidth that the other SMs achieve, by the pause that sets their pace."},
+                {"idle_latency_cycles", "Latency at the slowest pace, with next to no traffic."},
+                {"latency_cycles_at_80_percent",
+                 "Latency at the last pace whose bandwidth is no more than 80% of the best."},
+                {"full_load_latency_cycles", "Latency while the other SMs never pause."},
+                {"full_load_gb_per_s", "Best bandwidth of the other SMs at any pace."}},
     .cases = {{.name = "read", .params = {{"writes_of_16", 0}}, .suite = assay::Suite::full},
               {.name = "mixed", .params = {{"writes_of_16", 8}}, .suite = assay::Suite::full}},
     .pace = assay::Pace::dram,
@@ -223,6 +232,11 @@ const assay::Registration loaded{{
 const assay::Registration mix{{
     .name = "memory/read_write_mix",
     .question = "What bandwidth does device memory give to reads and writes at once?",
+    .metrics = {{"bandwidth_gb_per_s",
+                 "Bytes read and written in a second by all SMs, by the share of writes."},
+                {"read_gb_per_s", "Bandwidth of reading alone."},
+                {"even_mix_gb_per_s", "Bandwidth when half of the traffic is writes."},
+                {"write_gb_per_s", "Bandwidth of writing alone."}},
     .cases = {{.suite = assay::Suite::full}},
     .pace = assay::Pace::dram,
     .kernels = kernels,

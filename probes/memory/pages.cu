@@ -204,6 +204,14 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "memory/pages",
     .question = "Do latency and bandwidth depend on how memory was allocated, and so on its pages?",
+    .metrics =
+        {{"latency_cycles_4mib",
+          "Cycles of a dependent load within 4 MiB, which L2 holds where it may."},
+         {"latency_cycles_line_of_64kib",
+          "Cycles of a dependent load over one line of each 64 KiB of 256 MiB."},
+         {"latency_cycles_256mib", "Cycles of a dependent load over all lines of 256 MiB."},
+         {"read_gb_per_s",
+          "Bandwidth of reading 256 MiB by all SMs, in one launch whose start and end count."}},
     .cases = cases(),
     .pace = Pace::dram,
     .kernels =

@@ -119,6 +119,7 @@ const assay::Registration registration{{
     .name = "memory/reduction",
     .question = "What does it cost to let the partial sums of a reduction meet in global memory, "
                 "in shared memory, by shuffles, or in a second launch?",
+    .metrics = {{"bandwidth_gb_per_s", "Bytes of the array added up in a second."}},
     .cases = cases(),
     .pace = assay::Pace::l2,
     .kernels =

@@ -215,6 +215,13 @@ const Registration registration{{
     .question =
         "What do bank conflicts cost a warp's access to shared memory, by width and by where "
         "its lanes point, and what do padding, swizzling and matrix accesses save?",
+    .metrics = {{"cycles_per_access",
+                 "Cycles that one warp's access keeps shared memory busy, by pattern; the figure "
+                 "is of stride 1."},
+                {"bytes_per_clock_per_sm",
+                 "Bytes that a warp's lanes get or give in a cycle, by pattern; the figure is of "
+                 "stride 1."},
+                {"most_cycles_per_access", "Cycles of an access by the worst of the patterns."}},
     .cases = cases(),
     .kernels = [](const Case& c,
                   Target target) { return std::vector<KernelUse>{use_of(access_of(c), target)}; },

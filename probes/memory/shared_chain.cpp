@@ -139,8 +139,8 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "memory/shared_chain",
-    .question = "How many cycles does a load of shared memory take by its width, ldmatrix, and a "
-                "store with the load that fetches it back?",
+    .question = "How many cycles does a load from shared memory take by its width, an ldmatrix, "
+                "and a store with the load that reads it back?",
     .cases = cases(),
     .kernels = [](const Case& c,
                   Target target) { return std::vector<KernelUse>{use_of(chain_of(c), target)}; },

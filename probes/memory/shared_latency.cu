@@ -81,8 +81,8 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "memory/shared/latency",
-    .question = "How many cycles does a step of i = table[i] in shared memory take, load and "
-                "address computation; and how many the load alone?",
+    .question = "How many cycles does a step of i = table[i] in shared memory take, and how many "
+                "of them the load alone?",
     .cases = {{.params = {{"chain", "index"}}},
               {.name = "address", .params = {{"chain", "address"}}}},
     .kernels =

@@ -170,6 +170,11 @@ void run_read(assay::State& s) {
 const assay::Registration latency{{
     .name = "memory/texture/latency",
     .question = "How many cycles does a dependent fetch through the texture path take?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of a dependent fetch over the footprint; the figure is in L1."},
+                {"l2_latency_cycles",
+                 "Cycles of a dependent fetch at the largest footprint, which L2 holds."},
+                {"l1_capacity_bytes", "Largest footprint that L1 still serves."}},
     .cases = {{.suite = assay::Suite::full}},
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -100,7 +100,8 @@ __global__ void lay(Table table, std::uint32_t* words) {
 void run(assay::State& s) {
   const Variant& v = variant_of(s.which());
   constexpr std::size_t kGiB = std::size_t{1} << 30;
-  if (v.memory && 8 * s.device().l2_bytes > kGiB) s.skip("L2 holds too much of 1 GiB");
+  if (v.memory && 8 * s.device().l2_bytes > kGiB)
+    s.skip("L2 is so large that it would hold much of the 1 GiB");
   const Table table = v.memory ? Table{kGiB / 1024, 256, 1} : Table{kSmall, 1, 0};
   auto* words = s.allocate<std::uint32_t>(std::size_t{table.count} * table.stride);
   auto* index = s.allocate<std::uint32_t>(1);
@@ -142,8 +143,14 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "memory/timed_loads",
-    .question = "What do latencies look like when every load is timed apart, as some published "
-                "ones are?",
+    .question = "What do latencies look like when each load is timed by itself, as some published "
+                "ones were?",
+    .metrics =
+        {{"mean_cycles", "Mean of the differences between the clock after a load and before it."},
+         {"median_cycles",
+          "Median of the differences between the clock after a load and before it."},
+         {"p95_cycles",
+          "The 95th percentile of the differences between the clock after a load and before it."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target) {

@@ -5,15 +5,10 @@
 // the same dot product; then thousands of random ones are predicted. Nothing is expected of the
 // hardware but that equal dot products have equal results: what it does is the finding.
 //
-// Metrics: `model_agreement`, the share of random dot products of which all bits are predicted;
-// `accumulator_fraction_bits`, kept of a product below the unit of the greatest exponent in its
-// sum; `c_fraction_bits`, kept of C; `result_fraction_bits` of the sum's own; `guard_bits`, the
-// difference; `products_per_sum`, added at once, and `sums`, one after another; `products_exact`.
-// Parameters in words: `finding` (all in a sentence), `c`, `addends`, `results`, `alignment`,
-// `subnormal_inputs`, `subnormal_c`, `subnormal_results`, `overflow`, `overflow_within_a_sum`,
-// `nan`, `nan_of_c`, `infinity_times_zero`, `zero`, `low_bits_of_operands`, `order`, `fit`, and
-// `first_disagreement` if there is one. Series: `survival` (great_at x small_at along K: 1 where a
-// small product survives great ones that cancel), `agreement` by kind of random data.
+// Parameters say in words what the metrics count: `finding` (all in a sentence), `c`, `addends`,
+// `results`, `alignment`, `subnormal_inputs`, `subnormal_c`, `subnormal_results`, `overflow`,
+// `overflow_within_a_sum`, `nan`, `nan_of_c`, `infinity_times_zero`, `zero`,
+// `low_bits_of_operands`, `order`, `fit`, and `first_disagreement` if there is one.
 #include "probes/numerics/accumulate.hpp"
 
 #include <fmt/format.h>
@@ -183,6 +178,22 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "numerics/accumulate",
     .question = "How does an MMA add its products: how many bits, which rounding, in which order?",
+    .metrics =
+        {{"model_agreement", "Share of random dot products of which the model predicts every bit."},
+         {"agreement",
+          "Share of random dot products of which the model predicts every bit, for each kind of "
+          "data."},
+         {"accumulator_fraction_bits",
+          "Fraction bits kept of a product below the unit of the greatest exponent in its sum."},
+         {"c_fraction_bits", "Fraction bits kept of C."},
+         {"result_fraction_bits", "Fraction bits of a sum's result."},
+         {"guard_bits", "Fraction bits that a sum has beyond those of its result."},
+         {"products_per_sum", "Products that are added at once."},
+         {"sums", "Sums that follow one another in one instruction."},
+         {"products_exact", "Whether products enter their sum without rounding: 1 or 0."},
+         {"survival",
+          "Whether a small product at one k survives a great one at another that cancels: 1 or "
+          "0."}},
     .cases = cases(),
     .kernels =
         [](const Case& c, Target target) {

@@ -5,13 +5,9 @@
 // The question comes from fp8 on Hopper, whose accumulators keep few bits: DeepSeek-V3 promotes
 // partial sums every 128 elements, four wgmma (arXiv:2412.19437, section 3.3.2). Each element of D
 // is a dot product of its own; the error of all of them is sqrt(sum (d - exact)^2 / sum exact^2),
-// exact in float64. Data: uniform in (-1, 1), where sums grow with the square root of K, and in
-// (0, 1), where they grow with K and small products come to nothing beside them.
-//
-// Series over `k`: relative_error_<data>_<variant>, data uniform or positive, variant in_mma,
-// promoted (every four MMAs) or float32 (one rounded addition after another, on the CPU, to compare
-// with). Metrics: the errors of positive data at the greatest K, and `promotion_gain`, the first
-// over the second. f16 accumulators are not promoted.
+// exact in float64. Data: uniform in (-1, 1), where sums grow with the square root of K, and in (0,
+// 1), where they grow with K and small products come to nothing beside them. Beside both stands one
+// rounded addition after another on the CPU. f16 accumulators are not promoted.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -232,6 +228,25 @@ const Registration registration{{
     .name = "numerics/error_growth",
     .question = "How does the error of an MMA's dot products grow with K, with partial sums "
                 "promoted to f32 every four steps and without?",
+    .metrics =
+        {{"relative_error_uniform_in_mma",
+          "Error of dot products over K, data uniform in (-1, 1), added up by the MMA alone."},
+         {"relative_error_uniform_promoted",
+          "Error over K, data uniform in (-1, 1), partial sums added in f32 after every four "
+          "MMAs."},
+         {"relative_error_uniform_float32",
+          "Error over K, data uniform in (-1, 1), every product added in f32 on the CPU, to "
+          "compare with."},
+         {"relative_error_positive_in_mma",
+          "Error over K, data uniform in (0, 1), added up by the MMA alone; the figure is at the "
+          "greatest K."},
+         {"relative_error_positive_promoted",
+          "Error over K, data uniform in (0, 1), partial sums added in f32 after every four MMAs."},
+         {"relative_error_positive_float32",
+          "Error over K, data uniform in (0, 1), every product added in f32 on the CPU, to compare "
+          "with."},
+         {"promotion_gain",
+          "Error of positive data in the MMA alone over that with promotion, at the greatest K."}},
     .cases = cases(),
     .kernels =
         [](const Case& c, Target target) {

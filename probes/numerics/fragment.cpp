@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which thread and register holds which element of A, B and D of an MMA, found by running it
-// (fragment_map.hpp).
+// (fragment_map.hpp) and compared with the map that the PTX ISA documents. A kernel that loads its
+// fragments itself, or reads what an MMA left, depends on every entry.
 //
-// Series `map`, axes register x lane (of wgmma and tcgen05 thread, 0..127) [x element of the
-// register]: the element's row * columns + column in A (M x K), B (K x N) or D (M x N); NaN where a
-// register is none. Parameters `rows` and `columns` say what of. `matches_ptx_isa` is 1 where the
-// map is the documented one.
+// The axes of the map are register and lane (of wgmma and tcgen05 thread, 0 to 127) and, where a
+// register holds several, element. Parameters `rows` and `columns` say what the map is of: A (M x
+// K), B (K x N) or D (M x N).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -135,6 +135,11 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "numerics/fragment",
     .question = "Which thread and register of an MMA holds which element of A, B and D?",
+    .metrics = {{"map",
+                 "Element that each thread's register holds, as row * columns + column; empty "
+                 "where it holds none."},
+                {"matches_ptx_isa",
+                 "Whether the map is the one that the PTX ISA documents: 1 or 0."}},
     .cases = cases(),
     .kernels =
         [](const Case& c, Target target) {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Is a multiply-add fused: is the product rounded before it is added to? Each instruction is run on
 // random operands whose sums mostly cancel, where what the product's rounding takes away is all
-// that is left, and compared bit for bit with both answers.
-//
-// Metrics: `fused_agreement` and `unfused_agreement`, the shares of results predicted by fma() and
-// by a rounded product plus a rounded sum on the CPU; `subnormals_kept`, 1 or 0. Parameter
-// `finding`.
+// that is left, and compared bit for bit with both answers: fma() on the CPU, and a rounded product
+// plus a rounded sum. The parameter `finding` says which it was.
 #include <fmt/format.h>
 
 #include <bit>
@@ -120,6 +117,13 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "numerics/multiply_add",
     .question = "Is a multiply-add of the CUDA cores fused, and are subnormal numbers kept?",
+    .metrics =
+        {{"fused_agreement",
+          "Share of results that a fused multiply-add on the CPU predicts to the last bit."},
+         {"unfused_agreement",
+          "Share of results that a rounded product plus a rounded sum predicts to the last bit."},
+         {"subnormals_kept",
+          "Whether subnormal operands and results are kept rather than made zero: 1 or 0."}},
     .cases = cases(),
     .kernels = [](const Case& c,
                   Target target) { return std::vector{kernel(instruction_of(c), target)}; },

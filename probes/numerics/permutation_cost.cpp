@@ -6,12 +6,8 @@
 //
 // One warpgroup per SM converts a tile in each round: scales it as softmax's last step would,
 // rounds to e4m3, permutes. That alone is timed, beside the same without the permutation. Before,
-// one tile is multiplied with a V by wgmma: the product must be exactly that of P and V.
-//
-// Metrics: `cycles_per_tile`, `conversion_cycles_per_tile` (no permutation),
-// `added_cycles_per_tile`. Series: `source_lane` and `source_register` (A register x lane of a quad
-// x element: which lane's accumulator, of the 16 over the same 32 columns, belongs there) and
-// `other_operand_order` (row of V at each k of 32 when nothing is permuted).
+// one tile is multiplied with a V by wgmma: the product must be exactly that of P and V. The maps
+// show which accumulator belongs where, and the order that V's rows would need instead.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -263,8 +259,19 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "numerics/fp8_permutation",
-    .question = "What does it cost to make accumulators of one wgmma the fp8 operand of the next, "
-                "as attention must?",
+    .question = "What does it cost to turn the accumulators of one wgmma into the fp8 operand of "
+                "the next, as attention must?",
+    .metrics = {{"cycles_per_tile",
+                 "Cycles to scale, round and permute a tile of 64 x 128 accumulators."},
+                {"conversion_cycles_per_tile",
+                 "Cycles to scale and round the same tile without permuting it."},
+                {"added_cycles_per_tile", "Cycles that the permutation adds to a tile."},
+                {"source_lane",
+                 "Lane of the quad whose accumulator belongs in each element of the A fragment."},
+                {"source_register",
+                 "Register of that lane, of the 16 accumulators over the same 32 columns."},
+                {"other_operand_order",
+                 "Row of V that must lie at each k of 32 where nothing is permuted."}},
     .cases = cases(),
     .targets = targets_with(Feature::wgmma),
     .kernels =

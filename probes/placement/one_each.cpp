@@ -202,8 +202,24 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "placement/one_each",
-    .question = "Do as many CTAs as there are SMs get one each, and what of other grids and "
-                "clusters?",
+    .question = "Do as many CTAs as there are SMs get one each, and how are other grids and "
+                "clusters spread?",
+    .metrics =
+        {{"ctas", "CTAs of the grid, by how many fit an SM, cluster size and grid."},
+         {"sms_used", "SMs that had a CTA in the first wave, on average over the launches."},
+         {"max_ctas_on_one_sm", "Most CTAs of the first wave on one SM, in any launch."},
+         {"first_wave_ctas", "CTAs of the first wave, on average over the launches."},
+         {"even_fraction",
+          "Share of the launches that gave every SM its share of CTAs, rounded down or up."},
+         {"ctas_on_busy_sms",
+          "CTAs of the first wave on SMs where the other kernel runs, on average over the "
+          "launches."},
+         {"even_fraction_*_residents",
+          "Share of the launches of as many CTAs as SMs that gave each SM one, where * fit an SM."},
+         {"sms_used_*_residents", "SMs that had a CTA, of as many CTAs as SMs, where * fit an SM."},
+         {"max_ctas_on_one_sm_*_residents",
+          "Most CTAs on one SM, of as many CTAs as SMs, where * fit an SM."},
+         {"launches", "Launches that were counted."}},
     .cases = {{.name = "alone"},
               {.name = "back_to_back", .suite = assay::Suite::full},
               {.name = "behind_running", .suite = assay::Suite::full}},

@@ -148,7 +148,31 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "placement/order",
-    .question = "In which order are SMs given CTAs, by how many fit one and by clusters?",
+    .question = "In which order are SMs given CTAs, by cluster size and by how many CTAs fit an "
+                "SM?",
+    .metrics =
+        {{"sm", "SM of each CTA, by cluster size."},
+         {"gpc", "GPC of each CTA, by cluster size."},
+         {"begin_ns", "Time at which each CTA began after the first one, by cluster size."},
+         {"sm_by_grid", "SM of each CTA of grids of several sizes, without clusters."},
+         {"first_doubled_cta_by_grid",
+          "First CTA, by index, on an SM that has one, for grids of several sizes."},
+         {"sms_without_cta_by_then", "SMs that have no CTA when the first SM gets its second."},
+         {"first_doubled_cta",
+          "First CTA, by index, on an SM that has one, of two CTAs for each SM without clusters."},
+         {"first_doubled_cta_cluster_*",
+          "First CTA, by index, on an SM that has one, in clusters of * CTAs."},
+         {"alike_fraction",
+          "Share of the CTAs of the first wave that other launches put on the same SM, without "
+          "clusters."},
+         {"alike_fraction_cluster_*",
+          "Share of the CTAs of the first wave that other launches put on the same SM, in clusters "
+          "of * CTAs."},
+         {"gpcs_of_first_ctas",
+          "GPCs that the first few CTAs ran on, as many as there are GPCs, without clusters."},
+         {"gpcs_of_first_ctas_cluster_*",
+          "GPCs that the first few CTAs ran on, as many as there are GPCs, in clusters of * "
+          "CTAs."}},
     .cases = cases(),
     .kernels = [](const assay::Case&, assay::Target) { return assay::hold_kernels(); },
     .run = run,

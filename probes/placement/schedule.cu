@@ -249,6 +249,16 @@ const assay::Registration registration{{
     .name = "placement/schedule",
     .question = "How well are SMs filled by a CTA for each tile, by persistent CTAs, a counter of "
                 "tiles, or cluster launch control?",
+    .metrics =
+        {{"time_us",
+          "Time from the first CTA's begin to the last one's end, by method and size of a tile."},
+         {"efficiency",
+          "Least time that whole tiles can take on that many SMs over the time taken, by method "
+          "and size of a tile."},
+         {"efficiency_*",
+          "Least time that whole tiles can take over the time taken by the method *."},
+         {"time_us_*", "Time from the first CTA's begin to the last one's end, by the method *."},
+         {"tile_us", "Time of a tile of mean size."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case&, assay::Target target) {

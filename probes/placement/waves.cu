@@ -159,6 +159,21 @@ const assay::Registration registration{{
     .name = "placement/waves",
     .question = "How long does a grid of equal CTAs take by how many there are, and what does one "
                 "more than a full wave cost?",
+    .metrics = {{"time_us", "Time of the grid, by its CTAs."},
+                {"efficiency",
+                 "Time that the CTAs' work would take spread evenly over all SMs, over the time "
+                 "taken, by CTAs."},
+                {"max_ctas_on_one_sm",
+                 "CTAs that the busiest SM worked on, by the CTAs of the grid."},
+                {"time_us_one_cta_per_sm", "Time of a grid of one CTA for each SM."},
+                {"time_us_full_wave", "Time of a grid of as many CTAs as fit the GPU at once."},
+                {"one_cta_more_over_full_wave",
+                 "Time with one CTA more than a full wave over that of a full wave."},
+                {"two_waves_over_one", "Time of two full waves over that of one."},
+                {"max_ctas_on_one_sm_of_two_waves",
+                 "CTAs that the busiest SM worked on in two full waves."},
+                {"efficiency_of_one_cta_more",
+                 "Efficiency of a grid with one CTA more than a full wave."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -206,6 +206,11 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "sass/operands",
     .question = "What do register banks and the operand reuse cache cost or save an FFMA?",
+    .metrics = {{"cycles_per_instruction",
+                 "Cycles of a scheduler for each FFMA; the series is by warps."},
+                {"predicted_cycles_per_instruction",
+                 "Cycles of a scheduler for each FFMA if two register banks each deliver an "
+                 "operand a cycle."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

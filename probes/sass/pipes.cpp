@@ -110,7 +110,7 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
 void run(State& s) {
   const std::string& name = s.text("instruction");
   const InstructionRow& row = row_of(name);
-  if (!is_native(row, s.target())) s.skip("is no native instruction on this target");
+  if (!is_native(row, s.target())) s.skip("this instruction is not native on this target");
   s.set_param("opcode", row.sass(s.target()).front().opcode);
   const std::vector<double> alone =
       s.cycles({.ops = kCopies * kShape.warps * 32}, prepare_row(s, row, kShape, "alone"));
@@ -140,7 +140,12 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "sass/pipes",
-    .question = "Which instructions share a pipe, and which are executed side by side?",
+    .question = "Which instructions share a pipe, and which run side by side?",
+    .metrics = {{"cycles_per_instruction",
+                 "Cycles of a scheduler for each copy of the instruction, alone."},
+                {"pair_cycles",
+                 "Cycles of a scheduler for one copy of the instruction and one of its partner "
+                 "together."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

@@ -150,6 +150,20 @@ const Registration registration{{
     .name = "special_function/exp2_accuracy",
     .question = "How many units in the last place are MUFU.EX2 and polynomials of degree 3 to 5 "
                 "away from 2^x, at most?",
+    .metrics =
+        {{"max_ulp",
+          "Largest error over every float in [-126, 0], in units in the last place of the exact "
+          "result."},
+         {"max_ulp_full_range",
+          "Largest error over every float in [-126, 127], in units in the last place of the exact "
+          "result."},
+         {"max_ulp_bf16",
+          "Largest error in [-126, 0] after rounding to bf16, in units in the last place of bf16."},
+         {"max_ulp_f16",
+          "Largest error in [-126, 0] after rounding to f16, in units in the last place of f16."},
+         {"bf16_misrounded_share",
+          "Share of arguments evenly spread over (-16, 0] whose bf16 result is not the nearest "
+          "one."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

@@ -167,6 +167,15 @@ const Registration registration{{
     .name = "special_function/exp2_polynomial_mix",
     .question = "Which share of softmax's 2^x should a polynomial on the FMA pipe compute beside "
                 "MUFU.EX2, and how many results per clock are that?",
+    .metrics =
+        {{"ops_per_clock_per_sm",
+          "Results of one SM in a cycle at the best mix, softmax's multiply-add included."},
+         {"results_per_clock_per_sm",
+          "Results of one SM in a cycle, by the share of elements that the polynomial computes."},
+         {"speedup_over_mufu",
+          "Rate of the best mix over that of MUFU.EX2 alone, with softmax's multiply-add."},
+         {"polynomial_results_per_clock_per_sm",
+          "Results of one SM in a cycle by the polynomial alone, with softmax's multiply-add."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

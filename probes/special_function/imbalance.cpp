@@ -156,6 +156,23 @@ const Registration registration{{
     .name = "special_function/imbalance",
     .question = "Below which head dimension does softmax's 2^x take longer than attention's matrix "
                 "math?",
+    .metrics =
+        {{"balance_head_dim",
+          "Head dimension at which MUFU.EX2 alone takes as long as attention's matrix math."},
+         {"balance_head_dim_mixed",
+          "Head dimension at which the best mix with a polynomial takes as long as attention's "
+          "matrix math."},
+         {"ops_per_clock_per_sm", "Results of 2^x of one SM in a cycle by MUFU.EX2 alone."},
+         {"mixed_ops_per_clock_per_sm",
+          "Results of 2^x of one SM in a cycle by the best mix with a polynomial."},
+         {"flop_per_clock_per_sm",
+          "Operations of the MMA that one SM does in a cycle; the series is by its width."},
+         {"exp_to_mma_time",
+          "Time of 2^x by MUFU.EX2 over that of the matrix math, by tile of keys and head "
+          "dimension."},
+         {"exp_to_mma_time_mixed",
+          "Time of 2^x by the best mix over that of the matrix math, by tile of keys and head "
+          "dimension."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

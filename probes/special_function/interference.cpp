@@ -321,8 +321,26 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "special_function/interference",
-    .question = "How many cycles of the tensor cores does an instruction of another warp cost, "
-                "though it is not for them?",
+    .question = "How many cycles do the tensor cores lose to each instruction that other warps "
+                "execute elsewhere?",
+    .metrics =
+        {{"flop_per_clock_per_sm",
+          "Operations of wgmma that one SM does in a cycle with nothing else running."},
+         {"tensor_cycles_per_ex2",
+          "Cycles by which a round of wgmmas takes longer for each MUFU.EX2 of the other warps."},
+         {"ex2_per_clock_per_sm_beside_wgmma",
+          "Results of MUFU.EX2 that one SM gets in a cycle while wgmmas run."},
+         {"independent_efficiency_*",
+          "Time of the wgmmas alone over the time with * elements beside them that need their unit "
+          "as long."},
+         {"round_to_mma_time",
+          "Time of a round with MUFU.EX2 beside it over that of the wgmmas alone, by how many "
+          "there are."},
+         {"tensor_cycles_per_instruction",
+          "Cycles by which a round of wgmmas takes longer for each instruction of other warps, by "
+          "instruction."},
+         {"tensor_cycles_per_ffma",
+          "Cycles by which a round of wgmmas takes longer for each FFMA, by how many there are."}},
     .cases = cases(),
     .targets = targets_with(Feature::wgmma),
     .kernels = kernels,

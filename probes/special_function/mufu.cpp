@@ -232,6 +232,9 @@ Probe with_mufu_latency(const Probe& probe, const InstructionRow& row, const Rem
   rest.b = 0.25;
   rest.sass = [](Target) { return std::vector<SassRule>{{"MUFU", 0, 0}}; };
   Probe extended = probe;
+  extended.metrics.push_back(
+      {"mufu_latency_cycles",
+       "Latency of MUFU alone: of the chain less that of the same chain without MUFU."});
   extended.kernels = [=, kernels = probe.kernels](const Case& c, Target target) {
     std::vector<KernelUse> uses = kernels(c, target);
     uses.push_back(row_kernel(row, kChain, "whole_chain", target));

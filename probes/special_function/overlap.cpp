@@ -168,8 +168,15 @@ std::vector<Case> cases() {
 
 const Registration registration{{
     .name = "special_function/overlap",
-    .question = "How near does a loop of matrix math and 2^x come to the longer of the two, by "
-                "schedule and by what else is done to an element?",
+    .question = "How close does a loop of matrix math and 2^x come to the time of the longer of "
+                "the two, by schedule and by what else is done to an element?",
+    .metrics = {{"overlap_efficiency",
+                 "Longer of the times of matrix math and of 2^x over the time of both together: 1 "
+                 "at best."},
+                {"overlap", "Share of the shorter of the two that hides behind the longer."},
+                {"exp_to_mma_time", "Time of 2^x alone over that of the matrix math alone."},
+                {"cycles_per_step",
+                 "Cycles of a step of both together, by how many 2^x a thread computes in it."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

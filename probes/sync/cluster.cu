@@ -128,6 +128,11 @@ std::vector<assay::Case> cases() {
 const assay::Registration registration{{
     .name = "sync/cluster",
     .question = "How many cycles does a cluster's barrier cost, by its CTAs?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of one barrier of the cluster, with CTAs of 128 threads."},
+                {"latency_cycles_by_threads",
+                 "Cycles of one barrier of the cluster, by the threads of a CTA."},
+                {"clusters", "Clusters that run at once."}},
     .cases = cases(),
     .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =

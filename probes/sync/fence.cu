@@ -273,9 +273,22 @@ std::vector<assay::Case> cases() {
 
 const assay::Registration registration{{
     .name = "sync/fence",
-    .question =
-        "How many cycles does a fence cost, by its scope and by what is still under way? Of "
-        "proxy.async with the barrier behind it",
+    .question = "How many cycles does a fence cost, by its scope and by what is still under way, "
+                "and proxy.async with the barrier behind it?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles of one fence of one warp with nothing under way; of proxy_async, with the "
+          "barrier behind it."},
+         {"latency_cycles_by_warps",
+          "Cycles of one fence, by the warps that fence at once and the store that is under way."},
+         {"latency_cycles_after_shared_store",
+          "Cycles of one fence behind a store to shared memory, of one warp."},
+         {"latency_cycles_after_global_store",
+          "Cycles of one fence behind a store to global memory, of one warp."},
+         {"latency_cycles_of_barrier_alone",
+          "Cycles of the barrier without the fence, of one warp with nothing under way."},
+         {"latency_cycles_without_fence",
+          "Cycles of the barrier without the fence, by warps and the store that is under way."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target) {

@@ -165,6 +165,8 @@ std::vector<assay::Case> cases() {
 const assay::Registration registration{{
     .name = "sync/grid",
     .question = "How many cycles does a barrier of the whole grid cost, by its CTAs?",
+    .metrics = {{"latency_cycles", "Cycles of one barrier of a grid of one CTA for each SM."},
+                {"latency_cycles_by_ctas", "Cycles of one barrier of the grid, by its CTAs."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target target) {

@@ -54,6 +54,7 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "sync/mbarrier/arrive_wait",
     .question = "How many cycles does a barrier made of mbarrier arrive and wait cost?",
+    .metrics = {{"latency_cycles", "Cycles of one barrier: all threads arrive and wait."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case&, assay::Target target) {

@@ -227,7 +227,10 @@ void run(assay::State& s) {
 
 const assay::Registration registration{{
     .name = "sync/mbarrier",
-    .question = "How many cycles do the pieces of an mbarrier cost, and handing over with one?",
+    .question = "How many cycles do the pieces of an mbarrier cost, and handing over work with "
+                "one?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of one use of this form; of hand_over, until the other group goes on."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

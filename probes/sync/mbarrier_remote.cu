@@ -209,6 +209,12 @@ const assay::Registration registration{{
     .name = "sync/mbarrier_remote",
     .question = "How many cycles does it take to arrive at another CTA's mbarrier, by the size of "
                 "the cluster?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles of one hand-over, or of one barrier of the cluster, by its size and the other "
+          "CTA's rank."},
+         {"latency_cycles_of_*",
+          "Cycles of one hand-over or barrier in a cluster of * CTAs, the mean over the ranks."}},
     .cases = cases(),
     .targets = assay::targets_with(assay::Feature::clusters),
     .kernels =

@@ -144,7 +144,13 @@ void run_hand_over(assay::State& s) {
 const assay::Registration sync{{
     .name = "sync/named_barrier/sync",
     .question = "How many cycles does bar.sync cost on a barrier of its own, by the threads that "
-                "meet there and the groups that do so at once?",
+                "meet and by the groups that do so at once?",
+    .metrics =
+        {{"latency_cycles", "Cycles of one barrier of one group, whose number is in a register."},
+         {"latency_cycles_of_constant_barrier",
+          "Cycles of one barrier of one group, whose number is a constant."},
+         {"latency_cycles_by_groups",
+          "Cycles of one barrier, by the groups that meet at once, each on a barrier of its own."}},
     .cases = cases(false),
     .kernels =
         [](const assay::Case& c, assay::Target) {
@@ -160,8 +166,10 @@ const assay::Registration sync{{
 }};
 const assay::Registration turns{{
     .name = "sync/named_barrier/hand_over",
-    .question = "How many cycles until a group of warps runs that waited for another's bar.arrive, "
-                "by the threads of each?",
+    .question = "How many cycles after another group's bar.arrive does a group of warps run that "
+                "waits for it, by the threads of each?",
+    .metrics = {{"latency_cycles",
+                 "Cycles from one group's arrival until the other, which waited for it, goes on."}},
     .cases = cases(true),
     .kernels =
         [](const assay::Case& c, assay::Target) {

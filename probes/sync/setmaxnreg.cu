@@ -129,7 +129,10 @@ std::vector<assay::Case> cases() {
 const assay::Registration registration{{
     .name = "sync/setmaxnreg",
     .question = "How many cycles does it cost to give registers back and take them again, by the "
-                "warpgroups that do so, and until one that waits for another's has them?",
+                "warpgroups that do so, and to wait for another's?",
+    .metrics = {{"latency_cycles",
+                 "Cycles to give registers back and take them again; of wait, from giving until "
+                 "the other group has them."}},
     .cases = cases(),
     .targets = assay::targets_with(assay::Feature::setmaxnreg),
     .kernels =

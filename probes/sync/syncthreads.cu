@@ -42,6 +42,8 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "sync/syncthreads",
     .question = "How many cycles does __syncthreads() cost, by the number of threads?",
+    .metrics = {{"latency_cycles",
+                 "Cycles from the last warp's arrival at one barrier to that at the next."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case&, assay::Target) {

@@ -80,6 +80,11 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "sync/syncwarp",
     .question = "How many cycles does __syncwarp() cost, by the lanes that meet?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles of one __syncwarp(); with a mask, of lanes that step aside, meet and go on."},
+         {"latency_cycles_by_warps",
+          "Cycles of one __syncwarp(), by the warps of an SM that meet at once."}},
     .cases = cases(),
     .kernels =
         [](const assay::Case& c, assay::Target target) {

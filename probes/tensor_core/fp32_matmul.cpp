@@ -203,6 +203,9 @@ const Registration registration{{
     .name = "tensor_core/fp32_matmul",
     .question = "How fast is a product of f32 matrices on the FP32 pipe, in tf32 and in three tf32 "
                 "products, and how exact is each?",
+    .metrics = {{"max_error",
+                 "Largest error of a result over k = 128, as a share of the sum of its products' "
+                 "magnitudes."}},
     .cases = {{.name = "ffma",
                .params = {{"a", "f32"}, {"b", "f32"}, {"accumulate", "f32"}, {"state", "burst"}},
                .suite = Suite::full},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma.sync: the warp-level matrix multiply-accumulate of every target.
+// mma.sync: the warp-level matrix multiply-accumulate of every target, and the only one of sm_89
+// and sm_120.
 //
 // A and B are the same in all chains of a warp, the accumulators are not, so no two instructions
 // compute the same thing.

@@ -94,6 +94,7 @@ void run(State& s) {
 const Registration registration{{
     .name = "tensor_core/power",
     .question = "How much do the tensor cores' power, clock and rate depend on the data?",
+    .metrics = {{"power_w", "Power of the GPU while it multiplies such data."}},
     .cases = cases(),
     .targets = targets_with(Feature::wgmma),
     .pace = Pace::power,

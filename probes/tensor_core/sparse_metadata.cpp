@@ -229,6 +229,10 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
 const Registration registration{{
     .name = "tensor_core/sparse_metadata",
     .question = "Which bits of which thread say what mma.sp keeps of each chunk of A?",
+    .metrics = {{"metadata_bits", "Bits of metadata that one instruction reads."},
+                {"chunk_of_metadata",
+                 "Chunk of A whose kept elements each four bits of each lane name; -1 where they "
+                 "name none."}},
     .cases = cases(),
     .kernels = kernels,
     .run = run,

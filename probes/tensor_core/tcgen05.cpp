@@ -224,6 +224,10 @@ const Registration registration{{
     .name = "tensor_core/tcgen05",
     .question = "What does Blackwell's tcgen05.mma deliver per data type, shape and source of A, "
                 "and how long does one take alone?",
+    .metrics = {{"issue_interval_cycles", "Cycles that one MMA takes among many."},
+                {"latency_cycles",
+                 "Cycles of one MMA alone, from its issue through commit until the barrier's phase "
+                 "is seen."}},
     .cases = cases(),
     .targets = targets_with(Feature::tcgen05),
     .kernels = kernels,

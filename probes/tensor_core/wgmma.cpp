@@ -118,7 +118,13 @@ std::vector<Case> cases() {
 const Registration registration{{
     .name = "tensor_core/wgmma",
     .question = "What does Hopper's warpgroup MMA deliver per data type, N, source of A, "
-                "accumulator and sparsity, at which interval, and how long does one take?",
+                "accumulator and sparsity, at which interval do instructions follow, and how long "
+                "does one take?",
+    .metrics =
+        {{"latency_cycles",
+          "Cycles between instructions of one warpgroup that add to the same accumulators."},
+         {"completion_cycles",
+          "Cycles of one instruction alone, from its issue until wgmma.wait_group returns."}},
     .cases = cases(),
     .targets = targets_with(Feature::wgmma),
     .kernels = kernels,

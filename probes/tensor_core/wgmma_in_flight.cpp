@@ -136,6 +136,9 @@ const Registration registration{{
     .question =
         "How many warpgroups, accumulators and how large an N does wgmma need for its peak, "
         "and does it matter to wait for every tile?",
+    .metrics = {{"flop_per_clock_per_sm",
+                 "Operations that one SM does in a cycle; the figure is of the smallest "
+                 "configuration that reaches the peak."}},
     .cases = cases(),
     .targets = targets_with(Feature::wgmma),
     .kernels =

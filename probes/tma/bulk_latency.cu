@@ -103,6 +103,9 @@ void run(assay::State& s) {
 const assay::Registration registration{{
     .name = "tma/bulk_16b/latency",
     .question = "How many cycles until a 16-byte bulk copy has arrived and can be read?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of one step: issue, flight, completion, and the load of the next address "
+                 "from shared memory."}},
     .cases = {ring_of("", 13), ring_of("dram", 23), ring_of("polled", 13, 1)},
     .targets = assay::targets_with(assay::Feature::tma),
     .kernels =

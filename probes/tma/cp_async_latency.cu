@@ -84,6 +84,9 @@ void run(State& s) {
 const Registration registration{{
     .name = "tma/cp_async/latency",
     .question = "How many cycles until what cp.async copies can be read?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of one step: issue, flight, the wait for the group, and the load of the "
+                 "next address."}},
     .cases = {ring_of(16, "l2", 13), ring_of(16, "dram", 23), ring_of(8, "l1", 8),
               ring_of(8, "l2", 13), ring_of(8, "dram", 23), ring_of(4, "l1", 8),
               ring_of(4, "l2", 13), ring_of(4, "dram", 23)},

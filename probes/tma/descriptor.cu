@@ -149,6 +149,21 @@ const Registration registration{{
     .name = "tma/descriptor",
     .question = "What does it cost to fetch a tensor map, from L2 or DRAM, what does prefetching "
                 "it save, and how many are held close by?",
+    .metrics =
+        {{"latency_cycles", "Cycles of a box load in the last of two rounds over so many maps."},
+         {"latency_cycles_map_used", "Cycles of a box load whose map was just used."},
+         {"latency_cycles_map_prefetched", "Cycles of a box load whose map was prefetched."},
+         {"latency_cycles_map_in_l2", "Cycles of a box load whose map must be fetched from L2."},
+         {"latency_cycles_map_fenced",
+          "Cycles of a box load whose map was fenced, as one that was written on the GPU is."},
+         {"latency_cycles_map_in_dram",
+          "Cycles of a box load whose map must be fetched from DRAM."},
+         {"fetch_cycles_from_*", "Cycles that fetching the map from * adds to a load."},
+         {"prefetch_saves_cycles", "Cycles that prefetching the map from L2 saves."},
+         {"latency_cycles_level_*",
+          "Cycles of a box load on plateau * of the sweep over the number of maps."},
+         {"maps_held_level_*",
+          "Maps up to which the latency stays on plateau *: what that cache holds."}},
     .cases = {{.suite = Suite::full}},
     .targets = targets_with(Feature::tma),
     .kernels =

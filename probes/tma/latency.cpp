@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency of TMA from issue to the arrived data, by what is copied and from where.
+// Latency of TMA from issue to the arrived data, by what is copied and from where: what a kernel
+// waits for its first tile, and what a pipeline has to hide.
 #include <cmath>
 
 #include "probes/tma/box_chase.hpp"
@@ -116,6 +117,14 @@ const Registration curves{{
     .name = "tma/latency",
     .question = "How does the latency of a copy by TMA grow with its size, by dimensions, swizzle "
                 "and element type?",
+    .metrics = {{"latency_cycles",
+                 "Cycles from the issue of a copy until its data can be read, by form and size."},
+                {"latency_cycles_128_*",
+                 "Cycles from the issue of a copy of 128 bytes, in the form *, until its data can "
+                 "be read."},
+                {"latency_cycles_8192_*",
+                 "Cycles from the issue of a copy of 8192 bytes, in the form *, until its data can "
+                 "be read."}},
     .cases = {{.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full},
               {.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full}},
     .targets = targets_with(Feature::tma),

@@ -228,6 +228,16 @@ const Registration registration{{
     .name = "tma/multicast",
     .question = "How much do the SMs receive by multicast, by cluster size, and how much does L2 "
                 "send for that?",
+    .metrics =
+        {{"received_gb_per_s", "Bytes that all SMs receive in a second, by cluster size and tile."},
+         {"sent_gb_per_s",
+          "Bytes that L2 sends in a second for what the SMs receive, by cluster size and tile."},
+         {"received_gb_per_s_of_*",
+          "Bytes that all SMs receive in a second in clusters of *, with the best tile."},
+         {"sent_gb_per_s_of_*",
+          "Bytes that L2 sends in a second in clusters of *, with the tile that lets SMs receive "
+          "most."},
+         {"ctas_of_*", "CTAs that take part in clusters of *."}},
     .cases = {{.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full},
               {.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full}},
     // On sm_120a the assembler takes the instruction but warns that it is slow.

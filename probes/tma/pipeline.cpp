@@ -92,6 +92,16 @@ const Registration pipeline{{
     .name = "tma/pipeline",
     .question = "How many bytes must each SM keep in flight to hide the latency, by TMA, by "
                 "cp.async and by plain loads?",
+    .metrics = {{"bandwidth_gb_per_s",
+                 "Bytes read in a second by all SMs, by way and bytes in flight; the figure is the "
+                 "best of the first way."},
+                {"bytes_in_flight_95",
+                 "Bytes that each SM must keep in flight for 95% of the best bandwidth, by the "
+                 "first way: bulk copies where there are any."},
+                {"bytes_in_flight_95_*",
+                 "Bytes that each SM must keep in flight for 95% of the best bandwidth, by *."},
+                {"best_gb_per_s_*", "Best bandwidth by *, with any number of bytes in flight."},
+                {"tma_of_plain_loads", "Best bandwidth by TMA over the best by plain loads."}},
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full},
               {.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full}},
     .pace = Pace::dram,
@@ -123,6 +133,17 @@ void run_ctas(State& s) {
 const Registration ctas{{
     .name = "tma/ctas_per_sm",
     .question = "Does it matter whether one CTA of an SM keeps all bytes in flight, or several do?",
+    .metrics =
+        {{"bandwidth_gb_per_s",
+          "Bytes read in a second by all SMs, by CTAs of an SM and bytes in flight; the figure is "
+          "the best of one CTA."},
+         {"bytes_in_flight_95",
+          "Bytes that each SM must keep in flight for 95% of the best bandwidth, by one CTA."},
+         {"bytes_in_flight_95_*",
+          "Bytes that each SM must keep in flight for 95% of the best bandwidth, CTAs of an SM: "
+          "*."},
+         {"best_gb_per_s_*",
+          "Best bandwidth with any number of bytes in flight, CTAs of an SM: *."}},
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full}},
     .targets = targets_with(Feature::tma),
     .pace = Pace::dram,
@@ -193,6 +214,15 @@ const Registration boxes{{
     .name = "tma/box",
     .question = "How large must a copy by TMA be for full bandwidth, by dimensions, swizzle, "
                 "element type and layout?",
+    .metrics =
+        {{"bandwidth_gb_per_s",
+          "Bytes read in a second by all SMs, by form and size of a copy; the figure is the best "
+          "of bulk copies."},
+         {"box_bytes_95",
+          "Size of a bulk copy from which on 95% of the best bandwidth is reached."},
+         {"box_bytes_95_*",
+          "Size of a copy in the form * from which on 95% of its best bandwidth is reached."},
+         {"best_gb_per_s_*", "Best bandwidth of copies in the form *, at any size."}},
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full},
               {.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full}},
     .targets = targets_with(Feature::tma),

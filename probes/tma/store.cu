@@ -297,6 +297,13 @@ void run(State& s) {
 const Registration registration{{
     .name = "tma/store",
     .question = "How fast does TMA write, and add to what is there, by the size of a copy?",
+    .metrics =
+        {{"bandwidth_gb_per_s",
+          "Bytes written in a second by all SMs, by form and size of a copy; the figure is of bulk "
+          "stores of 8 KiB."},
+         {"best_gb_per_s_*", "Best bandwidth of stores in the form *, at any size."},
+         {"copy_bytes_95_*",
+          "Size of a store in the form * from which on 95% of its best bandwidth is reached."}},
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full},
               {.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full}},
     .targets = targets_with(Feature::tma),

@@ -144,6 +144,8 @@ void run(State& s) {
 const Registration registration{{
     .name = "tmem/control",
     .question = "What do allocation, commit, wait and shift cost around tensor memory's work?",
+    .metrics = {{"latency_cycles",
+                 "Cycles of one such operation, where each follows the end of the one before."}},
     .cases = cases(),
     .targets = targets_with(Feature::tcgen05),
     .kernels = kernels,

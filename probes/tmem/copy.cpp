@@ -192,7 +192,12 @@ void run(State& s) {
 
 const Registration registration{{
     .name = "tmem/cp",
-    .question = "How fast, and how soon, does tensor memory get what shared memory holds?",
+    .question = "How fast does tensor memory get what shared memory holds, and how long does one "
+                "copy take?",
+    .metrics = {{"bytes_per_clock_per_sm", "Bytes of tensor memory that one SM writes in a cycle."},
+                {"latency_cycles",
+                 "Cycles of one copy alone, from its issue through commit until the barrier's "
+                 "phase is seen."}},
     .cases = cases(),
     .targets = targets_with(Feature::tcgen05),
     .kernels = kernels,

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from command_line import built
+from command_line import ROOT, built
 
 
 def one_line(assay, *arguments, code: int) -> str:
@@ -84,12 +84,22 @@ def test_list(assay):
     assert by_name["good/steady/2"] == {
         "name": "good/steady/2", "probe": "good/steady", "kind": "probe",
         "question": "Does a steady clock stay steady?", "params": {"number": 2},
+        "source": "harness/commands/tests/programs/test_probes.cpp", "metrics": {},
         "targets": ["host"], "suite": "quick", "runs_here": True}
     assert by_name["gpu/only"]["runs_here"] is False
     text = assay.run("list", "good").stdout
     assert "good/steady: Does a steady clock stay steady?" in text and "* good/steady/2" in text
-    assert "| `good/steady/2` | quick | host |" in assay.run("list", "--markdown").stdout
     assert "3 cases" in assay.run("list", "--suite", "quick", "good").stdout
+
+
+def test_the_page_of_probes(assay):
+    page = subprocess.run([assay.path, "list", "good", "--markdown"], cwd=ROOT, text=True, check=True,
+                          capture_output=True).stdout
+    assert "### `good/steady`\n\n**Does a steady clock stay steady?**\n\n`assay` with probes that behave well, badly" in page
+    assert "Source: [harness/commands/tests/programs/test_probes.cpp](../harness/commands/" in page
+    assert "- `good/steady/<number>`; number: 0, 1, 2 (3 cases, quick; host)\n" in page
+    elsewhere = one_line(assay, "list", "good", "--markdown", code=2)
+    assert elsewhere.endswith("make this page in the root of the sources")
 
 
 @pytest.mark.parametrize("command", ["list", "info"])

@@ -32,6 +32,7 @@ def test_measures_and_writes_a_valid_file(assay):
     run = json.loads((assay.folder / "out/run.json").read_text())
     assert run["environment"]["gpu"] is None and run["environment"]["no_gpu"]
     assert run["run"]["suite"] == "quick" and run["run"]["options"]["seed"] == 1
+    assert run["metrics"]["bandwidth_gb_per_s"] == "Bytes moved in a second by all that take part."
 
 
 def test_the_seed_makes_the_order(assay):

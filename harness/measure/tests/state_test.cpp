@@ -15,8 +15,14 @@ namespace assay {
 namespace {
 
 Measurement measure(Callable<void(State&)> run, const RunOptions& options = {}) {
-  const Probe probe{
-      .name = "state_test", .targets = {Target::host}, .pace = Pace::host, .run = std::move(run)};
+  const Probe probe{.name = "state_test",
+                    .question = "",
+                    .metrics = {{"hit_rate", "Share of hits."},
+                                {"fraction_bits", "Bits of the fraction."},
+                                {"rate", "Operations in a second."}},
+                    .targets = {Target::host},
+                    .pace = Pace::host,
+                    .run = std::move(run)};
   return measure_case(probe, probe.cases.front(), options, nullptr);
 }
 
@@ -181,6 +187,22 @@ TEST(Figures, MayBeExactAndNeedNoSamples) {
   expect(metric(m, "fraction_bits"), "bit", Better::higher, 13, 13, 13);
   EXPECT_EQ(m.status, Status::ok);
   EXPECT_EQ(m.primary, "fraction_bits");
+}
+
+TEST(Figures, AreRefusedWithoutADescription) {
+  const char* const refused =
+      "metric 'depth' has no description: add it to .metrics of the registration in here.cu";
+  const auto with_source = [](Callable<void(State&)> run) {
+    const Probe probe{.name = "state_test",
+                      .question = "",
+                      .targets = {Target::host},
+                      .pace = Pace::host,
+                      .run = std::move(run),
+                      .source = "here.cu"};
+    return measure_case(probe, probe.cases.front(), {}, nullptr).reason;
+  };
+  EXPECT_EQ(with_source([](State& s) { s.add_exact("depth", "", Better::higher, 1); }), refused);
+  EXPECT_EQ(with_source([](State& s) { s.add_series({"depth", "", {{"n", {1}}}, {1}}); }), refused);
 }
 
 TEST(Series, HaveAValueForEachPlace) {
