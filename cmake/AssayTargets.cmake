@@ -4,20 +4,23 @@
 # harness/target_table.hpp.
 
 # Reads the rows: ASSAY_KNOWN_TARGETS and ASSAY_DEFAULT_TARGETS ("90a"), ASSAY_SUFFIXES ("_sm90"),
-# and for each of these its targets, ASSAY_TARGETS_OF_<suffix>.
+# for each of these its targets, ASSAY_TARGETS_OF<suffix>, and the target of each compute capability,
+# ASSAY_TARGET_OF_<major>.<minor>.
 function(assay_read_target_table table)
   file(READ ${table} text)
-  set(row "\\.name = \"sm_([0-9]+[af]?)\",[ \n]*\\.suffix = \"(_sm[0-9]+)\",[ \n]*\\.by_default = (true|false)")
+  string(CONCAT row "\\.name = \"sm_([0-9]+[af]?)\",[ \n]*\\.suffix = \"(_sm[0-9]+)\",[ \n]*"
+    "\\.by_default = (true|false),[ \n]*\\.major = ([0-9]+),[ \n]*\\.minor = ([0-9]+)")
   string(REGEX MATCHALL "${row}" rows "${text}")
   if(NOT rows)
     message(FATAL_ERROR "assay: ${table} holds no row of a target that begins with .name = "
-      "\"sm_<n>\", .suffix = \"_sm<n>\", .by_default = true or false")
+      "\"sm_<n>\", .suffix = \"_sm<n>\", .by_default = true or false, .major = <n>, .minor = <n>")
   endif()
   foreach(found IN LISTS rows)
     string(REGEX MATCH "${row}" found "${found}")
     list(APPEND known ${CMAKE_MATCH_1})
     list(APPEND suffixes ${CMAKE_MATCH_2})
     list(APPEND of${CMAKE_MATCH_2} ${CMAKE_MATCH_1})
+    set(ASSAY_TARGET_OF_${CMAKE_MATCH_4}.${CMAKE_MATCH_5} ${CMAKE_MATCH_1} PARENT_SCOPE)
     if(CMAKE_MATCH_3)
       list(APPEND default ${CMAKE_MATCH_1})
     endif()
@@ -38,6 +41,23 @@ endif()
 assay_read_target_table(${ASSAY_TARGET_TABLE})
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ASSAY_TARGET_TABLE})
 set(ASSAY_TARGETS ${ASSAY_DEFAULT_TARGETS} CACHE STRING "GPU targets to compile for")
+
+# `native` stands for this machine's GPUs, found anew at each configuration.
+if(ASSAY_TARGETS STREQUAL native)
+  set(found)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE capabilities ERROR_VARIABLE why RESULT_VARIABLE failed)
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+  list(REMOVE_DUPLICATES capabilities)
+  foreach(capability IN LISTS capabilities)
+    list(APPEND found ${ASSAY_TARGET_OF_${capability}})
+  endforeach()
+  if(NOT found)
+    message(FATAL_ERROR "assay: ASSAY_TARGETS is 'native', but nvidia-smi shows no GPU of a target "
+      "in harness/target_table.hpp (${failed} ${capabilities}${why}): name targets yourself")
+  endif()
+  set(ASSAY_TARGETS ${found})
+endif()
 foreach(target IN LISTS ASSAY_TARGETS)
   if(NOT target IN_LIST ASSAY_KNOWN_TARGETS)
     list(JOIN ASSAY_KNOWN_TARGETS " " known)

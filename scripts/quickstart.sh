@@ -6,11 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if (($#)); then
   cat <<'EOF'
 usage: scripts/quickstart.sh
-From a fresh checkout to a first report. Installs what is missing (scripts/setup.sh), builds every
-target, then
-  with an NVIDIA GPU     runs the quick suite on it (about a minute) and reports it;
-  without one            checks every probe's machine code for every target, measures this CPU, and
-                         reports that with the results of GPUs that are committed here.
+From a fresh checkout to a first report. Installs what is missing (scripts/setup.sh), then
+  with an NVIDIA GPU     builds for that (into build-native/), runs the quick suite on it, in well
+                         under a minute, and reports it;
+  without one            builds for every target (into build/), checks every probe's machine code,
+                         measures this CPU, and reports that with the committed results of GPUs.
 Either way the report says which instruction exists on which target, as the assembler has it.
 Run it again whenever you like: only the measuring is done again. Results go to out/.
 EOF
@@ -21,11 +21,16 @@ fi
 say() { printf '\nassay: %s\n' "$*" >&2; }
 # A case that failed is part of the report, which is made all the same.
 status=0
-measure() { build/assay "$@" || status=$?; ((status <= 1)) || exit $status; }
+measure() { "$assay" "$@" || status=$?; ((status <= 1)) || exit $status; }
 
-scripts/build.sh
+gpu=
+if [[ -e /dev/nvidia0 ]] || nvidia-smi -L >/dev/null 2>&1; then gpu=yes; fi
+# What is built for every target serves the GPU, too.
+if [[ -n $gpu && ! -x build/assay ]]; then export ASSAY_BUILD_DIR=build-native ASSAY_TARGETS=native; fi
+assay=${ASSAY_BUILD_DIR:-build}/assay
+scripts/build.sh assay assay_kernels
 now=out/$(date +%Y-%m-%dT%H%M%S)
-if [[ -e /dev/nvidia0 ]] || nvidia-smi -L >/dev/null 2>&1; then
+if [[ -n $gpu ]]; then
   say "measuring this GPU: the quick suite"
   measure run --suite quick --out "$now-quick"
   runs=("$now-quick")
@@ -42,9 +47,9 @@ else
 fi
 say "asking the assembler which instruction exists on which target: a minute or two, the first time"
 isa=()
-if build/assay isa --json >out/isa.json && build/assay isa --html >out/isa.html; then
+if "$assay" isa --json >out/isa.json && "$assay" isa --html >out/isa.html; then
   isa=(--isa out/isa.json)
 fi
-build/assay report "${runs[@]}" "${isa[@]}" --out out/report
+"$assay" report "${runs[@]}" "${isa[@]}" --out out/report
 say "the report: $PWD/out/report/index.html"
 exit $status

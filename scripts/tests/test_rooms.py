@@ -34,8 +34,9 @@ FAMILIES = {
     "probes/host": ("probes/memory",),  # the same ring, in the CPU's caches
 }
 
-# The same order for kernels: what all use, baselines, operations, and the C API over them.
-KERNELS = ("kernels", "kernels/baselines", "an operation", "kernels/c_api")
+# The same order for kernels: what all use, baselines, the frame of their cases, operations, and the
+# C API over them.
+KERNELS = ("kernels", "kernels/baselines", "kernels/frame", "an operation", "kernels/c_api")
 
 MOST_FILES = 20  # of a folder's own: what is seen at one glance
 

@@ -2,6 +2,7 @@
 """harness/target_table.hpp is the one place that knows the targets: everything else asks it."""
 
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -116,3 +117,22 @@ def test_a_row_is_all_that_a_new_target_takes(tmp_path):
     subprocess.run(["c++", "-std=c++20", f"-I{tmp_path}", f"-I{sources.ROOT}", '-DASSAY_TARGETS="90a 999a"',
                     "main.cpp", sources.ROOT / "harness/target.cpp", "-o", "main"], cwd=tmp_path, check=True)
     assert subprocess.run([tmp_path / "main"], capture_output=True, text=True).stdout == "1 1 2 1"
+
+
+def test_native_is_the_target_of_this_machines_gpus(tmp_path):
+    """Of whatever nvidia-smi says, each target once; without it, what is missing is said."""
+    fake = tmp_path / "nvidia-smi"
+    fake.write_text("#!/bin/sh\necho 9.0\necho 9.0\necho 8.9\n")
+    fake.chmod(0o755)
+    script = tmp_path / "native.cmake"
+    script.write_text(f"cmake_minimum_required(VERSION 3.25)\nset(ASSAY_TARGETS native CACHE STRING \"\")\n"
+                      f"include({sources.ROOT}/cmake/AssayTargets.cmake)\nmessage(\"${{ASSAY_TARGETS}}\")\n")
+
+    def configured(path: str) -> subprocess.CompletedProcess:
+        return subprocess.run([shutil.which("cmake"), "-P", script], capture_output=True, text=True,
+                              env={"PATH": path})
+
+    assert configured(f"{tmp_path}:/usr/bin:/bin").stderr.strip() == "90a;89"
+    fake.unlink()
+    refused = configured(str(tmp_path))
+    assert refused.returncode != 0 and "nvidia-smi shows no GPU" in words(refused.stderr)
