@@ -11,6 +11,7 @@
 #include "harness/code/assembler.hpp"
 #include "harness/code/verification.hpp"
 #include "harness/run/json_io.hpp"
+#include "harness/run/selection.hpp"
 #include "harness/sass/measured_loops.hpp"
 #include "harness/sass/stages.hpp"
 #include "harness/tests/scratch.hpp"
