@@ -7,6 +7,12 @@
 
 namespace assay {
 
+const TargetRow& row_of(Target target) { return kTargetTable[static_cast<int>(target)]; }
+
+bool has(Target target, FeatureSet features) { return row_of(target).features.contains(features); }
+
+std::string_view name(Target target) { return row_of(target).name; }
+
 Target parse_target(std::string_view text) {
   std::string known;
   for (const TargetRow& row : kTargetTable) {

@@ -9,15 +9,13 @@
 namespace assay {
 
 // All that is known of a target.
-constexpr const TargetRow& row_of(Target target) { return kTargetTable[static_cast<int>(target)]; }
+const TargetRow& row_of(Target target);
 
 // Whether a target has a feature, or all of several.
-constexpr bool has(Target target, FeatureSet features) {
-  return row_of(target).features.contains(features);
-}
+bool has(Target target, FeatureSet features);
 
 // The spelling nvcc, ptxas and nvJitLink use: "sm_90a".
-constexpr std::string_view name(Target target) { return row_of(target).name; }
+std::string_view name(Target target);
 // Inverse of name(); throws Error(usage) that lists the known targets.
 Target parse_target(std::string_view text);
 // The target whose code a GPU of this compute capability runs best; Target::host if there is none.

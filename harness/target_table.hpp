@@ -11,7 +11,16 @@
 namespace assay {
 
 // `host` stands for probes of the CPU, which need no GPU at all.
-enum class Target : std::uint8_t { host, sm_89, sm_90a, sm_100a, sm_103a, sm_120a };
+enum class Target : std::uint8_t {
+  host,
+  sm_89,
+  sm_90a,
+  sm_100a,
+  sm_103a,
+  sm_110a,
+  sm_120a,
+  sm_121a,
+};
 
 // What a probe may ask of a target. 64 at most.
 enum class Feature : std::uint8_t {
@@ -54,7 +63,7 @@ enum class Feature : std::uint8_t {
   f32_three_way,        // PTX has minimum and maximum of three f32
   f32_three_way_whole,  // ... each one instruction: FMNMX3
   fma_oob,              // fma.oob, which takes the NaN of out of bounds for 0
-  integer_pairs,        // sums, minima and maxima of 16-bit pairs, and .relu of integers
+  integer_pairs,        // 16-bit pairs added and compared as such, and .relu of integers
   integers_64,          // IADD.64 and SEL.64, not two of 32 bits
   mixed_fma,            // FP32 sums with 16-bit operands (FHADD, FHFMA)
   narrow_conversions,   // conversion from and to floats of 6 and 4 bits and ue8m0
@@ -138,7 +147,7 @@ struct TargetRow {
   ScalarRates scalar;
 };
 
-// What a generation brought and all since have kept; what the chips with tcgen05 have beside it.
+// What a generation brought, and what kinds of chips share.
 inline constexpr FeatureSet kSinceHopper = {Feature::clusters,
                                             Feature::dependent_launch,
                                             Feature::setmaxnreg,
@@ -165,12 +174,19 @@ inline constexpr FeatureSet kSinceBlackwell =
                               Feature::f32_three_way,
                               Feature::mixed_fma,
                               Feature::narrow_conversions};
-inline constexpr FeatureSet kTcgen05 = {Feature::tcgen05,          Feature::tma_multicast,
-                                        Feature::tma_scatter,      Feature::dpx,
-                                        Feature::vabsdiff,         Feature::credux,
-                                        Feature::redux_f32,        Feature::stochastic_rounding,
-                                        Feature::f32_pairs_whole,  Feature::f32_three_way_whole,
-                                        Feature::counts_dram_bytes};
+inline constexpr FeatureSet kTcgen05 =
+    kSinceBlackwell + FeatureSet{Feature::tcgen05, Feature::tma_multicast, Feature::tma_scatter,
+                                 Feature::vabsdiff, Feature::f32_three_way_whole};
+inline constexpr FeatureSet kDatacenter = kTcgen05 + FeatureSet{Feature::dpx,
+                                                                Feature::credux,
+                                                                Feature::redux_f32,
+                                                                Feature::stochastic_rounding,
+                                                                Feature::f32_pairs_whole,
+                                                                Feature::counts_dram_bytes};
+inline constexpr FeatureSet kSm120 =
+    kSinceBlackwell + FeatureSet{Feature::mma_fp8,         Feature::mma_narrow_floats,
+                                 Feature::mma_block_scale, Feature::integers_64,
+                                 Feature::uniform_floats,  Feature::typed_vimnmx};
 
 // Tensor cores: NVIDIA H100 whitepaper (table 3), Ada and RTX Blackwell whitepapers, Blackwell
 // datasheets, as collected in OpenXLA's cuda_core_info_table.cc. GeForce parts of sm_89 and sm_120
@@ -236,8 +252,7 @@ inline constexpr TargetRow kTargetTable[] = {
      .chips = "GB100, GB102: B200, GB200",
      .profiled = "GB100 GB102",
      .assembled = "sm_100 sm_100a sm_100f",
-     .features = kSinceBlackwell + kTcgen05 +
-                 FeatureSet{Feature::tcgen05_integers, Feature::counts_shared_pipe},
+     .features = kDatacenter + FeatureSet{Feature::tcgen05_integers, Feature::counts_shared_pipe},
      .tensor = {.f64 = {128, "src_fp64", 0},
                 .tf32 = {4096, "op_utchmma_src_tf32_dst_fp32"},
                 .f16 = {8192, "op_utchmma_src_fp16_dst_fp32"},
@@ -256,10 +271,9 @@ inline constexpr TargetRow kTargetTable[] = {
      .minor = 3,
      .chips = "GB110: B300, GB300",
      .profiled = "GB110",
-     .assembled = "sm_103a sm_110a",
-     .features = kSinceBlackwell + kTcgen05 +
-                 FeatureSet{Feature::tcgen05_k96, Feature::tcgen05_ld_red, Feature::packed_ex2,
-                            Feature::block16_suffix},
+     .assembled = "sm_103a",
+     .features = kDatacenter + FeatureSet{Feature::tcgen05_k96, Feature::tcgen05_ld_red,
+                                          Feature::packed_ex2, Feature::block16_suffix},
      .tensor = {.tf32 = {4096, "op_utchmma_src_tf32_dst_fp32"},
                 .f16 = {8192, "op_utchmma_src_fp16_dst_fp32"},
                 .bf16 = {8192, "op_utchmma_src_bf16_dst_fp32"},
@@ -269,6 +283,17 @@ inline constexpr TargetRow kTargetTable[] = {
                 .fp4 = {49152, "op_utcomma_src_fp4_dst_fp32", 4.0 / 3},
                 .s8 = {512, "op_imma_src_int8"}},
      .scalar = {.half2 = 64, .f64 = 2, .iadd3 = 64, .ex2 = 32}},
+    {.target = Target::sm_110a,
+     .name = "sm_110a",
+     .suffix = "_sm100",
+     .by_default = false,
+     .major = 11,
+     .minor = 0,
+     .chips = "GB10B: Jetson T5000 (Thor)",
+     .profiled = "GB10B",
+     .assembled = "sm_110a",
+     .features = kTcgen05 - FeatureSet{Feature::integer_pairs, Feature::vimnmx} +
+                 FeatureSet{Feature::tcgen05_integers, Feature::tcgen05_ld_red}},
     {.target = Target::sm_120a,
      .name = "sm_120a",
      .suffix = "_sm120",
@@ -277,11 +302,8 @@ inline constexpr TargetRow kTargetTable[] = {
      .minor = 0,
      .chips = "GB202 to GB207: GeForce RTX 50, RTX PRO 6000 Blackwell",
      .profiled = "GB202 GB203 GB205 GB206 GB207",
-     .assembled = "sm_120 sm_120a sm_120f sm_121a",
-     .features = kSinceBlackwell + FeatureSet{Feature::mma_fp8, Feature::mma_narrow_floats,
-                                              Feature::mma_block_scale, Feature::integers_64,
-                                              Feature::uniform_floats, Feature::typed_vimnmx,
-                                              Feature::counts_dram_operations},
+     .assembled = "sm_120 sm_120a sm_120f",
+     .features = kSm120 + FeatureSet{Feature::counts_dram_operations},
      .tensor = {.tf32 = {512, "op_hmma_src_tf32_dst_fp32"},
                 .f16 = {1024, "op_hmma_src_fp16_dst_fp32"},
                 .bf16 = {1024, "op_hmma_src_bf16_dst_fp32"},
@@ -291,6 +313,16 @@ inline constexpr TargetRow kTargetTable[] = {
                 .fp4 = {4096, "src_fp4_dst_fp32"},
                 .s8 = {2048, "op_imma_src_int8"}},
      .scalar = {.half2 = 64, .f64 = 2, .iadd3 = 128, .ex2 = 16}},
+    {.target = Target::sm_121a,
+     .name = "sm_121a",
+     .suffix = "_sm120",
+     .by_default = false,
+     .major = 12,
+     .minor = 1,
+     .chips = "GB20B: GB10 (DGX Spark)",
+     .profiled = "GB20B",
+     .assembled = "sm_121a",
+     .features = kSm120},
 };
 
 constexpr bool rows_are_ordered_as_the_enumerators() {

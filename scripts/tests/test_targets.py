@@ -103,7 +103,7 @@ def test_a_row_is_all_that_a_new_target_takes(tmp_path):
     """Another row in a copy of the table: CMake compiles for it, and the harness answers for it."""
     copy = tmp_path / "harness/target_table.hpp"
     copy.parent.mkdir()
-    text = re.sub(r"(enum class Target[^}]*?)\s*\}", r"\1, sm_999a }", TABLE.read_text())
+    text = re.sub(r"(enum class Target[^}]*?),?\s*\}", r"\1, sm_999a }", TABLE.read_text())
     row = ('    {.target = Target::sm_999a, .name = "sm_999a", .suffix = "_sm999", .by_default = true,\n'
            '     .major = 99, .minor = 9, .features = kSinceHopper},\n')
     head, rest = text.split("kTargetTable[] = {", 1)

@@ -70,7 +70,7 @@ MODULE = """.version 8.0
 def test_a_module_gets_the_target_asked_for(isa, tmp_path):
     (tmp_path / "square.ptx").write_text(MODULE)
     form, = json.loads(isa("--json", "--ptx", "square.ptx").stdout)["forms"]
-    assert len(form["targets"]) == 12
+    assert len(form["targets"]) >= 12
     assert {v["status"] for v in form["targets"].values()} == {"native"}
     assert all("MUFU.SQRT" in v["opcodes"] for v in form["targets"].values())
 
@@ -122,7 +122,7 @@ def test_every_form_exists_somewhere_and_the_second_time_is_quick():
     assert time.monotonic() - start < 2
     assert done.stderr == ""
     matrix = json.loads(done.stdout)
-    assert len(matrix["forms"]) > 900 and len(matrix["targets"]) == 12
+    assert len(matrix["forms"]) > 900 and len(matrix["targets"]) >= 12
     nowhere = [form["name"] for form in matrix["forms"]
                if all(v["status"] == "rejected" for v in form["targets"].values())]
     assert [name for name in nowhere if not any(re.search(p, name) for p in NOWHERE)] == []

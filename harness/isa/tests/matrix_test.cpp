@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
+#include <vector>
 
 #include "harness/error.hpp"
 #include "harness/isa/assembly.hpp"
@@ -34,8 +37,11 @@ class IsaStore : public ::testing::Test {
   fs::path folder_;
 };
 
-// What is known of the default targets, in their order:
-// 89 90 90a 100 100a 100f 103a 110a 120 120a 120f 121a.
+// What is known of these targets, in their order.
+const std::vector<std::string> kTargets = {"sm_89",   "sm_90",   "sm_90a",  "sm_100",
+                                           "sm_100a", "sm_100f", "sm_103a", "sm_110a",
+                                           "sm_120",  "sm_120a", "sm_120f", "sm_121a"};
+
 struct Known {
   std::string ptx, cells;
 };
@@ -84,7 +90,7 @@ const Known kKnown[] = {
 TEST_F(IsaStore, TheMatrixIsAsKnown) {
   std::vector<Form> forms;
   for (const Known& known : kKnown) forms.push_back(forms_from(known.ptx).front());
-  const Matrix matrix = judge_all(forms, default_targets(), [](std::size_t, std::size_t) {});
+  const Matrix matrix = judge_all(forms, kTargets, [](std::size_t, std::size_t) {});
   for (std::size_t f = 0; f < forms.size(); ++f) {
     std::string cells;
     for (const Verdict& verdict : matrix.verdicts[f])
@@ -149,6 +155,16 @@ TEST_F(IsaStore, UnknownTargetsAreNamed) {
   };
   EXPECT_NE(error("hopper").find("unknown target 'hopper'"), std::string::npos);
   EXPECT_NE(error("sm_42").find("sm_42"), std::string::npos);
+}
+
+// Columns that result files and pages have, in this order.
+TEST(IsaMatrix, TheTableOfTargetsSaysItsColumns) {
+  std::vector<std::string> known;
+  std::ranges::copy_if(default_targets(), std::back_inserter(known), [](const std::string& target) {
+    return std::ranges::count(kTargets, target) > 0;
+  });
+  EXPECT_EQ(known, kTargets);
+  EXPECT_NO_THROW(std::ranges::for_each(default_targets(), require_target));
 }
 
 // Registered forms: what is asked of the tables themselves.
