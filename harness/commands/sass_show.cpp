@@ -10,12 +10,8 @@
 
 #include "harness/code/cubin.hpp"
 #include "harness/code/verification.hpp"
-<<<<<<< ours
 #include "harness/machine/files.hpp"
-=======
-#include "harness/run/json_io.hpp"
 #include "harness/run/selection.hpp"
->>>>>>> theirs
 #include "harness/sass/analysis.hpp"
 #include "harness/sass/measured_loops.hpp"
 #include "harness/sass/report_json.hpp"

@@ -2,10 +2,6 @@
 // What the cases of every operation have in common: operands are made, everybody's result is
 // checked, libraries choose their fastest candidate, and then all take turns.
 #pragma once
-<<<<<<< ours
-=======
-#include <functional>
->>>>>>> theirs
 #include <memory>
 #include <span>
 #include <string>
