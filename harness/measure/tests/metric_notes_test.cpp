@@ -54,10 +54,12 @@ std::map<std::string, std::set<std::string>> recorded() {
 TEST(Descriptions, ExistForAllThatWasEverRecorded) {
   const auto names = recorded();
   EXPECT_FALSE(names.empty());
-  for (const Probe* probe : probes())
-    if (const auto found = names.find(probe->name); found != names.end())
-      for (const std::string& name : found->second)
-        EXPECT_NE(describe(*probe, name), "") << probe->name << ": " << name;
+  for (const Probe* probe : probes()) {
+    const auto found = names.find(probe->name);
+    if (found == names.end()) continue;
+    for (const std::string& name : found->second)
+      EXPECT_NE(describe(*probe, name), "") << probe->name << ": " << name;
+  }
 }
 
 std::string sources_of_family(const Probe& probe) {
