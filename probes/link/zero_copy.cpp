@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that reach into page-locked memory of the CPU themselves, without a copy before.
+// Kernels that reach into page-locked memory of the CPU themselves, without a copy before: what
+// data costs that is used once, and the latency of a dependent load over the link.
 #include <bit>
 
 #include "harness/cuda.hpp"

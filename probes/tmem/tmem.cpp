@@ -297,13 +297,14 @@ Probe probe(const std::string& operation, const char* question, std::vector<Targ
           .run = run};
 }
 
-const Registration ld{probe("ld",
-                            "How fast, and how soon, do registers get what tensor memory holds?",
-                            {Target::sm_100a, Target::sm_103a})};
+const Registration ld{
+    probe("ld", "How fast do registers load from tensor memory, and how long does one load take?",
+          {Target::sm_100a, Target::sm_103a})};
 const Registration st{
-    probe("st", "How fast do registers reach tensor memory?", {Target::sm_100a, Target::sm_103a})};
+    probe("st", "How fast do registers store to tensor memory, and how long does one store take?",
+          {Target::sm_100a, Target::sm_103a})};
 const Registration ld_red{probe("ld_red",
-                                "What does it cost to get the greatest of what is loaded as well?",
+                                "What does it cost to get the maximum of what is loaded as well?",
                                 {Target::sm_103a})};
 
 }  // namespace
