@@ -25,8 +25,8 @@ Json metric_descriptions(const std::vector<Json>& measurements) {
   for (const Json& measurement : measurements) {
     const auto probe = known.find(measurement.value("probe", ""));
     if (probe == known.end()) continue;
-    for (const auto& [metric, figure] : measurement.value("metrics", Json::object()).items())
-      add(descriptions, *probe->second, metric);
+    const Json metrics = measurement.value("metrics", Json::object());
+    for (const auto& [metric, figure] : metrics.items()) add(descriptions, *probe->second, metric);
     for (const Json& series : measurement.value("series", Json::array()))
       add(descriptions, *probe->second, series.at("name"));
   }

@@ -136,8 +136,8 @@ const Registration registration{{
     .name = "numerics/fragment",
     .question = "Which thread and register of an MMA holds which element of A, B and D?",
     .metrics = {{"map",
-                 "Element that each thread's register holds, as row * columns + column; empty "
-                 "where it holds none."},
+                 "Element that each thread's register holds, numbered row by row; empty where it "
+                 "holds none."},
                 {"matches_ptx_isa",
                  "Whether the map is the one that the PTX ISA documents: 1 or 0."}},
     .cases = cases(),
