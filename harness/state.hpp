@@ -125,7 +125,7 @@ class State {
                   std::span<const double> values);
   // Adds a finding that is no sample and has no spread: a count of bits, a size, an error bound.
   void add_exact(std::string name, std::string unit, Better better, double value);
-  // Adds a curve, sweep or map beside the figures.
+  // Adds a curve, sweep or map. It and added figures need a sentence each in Probe::metrics.
   void add_series(Series series);
   // Makes this metric the primary one, in place of the first.
   void lead_with(std::string metric);

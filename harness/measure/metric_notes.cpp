@@ -46,8 +46,10 @@ const std::vector<MetricNote>& standard_metrics() {
        "Cycles between the starts of two independent copies of an instruction in one warp."},
       {"bus_bandwidth_gb_per_s",
        "Bandwidth on the busiest link of a collective, as nccl-tests counts it."},
-      {"energy_pj_per_flop", "Power drawn under lasting load over the operations of that second."},
-      {"energy_pj_per_byte", "Power drawn under lasting load over the bytes moved in that second."},
+      {"energy_pj_per_flop",
+       "Energy of one operation under lasting load: power over operations in a second."},
+      {"energy_pj_per_byte",
+       "Energy of one byte moved under lasting load: power over bytes in a second."},
   };
   return notes;
 }
