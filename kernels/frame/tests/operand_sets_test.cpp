@@ -29,7 +29,10 @@ TEST(OperandSets, InputsFollowTheSeedAndOutputsArePoisoned) {
   using Values = std::vector<std::uint16_t>;
   const auto inputs = [&](std::uint64_t seed) {
     std::set<Values> found;
-    const Probe probe{.name = "operand_sets_test", .run = [&](State& s) {
+    const Probe probe{.name = "operand_sets_test",
+                      .question = "",
+                      .metrics = {{"sets", "Sets of operands that rotate."}},
+                      .run = [&](State& s) {
                         const OperandSets sets(s, {{.bytes = kCount * 2}, uniform_bf16(kCount)});
                         for (int i : {0, 1}) {
                           const auto values = [&](std::size_t operand) {
