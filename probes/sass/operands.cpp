@@ -170,9 +170,10 @@ void run(State& s) {
   in.insert(in.end(), std::size_t{kInputs} * kThreads, static_cast<float>(kA));
   kernel.set_inputs(in);
   const auto out = kernel.outputs_after<float>(kRounds);
+  constexpr int kSteps = kRounds * kCopies / kChains;  // of each chain
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const double start = static_cast<double>(i / kThreads) + 1;
-    const double expected = start + kRounds * kCopies / kChains * kA * kA;
+    const std::size_t chain = i / kThreads;
+    const double expected = static_cast<double>(chain + 1) + kSteps * kA * kA;
     s.require(out[i] == expected, fmt::format("a chain ended with {}, not {}", out[i], expected));
   }
   const auto per_instruction = [](double cycles, int warps) {

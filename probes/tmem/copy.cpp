@@ -11,6 +11,7 @@
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/tcgen05_batches.hpp"
+#include "harness/ptx/descriptor/tcgen05_descriptor.hpp"
 
 namespace {
 
