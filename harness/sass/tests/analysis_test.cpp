@@ -10,6 +10,7 @@
 
 #include "harness/code/assembler.hpp"
 #include "harness/code/verification.hpp"
+#include "harness/measurement.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/sass/measured_loops.hpp"
@@ -53,7 +54,7 @@ TEST_P(Prediction, IsWithinATenthOfWhatWasMeasured) {
 
   const KernelAnalysis kernel = analysis_of_case(name, costs);
   const LoopAnalysis& loop = kernel.hot.at(0);
-  const auto found = measured().find(*kernel.function, loop, name, true);
+  const auto found = measured().find(*kernel.function, loop, name, SassRecord{}, true);
   if (!found) GTEST_SKIP() << "the committed result is of another loop than the probe has now";
   EXPECT_NEAR(loop.predicted() / found->cycles, 1, 0.1) << loop.bound_by();
 }
@@ -77,7 +78,8 @@ TEST(SassAnalysis, BoundsHoldWhereverLoopsWereMeasured) {
     for (std::size_t i = 0; i < v.code.size(); ++i) {
       if (!v.code[i].function || !v.code[i].loop) continue;
       const KernelAnalysis kernel = analyse(v.code[i].function, table(), {.loop = v.code[i].loop});
-      const auto found = measured().find(*kernel.function, kernel.hot.at(0), v.name, i == 0);
+      const auto found =
+          measured().find(*kernel.function, kernel.hot.at(0), v.name, v.kernels[i], i == 0);
       if (!found) continue;
       const double share = kernel.hot[0].predicted() / found->cycles;
       EXPECT_LT(share, 1.05) << v.name << " " << kernel.function->name;
