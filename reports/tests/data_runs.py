@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from machine_runs import series
 from report_runs import Maker, gpu
 
-from assay.run_file import Measurement, Metric, Run, Series
+from assay.files import Measurement, Metric, Run, Series
 
 SIZES = [2**n for n in range(10, 28)]
 FLIGHT = [2048, 8192, 32768, 131072]

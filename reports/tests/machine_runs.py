@@ -7,7 +7,7 @@ from typing import Any
 
 from report_runs import Maker
 
-from assay.run_file import Axis, Measurement, Run, Series
+from assay.files import Axis, Measurement, Run, Series
 
 # Instruction -> (cycles alone, pipe): POPC and MUFU share one, IADD3 and LOP3 another; FADD is limited by issue alone.
 PIPES = {

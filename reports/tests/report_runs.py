@@ -7,7 +7,7 @@ import hashlib
 import random
 from typing import Any
 
-from assay.run_file import Baseline, Estimate, Measurement, Metric, Run
+from assay.files import Baseline, Estimate, Measurement, Metric, Run
 
 UNITS = {
     "flop_per_clock_per_sm": "FLOP/clk/SM",

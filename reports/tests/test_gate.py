@@ -5,13 +5,14 @@ import pytest
 import runs
 from runs import measurement
 
+from assay.files import Run
+from assay.files.document import measurement_of
 from assay.gate.command import Exit, judge
 from assay.gate.compare import IncomparableRuns, Rules, Verdict, compare
-from assay.run_file import Run, _measurement
 
 
 def load(document):
-    return Run(document["environment"], [_measurement(m) for m in document["measurements"]])
+    return Run(document["environment"], [measurement_of(m) for m in document["measurements"]])
 
 
 def result(base, candidate, rules=Rules(), **environment):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import runs
 
+from assay.files import Measurement, Metric, Run
 from assay.gate.compare import Rules, Verdict, compare
-from assay.run_file import Measurement, Metric, Run
 from assay.statistics import clopper_pearson, median_interval
 
 CASES = 400

@@ -14,12 +14,17 @@ from matplotlib import image
 from report_runs import Maker, gpu, offline
 from test_report_page import Document
 
-from assay.report import answers, curves, loops, metadata, model, page, places, site
+from assay.files import Measurement, Metric, Run, RunFileError, sass_file, save
+from assay.report import site
 from assay.report.__main__ import main
-from assay.report.blocks import around
-from assay.report.curves import Axis, Line
-from assay.report.text import THIN
-from assay.run_file import Measurement, Metric, Run, RunFileError, save
+from assay.report.block.tables import around
+from assay.report.book import model
+from assay.report.book.text import THIN
+from assay.report.draw import curves
+from assay.report.draw.curves import Axis, Line
+from assay.report.family.numerics import metadata
+from assay.report.page import sections
+from assay.report.page.answers import answers
 
 NUMBERS = [*range(13, 22), 30]
 
@@ -30,7 +35,7 @@ def book():
 
 
 def blocks(book):
-    return {b.number: b for found in places.blocks(book).values() for b in found}
+    return sections.evidence(sections.blocks(book))
 
 
 def said(block):
@@ -53,7 +58,7 @@ def test_each_question_has_one_place_with_words_and_tables(book):
 
 def test_a_run_without_them_says_which_command_measures_them():
     empty = model.build([Run(gpu(), [])])
-    said_of = {a.question.number: a for _, part in answers.answers(empty) for a in part}
+    said_of = {a.question.number: a for _, part in answers(empty) for a in part}
     assert not any(blocks(empty).values())
     for number in NUMBERS:
         assert "not measured" in said_of[number].remark and "assay " in said_of[number].remark
@@ -102,8 +107,8 @@ def test_runs_that_measured_none_of_it_have_no_column_beside_published_figures()
     levels = next(t for t in blocks(book)[13].tables if t.caption.startswith("Every level"))
     assert levels.head == ["Figure", "A measured", "Published", "Deviation", "Why"]
     assert {len(row) for row in levels.rows} == {5}
-    sections = {s.key: s for s in page.sections(book, {})}
-    assert sections["memory"].shown == [0] and sections["sass"].shown == [1]
+    cases = sections.cases(book)
+    assert cases["memory"].shown == [0] and cases["sass"].shown == [1]
 
 
 def test_power_of_memory_traffic_is_what_lies_above_the_idle_kernel(book):
@@ -282,7 +287,7 @@ def test_damaged_hot_loops_are_refused_in_one_line(content, tmp_path):
     path = tmp_path / "sass-x.json"
     path.write_text(content)
     with pytest.raises(RunFileError, match="sass-x.json: .*assay sass"):
-        loops.load(path)
+        sass_file.load(path)
 
 
 def test_metadata_of_sparse_operands_is_drawn_by_chunk():

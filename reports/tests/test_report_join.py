@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-from assay.report.join import in_order, joined
-from assay.run_file import Baseline, Estimate, Measurement, Run
+from assay.files import Baseline, Estimate, Measurement, Run
+from assay.report.book.join import in_order, joined
 
 H200 = {"gpu": {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 132}, "driver": "580"}
 

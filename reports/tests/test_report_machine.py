@@ -9,9 +9,14 @@ import machine_runs
 import pytest
 from report_runs import Maker, offline
 
-from assay.report import answers, derive, functions, instructions, isa, model, numerics, pipes, tensor_cores
-from assay.report.pipes import interference
-from assay.run_file import Run, RunFileError
+from assay.files import Run, RunFileError, isa_file
+from assay.report.book import instructions, mma, model
+from assay.report.family.numerics import fragments, sums
+from assay.report.family.sass import pipes
+from assay.report.family.sass.pipes import interference
+from assay.report.family.special_function import balance, overlap, polynomial
+from assay.report.family.tensor_core import power, rates, sweeps
+from assay.report.page.answers import answers
 
 
 def book(run, *more):
@@ -25,7 +30,7 @@ def machine():
 
 def said(found, number):
     """The answer to one question as lines of text."""
-    answer = next(a for _, part in answers.answers(found) for a in part if a.question.number == number)
+    answer = next(a for _, part in answers(found) for a in part if a.question.number == number)
     return [f"{f.label}: {', '.join(t for t, _ in parts)}" for f in answer.findings for _, parts in f.lines]
 
 
@@ -151,12 +156,12 @@ def test_what_was_only_built_stands_beside_what_was_measured():
     ],
 )
 def test_names_of_matrix_instructions(name, expected):
-    mma = tensor_cores.parse(name)
-    assert (mma and (mma.family, mma.kind, mma.accumulate, mma.source)) == expected
+    found = mma.parse(name)
+    assert (found and (found.family, found.kind, found.accumulate, found.source)) == expected
 
 
 def test_a_line_per_type_has_the_fastest_shape_of_each_source(machine):
-    lines = {(line.family, line.kind, line.accumulate): line for line in tensor_cores.lines(machine)}
+    lines = {(line.family, line.kind, line.accumulate): line for line in rates.lines(machine)}
     bf16 = lines["wgmma", "bf16", ""]
     assert {source: best.shape for source, best in bf16.best.items()}.keys() == {"rs", "sparse", "sparse_rs"}
     assert bf16.best["rs"].number.value == pytest.approx(4096, rel=0.01)
@@ -165,11 +170,11 @@ def test_a_line_per_type_has_the_fastest_shape_of_each_source(machine):
 
 def test_sweep_over_n_and_power_by_data(machine):
     column = machine.columns[0]
-    curves = tensor_cores.sweeps(machine, column)
+    curves = sweeps.sweeps(machine, column)
     assert [(c.kind, c.source, [n for n, _ in c.points]) for c in curves][0] == ("bf16", "rs", [8, 64, 256])
-    drawn = tensor_cores.power(machine, column)
+    drawn = power.power(machine, column)
     assert [(d.kind, d.data) for d in drawn][:2] == [("bf16", "zeros"), ("bf16", "normal")] and drawn[0].watts
-    assert tensor_cores.n_sweep(machine, column) and tensor_cores.power_by_data(machine, column)
+    assert sweeps.n_sweep(machine, column) and power.power_by_data(machine, column)
 
 
 def test_of_equal_shapes_the_one_with_a_sustained_rate_counts():
@@ -181,23 +186,23 @@ def test_of_equal_shapes_the_one_with_a_sustained_rate_counts():
         m.metrics["flop_per_clock_per_sm"].value = {"m64n64": 4096.5, "m64n128": 4096}.get(m.name.split("/")[3], 4096.2)
     make.add("tensor_core/mma_sync/s4/m16n8k64", flop_per_clock_per_sm=9000).flags.append("emulated")
     found = book(make.run)
-    wgmma, _ = tensor_cores.lines(found)
+    wgmma, _ = rates.lines(found)
     assert wgmma.best["dense"].shape == "m64n128" and wgmma.sustained.value == pytest.approx(800, rel=0.01)
     assert "sustained" in said(found, 1)[1]
-    assert derive.best_mma(found, "flop_per_clock_per_sm", 0).keys() == {"bf16"}
+    assert mma.best_mma(found, "flop_per_clock_per_sm", 0).keys() == {"bf16"}
 
 
 def test_what_must_be_in_flight_is_a_map_without_what_does_not_fit(machine):
-    svg = tensor_cores.in_flight(machine, machine.columns[0]).svg
+    svg = sweeps.in_flight(machine, machine.columns[0]).svg
     assert svg.count("<rect") == 4 and "N = 256, 1 accumulator, waits for all, 1 warpgroup: 2" in svg
-    assert tensor_cores.in_flight(machine, machine.columns[0], "e4m3/rs") is None
+    assert sweeps.in_flight(machine, machine.columns[0], "e4m3/rs") is None
 
 
 # --- numerics and functions ------------------------------------------------------------------------------------------
 
 
 def test_cards_say_what_sums_keep(machine):
-    cards = numerics.cards(machine, machine.columns[0])
+    cards = sums.cards(machine, machine.columns[0])
     assert [(c.name, c.accumulate) for c in cards][-1] == ("wgmma f16", "f16")
     e4m3 = next(c for c in cards if c.name == "wgmma e4m3")
     assert e4m3.headline == "keeps 13 fraction bits, truncated; 32 products at once"
@@ -205,7 +210,7 @@ def test_cards_say_what_sums_keep(machine):
 
 
 def test_instructions_with_one_register_map_share_a_picture(machine):
-    (fragment,) = numerics.fragments(machine, machine.columns[0])
+    (fragment,) = fragments.fragments(machine, machine.columns[0])
     assert [name for name, _ in fragment.sources] == ["mma.sync bf16 m16n8k8", "mma.sync f16 m16n8k8"]
     assert fragment.matches is True and fragment.title == "A of mma.sync, 2 × 4"
     assert "row 1, column 2: thread 1, register 1, element 0" in fragment.figure.svg
@@ -214,14 +219,14 @@ def test_instructions_with_one_register_map_share_a_picture(machine):
 
 def test_mixes_and_overlaps(machine):
     column = machine.columns[0]
-    three, five = functions.mixes(machine, column)
+    three, five = polynomial.mixes(machine, column)
     assert (three.best, three.degree) == ((0.5, 25.0), 3) and three.max_ulp == pytest.approx(33.3, rel=0.01)
     assert five.best == (0.5, 23.0)
-    points = {o.schedule: o.points for o in functions.overlaps(machine, column)}
+    points = {o.schedule: o.points for o in overlap.overlaps(machine, column)}
     assert points["ping_pong"] == [(0.5, 0.9), (1.0, 0.95)]  # a place without a value is left out
-    for draw in (functions.exp2_mix, functions.overlap_efficiency, numerics.error_growth):
+    for draw in (polynomial.exp2_mix, overlap.overlap_efficiency, sums.error_growth):
         assert draw(machine, column).svg
-    assert "balances at d" in functions.imbalance_map(machine).description
+    assert "balances at d" in balance.imbalance_map(machine).description
 
 
 def test_balance_as_measured_takes_the_place_of_what_rates_say():
@@ -237,7 +242,7 @@ def test_balance_as_measured_takes_the_place_of_what_rates_say():
     ]
     (line,) = said(book(make.run), 7)
     assert "exp2 takes 1.00 × as long at 64, 0.50 × as long at 128, with polynomials below 48" in line
-    assert [b.ratios for b in functions.balances(book(make.run))] == [{64: 1.0, 128: 0.5}, {64: 0.75, 128: 0.37}]
+    assert [b.ratios for b in balance.balances(book(make.run))] == [{64: 1.0, 128: 0.5}, {64: 0.75, 128: 0.37}]
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
@@ -264,8 +269,8 @@ def test_the_questions_get_their_sentences(machine):
 
 def test_the_matrix_of_the_assembler_answers_where_instructions_exist(tmp_path):
     (tmp_path / "isa.json").write_text(json.dumps(machine_runs.ISA))
-    found = isa.load(tmp_path / "isa.json")
-    assert found.page is None and found.counts("wgmma", "sm_120a")["rejected"] == 1
+    found = isa_file.load(tmp_path / "isa.json")
+    assert found.counts("wgmma", "sm_120a")["rejected"] == 1
     asked = model.build([machine_runs.machine()], isa=found)
     assert said(asked, 32)[:2] == [
         "sm_90a: 1 of 2 forms native, 1 emulated",
@@ -285,7 +290,7 @@ def test_a_matrix_that_is_none_is_refused_in_one_line(tmp_path, content, problem
     path = tmp_path / "isa.json"
     path.write_text(content)
     with pytest.raises(RunFileError, match=f"{path}: {problem}") as error:
-        isa.load(path)
+        isa_file.load(path)
     assert "\n" not in str(error.value)
     with pytest.raises(RunFileError, match="cannot be read"):
-        isa.load(tmp_path / "none.json")
+        isa_file.load(tmp_path / "none.json")

@@ -6,9 +6,13 @@ import math
 import pytest
 import report_runs
 
-from assay.report import answers, derive, findings, model, text
-from assay.report.page import grouped
-from assay.run_file import Estimate, Measurement, Metric, Run
+from assay.files import Estimate, Measurement, Metric, Run
+from assay.report.answer import findings, suite
+from assay.report.book import labels, mma, model, roofs, text
+from assay.report.family.memory import overview as memory_overview
+from assay.report.family.special_function import balance
+from assay.report.page.answers import answers
+from assay.report.page.sections import cases, grouped
 
 
 def metric(value, unit="cycle", low=None, high=None, **more):
@@ -53,17 +57,18 @@ def test_shares_and_deviations():
     assert text.percent(0.9934) == "99.3\u202f%"
     assert text.deviation(90.0, 100.0) == "\u221210.0\u202f%"
     assert text.size(3 * 2**20) == "3\u202fMiB"
-    assert text.case_words("link/h2d/pinned/268435456") == "h2d pinned 256\u202fMiB"
-    assert text.case_words("sass/ffma/4096") == "ffma 4096"
+    assert labels.case_words("link/h2d/pinned/268435456") == "h2d pinned 256\u202fMiB"
+    assert labels.case_words("sass/ffma/4096") == "ffma 4096"
 
 
 def test_a_probe_nobody_heard_of_gets_its_row_and_its_family():
     run = run_of(case("quantum/entangle/pair", 7.5, "wobble_per_fortnight"))
     book = model.build([run])
-    ((key, title, _, rows),) = book.families()
-    assert (key, title) == ("quantum", "Quantum")
+    ((key, found),) = cases(book).items()
+    rows = found.rows
+    assert (key, found.title) == ("quantum", "Quantum")
     assert rows[0].metric == "wobble_per_fortnight" and rows[0].first.value == 7.5
-    assert text.quantity(rows[0].metric) == "wobble per fortnight"
+    assert labels.quantity(rows[0].metric) == "wobble per fortnight"
 
 
 def test_repetitions_become_their_median_and_an_interval_over_all():
@@ -167,10 +172,10 @@ def imbalance_run(mma, exp2):
 
 
 def test_exp2_overtakes_the_products_at_the_head_dimension_of_the_arithmetic():
-    (found,) = derive.imbalances(model.build([imbalance_run(4096.0, 16.0)]))
+    (found,) = balance.imbalances(model.build([imbalance_run(4096.0, 16.0)]))
     assert found.head_dimension == 64  # 4 d FLOP at 4096 FLOP/clk take as long as one exp2 at 16 op/clk when d = 64
     assert (
-        derive.imbalances(
+        balance.imbalances(
             model.build([run_of(case("tensor_core/wgmma/bf16/m64n256/ss", 1.0, "flop_per_clock_per_sm"))])
         )
         == []
@@ -183,7 +188,7 @@ def test_zeros_and_sparse_are_no_dense_peak():
         case("tensor_core/wgmma/bf16/m64n256/sparse_ss", 8000.0, "flop_per_clock_per_sm"),
         case("tensor_core/wgmma/bf16/m64n256/ss/zeros", 4095.0, "flop_per_clock_per_sm"),
     )
-    assert derive.best_mma(model.build([run]), "flop_per_clock_per_sm", 0)["bf16"][1].value == 4000.0
+    assert mma.best_mma(model.build([run]), "flop_per_clock_per_sm", 0)["bf16"][1].value == 4000.0
 
 
 @pytest.mark.parametrize(
@@ -196,31 +201,31 @@ def test_zeros_and_sparse_are_no_dense_peak():
     ],
 )
 def test_arithmetic_intensity_follows_from_the_name(name, kind, flop_per_byte):
-    found = derive.intensity(name)
+    found = roofs.intensity(name)
     assert found[0] == kind and math.isclose(found[1], flop_per_byte)
 
 
 def test_unknown_shapes_have_no_intensity():
-    assert derive.intensity("kernels/softmax/bf16/m16384n8192") is None
-    assert derive.intensity("kernels/gemm/bf7/m1n1k1") is None
+    assert roofs.intensity("kernels/softmax/bf16/m16384n8192") is None
+    assert roofs.intensity("kernels/gemm/bf7/m1n1k1") is None
 
 
 def test_roofs_of_one_height_are_one_line():
-    roofs = derive.roofline(book := model.build([report_runs.measured()]), book.columns[0]).roofs
-    assert [sorted([r.kind, *r.also]) for r in roofs] == [["e4m3", "s8"], ["bf16"], ["tf32"], ["f32"]]
-    assert roofs[-1].tflops == pytest.approx(2 * 128 * 0.99 * 132 * 1830e-6, rel=0.01)  # FFMA counted as two
+    found = roofs.roofline(book := model.build([report_runs.measured()]), book.columns[0]).roofs
+    assert [sorted([r.kind, *r.also]) for r in found] == [["e4m3", "s8"], ["bf16"], ["tf32"], ["f32"]]
+    assert found[-1].tflops == pytest.approx(2 * 128 * 0.99 * 132 * 1830e-6, rel=0.01)  # FFMA counted as two
 
 
 def test_words_of_a_quantity_leave_out_the_unit_that_stands_beside_them():
-    assert text.quantity("latency_us_alone_p99") == "latency alone p99" and text.quantity("cpu_us_24") == "CPU 24"
-    assert text.quantity("latency_cycles") == "latency" and text.quantity("wobble") == "wobble"
+    assert labels.quantity("latency_us_alone_p99") == "latency alone p99" and labels.quantity("cpu_us_24") == "CPU 24"
+    assert labels.quantity("latency_cycles") == "latency" and labels.quantity("wobble") == "wobble"
 
 
 def test_of_bandwidths_with_variants_the_plain_one_is_drawn():
     rate = {"bandwidth_gb_per_s": Metric("GB/s", 4000.0, limit=4800.0)}
     names = ("memory/hbm/copy", "memory/hbm/copy/x1_cached", "tma/bulk/bandwidth", "memory/hbm/write/x2_cached")
     run = run_of(*(Measurement(name, "probe", metrics=rate) for name in names))
-    shown = [row.name for row, _ in derive.bandwidth_shares(model.build([run]))]
+    shown = [row.name for row, _ in memory_overview.bandwidth_shares(model.build([run]))]
     assert sorted(shown) == ["memory/hbm/copy", "memory/hbm/write/x2_cached", "tma/bulk/bandwidth"]
 
 
@@ -230,14 +235,14 @@ def test_a_run_without_the_fastest_mma_has_no_peak_to_lose():
         case("memory/dram/latency"),  # of both, so that they stay two columns
     )
     book = model.build([report_runs.measured(), slow])
-    assert [derive.measured_fastest(book, column, "bf16") for column in book.columns] == [True, False]
-    assert derive.waterfall(book, book.columns[0]) and derive.waterfall(book, book.columns[1]) == []
-    assert not derive.measured_fastest(book, book.columns[1], "tf32")
+    assert [mma.measured_fastest(book, column, "bf16") for column in book.columns] == [True, False]
+    assert roofs.waterfall(book, book.columns[0]) and roofs.waterfall(book, book.columns[1]) == []
+    assert not mma.measured_fastest(book, book.columns[1], "tf32")
 
 
 def test_the_peak_goes_down_step_by_step():
     book = model.build([report_runs.measured()])
-    steps = derive.waterfall(book, book.columns[0])
+    steps = roofs.waterfall(book, book.columns[0])
     assert [s.label for s in steps] == [
         "peak at 1480 MHz",
         "best MMA loop, sustained",
@@ -250,19 +255,19 @@ def test_the_peak_goes_down_step_by_step():
 
 def test_siblings_are_compared_only_with_siblings():
     one, two = run_of(case("a/b", 100.0), case("a/c", 10.0)), run_of(case("a/b", 110.0), case("a/c", 10.1))
-    spread = derive.siblings(model.build([one, two]))
+    spread = suite.spread_of_siblings(model.build([one, two]))
     assert [row.name for row, _ in spread] == ["a/b", "a/c"]
-    assert derive.siblings(model.build([one, run_of(case("a/b", 5.0), name="Other")])) == []
+    assert suite.spread_of_siblings(model.build([one, run_of(case("a/b", 5.0), name="Other")])) == []
 
 
 def test_all_35_questions_are_asked_in_order_and_answered_or_not():
     said = [
-        a for _, part in answers.answers(model.build([report_runs.measured(), report_runs.offline()])) for a in part
+        a for _, part in answers(model.build([report_runs.measured(), report_runs.offline()])) for a in part
     ]
     assert [a.question.number for a in said] == list(range(1, 36))
     answered = {a.question.number for a in said if a.findings}
     assert {1, 2, 3, 4, 7, 9, 10, 12, 13, 14, 15, 17, 18, 20, 22, 23, 25, 26, 29, 32, 33} == answered
-    empty = [a for _, part in answers.answers(model.build([])) for a in part]
+    empty = [a for _, part in answers(model.build([])) for a in part]
     assert len(empty) == 35 and not any(a.findings for a in empty)
 
 
@@ -278,7 +283,7 @@ def test_speedups_name_the_strongest_baseline():
     gemm.baselines[0].speedup = Estimate(0.9, (0.89, 0.91))
     said = [
         part
-        for _, al in answers.answers(model.build([run]))
+        for _, al in answers(model.build([run]))
         for a in al
         for f in a.findings
         for _, p in f.lines

@@ -10,9 +10,11 @@ from html.parser import HTMLParser
 import pytest
 import report_runs
 
-from assay.report import model, site, svg
+from assay.files import Measurement, Metric, Run, save
+from assay.report import site
 from assay.report.__main__ import main
-from assay.run_file import Measurement, Metric, Run, save
+from assay.report.book import model
+from assay.report.draw import svg
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "path", "use", "polyline", "rect", "circle", "line", "wbr"}
 

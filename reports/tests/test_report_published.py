@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.run_file import load
+from assay.files import load
 
 FOLDER = Path(__file__).parents[2] / "results" / "published"
 FILES = sorted(FOLDER.glob("*.json"))

@@ -11,7 +11,10 @@ import pytest
 import report_runs
 from test_report_page import Document
 
-from assay.report import isa, model, page, site
+from assay.files import isa_file
+from assay.report import site
+from assay.report.book import model
+from assay.report.page import sections
 
 PAGES = {"index.html", "instructions.html", "fragments.html", "sass.html"}
 
@@ -22,12 +25,11 @@ def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("site")
     run = machine_runs.machine()
     make = report_runs.Maker(9)
-    for i in range(page.MANY):
+    for i in range(sections.MANY):
         make.add(f"sass/op{i}/b32", limit=64, opcode=f"OP{i}", ops_per_clock_per_sm=63.5, latency_cycles=4.0 + i)
     run.measurements += make.run.measurements
     (out / "isa.json").write_text(json.dumps(machine_runs.ISA))
-    (out / "isa.html").write_text("<title>every form</title>")
-    site.write(model.build([run, report_runs.offline()], isa=isa.load(out / "isa.json")), out / "report")
+    site.write(model.build([run, report_runs.offline()], isa=isa_file.load(out / "isa.json")), out / "report")
     return out / "report"
 
 
@@ -87,7 +89,7 @@ def test_the_table_of_instructions_says_all_of_it(documents, folder):
     html = (folder / "instructions.html").read_text()
     said = " ".join(documents["instructions.html"].words)
     rows = [a for a, _ in documents["instructions.html"].all("tr") if "data-state" in a]
-    assert len(rows) > page.MANY and {"measured", "built", "measured emulated"} <= {a["data-state"] for a in rows}
+    assert len(rows) > sections.MANY and {"measured", "built", "measured emulated"} <= {a["data-state"] for a in rows}
     for part in ("LOP3.LUT", "8 × 4", "emulated", "sm_120a", "tensor", "not run, but built"):
         assert part in said, part
     assert 'data-values="8 16 - 32"' in html and "2 chains, 8 warps: 32" in html
@@ -115,12 +117,17 @@ def test_fragments_and_the_map_of_pipes_are_pictures(documents):
 def test_the_assemblers_matrix_is_summed_up_and_linked(folder):
     main = (folder / "index.html").read_text()
     assert 'href="isa.html"' in main and "ptxas 13.0" in main
-    assert (folder / "isa.html").read_text() == "<title>every form</title>"
+    html = (folder / "isa.html").read_text()
+    document = Document(html)
+    assert document.problems == [] and 'href="index.html"' in html and "2 forms by target" in document.words
+    found = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    assert found["targets"] == ["90a", "120a"] and [form["name"] for form in found["forms"]] == ["wgmma.f16", "mma.e4m3"]
+    assert [[found["verdicts"][i]["cell"] for i in form["on"]] for form in found["forms"]] == [["N", "."], ["E", "N"]]
 
 
 def test_many_cases_that_were_only_built_have_a_page(tmp_path):
     make = report_runs.Maker(2)
-    for i in range(page.MANY + 1):
+    for i in range(sections.MANY + 1):
         make.without(f"sass/op{i}/b32", "not_run", "no GPU here", "sm_100a", verified=i > 1)
     main = site.write(model.build([make.run]), tmp_path).read_text()
     built = Document((tmp_path / "built.html").read_text())

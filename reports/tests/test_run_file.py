@@ -2,16 +2,18 @@
 """Reading and writing assay.run/1: nothing lost, nothing wrong let in, every error one clear line."""
 
 import copy
+import gzip
 import json
 import math
 import os
 import re
 
+import jsonschema_rs
 import pytest
 import runs
 
-from assay import run_check, run_file
-from assay.run_file import RunFileError
+from assay import files
+from assay.files import RunFileError, compact, loop_text
 
 FULL = runs.run(
     {
@@ -61,32 +63,22 @@ FULL = runs.run(
 )
 
 
-@pytest.fixture(params=["schema and hand checks", "hand checks only"])
-def checks(request, monkeypatch):
-    """Runs a test with and without the package jsonschema."""
-    if request.param == "hand checks only":
-        monkeypatch.setattr(run_check, "_schema_validator", lambda: None)
-    else:
-        pytest.importorskip("jsonschema")
-
-
 def problem(document, tmp_path):
     """The error that loading `document` gives: one line that begins with the file."""
     path = runs.write(tmp_path / "run.json", document)
     with pytest.raises(RunFileError) as error:
-        run_file.load(path)
+        files.load(path)
     line = str(error.value)
     assert "\n" not in line and line.startswith(f"{path}: ")
     return line.removeprefix(f"{path}: ")
 
 
 def test_the_schema_is_a_schema():
-    jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator.check_schema(json.loads(run_check.SCHEMA_PATH.read_text()))
+    assert jsonschema_rs.meta.is_valid(json.loads(files.SCHEMA_PATH.read_text()))
 
 
-def test_load_reads_what_is_there(tmp_path, checks):
-    run = run_file.load(runs.write(tmp_path / "run.json", FULL))
+def test_load_reads_what_is_there(tmp_path):
+    run = files.load(runs.write(tmp_path / "run.json", FULL))
     ours, absent, published = run.measurements
     assert (run.gpu["name"], run.path) == ("NVIDIA H200", tmp_path / "run.json")
     assert (ours.headline.value, ours.headline.better) == (100.0, "lower")
@@ -104,35 +96,128 @@ def test_load_reads_what_is_there(tmp_path, checks):
 
 
 def test_save_loses_nothing(tmp_path):
-    first = run_file.load(runs.write(tmp_path / "run.json", {**FULL, "note": "kept"}))
-    run_file.save(first, tmp_path / "again.json")
-    second = run_file.load(tmp_path / "again.json")
+    first = files.load(runs.write(tmp_path / "run.json", {**FULL, "note": "kept"}))
+    files.save(first, tmp_path / "again.json")
+    second = files.load(tmp_path / "again.json")
     second.path = first.path
     assert second == first
     assert json.loads((tmp_path / "again.json").read_text())["note"] == "kept"
     assert sorted(os.listdir(tmp_path)) == ["again.json", "run.json"]
 
 
+LOOP = "0130  FRND.F64 R12, -R12\n0140  BRA 0x130\n"
+OTHER = "0130  NOP"
+
+
+def with_loops(*texts):
+    """A run whose cases have these loops inline."""
+    sass = {"sha256": runs.SHA, "verified": True}
+    return runs.run(*(runs.measurement(f"a/{i}", sass={**sass, "text": text}) for i, text in enumerate(texts)))
+
+
+def packed(tmp_path, *texts):
+    """The same as `save` writes it."""
+    (tmp_path / "old").mkdir()
+    files.save(files.load(runs.write(tmp_path / "old" / "x.json", with_loops(*texts))), tmp_path / "run.json")
+    return tmp_path / "run.json"
+
+
+def test_each_loop_is_written_once_beside_the_run(tmp_path):
+    path = packed(tmp_path, LOOP, OTHER, LOOP, "")
+    text = path.read_text()
+    assert "FRND" not in text and text.count(loop_text.sha256(LOOP)) == 2
+    with gzip.open(tmp_path / "loops.txt.gz", "rt") as file:
+        assert file.read() == f"== {loop_text.sha256(LOOP)}\n{LOOP}== {loop_text.sha256(OTHER)}\n{OTHER}\n"
+    assert (tmp_path / "loops.txt.gz").read_bytes()[4:8] == bytes(4)  # no time: the same loops are the same file
+    assert [m.loop_text for m in files.load(tmp_path).measurements] == [LOOP, OTHER, LOOP, ""]
+
+
+def test_loops_are_read_when_they_are_asked_for_and_may_be_missing(tmp_path):
+    path = packed(tmp_path, LOOP)
+    (tmp_path / "loops.txt.gz").rename(tmp_path / "elsewhere")
+    (m,) = files.load(path).measurements
+    assert m.loop_text is None and m.lacks_loops_file
+    (tmp_path / "loops.txt.gz").write_bytes(b"damaged")
+    (m,) = files.load(path).measurements
+    assert not m.lacks_loops_file
+    with pytest.raises(RunFileError, match=r"loops.txt.gz: not a whole gzip file"):
+        m.loop_text
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (gzip.compress(b"0130  NOP\n"), r"line 1: is no line"),
+        (gzip.compress(b"== " + b"0" * 64 + b"\n0130  NOP\n"), r"loop 000000000000...: its text has another sha256"),
+        (gzip.compress(b"x" * 100)[:-9], r"not a whole gzip file"),
+        (gzip.compress(b""), r"has no loop [0-9a-f]{12}..., which the run beside it names"),
+        (gzip.compress(bytes(loop_text.LARGEST + 1)), r"unpacks to more than 64 MiB"),
+    ],
+    ids=["no heading", "another text", "cut short", "empty", "too large"],
+)
+def test_damaged_loops_are_named_in_one_line(tmp_path, content, expected):
+    path = packed(tmp_path, LOOP)
+    (tmp_path / "loops.txt.gz").write_bytes(content)
+    with pytest.raises(RunFileError, match=r"^[^\n]*/loops.txt.gz: " + expected + r"[^\n]*$"):
+        files.load(path).measurements[0].loop_text
+
+
+def test_a_file_of_another_name_keeps_its_loops_inside(tmp_path):
+    run = files.load(packed(tmp_path, LOOP))
+    (tmp_path / "others").mkdir()
+    files.save(run, tmp_path / "others" / "mine.json")
+    assert os.listdir(tmp_path / "others") == ["mine.json"]
+    assert [m.loop_text for m in files.load(tmp_path / "others" / "mine.json").measurements] == [LOOP]
+
+
+def test_a_run_is_made_compact_and_loses_nothing(tmp_path, capsys):
+    document = with_loops(LOOP, OTHER, LOOP)
+    document["note"], document["metrics"] = {"kept": [1, 2.5]}, {"time_us": "Time of one launch."}
+    document["measurements"][0]["samples"] = {"time_ns": [1 / 3, 100000.0, 12345678.9]}
+    document["measurements"][0]["params"] = {"third": 1 / 3, "large": 1 << 40}
+    path = runs.write(tmp_path / "run.json", document)
+    before = files.load(path)
+    texts = [m.loop_text for m in before.measurements]
+    assert compact.main([str(tmp_path)]) == 0 and "bytes" in capsys.readouterr().out
+    after = files.load(path)
+    assert [m.loop_text for m in after.measurements] == texts
+    assert after.metrics == {"time_us": "Time of one launch."} and after.extra == {"note": {"kept": [1, 2.5]}}
+    assert after.measurements[0].samples == {"time_ns": [0.3333333, 100000, 12345680]}
+    assert after.measurements[0].params == {"third": 0.333333333, "large": 1 << 40}
+    for m in (*before.measurements, *after.measurements):
+        m.sass, m.samples, m.params, m.loops = None, {}, {}, None
+    assert after.measurements == before.measurements
+    again = path.read_bytes(), (tmp_path / "loops.txt.gz").read_bytes()
+    assert compact.main([str(tmp_path)]) == 0
+    assert (path.read_bytes(), (tmp_path / "loops.txt.gz").read_bytes()) == again
+    assert len(path.read_text().splitlines()) == 1 + len(before.measurements) + 4 + 1  # a line for each measurement
+
+
+def test_what_cannot_be_made_compact_is_named(tmp_path, capsys):
+    assert compact.main([str(tmp_path)]) == 2
+    assert "run.json: no such file" in capsys.readouterr().err
+
+
 def test_save_refuses_what_load_would(tmp_path):
-    run = run_file.load(runs.write(tmp_path / "run.json", FULL))
+    run = files.load(runs.write(tmp_path / "run.json", FULL))
     run.measurements[0].metrics["time_us"].ci95 = None
     with pytest.raises(RunFileError, match="no measurement without an interval"):
-        run_file.save(run, tmp_path / "again.json")
+        files.save(run, tmp_path / "again.json")
     assert not (tmp_path / "again.json").exists()
 
 
 def test_save_says_why_it_cannot_write(tmp_path):
-    run = run_file.load(runs.write(tmp_path / "run.json", FULL))
-    with pytest.raises(RunFileError, match="absent/run.json: cannot be written: No such file or directory"):
-        run_file.save(run, tmp_path / "absent" / "run.json")
+    run = files.load(runs.write(tmp_path / "run.json", FULL))
+    with pytest.raises(RunFileError, match="absent/loops.txt.gz: cannot be written: No such file or directory"):
+        files.save(run, tmp_path / "absent" / "run.json")
 
 
 def test_a_folder_stands_for_its_run(tmp_path):
     runs.write(tmp_path / "run.json", FULL)
-    assert run_file.load(tmp_path).path == tmp_path / "run.json"
+    assert files.load(tmp_path).path == tmp_path / "run.json"
     (tmp_path / "empty").mkdir()
     with pytest.raises(RunFileError, match="holds neither run.json nor journal.jsonl"):
-        run_file.load(tmp_path / "empty")
+        files.load(tmp_path / "empty")
 
 
 def journal(folder, *measurements, end="\n"):
@@ -148,21 +233,21 @@ def test_a_journal_is_a_run(tmp_path):
         runs.measurement("a/b", 3.0),
         runs.measurement("a/b", 4.0, repetition=1),
     )
-    assert [m.headline.value for m in run_file.load(tmp_path).measurements] == [3.0, 4.0]
+    assert [m.headline.value for m in files.load(tmp_path).measurements] == [3.0, 4.0]
 
 
 def test_a_journal_may_end_in_half_a_line(tmp_path):
     journal(tmp_path, runs.measurement("a/b"), end='\n{"measurement": {"na')
-    assert len(run_file.load(tmp_path).measurements) == 1
+    assert len(files.load(tmp_path).measurements) == 1
 
 
 def test_a_journal_damaged_in_the_middle_is_refused(tmp_path):
     journal(tmp_path, runs.measurement("a/b"), end='\n{"measurement": {"na\n{}\n')
     with pytest.raises(RunFileError, match=r"journal.jsonl: line 3, column \d+: not valid JSON"):
-        run_file.load(tmp_path)
+        files.load(tmp_path)
     (tmp_path / "journal.jsonl").write_text("[]\n")
     with pytest.raises(RunFileError, match="line 1: not an assay journal"):
-        run_file.load(tmp_path)
+        files.load(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -184,46 +269,55 @@ def test_what_is_not_a_run_file_is_named(tmp_path, content, expected):
     path = tmp_path / "run.json"
     path.write_bytes(content)
     with pytest.raises(RunFileError, match=f"{re.escape(str(path))}: {expected}"):
-        run_file.load(path)
+        files.load(path)
 
 
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(RunFileError, match="run.json: no such file; give"):
-        run_file.load(tmp_path / "run.json")
+        files.load(tmp_path / "run.json")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_unreadable_file_is_named(tmp_path):
     runs.write(tmp_path / "run.json", FULL).chmod(0)
     with pytest.raises(RunFileError, match="cannot be read: Permission denied"):
-        run_file.load(tmp_path)
+        files.load(tmp_path)
 
 
 @pytest.mark.parametrize(
     "path, value, expected",
     [
-        ("metrics.time_us.ci95", None, r"metrics.time_us.ci95: no measurement without an interval"),
-        ("metrics.time_us.ci95", [2, 1], r"metrics.time_us.ci95: low 2 is above high 1"),
-        ("metrics.time_us.value", "fast", r"metrics.time_us: needs a unit and a numeric value"),
-        ("metrics.time_us.better", "faster", r"metrics.time_us.better: must be"),
-        ("metrics", {}, r"metrics: missing"),
-        ("primary", "tflops", r"primary: 'tflops' is none of the metrics; name one of time_us"),
-        ("samples", {"time_ns": [1, "x"]}, r"samples.time_ns: must be an array of numbers"),
-        ("series", {}, r"series: must be an array"),
-        ("series", [{"name": "s"}], r"series\[0\]: needs a name and a unit"),
-        ("series.0.axes", [{"name": "n"}], r"series\[0\] 'rate': axes: each needs a name and an array"),
-        ("series.0.axes.0.points", [1, None], r"series\[0\] 'rate': axes: each needs"),
-        ("series.0.values", [1, 2, 3], r"series\[0\] 'rate': values: 3 for 6 places \(2 x 3\); give as many"),
-        ("series.1.values", ["x", 1], r"series\[1\] 'curve': values: must be an array of numbers, null"),
-        ("series.2.name", "rate", r"series\[2\] 'rate': another series has this name"),
-        ("counters", [1], r"counters: must be an object of numbers"),
-        ("counters.x", "many", r"counters.x: must be a number"),
-        ("status", "failed", r"reason: missing"),
-        ("name", None, r"name: every measurement is an object with a name"),
+        ("metrics.time_us.ci95", None, r"metrics.time_us.ci95 \(memory/hbm/copy\): no measurement without an interval"),
+        ("metrics.time_us.ci95", [2, 1], r"metrics.time_us.ci95 \(memory/hbm/copy\): low 2 is above high 1"),
+        ("metrics.time_us.value", "fast", r"metrics.time_us.value .*: \"fast\" is not of type \"number\""),
+        (
+            "metrics.time_us.better",
+            "faster",
+            r"metrics.time_us.better .*: \"faster\" is not one of \"higher\" or \"lower\"",
+        ),
+        (
+            "metrics.time_us",
+            {"unit": "us", "value": 1, "better": "lower"},
+            r"metrics.time_us .*: no measurement without",
+        ),
+        ("metrics", {}, r"metrics .*: {} has less than 1 property"),
+        ("primary", "tflops", r"primary .*: 'tflops' is none of the metrics: time_us"),
+        ("samples", {"time_ns": [1, "x"]}, r"samples.time_ns\[1\] .*: \"x\" is not of type \"number\""),
+        ("series", {}, r"series .*: {} is not of type \"array\""),
+        ("series", [{"name": "s"}], r"series\[0\] .*: \"unit\" is a required property \(and 2 more\)"),
+        ("series.0.axes", [{"name": "n"}], r"series\[0\].axes\[0\] .*: \"points\" is a required property"),
+        ("series.0.axes.0.points", [1, None], r"series\[0\].axes\[0\].points\[1\] .*: null is not of types"),
+        ("series.0.values", [1, 2, 3], r"series\[0\] 'rate' .*: 3 values for 6 places \(2 x 3\); give as many"),
+        ("series.1.values", ["x", 1], r"series\[1\].values\[0\] .*: \"x\" is not of types \"null\", \"number\""),
+        ("series.2.name", "rate", r"series\[2\] 'rate' .*: another series has this name"),
+        ("counters", [1], r"counters .*: \[1\] is not of type \"object\""),
+        ("counters.x", "many", r"counters.x .*: \"many\" is not of types"),
+        ("status", "failed", r" .*: \"reason\" is a required property"),
+        ("name", None, r"name: null is not of type \"string\""),
     ],
 )
-def test_broken_essentials_are_found_with_and_without_jsonschema(tmp_path, checks, path, value, expected):
-    assert re.match(r"measurements\[0\]\." + expected, problem(changed(path, value), tmp_path))
+def test_broken_essentials_are_found_and_named(tmp_path, path, value, expected):
+    assert re.match(r"measurements\[0\]\.?" + expected, problem(changed(path, value), tmp_path))
 
 
 def changed(path, value):
@@ -251,12 +345,11 @@ def changed(path, value):
     ],
 )
 def test_the_schema_is_strict_about_what_it_promises(tmp_path, path, value):
-    pytest.importorskip("jsonschema")
     assert f"measurements[0].{path}" in problem(changed(path, value), tmp_path)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
-def test_nan_and_infinity_are_no_results(tmp_path, checks, value):
+def test_nan_and_infinity_are_no_results(tmp_path, value):
     assert "measurements[0].samples.time_ns[1]: NaN and infinity" in problem(
         changed("samples", {"time_ns": [1.0, value]}), tmp_path
     )
@@ -276,20 +369,18 @@ def test_nan_and_infinity_are_no_results(tmp_path, checks, value):
         "UserName",
     ],
 )
-def test_a_file_that_names_a_machine_or_person_is_refused(tmp_path, checks, key):
+def test_a_file_that_names_a_machine_or_person_is_refused(tmp_path, key):
     document = copy.deepcopy(FULL)
     document["environment"]["host"]["nested"] = [{key: "x"}]
     assert "may identify a machine or person" in problem(document, tmp_path)
     assert "may identify" in problem(changed("params", {key: 1}), tmp_path)
 
 
-def test_a_gpu_uuid_in_any_string_is_refused(tmp_path, checks):
+def test_a_gpu_uuid_in_any_string_is_refused(tmp_path):
     assert "may identify" in problem(
         changed("command", "assay run --gpu GPU-8f3c1b2a-11aa-22bb-33cc-445566778899"), tmp_path
     )
 
 
 def test_serialization_is_no_serial_number(tmp_path):
-    run_file.load(
-        runs.write(tmp_path / "run.json", changed("params", {"serialized": True, "serial_chain": 4, "user": 1}))
-    )
+    files.load(runs.write(tmp_path / "run.json", changed("params", {"serialized": True, "serial_chain": 4, "user": 1})))

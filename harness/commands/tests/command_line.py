@@ -14,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build"))
 SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((ROOT / "reports/assay/schema/assay.run-1.schema.json").read_text()))
+    json.loads((ROOT / "reports/assay/files/schema/assay.run-1.schema.json").read_text()))
 
 
 def built(name: str) -> pathlib.Path:

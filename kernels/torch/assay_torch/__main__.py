@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from assay.run_file import Run, RunFileError, save
+from assay.files import Run, RunFileError, save
 from assay_torch import __version__
 from assay_torch.library import KernelError, Kernels
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-from assay.run_file import Measurement
+from assay.files import Measurement
 from assay_torch.library import KernelError, Kernels
 from assay_torch.turns import Contender, take_turns, to_measurement
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assay.run_file import Baseline, Estimate, Measurement, Metric
+from assay.files import Baseline, Estimate, Measurement, Metric
 from assay.statistics import Interval, median_interval, paired_ratio_interval
 
 Launch = Callable[[int], object]  # enqueues one unit of work on input set i

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from assay import __version__, run_file
+from assay import __version__, files
 from assay.gate import present
 from assay.gate.compare import IncomparableRuns, Result, Rules, Verdict, compare
 
@@ -187,9 +187,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metric=options.metric,
     )
     try:
-        base, candidate = run_file.load(options.base), run_file.load(options.candidate)
+        base, candidate = files.load(options.base), files.load(options.candidate)
         result = compare(base, candidate, rules)
-    except (run_file.RunFileError, ValueError) as error:
+    except (files.RunFileError, ValueError) as error:
         return _fail(Exit.USAGE, str(error))
     except IncomparableRuns as error:
         return _fail(Exit.UNFIT, f"unfit to judge: {error}")

@@ -19,9 +19,17 @@ from enum import Enum
 
 import numpy as np
 
-from assay.run_file import Measurement, Metric, Run
-from assay.statistics import Interval, LogRatio, benjamini_hochberg, holm, log_ratio_of_intervals, paired_log_ratio
-from assay.statistics import sign_test, welch_log_ratio
+from assay.files import Measurement, Metric, Run
+from assay.statistics import (
+    Interval,
+    LogRatio,
+    benjamini_hochberg,
+    holm,
+    log_ratio_of_intervals,
+    paired_log_ratio,
+    sign_test,
+    welch_log_ratio,
+)
 
 # One-sided level: a two-sided 95% interval leaves 2.5% on each side.
 ALPHA = 0.025

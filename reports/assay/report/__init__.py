@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """`assay report`: pages, with no network and no script to run, that say what the runs found.
 
-The way of a number through the package:
+Each room knows those before it, and none after it:
 
-    run_file.load -> model.build -> answers, derive -> figures -> page -> site
-    (files)          (rows)         (what follows)     (SVG)      (views) (HTML, Markdown)
+    files <- book <- answer <- draw <- block <- family <- page <- site <- __main__
 
-What belongs to one part of the chip stands in a module of its own, figures included: `instructions`, `pipes`,
-`tensor_cores`, `functions`, `numerics`. Nothing but `isa`, `site` and `__main__` touches the disk.
+files   the result files, as objects (the package `assay.files`)
+book    from run files to rows: what a report says, before it is said; numbers and labels as people read them
+answer  the questions of the suite, and findings: sentences about rows
+draw    figures: curves, grids of cells, their colours, SVG
+block   the kinds of blocks that pages are made of, and blocks that several families make
+family  a module for each family of measurements: its blocks, the questions it answers, pages of its own
+page    what stands on which page: the main one, the details, what was built and not run
+site    sets blocks by the macros of `templates` and writes the files
+
+Nothing but `files`, `site` and `__main__` touches the disk. A page is a list of blocks; for each kind of block
+templates/blocks.html.j2 and templates/blocks.md.j2 have a macro, and there is no other way to get something onto a page.
 """

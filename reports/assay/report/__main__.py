@@ -7,8 +7,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..run_file import Run, RunFileError, load
-from . import isa, loops, model, site
+from assay.files import Run, RunFileError, isa_file, load, sass_file
+
+from . import site
+from .book import model
 
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
@@ -59,18 +61,14 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="DIR",
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
-    parser.add_argument(
-        "--isa",
-        metavar="FILE",
-        help="what `assay isa --json` printed; isa.html beside it (`assay isa --html`) is linked",
-    )
+    parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     try:
         published = load_published(None if options.published == "none" else folder)
-        matrix = isa.load(Path(options.isa)) if options.isa else None
+        matrix = isa_file.load(Path(options.isa)) if options.isa else None
         runs = [load(run) for run in options.runs]
-        hot = [loop for run in runs for loop in loops.beside(run.path)]
+        hot = [loop for run in runs for loop in sass_file.load_with(run.path)]
         book = model.build(runs, published, matrix, hot)
         path = site.write(book, Path(options.out))
     except (RunFileError, OSError) as error:

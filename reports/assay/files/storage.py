@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Result files on disk: `load` reads and checks one, `save` writes one."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from .document import document_of, run_of
+from .loop_text import FILE, LoopTexts, packed, sha256
+from .run_check import RunFileError, validate
+from .run_file import Run
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise RunFileError(f"{path}: no such file; give a run.json or the folder that holds it") from None
+    except UnicodeDecodeError:
+        raise RunFileError(f"{path}: not text; give a run.json that `assay run` wrote") from None
+    except OSError as error:
+        raise RunFileError(f"{path}: cannot be read: {error.strerror}; check its permissions") from None
+
+
+def _parse(text: str, path: Path, line: int = 1) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        at = f"line {error.lineno + line - 1}, column {error.colno}"
+        raise RunFileError(f"{path}: {at}: not valid JSON: {error.msg}; the file is damaged or was cut short") from None
+    except RecursionError:
+        raise RunFileError(f"{path}: nested too deeply to be an assay run file") from None
+
+
+def _read_journal(path: Path) -> dict[str, Any]:
+    """The document that a journal amounts to: of each (name, repetition) the last entry counts.
+
+    A run that is killed while it writes leaves a last line without its newline; that measurement was never finished,
+    so the line is left out.
+    """
+    lines = _read_text(path).split("\n")[:-1]
+    entries = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    if not entries or not isinstance(entries[0], dict) or "environment" not in entries[0]:
+        raise RunFileError(f'{path}: line 1: not an assay journal: its first line holds "schema" and "environment"')
+    latest: dict[Any, Any] = {}
+    for number, entry in enumerate(entries[1:], 2):
+        measurement = entry.get("measurement") if isinstance(entry, dict) else None
+        if not isinstance(measurement, dict):
+            raise RunFileError(f'{path}: entry {number}: "measurement" is missing; the journal is damaged')
+        latest[json.dumps([measurement.get("name"), measurement.get("repetition") or 0])] = measurement
+    return {**entries[0], "measurements": list(latest.values())}
+
+
+def locate(path: str | Path) -> Path:
+    """The file that `load` reads for this path: itself, or in a folder run.json, else journal.jsonl."""
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    for name in ("run.json", "journal.jsonl"):
+        if (path / name).is_file():
+            return path / name
+    raise RunFileError(f"{path}: holds neither run.json nor journal.jsonl; give a folder that `assay run --out` wrote")
+
+
+def load(path: str | Path) -> Run:
+    """Reads and checks a run file, a journal (*.jsonl) or a folder with either. Raises RunFileError.
+
+    The texts of loops that lie beside it are read when one of them is first asked for.
+    """
+    path = locate(path)
+    document = _read_journal(path) if path.suffix == ".jsonl" else _parse(_read_text(path), path)
+    validate(document, path)
+    run = run_of(document)
+    run.path = path
+    loops = LoopTexts(path.with_name(FILE))
+    for m in run.measurements:
+        if "loop_sha256" in (m.sass or {}):
+            m.loops = loops
+    return run
+
+
+def save(run: Run, path: str | Path) -> None:
+    """Checks and writes the run; a file appears whole or not at all. Raises RunFileError.
+
+    The loops of a run.json go to loops.txt.gz beside it, each text once. A file of any other name keeps them inside,
+    for it may share its folder with others.
+    """
+    path = Path(path)
+    document = document_of(run)
+    texts: dict[str, str] = {}
+    for m, entry in zip(run.measurements, document["measurements"]):
+        text = m.loop_text
+        if text and path.name == "run.json":
+            name = sha256(text)
+            texts[name] = text
+            entry["sass"] = {
+                "loop_sha256" if k == "text" else k: name if k == "text" else v for k, v in entry["sass"].items()
+            }
+        elif text is not None and "loop_sha256" in entry["sass"]:
+            entry["sass"] = {
+                "text" if k == "loop_sha256" else k: text if k == "loop_sha256" else v for k, v in entry["sass"].items()
+            }
+    document = _rounded(document)
+    validate(document, path)
+    if texts:
+        _write(path.with_name(FILE), packed(texts))
+    _write(path, _text_of(document).encode())
+
+
+# Digits that are written: of the thousands of samples and values, and of all else. Intervals are wider than either.
+SAMPLE_DIGITS, DIGITS = 7, 9
+
+
+def _rounded(value: Any, digits: int = DIGITS) -> Any:
+    if isinstance(value, float):
+        short = float(f"{value:.{digits}g}")
+        return int(short) if short.is_integer() and abs(short) < 1e15 else short  # 132, not 132.0
+    if isinstance(value, dict):
+        return {k: _rounded(v, SAMPLE_DIGITS if k in ("samples", "values") else digits) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_rounded(v, digits) for v in value]
+    return value
+
+
+def _text_of(document: dict[str, Any]) -> str:
+    """The document with a line for each measurement, so that files are small and differences can be read."""
+
+    def compact(value: Any) -> str:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+    fields = [f"{compact(k)}:{compact(v)}" for k, v in document.items() if k != "measurements"]
+    lines = ",\n".join(compact(m) for m in document["measurements"])
+    return "{" + "".join(f"{field},\n" for field in fields) + f'"measurements":[\n{lines}\n]}}\n'
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = file.name
+            os.fchmod(file.fileno(), 0o644)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise RunFileError(f"{path}: cannot be written: {error.strerror}; check the folder and free space") from None

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The questions of the suite, and what is said of rows."""

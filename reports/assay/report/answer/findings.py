@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an answer is made of: findings, each a label and what every column says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from assay.files import Baseline
+
+from ..book import labels, text
+from ..book.model import Book, Column, Number, Row
+from .questions import Question
+
+Part = tuple[str, str]  # (text, anchor of the measurement or section, or "")
+
+
+@dataclass
+class Finding:
+    """What one case says: a line per column, tagged where there are several, each of one or more parts."""
+
+    label: str
+    lines: list[tuple[str, list[Part]]]
+
+
+@dataclass
+class Answer:
+    question: Question
+    findings: list[Finding] = field(default_factory=list)
+    remark: str = ""
+    more: int = 0  # rows that answer too and are left to the tables
+    anchor: str = ""  # of its figures and tables
+
+
+def stated(number: Number, unit: str, *, limit: bool = True) -> str:
+    """ "4 093 ±2 FLOP/clk/SM (99.9 % of limit)": value, interval, unit, share of the limit."""
+    parts = [text.number(number.value, number.half_width)]
+    if interval := text.plus_minus(number.value, number.low, number.high):
+        parts.append(interval)
+    parts.append(text.unit(unit))
+    if limit and number.share is not None:
+        parts.append(f"({text.percent(number.share)} of limit)")
+    return " ".join(parts)
+
+
+def speedup(baseline: Baseline) -> str:
+    """ "1.041 ±0.006": how many times faster ours is than the baseline."""
+    ratio, (low, high) = baseline.speedup.value, baseline.speedup.ci95 or (None, None)
+    half_width = None if low is None else max(ratio - low, high - ratio)
+    return f"{text.number(ratio, half_width)} {text.plus_minus(ratio, low, high)}".strip()
+
+
+def one_line(label: str, said: str, anchor: str) -> Finding:
+    return Finding(label, [("", [(said, anchor)])])
+
+
+def of_row(
+    book: Book, row: Row, label: str | None = None, beside: Callable[[Column], list[Part]] = lambda c: []
+) -> Finding:
+    """The row's number in every column that has it, with what `beside` adds for the column."""
+    lines = [
+        (column.tag, [(stated(n, row.unit), n.anchor), *beside(column)])
+        for column, n in zip(book.columns, row.numbers)
+        if n
+    ]
+    if label is None:
+        emulated = any(n and "emulated" in n.flags for n in row.numbers)
+        label = labels.case_words(row.name) + (" (emulated)" if emulated else "")
+    return Finding(label, lines)
+
+
+def _strongest_baseline(book: Book, name: str) -> Callable[[Column], list[Part]]:
+    """Beside a paired case: its speed-up over the fastest of its baselines."""
+
+    def beside(column: Column) -> list[Part]:
+        m = book.measurement(column, name)
+        if m is None or not m.baselines:
+            return []
+        best = min(m.baselines, key=lambda b: b.speedup.value)
+        return [(f"{speedup(best)} × {best.name}", column.anchor(name))]
+
+    return beside
+
+
+def picked(book: Book, question: Question) -> Answer:
+    """The answer of a question that names its rows."""
+    answer = Answer(question)
+    for pick in question.picks:
+        rows = book.find(pick.pattern, pick.metric)
+        if pick.metric and not rows:
+            rows = book.find(pick.pattern)
+        answer.more += max(0, len(rows) - pick.limit)
+        for row in rows[: pick.limit]:
+            finding = of_row(book, row, pick.label, beside=_strongest_baseline(book, row.name))
+            answer.findings.append(finding)
+    return answer
+
+
+def lines(book: Book, label: str, said: Callable[[Column], list[Part]]) -> list[Finding]:
+    """One finding with a line for each column that `said` says something of, or none."""
+    lines = [(column.tag, parts) for column in book.columns if (parts := said(column))]
+    return [Finding(label, lines)] if lines else []

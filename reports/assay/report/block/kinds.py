@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds of blocks that pages are made of. For each, templates/blocks.html.j2 and blocks.md.j2 have a macro.
+
+A block says what is shown; how it is set is for its macro alone. `form` is the macro's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ..answer.findings import Answer, Finding
+from ..book.model import Column, Row
+from ..draw.svg import Figure
+
+HALF_A_PAGE = 66  # characters of a table
+
+
+class Block:
+    """What a page consists of; true where it has something to show."""
+
+    form: ClassVar[str]
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of text, the anchor it leads to, how it is set ("code", "muted", "good", ...), and what a pointer says."""
+
+    said: str
+    anchor: str = ""
+    kind: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Cell(Span):
+    """What one place of a table says: a piece of text, and perhaps more pieces, or facts to unfold."""
+
+    more: tuple[Span, ...] = ()
+    fold: Facts | None = None
+
+    @property
+    def length(self) -> int:
+        return len(self.said) + sum(len(span.said) + 1 for span in self.more)
+
+    @property
+    def text(self) -> str:
+        """All of it as plain text."""
+        folded = (
+            [f"{label}: {', '.join(s.said for s in spans)}" for label, spans in self.fold.rows] if self.fold else []
+        )
+        return " ".join(part for part in [self.said, *(span.said for span in self.more), "; ".join(folded)] if part)
+
+
+EMPTY = Cell("")
+
+
+@dataclass
+class Paragraph(Block):
+    """Pieces of text, set one after another as they are."""
+
+    spans: list[Span]
+    kind: str = ""
+    form: ClassVar[str] = "paragraph"
+
+
+def sentence(said: str, kind: str = "") -> Paragraph:
+    return Paragraph([Span(said)], kind)
+
+
+@dataclass
+class Bullets(Block):
+    """A list of sentences, numbered or not."""
+
+    lines: list[str]
+    numbered: bool = False
+    form: ClassVar[str] = "bullets"
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
+
+
+@dataclass
+class Facts(Block):
+    """Labels and what is said of each, its pieces parted by commas. `wide` sets them side by side."""
+
+    rows: list[tuple[str, list[Span]]]
+    wide: bool = False
+    form: ClassVar[str] = "facts"
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+@dataclass
+class Figures(Block):
+    """Figures beside each other, as many as fit."""
+
+    figures: list[Figure]
+    form: ClassVar[str] = "figures"
+
+    def __bool__(self) -> bool:
+        return bool(self.figures)
+
+
+def figures(*drawn: Figure | None) -> Figures:
+    """Those that there was something to draw for."""
+    return Figures([figure for figure in drawn if figure])
+
+
+@dataclass
+class Picture(Block):
+    """A figure over the whole width, with pieces of text in its caption."""
+
+    figure: Figure
+    spans: list[Span]
+    form: ClassVar[str] = "picture"
+
+
+@dataclass
+class Table(Block):
+    """Rows of cells under a caption; the first cell of a row is its heading."""
+
+    caption: str | Span
+    head: list[str]
+    rows: list[list[Cell]]
+    notes: list[str] = field(default_factory=list)  # sentences under it
+    kind: str = "compact"
+    groups: dict[int, str] = field(default_factory=dict)  # a heading of its own before the row of this index
+    form: ClassVar[str] = "table"
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    @property
+    def name(self) -> str:
+        return self.caption if isinstance(self.caption, str) else self.caption.said
+
+    @property
+    def wide(self) -> bool:
+        """Whether it wants the whole width of the page: more characters than half of it holds."""
+        columns = zip(self.head, *([cell.length for cell in row] for row in self.rows))
+        return sum(max(len(head), *lengths) + 2 for head, *lengths in columns) > HALF_A_PAGE
+
+
+@dataclass
+class Tables(Block):
+    """Tables in two columns, wide ones across both."""
+
+    tables: list[Table]
+    form: ClassVar[str] = "tables"
+
+    def __bool__(self) -> bool:
+        return bool(self.tables)
+
+
+@dataclass
+class Fold(Block):
+    """Blocks that are unfolded by a click on their summary; `aside` stands beside it."""
+
+    summary: str
+    aside: str
+    blocks: list[Block]
+    form: ClassVar[str] = "fold"
+
+
+@dataclass
+class Part(Block):
+    """Blocks under a heading."""
+
+    heading: str
+    blocks: list[Block]
+    anchor: str = ""
+    form: ClassVar[str] = "part"
+
+
+@dataclass
+class Evidence(Block):
+    """What the answer to a question rests on: sentences, figures, tables; `command` measures it."""
+
+    number: int
+    command: str
+    findings: list[Finding] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    remark: str = ""  # why there may be no findings
+    form: ClassVar[str] = "evidence"
+
+    @property
+    def anchor(self) -> str:
+        return f"q{self.number}"
+
+    def __bool__(self) -> bool:
+        return bool(self.findings or self.figures or self.tables)
+
+    def draw(self, figure: Figure | None) -> None:
+        if figure:
+            self.figures.append(figure)
+
+    def tabulate(self, table: Table | None) -> None:
+        if table:
+            self.tables.append(table)
+
+
+@dataclass
+class Answers(Block):
+    """The questions of one part of the suite with what is said of each."""
+
+    part: str
+    answers: list[Answer]
+    form: ClassVar[str] = "answers"
+
+
+@dataclass
+class Cases(Block):
+    """Every case of a family: its metrics in each column, their limits, what others published."""
+
+    title: str
+    columns: list[Column]
+    groups: list[tuple[str, list[tuple[str, list[Row]]]]]  # (heading or "", (case, its metrics))
+    descriptions: dict[str, str] = field(default_factory=dict)  # of metrics
+    form: ClassVar[str] = "cases"
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        return [row for _, cases in self.groups for _, rows in cases for row in rows]
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    @cached_property
+    def count(self) -> int:
+        return len({row.name for row in self.rows})
+
+    @cached_property
+    def limited(self) -> bool:
+        return any(row.limit for row in self.rows)
+
+    @cached_property
+    def shown(self) -> list[int]:
+        """The columns that measured some of it."""
+        count = max((len(row.numbers) for row in self.rows), default=0)
+        return [i for i in range(count) if any(row.numbers[i] or row.sustained[i] for row in self.rows)]
+
+    @cached_property
+    def published(self) -> bool:
+        return any(row.beside for row in self.rows)
+
+
+@dataclass
+class Details(Block):
+    """Everything known about each of some measurements, to unfold."""
+
+    measurements: list[dict[str, Any]]
+    columns: list[Column]
+    form: ClassVar[str] = "details"
+
+    def __bool__(self) -> bool:
+        return bool(self.measurements)
+
+
+@dataclass
+class Searchable(Block):
+    """A large table with a search: `of` names its macro and its script."""
+
+    of: str  # "instructions" or "forms"
+    values: dict[str, Any]
+    form: ClassVar[str] = "searchable"
+
+
+@dataclass
+class OnPage(Block):
+    """Blocks with a page of their own: shown there and in the Markdown, elsewhere a sentence that leads to it."""
+
+    page: str
+    blocks: list[Block]
+    instead: Paragraph
+    form: ClassVar[str] = "on_page"
+
+
+@dataclass
+class Section(Block):
+    """A part of a page with a heading that contents and links name."""
+
+    anchor: str
+    title: str
+    blocks: list[Block]
+    intro: str = ""
+    short: str = ""  # of the title, in the contents
+    listed: bool = True  # in the contents
+    printed: bool = True
+    form: ClassVar[str] = "section"
+
+
+@dataclass
+class Page:
+    """A file of the report: its head, its contents, its sections."""
+
+    name: str
+    title: str
+    heading: str
+    lead: str
+    sections: list[Block]
+    head: list[Block] = field(default_factory=list)
+    contents: list[tuple[str, str]] = field(default_factory=list)  # (label, link)
+    foot: list[Block] = field(default_factory=list)
+    short: str = ""  # of the title, in the contents of the main page
+    wide: bool = False
+    skip: tuple[str, str] = ("#main", "Skip to the content")
+
+    @property
+    def scripts(self) -> list[str]:
+        """What its searchable tables need."""
+        blocks = [b for s in self.sections for b in (s.blocks if isinstance(s, Section) else [s])]
+        return [b.of for b in blocks if isinstance(b, Searchable)]

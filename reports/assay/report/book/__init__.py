@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From run files to rows, and how numbers and names are said."""

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From run files to the rows of a report. Pure: no file, no figure, no HTML.
+
+A `Book` holds everything: one `Column` per run that measured something, families of `Row`s (one per case and metric,
+with one `Number` per column), the published figures beside them, and what was not measured.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import string
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from assay.files import Measurement, Metric, Run
+from assay.files.isa_file import Isa
+from assay.files.sass_file import HotLoop
+
+from . import text
+from .join import joined
+
+SUSTAINED = "/sustained"
+
+
+@dataclass(frozen=True)
+class Number:
+    """One value with its 95% interval, as one run found it."""
+
+    value: float
+    low: float | None
+    high: float | None
+    limit: float | None
+    limit_source: str | None
+    better: str | None
+    anchor: str
+    flags: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        """Value over limit; for a quantity that should be small, limit over value."""
+        if not self.limit or not self.value:
+            return None
+        return self.limit / self.value if self.better == "lower" else self.value / self.limit
+
+    @property
+    def half_width(self) -> float | None:
+        return None if self.low is None or self.high is None else max(self.value - self.low, self.high - self.value)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure somebody else states, and where."""
+
+    name: str
+    metric: str
+    value: float
+    unit: str
+    gpu: str
+    architecture: str
+    title: str
+    url: str
+    note: str
+    datasheet: bool
+
+    def comparable(self, column: Column) -> bool:
+        """Whether a deviation says something: the same GPU, or a figure per clock of the same architecture."""
+        same_gpu = self.gpu == (column.run.gpu or {}).get("name")
+        per_clock = "cycle" in self.unit or "/clk" in self.unit
+        return same_gpu or (per_clock and self.architecture == base_architecture(column.architecture))
+
+
+@dataclass
+class Row:
+    """One metric of one case, across the columns."""
+
+    name: str
+    metric: str
+    unit: str
+    numbers: list[Number | None]
+    sustained: list[Number | None]
+    published: list[Published] = field(default_factory=list)  # of any GPU
+    beside: list[Published] = field(default_factory=list)  # of these: what the table has room for
+    primary: bool = False
+
+    @property
+    def first(self) -> Number | None:
+        return next((n for n in self.numbers if n), None)
+
+    @property
+    def limit(self) -> float | None:
+        return next((n.limit for n in self.numbers if n and n.limit), None)
+
+    @property
+    def family(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def group(self) -> str:
+        return "/".join(self.name.split("/")[:2])
+
+    @property
+    def case(self) -> str:
+        """What the name says beyond its group."""
+        return "/".join(self.name.split("/")[2:]) or self.name.split("/")[-1]
+
+
+@dataclass(eq=False)
+class Column:
+    """One run that measured something."""
+
+    index: int
+    label: str
+    run: Run
+    tag: str = ""  # "A", "B", ... where there are several
+
+    @property
+    def architecture(self) -> str:
+        return (self.run.gpu or {}).get("architecture", "host")
+
+    @property
+    def sm_count(self) -> int | None:
+        return (self.run.gpu or {}).get("sm_count")
+
+    def anchor(self, name: str) -> str:
+        return f"m{self.index}-{text.slug(name)}"
+
+
+@dataclass(eq=False)
+class Book:
+    """Everything a report says, before it is said."""
+
+    columns: list[Column]
+    rows: list[Row]
+    measurements: list[tuple[Column, Measurement]]  # one per (column, name), repetitions merged
+    published: list[Published]
+    counts: list[Counter]  # by status, per column
+    unmeasured: list[tuple[Column, Measurement]]  # failed and skipped
+    not_run: dict[str, dict[str, Measurement]]  # name -> target -> what the offline check found
+    isa: Isa | None = None  # which instruction exists on which target, if that was asked
+    loops: list[HotLoop] = field(default_factory=list)  # of kernels, as `assay sass` found them
+
+    @cached_property
+    def descriptions(self) -> dict[str, str]:
+        """What a metric of this name is, in words, as the runs say."""
+        return {name: words for column in self.columns for name, words in column.run.metrics.items()}
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, str], Row]:
+        return {(row.name, row.metric): row for row in self.rows}
+
+    @cached_property
+    def _measurements(self) -> dict[tuple[int, str], Measurement]:
+        return {(column.index, m.name): m for column, m in self.measurements}
+
+    def row(self, name: str, metric: str) -> Row | None:
+        return self._index.get((name, metric))
+
+    def measurement(self, column: Column, name: str) -> Measurement | None:
+        return self._measurements.get((column.index, name))
+
+    def find(self, pattern: str, metric: str | None = None) -> list[Row]:
+        """Rows whose whole name matches the regular expression, of this metric or of each case's headline."""
+        expression = re.compile(pattern)
+        return [r for r in self.rows if expression.fullmatch(r.name) and (r.metric == metric if metric else r.primary)]
+
+    def published_for(self, pattern: str, metric: str, architecture: str | None = None) -> list[Published]:
+        expression = re.compile(pattern)
+        return [
+            p
+            for p in self.published
+            if expression.fullmatch(p.name) and p.metric == metric and architecture in (None, p.architecture)
+        ]
+
+    @property
+    def targets(self) -> list[str]:
+        """Targets of the offline check, oldest first."""
+        found = {target for by_target in self.not_run.values() for target in by_target}
+        return sorted(found, key=lambda t: (int(re.sub(r"\D", "", t) or 0), t))
+
+
+def base_architecture(name: str) -> str:
+    """ "sm_90a" and "sm_90" are one architecture."""
+    return name.rstrip("af")
+
+
+def _merged(repetitions: list[Measurement]) -> Measurement:
+    """Of several fresh processes: the median of their values, and an interval that covers all of theirs."""
+    good = [m for m in repetitions if m.ok]
+    if len(good) < 2:
+        return good[0] if good else repetitions[-1]
+    base = good[len(good) // 2]
+    metrics = {}
+    for name, metric in base.metrics.items():
+        all_of_it = [m.metrics[name] for m in good if name in m.metrics]
+        ends = [end for m in all_of_it for end in (m.ci95 or (m.value, m.value))]
+        value = statistics.median(m.value for m in all_of_it)
+        metrics[name] = Metric(**{**vars(metric), "value": value, "ci95": (min(ends), max(ends))})
+    return Measurement(**{**vars(base), "metrics": metrics})
+
+
+def _labels(runs: list[Run]) -> list[str]:
+    names = [(run.gpu or {}).get("name") or "host" for run in runs]
+    seen: Counter = Counter()
+    labels = []
+    for name in names:
+        seen[name] += 1
+        labels.append(f"{name} #{seen[name]}" if names.count(name) > 1 else name)
+    return labels
+
+
+def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
+    low, high = metric.ci95 or (None, None)
+    flags = list(measurement.flags)
+    if (measurement.sass or {}).get("emulated") and "emulated" not in flags:
+        flags.append("emulated")
+    return Number(metric.value, low, high, metric.limit, metric.limit_source, metric.better, anchor, tuple(flags))
+
+
+def _published(runs: Iterable[Run]) -> list[Published]:
+    found = []
+    for run in runs:
+        gpu = run.gpu or {}
+        for m in run.measurements:
+            source = m.source or {}
+            for key, metric in m.metrics.items():
+                found.append(
+                    Published(
+                        m.name,
+                        key,
+                        metric.value,
+                        metric.unit,
+                        source.get("gpu", gpu.get("name", "")),
+                        base_architecture(gpu.get("architecture", "")),
+                        source.get("title", ""),
+                        source.get("url", ""),
+                        source.get("note", ""),
+                        m.params.get("basis") == "datasheet",
+                    )
+                )
+    return found
+
+
+def _rows(columns: list[Column], measured: list[dict[str, Measurement]]) -> list[Row]:
+    rows: dict[tuple[str, str], Row] = {}
+    names = dict.fromkeys(name for by_name in measured for name in by_name)
+    for name in names:
+        base = name.removesuffix(SUSTAINED)
+        for column, by_name in zip(columns, measured):
+            m = by_name.get(name)
+            if m is None:
+                continue
+            for key, metric in m.metrics.items():
+                folded = base != name and any(base in b and key in b[base].metrics for b in measured)
+                at = (base if folded else name, key)
+                row = rows.get(at)
+                if row is None:
+                    row = rows[at] = Row(*at, metric.unit, [None] * len(columns), [None] * len(columns))
+                row.primary |= key == m.primary
+                cells = row.sustained if folded else row.numbers
+                cells[column.index] = _number(metric, m, column.anchor(name))
+    order = {name: i for i, name in enumerate(names)}
+    return sorted(rows.values(), key=lambda r: (r.family, order.get(r.name, 0), not r.primary))
+
+
+def build(
+    runs: list[Run], published: Iterable[Run] = (), isa: Isa | None = None, loops: Iterable[HotLoop] = ()
+) -> Book:
+    """Shapes runs into a book. A run that only checked disassembly gets no column, just its place in the matrix."""
+    runs = joined(runs)
+    by_run = []
+    for run in runs:
+        grouped: dict[str, list[Measurement]] = {}
+        for m in run.measurements:
+            if m.status != "not_run":
+                grouped.setdefault(m.name, []).append(m)
+        by_run.append({name: _merged(ms) for name, ms in grouped.items()})
+    measuring = [(run, ms) for run, ms in zip(runs, by_run) if ms or run.gpu]
+    labels = _labels([run for run, _ in measuring])
+    tags = string.ascii_uppercase if len(measuring) > 1 else ""
+    columns = [Column(i, label, run, tags[i : i + 1]) for i, (label, (run, _)) in enumerate(zip(labels, measuring))]
+    entries = [{name: m for name, m in ms.items() if m.ok} for _, ms in measuring]
+    counts = [
+        Counter(m.status for m in [*ms.values(), *(n for n in run.measurements if n.status == "not_run")])
+        for run, ms in measuring
+    ]
+    not_run: dict[str, dict[str, Measurement]] = {}
+    for run in runs:
+        for m in run.measurements:
+            if m.status == "not_run":
+                target = (m.sass or {}).get("target") or m.params.get("target") or "any"
+                not_run.setdefault(m.name, {})[str(target)] = m
+    book = Book(
+        columns,
+        _rows(columns, entries),
+        [(c, m) for c, ms in zip(columns, entries) for m in ms.values()],
+        _published(published),
+        counts,
+        [(c, m) for c, (_, ms) in zip(columns, measuring) for m in ms.values() if not m.ok],
+        not_run,
+        isa,
+        list(loops),
+    )
+    _attach_published(book)
+    return book
+
+
+def _attach_published(book: Book) -> None:
+    """Puts beside each row what others state: the same GPU first, then the same architecture, measurements first."""
+    by_key: dict[tuple[str, str], list[Published]] = {}
+    for p in book.published:
+        by_key.setdefault((p.name, p.metric), []).append(p)
+    names = {(column.run.gpu or {}).get("name") for column in book.columns}
+    architectures = {base_architecture(column.architecture) for column in book.columns}
+    for row in book.rows:
+        row.published = sorted(
+            by_key.get((row.name, row.metric), []),
+            key=lambda p: (p.gpu not in names, p.architecture not in architectures, p.datasheet),
+        )
+        row.beside = [
+            p for p in row.published if p.gpu in names or (p.architecture in architectures and not p.datasheet)
+        ]

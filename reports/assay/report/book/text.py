@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers, sizes and units as people read them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+THIN = "\u202f"  # narrow no-break space, between digits and before units
+MINUS = "\u2212"
+UNITS = {"us": "µs", "cycle": "cycles", "cycles": "cycles", "op/clk/SM": "ops/clk/SM", "op/clk": "ops/clk"}
+
+
+def unit(symbol: str) -> str:
+    """A unit as printed: "us" -> "µs"."""
+    return UNITS.get(symbol, symbol)
+
+
+def decimals(value: float, half_width: float | None = None) -> int:
+    """Places after the point: two digits of the uncertainty where there is one, else four significant digits.
+
+    Never more than six significant digits of the value, however narrow its interval is.
+    """
+    magnitude = math.floor(math.log10(abs(value))) if value else 0
+    if half_width:
+        places = 1 - int(f"{half_width:.1e}".split("e")[1])  # of the rounded width: 0.0999 is 0.10
+        return max(0, min(places, 5 - magnitude, 6))
+    return max(0, min(3 - magnitude, 6))
+
+
+def number(value: float, half_width: float | None = None) -> str:
+    """ "4093.21", 1.8 -> "4 093.2"; thousands apart by a narrow space, the minus sign a real one."""
+    if not math.isfinite(value):
+        return "?"
+    places = decimals(value, half_width)
+    if value and abs(value) < 1e-5:
+        return f"{value:.3g}".replace("-", MINUS)
+    text = f"{value:z,.{places}f}".replace(",", THIN)
+    if not half_width and "." in text and places > 0:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", MINUS)
+
+
+def plus_minus(value: float, low: float | None, high: float | None) -> str:
+    """The 95% interval as "±1.8", or "+0.4 −1.2" where its sides differ by more than half."""
+    if low is None or high is None:
+        return ""
+    down, up = value - low, high - value
+    wide = max(down, up)
+    if wide <= 0:
+        return "±0"
+    if min(down, up) >= 0.5 * wide:
+        return f"±{_one_side(wide, value)}"
+    return f"+{_one_side(up, value)} {MINUS}{_one_side(down, value)}"
+
+
+def _one_side(width: float, value: float) -> str:
+    places = decimals(value, width) if width > 0 else 0
+    shown = f"{width:.{places}f}"
+    if float(shown) > 0 or width <= 0:
+        return shown
+    return f"{width:.{-math.floor(math.log10(width))}f}"  # its first digit
+
+
+def percent(ratio: float) -> str:
+    """0.9934 -> "99.3 %"; from 1000 % on as a factor."""
+    if abs(ratio) >= 10:
+        return f"{ratio:.0f}×"
+    digits = 1 if abs(ratio) >= 0.0995 else 2
+    return f"{100 * ratio:.{digits}f}{THIN}%".replace("-", MINUS)
+
+
+def deviation(ours: float, theirs: float) -> str:
+    """How far ours is from theirs: "+1.2 %"."""
+    ratio = ours / theirs - 1 if theirs else 0.0
+    sign = "+" if ratio >= 0 else MINUS
+    return f"{sign}{abs(100 * ratio):.1f}{THIN}%" if abs(ratio) < 10 else f"{sign}{abs(ratio):.0f}×"
+
+
+def size(count: float) -> str:
+    """Bytes: 4096 -> "4 KiB", 100 -> "100 B"."""
+    for exponent, prefix in ((4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki")):
+        if count >= 1024**exponent:
+            return f"{count / 1024**exponent:.3g}{THIN}{prefix}B"
+    return f"{round(count)}{THIN}B"
+
+
+def counted(count: float, word: str) -> str:
+    """ "1 CTA", "2 CTAs"."""
+    return f"{count:g} {word}{'' if count == 1 else 's'}"
+
+
+def slug(name: str) -> str:
+    """A fragment identifier: letters, digits, "_", "-" and "."."""
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-")

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves with their names at their ends: latency over footprint, bandwidth over bytes in flight, cycles over threads."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.files import Series
+
+from ..book import labels, text
+from .svg import INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
+
+MOST_DOTS = 120  # on one line
+NAME_WIDTH = 24  # characters of a line's name until it goes on below: more would leave the axes no room
+
+
+@dataclass
+class Line:
+    label: str
+    points: list[tuple[float, float]]
+    marks: list[tuple[float, float]] = field(default_factory=list)  # knees: drawn as hollow rings
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis says, whether it is logarithmic (`base` 2 or 10), and whether its places are bytes."""
+
+    label: str
+    base: int | None = None
+    bytes: bool = False
+
+
+def lines_of(series: Series | None, name: str = "") -> list[Line]:
+    """A series over numbers is one line; over words (or numbers) and numbers one for each place of its first axis."""
+    if series is None:
+        return []
+    if len(series.axes) == 1:
+        points = [(float(x), y) for x, y in series.curve if not isinstance(x, str)]
+        return [Line(name or labels.words(series.name), points)] if points else []
+    if len(series.axes) != 2 or any(isinstance(x, str) for x in series.axes[1].points):
+        return []
+    found = []
+    for place, values in zip(series.axes[0].points, series.grid):
+        points = [(float(x), float(y)) for x, y in zip(series.axes[1].points, values) if y == y]
+        if points:
+            label = labels.words(place) if isinstance(place, str) else f"{place:g}"
+            found.append(Line(f"{name} {label}".strip(), points))
+    return found
+
+
+def _ticks(low: float, high: float, base: int) -> list[float]:
+    """At most seven powers of the base between the two."""
+    first, last = math.ceil(math.log(low, base) - 1e-9), math.floor(math.log(high, base) + 1e-9)
+    return [float(base) ** e for e in range(first, last + 1, max(1, math.ceil((last - first) / 6)))]
+
+
+def draw(
+    key: str,
+    title: str,
+    lines: Sequence[Line],
+    x: Axis,
+    y: Axis,
+    *,
+    note: str = "",
+    levels: Sequence[tuple[float, float, float, str]] = (),
+    limit: tuple[float, str] | None = None,
+    height: float = 3.2,
+    from_zero: bool = True,
+) -> Figure | None:
+    """The lines, each labelled where it ends; None without one of two points.
+
+    `levels` are plateaus by name: (from x, to x, y, words). `limit` is drawn dashed across.
+    """
+    lines = _merged([line for line in lines if len(line.points) > 1])
+    if not lines:
+        return None
+    with axes(height) as (canvas, ax):
+        xs = [p for line in lines for p, _ in line.points]
+        if x.base and min(xs) > 0:
+            ax.set_xscale("log", base=x.base)
+            ax.set_xticks(_ticks(min(xs), max(xs), x.base))
+            ax.minorticks_off()
+        if y.base:
+            _logarithmic(ax, [v for line in lines for _, v in line.points])
+        for i, line in enumerate(lines):
+            color, style = SERIES[i % len(SERIES)], "-" if i < len(SERIES) else (0, (3, 2))
+            ax.plot(*zip(*line.points), color=color, ls=style, **_dots(line))
+            if line.marks:
+                ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=color, mew=1.4)
+        for i, (begin, end, at, words) in enumerate(levels):
+            near = i > 0 and abs(at / levels[i - 1][2] - 1) < 0.2  # its name goes below, that of the last is above
+            ax.plot([begin, end], [at, at], color=INK, lw=0.8)
+            ax.annotate(
+                words,
+                (math.sqrt(begin * end) if x.base else (begin + end) / 2, at),
+                xytext=(0, -12 if near else 5),
+                textcoords="offset points",
+                ha="center",
+                fontsize=8.5,
+                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
+            )
+        if limit:
+            ax.axhline(limit[0], color=MUTED, lw=0.9, ls=(0, (4, 3)))
+            ax.annotate(
+                limit[1], (min(xs), limit[0]), xytext=(0, 3), textcoords="offset points", fontsize=8.5, color=MUTED
+            )
+        tops = [v for line in lines for _, v in line.points] + [at for _, _, at, _ in levels]
+        if not y.base:
+            top = max([*tops, limit[0] if limit else 0]) * 1.1
+            ax.set_ylim(0 if from_zero and min(tops) >= 0 else None, top or 1)
+        if len(lines) > 1:
+            _name_ends(ax, lines, y)
+        if x.bytes:
+            ax.xaxis.set_major_formatter(lambda v, _: text.size(v))
+        else:
+            ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
+        ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
+        ax.set(xlabel=x.label, ylabel=y.label)
+        return finish(canvas, key, title, _in_words(lines, x, y, levels), note)
+
+
+def _dots(line: Line) -> dict[str, Any]:
+    """A dot for each point, unless they would touch."""
+    return {"marker": "o", "ms": 2.5, "mec": PAPER, "mew": 0.3} if len(line.points) <= MOST_DOTS else {}
+
+
+def _logarithmic(ax: object, values: list[float]) -> None:
+    """A logarithmic y axis with whole decades as its ticks, or 1, 2 and 5 of each where there are few."""
+    ax.set_yscale("log")
+    low, high = min(v for v in values if v > 0), max(values)
+    ax.set_ylim(low / 1.15, high * 1.15)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1,) if len(decades) > 4 else (1, 2, 5)
+    ax.set_yticks([t for d in decades for s in steps if low / 1.15 <= (t := s * 10.0**d) <= high * 1.15])
+    ax.minorticks_off()
+
+
+def _merged(lines: list[Line], close: float = 0.015) -> list[Line]:
+    """Lines that lie on each other as one that bears their names: of two, one would hide the other."""
+    kept: list[Line] = []
+    for line in lines:
+        for other in kept:
+            same = [p for p, _ in line.points] == [p for p, _ in other.points] and not line.marks and not other.marks
+            if same and all(
+                abs(a - b) <= close * max(abs(a), abs(b)) for (_, a), (_, b) in zip(line.points, other.points)
+            ):
+                other.label += f", {line.label}"
+                break
+        else:
+            kept.append(Line(line.label, line.points, line.marks))
+    return kept
+
+
+def _name_ends(ax: object, lines: Sequence[Line], y: Axis) -> None:
+    """The names of the lines behind their last points, apart from each other."""
+    low, high = ax.get_ylim()
+    ends = [line.points[-1][1] for line in lines]
+    right = max(line.points[-1][0] for line in lines)
+    # In shares of the axis' height; moved apart around where they end, and kept below its top.
+    span = math.log(high / low) if y.base else high - low
+    at = [(math.log(end / low) if y.base else end - low) / span for end in ends]
+    names = [textwrap.wrap(line.label, NAME_WIDTH, break_long_words=False) for line in lines]
+    apart = spread(at, 0.062, [len(name) for name in names])
+    down = max(sum(apart) / len(at) - sum(at) / len(at), max(apart) - 1.03)
+    for i, (name, share) in enumerate(zip(names, apart)):
+        place = low * math.exp((share - down) * span) if y.base else low + (share - down) * span
+        ax.annotate(
+            "\n".join(name),
+            (right, place),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
+            color=SERIES[i % len(SERIES)],
+            annotation_clip=False,
+        )
+
+
+def _in_words(lines: Sequence[Line], x: Axis, y: Axis, levels: Sequence[tuple[float, float, float, str]]) -> str:
+    def place(value: float) -> str:
+        return text.size(value) if x.bytes else f"{value:g}"
+
+    said = [
+        f"{line.label}: from {text.number(line.points[0][1])} at {place(line.points[0][0])} to "
+        f"{text.number(line.points[-1][1])} at {place(line.points[-1][0])}"
+        for line in lines
+    ]
+    said += [f"{words} from {place(begin)} to {place(end)}" for begin, end, _, words in levels]
+    return f"{y.label} over {x.label}. {'; '.join(said)}."

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matplotlib figures as SVG that belongs to the page: its fonts, its colours in light and dark, its ids.
+
+Figures are drawn with one stand-in colour per role; the SVG then names the page's CSS variables instead, so that one
+drawing serves the light page, the dark page and print.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..book.model import Column
+
+# Role -> stand-in. The CSS variables of the same names are in templates/style.css.j2.
+INK, MUTED, GRID, PAPER = "#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04"
+SERIES = ["#0a0b11", "#0a0b12", "#0a0b13", "#0a0b14", "#0a0b15", "#0a0b16"]
+VARIABLES = {
+    INK: "--ink",
+    MUTED: "--muted",
+    GRID: "--line",
+    PAPER: "--paper",
+    **{stand_in: f"--series{i + 1}" for i, stand_in in enumerate(SERIES)},
+}
+
+WIDTH = 5.2  # inches; 374 SVG units, about the width of a phone, so that 9-unit text is legible there
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "assay",  # ids that are the same each time
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": GRID,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "xtick.color": GRID,
+    "ytick.color": GRID,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "axes.labelsize": 9,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
+    "legend.frameon": False,
+}
+
+
+@dataclass
+class Figure:
+    """An SVG with its words: a title, what it shows for those who cannot see it, and a note under it."""
+
+    key: str
+    title: str
+    description: str
+    svg: str
+    note: str = ""
+
+
+@contextmanager
+def axes(height: float, width: float = WIDTH) -> Any:
+    """(figure, axes) in the page's style. Matplotlib is imported here, when a figure is first drawn."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure as Canvas
+
+    with matplotlib.rc_context(STYLE):
+        canvas = Canvas(figsize=(width, height), layout="constrained")
+        yield canvas, canvas.subplots()
+
+
+def finish(canvas: Any, key: str, title: str, description: str, note: str = "") -> Figure:
+    """Renders the figure. Must be called inside `axes`."""
+    buffer = io.StringIO()
+    canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r' id="(?:figure|axes|patch|text|line2d|matplotlib|xtick|ytick|legend|PathCollection|LineCollection|'
+        r'QuadMesh|FillBetweenPolyCollection|PolyCollection)[\w.]*"',
+        "",
+        svg,
+    )
+    svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{key}-", svg)  # unique over the page
+    for stand_in, variable in VARIABLES.items():
+        svg = svg.replace(stand_in, f"var({variable})")
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)  # matplotlib < 3.10
+    svg = re.sub(r"font-family: [^;\"]*(; )?", "", svg)
+    svg = re.sub(r"\s*\n\s*", "\n", svg)
+    # Places to a hundredth of a unit, less than a pixel shows; not in what is printed.
+    svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), svg)
+    svg = re.sub(r'(?:<use [^>]* style="[^"]*"/>\n?){2,}', _styled_once, svg)
+    view = re.search(r'viewBox="[^"]*"', svg)[0]
+    head = (
+        f'<svg {view} role="img" aria-labelledby="{key}-title {key}-desc" xmlns="http://www.w3.org/2000/svg" '
+        f'xmlns:xlink="http://www.w3.org/1999/xlink"><title id="{key}-title">{html.escape(title)}</title>'
+        f'<desc id="{key}-desc">{html.escape(description)}</desc>'
+    )
+    return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note)
+
+
+def _styled_once(uses: re.Match[str]) -> str:
+    """Markers in a row, each run of one style in a group that bears it."""
+    found = re.findall(r'(<use [^>]*?) style="([^"]*)"/>', uses[0])
+    groups = itertools.groupby(found, key=lambda use: use[1])
+    return "".join(f'<g style="{style}">{"".join(f"{use}/>" for use, _ in same)}</g>\n' for style, same in groups)
+
+
+def spread(positions: list[float], gap: float, heights: Sequence[int] = ()) -> list[float]:
+    """Positions moved apart as little as an even walk allows so that neighbours are `gap` away; order is kept.
+
+    `heights` are lines of text where some have several: their middles stand that much further apart.
+    """
+    order = sorted(range(len(positions)), key=positions.__getitem__)
+    moved = list(positions)
+    for before, after in itertools.pairwise(order):
+        lines = (heights[before] + heights[after]) / 2 if heights else 1
+        moved[after] = max(moved[after], moved[before] + gap * lines)
+    return moved
+
+
+def spark(samples: list[float], width: int = 160, height: int = 28, most: int = 80) -> str:
+    """A polyline of the samples in the order they were taken, at most `most` of them, evenly picked."""
+    if len(samples) < 3:
+        return ""
+    step = max(1, -(-len(samples) // most))
+    shown = samples[::step]
+    low, high = min(shown), max(shown)
+    scale = (height - 4) / (high - low) if high > low else 0
+    points = " ".join(
+        f"{i * width / (len(shown) - 1):.0f},{height - 2 - (v - low) * scale:.0f}" for i, v in enumerate(shown)
+    )
+    return (
+        f'<svg class="spark" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
+        f'<polyline points="{points}"/></svg>'
+    )
+
+
+def column_key(ax: Any, columns: list[Column]) -> None:
+    """Names the columns by colour above the axes, when there are several."""
+    if len(columns) > 1:
+        handles = [
+            ax.plot([], [], "o", ms=6, color=SERIES[c.index % len(SERIES)], label=f"{c.tag} {c.label}")[0]
+            for c in columns
+        ]
+        ax.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(-0.02, 1),
+            ncols=2,
+            fontsize=8.5,
+            labelcolor=INK,
+            borderpad=0.2,
+            handletextpad=0.2,
+        )
+
+
+KIND_COLORS = {"nvf4": 4, "mxf4": 4, "e4m3": 0, "s8": 0, "bf16": 1, "f16": 1, "tf32": 2, "f64": 5, "f32": 3}
+
+
+def color_of(kind: str) -> str:
+    return SERIES[KIND_COLORS.get(kind, 5)]
+
+
+def log_labels(ax: Any, places: list[float], x: float, colors: list[str], gap: float, words: list[str]) -> None:
+    """Direct labels at the right ends of lines on a log axis, moved apart where they would touch; `gap` in decades."""
+    for y, color, word in zip(spread([math.log10(v) for v in places], gap), colors, words):
+        ax.annotate(word, (x, 10**y), xytext=(4, 0), textcoords="offset points", va="center", color=color, fontsize=9)

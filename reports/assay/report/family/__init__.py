@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The families of measurements: a module, or a folder, for each, named as the names of its measurements begin.
+
+A module declares itself as `FAMILY`. It needs to be named nowhere else; `ORDER` says only where its section stands.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import lru_cache
+
+from ..block.declaration import Family
+from ..book import labels
+
+# Of the sections on the page. Families that are not among them follow.
+ORDER = (
+    *("tensor_core", "special_function", "sass", "numerics", "memory", "tma", "tmem", "sync", "placement", "launch"),
+    *("link", "collective", "host", "kernels"),
+)
+
+
+@lru_cache(maxsize=1)
+def declared() -> dict[str, Family]:
+    """Every family by its key, in the order of the page."""
+    modules = (importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__))
+    families = {module.FAMILY.key: module.FAMILY for module in modules}
+    order = [key for key in ORDER if key in families]
+    return {key: families[key] for key in [*order, *sorted(families.keys() - set(order))]}
+
+
+def family_of(key: str) -> Family:
+    """The declared one; for measurements of another name one of these words."""
+    title = labels.words(key)
+    return declared().get(key) or Family(key, title[:1].upper() + title[1:])

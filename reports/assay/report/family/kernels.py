@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole kernels: against their baselines, and what bounds their hot loops."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from assay.files import Baseline
+from assay.files.sass_file import HotLoop
+
+from ..answer.findings import Answer, one_line
+from ..answer.overlap import efficiencies
+from ..answer.questions import Question
+from ..block.declaration import Family
+from ..block.kinds import EMPTY, Block, Cell, Part, Table, figures, sentence
+from ..book import labels, text
+from ..book.model import Book, Column
+from ..draw.svg import INK, PAPER, SERIES, Figure, axes, finish
+
+HOT_LOOPS = sentence(
+    "Read off the machine code: how long the busiest pipe, or one warp alone, needs for an iteration of all warps. Data "
+    "of other warps and of memory beyond L1 is taken as there, so that a loop takes at least as long."
+)
+
+
+@dataclass
+class Pair:
+    """A kernel against one baseline: how many times faster ours is."""
+
+    name: str
+    baseline: Baseline
+
+
+def pairs(book: Book, column: Column) -> list[Pair]:
+    """Every paired comparison of one run, in its order."""
+    return [Pair(m.name.removeprefix("kernels/"), b) for c, m in book.measurements if c is column for b in m.baselines]
+
+
+def paired(book: Book, column: Column, most: int = 48) -> Figure | None:
+    """A line of text per kernel, under it a point with its interval per baseline."""
+    every = pairs(book, column)
+    found = every[:most]
+    if not found:
+        return None
+    kernels = list(dict.fromkeys(p.name for p in found))
+    rows = len(found) + len(kernels)
+    with axes(0.5 + 0.175 * rows) as (canvas, ax):
+        baselines = list(dict.fromkeys(p.baseline.name for p in found))
+        ends = [e for p in found for e in (p.baseline.speedup.ci95 or (p.baseline.speedup.value,) * 2)]
+        low, high = min([0.9, *ends]), max([1.1, *ends])
+        low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
+        ax.axvline(1, color=INK, lw=1)
+        y = 0
+        for kernel in kernels:
+            shade = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+            ax.annotate(kernel, (low, y), va="center", fontsize=8.5, color=INK, bbox=shade)
+            for p in (p for p in found if p.name == kernel):
+                y += 1
+                color, s = SERIES[baselines.index(p.baseline.name) % len(SERIES)], p.baseline.speedup
+                if s.ci95:
+                    ax.plot(s.ci95, [y, y], color=color, lw=3, alpha=0.45)
+                ax.plot(s.value, y, "o", ms=4, color=color)
+                ax.annotate(
+                    f"{s.value:.3f} {p.baseline.name}",
+                    (high, y),
+                    xytext=(4, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=8.5,
+                    color=color,
+                )
+            y += 1
+        ax.set(yticks=[], ylim=(rows - 0.4, -0.7), xlim=(low, high), xlabel="times as fast as the baseline")
+        said = "; ".join(f"{p.name} against {p.baseline.name} {p.baseline.speedup.value:.3f}" for p in found)
+        more = len(every) - len(found)
+        return finish(
+            canvas,
+            f"paired{column.index}",
+            f"Against the baselines, in pairs, {column.label}",
+            f"Speed-up: {said}.",
+            "Right of 1, ours is faster. Bars: 95% intervals of the paired ratio."
+            + (f" {more} more in the tables." if more else ""),
+        )
+
+
+def blocks(book: Book) -> list[Block]:
+    found: list[Block] = [figures(*(paired(book, column) for column in book.columns[:4]))]
+    if table := hot_loop_table(book):
+        found.append(Part("Hot loops of kernels", [HOT_LOOPS, table], "hot-loops"))
+    return found
+
+
+# --- hot loops -----------------------------------------------------------------------------------------------------
+
+
+def measured(book: Book) -> list[HotLoop]:
+    """The loops whose time is known, each case once."""
+    return list({loop.case: loop for loop in book.loops if loop.measured}.values())
+
+
+def short(kernel: str) -> str:
+    """A demangled name without its return type, namespaces and arguments."""
+    name = kernel.split("(CU")[0].removeprefix("void ")
+    return re.sub(r"\b(?:\w+|\(anonymous namespace\))::", "", name).split("(")[0] or kernel
+
+
+def anchor(book: Book, loop: HotLoop) -> str:
+    return next((c.anchor(loop.case) for c in book.columns if book.measurement(c, loop.case)), "")
+
+
+def hot_loop_table(book: Book) -> Table | None:
+    """What each loop consists of, the pipes it keeps busy, and predicted against measured."""
+    rows = []
+    for loop in book.loops:
+        opcodes = ", ".join(f"{count} {opcode}" for opcode, count in loop.opcodes[:4])
+        busy = ", ".join(f"{pipe} {cycles:.0f}" for pipe, cycles in loop.pipes[:4])
+        agrees = Cell(text.percent(loop.predicted / loop.measured)) if loop.measured else EMPTY
+        rows.append(
+            [
+                Cell(labels.case_words(loop.case) if loop.case else short(loop.kernel), anchor(book, loop)),
+                Cell(short(loop.kernel) if loop.case else ""),
+                Cell(str(loop.warps)),
+                Cell(opcodes),
+                Cell(busy),
+                Cell(loop.bound_by),
+                Cell(text.number(round(loop.predicted))),
+                Cell(text.number(round(loop.measured)) if loop.measured else "–"),
+                agrees,
+            ]
+        )
+    head = [
+        "Case",
+        "Kernel",
+        "Warps",
+        "Opcodes of a warp",
+        "Pipes, cycles",
+        "Bound by",
+        "Predicted",
+        "Measured",
+        "Predicted of it",
+    ]
+    caption = "Hot loops, cycles per iteration: what bounds them, and whether the time agrees"
+    return Table(caption, head, rows) if rows else None
+
+
+def hot_loop(book: Book, question: Question) -> Answer:
+    """Of two-stage pipelines the share of their bound; the rest is a question for `assay sass`."""
+    pattern = r"special_function/overlap/wgmma_(bf16|e4m3)/two_stage\w*/ffma_ex2_fadd"
+    findings = efficiencies(book, book.find(pattern, "overlap_efficiency"))
+    for loop in measured(book)[:4]:
+        said = f"{loop.bound_by} bounds it: {text.number(round(loop.predicted))} cycles predicted, "
+        said += f"{text.number(round(loop.measured))} measured, {text.percent(loop.predicted / loop.measured)}"
+        findings.append(one_line(f"hot loop of {labels.case_words(loop.case)}", said, "hot-loops"))
+    command = "assay sass WHAT: opcodes by pipe, bound, schedule and stages of its loops"
+    if findings:
+        findings.append(one_line("any other kernel", command, ""))
+    return Answer(question, findings, remark=command)
+
+
+FAMILY = Family(
+    "kernels",
+    "Kernels",
+    "Whole kernels against their baselines, in pairs.",
+    blocks=(blocks,),
+    answers={11: hot_loop},
+)

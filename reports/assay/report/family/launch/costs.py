@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Question 18: what a launch, a synchronization, a small copy costs, on the CPU and between kernels on the GPU."""
+
+from __future__ import annotations
+
+from ...answer.findings import Part, lines
+from ...block.kinds import Block, Cell, Evidence, Table
+from ...block.tables import metric_table, of_column, who
+from ...book import labels, text
+from ...book.model import Book, Column
+from ...draw import curves
+from ...draw.curves import Axis, Line
+from ...draw.svg import Figure
+
+WAYS = {
+    "empty/stream": "a kernel into a stream",
+    "empty/programmatic": "with programmatic dependent launch",
+    "empty/cluster": "as clusters",
+    "empty/cooperative": "cooperative",
+    "empty/graph": "a node of a graph",
+    "empty/graph_programmatic": "a node, programmatic",
+    "empty/stream_sync": "a kernel, waited for",
+}
+CALLS = {
+    "event_record": "event record",
+    "event_record_timed": "event record, timed",
+    "event_wait": "stream waits for an event",
+    "event_query": "event, queried until it is there",
+    "event_sync": "kernel, event waited for",
+    "event_sync_blocking": "kernel, event waited for, CPU asleep",
+    "stream_sync": "kernel, stream waited for",
+    "device_sync": "kernel, device waited for",
+    "flag": "kernel, a flag that the CPU watches",
+    "host_function": "host function",
+    "malloc_free": "allocate and free, stream-ordered",
+    "malloc_free_kept": "the same, the pool keeping what is freed",
+}
+COSTS = {
+    "time_us": "each, in a row, µs",
+    "cpu_us": "CPU, µs",
+    "gpu_gap_us": "between kernels, µs",
+    "latency_us": "until the CPU sees the end, µs",
+    "gpu_gap_saved_us": "less than plain, µs",
+    "resident_kernels": "kernels on the GPU at once",
+}
+MICROSECONDS = Axis("µs")
+
+
+def evidence(book: Book) -> list[Block]:
+    found = Evidence(18, "assay run '^launch/'")
+    found.findings += lines(book, "an empty kernel, each in a row", lambda c: each(book, c))
+    found.findings += lines(book, "until the CPU sees its end", lambda c: seen(book, c))
+    found.findings += lines(book, "on the GPU from the end of one to the next", lambda c: gaps(book, c))
+    found.findings += lines(book, "small copies and events", lambda c: calls(book, c))
+    for column in book.columns[:4]:
+        found.draw(graph_size(book, column))
+        found.draw(grid_size(book, column))
+        found.draw(arguments(book, column))
+        found.tabulate(ways_table(book, column))
+        found.tabulate(calls_table(book, column))
+        found.tabulate(graph_table(book, column))
+        found.tabulate(cluster_table(book, column))
+        found.tabulate(module_table(book, column))
+    return [found]
+
+
+def _parts(book: Book, column: Column, metric: str, names: dict[str, str]) -> list[Part]:
+    """ "in a stream 2.9 µs" for each case that has the metric."""
+    found = []
+    for name, words in names.items():
+        m = book.measurement(column, f"launch/{name}")
+        if m and (value := m.value(metric)) is not None:
+            found.append((f"{words} {_us(value)} µs", column.anchor(m.name)))
+    return found
+
+
+def _us(value: float) -> str:
+    """Three significant digits: launches repeat no better."""
+    return f"{value:.3g}" if value < 1000 else text.number(round(value))
+
+
+def each(book: Book, column: Column) -> list[Part]:
+    names = {"empty/stream": "in a stream", "empty/programmatic": "programmatic", "empty/graph": "in a graph"}
+    return _parts(book, column, "time_us", names)
+
+
+def seen(book: Book, column: Column) -> list[Part]:
+    names = {"call/flag": "a flag it watches", "call/stream_sync": "stream", "call/event_sync": "event"}
+    return _parts(book, column, "time_us", {**names, "call/event_sync_blocking": "event, asleep"})
+
+
+def gaps(book: Book, column: Column) -> list[Part]:
+    names = {"empty/stream": "stream", "empty/programmatic": "programmatic", "empty/graph": "graph"}
+    return _parts(book, column, "gpu_gap_us", {**names, "empty/graph_programmatic": "graph, programmatic"})
+
+
+def calls(book: Book, column: Column) -> list[Part]:
+    names = {
+        "call/event_record": "event record",
+        "call/memset/4": "memset of 4 B",
+        "call/memcpy_h2d/4": "4 B to the GPU",
+    }
+    return _parts(
+        book, column, "time_us", {**names, "call/memcpy_d2h/4": "and back", "call/memcpy_d2d/4": "on the GPU"}
+    )
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def graph_size(book: Book, column: Column) -> Figure | None:
+    """Time of a graph per node over its nodes: chain, programmatic, fork and join."""
+    drawn = []
+    for name, m in of_column(book, column, "launch/graph/"):
+        for line in curves.lines_of(m.series_named("latency_us"), labels.words(name)):
+            drawn.append(Line(line.label, [(n, t / n) for n, t in line.points]))
+    return curves.draw(
+        f"graph-size{column.index}",
+        f"A graph of empty kernels: time per node over its nodes{who(book, column)}",
+        drawn,
+        Axis("nodes", 2),
+        Axis("µs per node", 10),
+        note="From the launch of the graph until the CPU sees its end.",
+    )
+
+
+def grid_size(book: Book, column: Column) -> Figure | None:
+    m = book.measurement(column, "launch/grid")
+    return m and curves.draw(
+        f"grid-size{column.index}",
+        f"Empty kernels in a row over their CTAs{who(book, column)}",
+        [Line(f"{line.label} threads", line.points) for line in curves.lines_of(m.series_named("interval_us"))],
+        Axis("CTAs", 2),
+        Axis("µs from one to the next", 10),
+    )
+
+
+def arguments(book: Book, column: Column) -> Figure | None:
+    drawn = []
+    for name, m in of_column(book, column, "launch/arguments/"):
+        drawn += curves.lines_of(m.series_named("cpu_us"), labels.words(name))
+    return curves.draw(
+        f"arguments{column.index}",
+        f"CPU time of a launch over the bytes of its arguments{who(book, column)}",
+        drawn,
+        Axis("bytes of arguments", 2, bytes=True),
+        MICROSECONDS,
+    )
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def ways_table(book: Book, column: Column) -> Table | None:
+    found = dict(of_column(book, column, "launch/"))
+    rows = [(words, found[name]) for name, words in WAYS.items() if name in found]
+    table = metric_table(f"An empty kernel by how it is launched{who(book, column)}", column, rows, COSTS, "Way", _us)
+    if table is None:
+        return None
+    others = [_published(book, column, m.name) for _, m in rows]
+    if any(others):
+        table.head.append("Published, each")
+        for row, said in zip(table.rows, others):
+            row.append(Cell(said, kind="published"))
+    return table
+
+
+def _published(book: Book, column: Column, name: str) -> str:
+    row = book.row(name, "time_us")
+    return (
+        "; ".join(f"{text.number(p.value)} µs, {p.gpu.replace('NVIDIA ', '')}" for p in row.published[:2])
+        if row
+        else ""
+    )
+
+
+def calls_table(book: Book, column: Column) -> Table | None:
+    rows = []
+    for name, m in of_column(book, column, "launch/call/"):
+        call, _, size = name.partition("/")
+        words = CALLS.get(
+            call,
+            labels.words(call).replace("h2d", "to the GPU").replace("d2h", "to the host").replace("d2d", "on the GPU"),
+        )
+        rows.append((f"{words}, {text.size(int(size))}" if size.isdigit() else words, m))
+    return metric_table(f"Calls that stand between kernels{who(book, column)}", column, rows, COSTS, "Call", _us)
+
+
+def graph_table(book: Book, column: Column) -> Table | None:
+    rows = [(labels.words(name), m) for name, m in of_column(book, column, "launch/graph/")]
+    metrics = {
+        "latency_us": "the least, µs",
+        "latency_us_per_node": "each node more",
+        "gpu_gap_us": "between nodes",
+        "cpu_us": "CPU",
+        "instantiate_us_per_node": "instantiate, a node",
+        "instantiate_exponent": "grows with nodes to the power",
+        "upload_us_per_node": "upload, a node",
+        "update_us_per_node": "update, a node",
+    }
+    return metric_table(f"Graphs of empty kernels, µs{who(book, column)}", column, rows, metrics, "Graph", _us)
+
+
+def cluster_table(book: Book, column: Column) -> Table | None:
+    m = book.measurement(column, "launch/cluster")
+    series = m.series_named("gpu_gap_us") if m else None
+    if series is None or len(series.axes) != 2:
+        return None
+    others = [(m.series_named(k), words) for k, words in {"interval_us": "µs each", "cpu_us": "CPU"}.items()]
+    rows = []
+    for y, grid in enumerate(series.axes[0].points):
+        for s, words in [(series, "between kernels"), *others]:
+            if s is not None:
+                label = f"{labels.words(str(grid))}, {words}"
+                rows.append([Cell(label, column.anchor(m.name)), *(Cell(_us(v) if v == v else "") for v in s.grid[y])])
+    head = ["Grid", *("no cluster" if p == 0 else f"{p:g} CTAs" for p in series.axes[1].points)]
+    return Table(f"Launching clusters, µs by their size{who(book, column)}", head, rows)
+
+
+def module_table(book: Book, column: Column) -> Table | None:
+    rows = [(f"{name} instructions", m) for name, m in of_column(book, column, "launch/module/")]
+    metrics = {
+        "load_us": "load, µs",
+        "get_kernel_us": "find the kernel",
+        "first_launch_us": "first launch",
+        "second_launch_us": "second launch",
+        "unload_us": "unload",
+    }
+    return metric_table(f"Loading a module{who(book, column)}", column, rows, metrics, "Kernel of", _us)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Question 13: latency and bandwidth of every level, beside what others published."""
+
+from __future__ import annotations
+
+import statistics
+
+from assay.files import Measurement
+
+from ...answer.findings import Part, lines, stated
+from ...block.every_series import add_every_series
+from ...block.kinds import Block, Evidence, Table
+from ...block.published import table as published_table
+from ...block.tables import metric_table, of_column, who
+from ...book import labels, text
+from ...book.model import Book, Column
+from ...book.published import figures as published_figures
+from ...draw import curves
+from ...draw.curves import Axis, Line
+from . import partitions
+
+FOOTPRINT = Axis("footprint", 2, bytes=True)
+CYCLES = Axis("cycles")
+
+
+LATENCY, RATE, BANDWIDTH, NS = "latency_cycles", "bytes_per_clock_per_sm", "bandwidth_gb_per_s", "latency_ns"
+
+
+def _of_clusters(size: int) -> tuple[tuple[str, str], ...]:
+    return (
+        ("memory/distributed_shared/load_latency", f"{LATENCY}_of_{size}"),
+        ("memory/distributed_shared/read", f"{RATE}_of_{size}"),
+    )
+
+
+LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of its latency and bandwidth
+    "constant": (("memory/constant/latency", "constant_l1_latency_cycles"),),
+    "constant, second level": (("memory/constant/latency", "constant_l15_latency_cycles"),),
+    "shared memory": (("memory/shared/latency", LATENCY), ("memory/shared/read", RATE)),
+    "L1": (("memory/l1/latency", LATENCY), ("memory/l1/read", RATE)),
+    "texture": (("memory/texture/latency", LATENCY), ("memory/texture/read/l1", RATE)),
+    "shared memory of another SM": _of_clusters(2),
+    **{f"shared memory of another SM, clusters of {size}": _of_clusters(size) for size in (4, 8, 16)},
+    "L2, near": (("memory/l2_near/latency", LATENCY), ("memory/l2_near/latency", NS)),
+    "L2, far": (("memory/l2_far/latency", LATENCY), ("memory/l2_far/latency", NS)),
+    "L2": (("memory/l2/read", BANDWIDTH), ("memory/l2/read", RATE)),
+    "L2, read by several SMs at once": (("memory/l2/read_chunks/20mib", BANDWIDTH),),
+    "memory, read": (("memory/dram/latency", LATENCY), ("memory/dram/latency", NS), ("memory/hbm/read", BANDWIDTH)),
+    "memory, write": (("memory/hbm/write", BANDWIDTH),),
+    "memory, copy": (("memory/hbm/copy", BANDWIDTH),),
+    "memory, triad": (("memory/hbm/triad", BANDWIDTH),),
+}
+
+
+def evidence(book: Book) -> list[Block]:
+    found = Evidence(13, "assay run '^memory/'")
+    found.findings += lines(book, "latency", lambda c: _spoken(book, c, LATENCY_LEVELS, LATENCY))
+    found.findings += lines(book, "bandwidth", lambda c: _spoken(book, c, BANDWIDTH_LEVELS, RATE, BANDWIDTH))
+    found.findings += lines(book, "how far each level reaches", lambda c: _reach(book, c))
+    partitions.add_findings(book, found)
+    for column in book.columns[:4]:
+        found.draw(latency_over_footprint(book, column))
+        found.draw(bandwidth_over_footprint(book, column))
+        partitions.add_figures(book, column, found)
+    found.tabulate(levels(book))
+    for column in book.columns[:4]:
+        found.tabulate(by_load(book, column))
+    partitions.add_tables(book, found)
+    for column in book.columns[:4]:
+        add_every_series(book, column, "memory/", found, DRAWN, TITLES)
+    return [found]
+
+
+# Cases whose series are drawn or tabulated in a way of their own, here or by question 16.
+DRAWN = (
+    *("latency_curve", "bandwidth_curve", "loaded_latency", "tlb", "distributed_shared", "l2_map", "l2/hit_rate"),
+    *("shared_access", "l2_residency", "atomics", "reduction", "hbm/power"),
+)
+
+
+TITLES = {
+    "constant/latency latency_cycles": "Constant memory: latency over footprint",
+    "constant/read ops_per_clock_per_sm": "Constant memory: loads by the addresses of a warp",
+    "texture/latency latency_cycles": "Texture: latency over footprint",
+    "distributed_async/bulk/bandwidth bytes_per_clock_per_sm": "cp.async.bulk to the shared memory of another CTA, "
+    "by distance in ranks",
+    "distributed_async/bulk/bandwidth bytes_per_clock_per_sm_by_message": "cp.async.bulk to the shared memory of "
+    "another CTA, by size",
+    "distributed_async/bulk/latency latency_cycles": "cp.async.bulk to the shared memory of another CTA: latency by "
+    "distance in ranks",
+    "distributed_async/bulk/latency latency_cycles_by_message": "cp.async.bulk to the shared memory of another CTA: "
+    "latency by size",
+    "distributed_async/st_async/bandwidth bytes_per_clock_per_sm": "st.async to the shared memory of another CTA, by "
+    "distance in ranks",
+    "distributed_async/st_async/latency latency_cycles": "st.async to the shared memory of another CTA: latency by "
+    "distance in ranks",
+    "dram/spikes loads_percent": "How often a load of memory takes how long",
+    "l2/read_loads gb_per_s_per_sm": "What L2 gives each SM over how many SMs read",
+    "l2/read_loads bandwidth_gb_per_s": "Reading L2 by width and number of loads",
+    "l2/read_patterns bandwidth_gb_per_s": "Reading L2 by the order in which SMs read it",
+    "lines/fill latency_cycles": "Latency of a load so far behind one that missed, by prefetch size",
+    "lines/l1 lines_held": "Lines that L1 holds by their stride",
+    "read_write_mix bandwidth_gb_per_s": "Bandwidth of memory by how many of 16 accesses are writes",
+}
+
+
+LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
+BANDWIDTH_LEVELS = (
+    *("shared memory", "L1", "L2", "L2, read by several SMs at once"),
+    *("memory, read", "memory, write", "memory, copy"),
+)
+
+
+def _spoken(book: Book, column: Column, names: tuple[str, ...], *wanted: str) -> list[Part]:
+    """ "L1 34 ±0 cycles" for each level, of its first figure of this kind."""
+    found = []
+    for name in names:
+        figure = next((f for f in LEVELS[name] if f[1].startswith(wanted)), None)
+        row = book.row(*figure) if figure else None
+        if row and (n := row.numbers[column.index]):
+            found.append((f"{name} {stated(n, row.unit, limit=False)}", n.anchor))
+    return found
+
+
+def _plateaus(m: Measurement) -> list[tuple[str, float, float | None]]:
+    """(level, cycles, bytes until it ends) of a latency curve, nearest first."""
+    found = []
+    for key, metric in m.metrics.items():
+        if (level := key.removesuffix("_latency_cycles")) != key:
+            found.append((labels.words(level), metric.value, m.value(f"{level}_capacity_bytes")))
+    return found
+
+
+def _reach(book: Book, column: Column) -> list[Part]:
+    m = book.measurement(column, "memory/latency_curve/ca")
+    if m is None:
+        return []
+    return [
+        (f"{level} to {text.size(end)}", column.anchor(m.name)) for level, _, end in _plateaus(m) if end is not None
+    ]
+
+
+def by_load(book: Book, column: Column) -> Table | None:
+    """The plateaus of each latency curve: what cache operator, width and stride of the loads change."""
+    rows = [(labels.words(name), m) for name, m in of_column(book, column, "memory/latency_curve/")]
+    cycles: dict[str, list[float]] = {}
+    for _, m in rows:
+        for level, latency, _ in _plateaus(m):
+            cycles.setdefault(level, []).append(latency)
+    found = sorted(cycles, key=lambda level: statistics.median(cycles[level]))
+    metrics = {}
+    for level in found:
+        key = level.lower().replace(" ", "_")
+        metrics |= {f"{key}_latency_cycles": f"{level}, cycles", f"{key}_capacity_bytes": "until"}
+
+    def form(value: float) -> str:
+        return text.size(value) if value >= 4096 else text.number(round(value, 1))
+
+    caption = f"Latency by the kind of load, and until which footprint each level lasts{who(book, column)}"
+    return metric_table(caption, column, rows, metrics, "Load", form)
+
+
+def latency_over_footprint(book: Book, column: Column) -> object:
+    """The curves of loads through L1 and past it, with the plateaus that were found in the first by name."""
+    drawn, levels_of = [], []
+    for name, m in of_column(book, column, "memory/latency_curve/"):
+        if name not in ("ca", "cg"):
+            continue
+        label = "through L1" if name == "ca" else "past L1"
+        drawn += curves.lines_of(m.series_named("latency_cycles"), label)
+        if name == "ca" and drawn:
+            begin = drawn[-1].points[0][0]
+            last = drawn[-1].points[-1][0]
+            for level, cycles, end in _plateaus(m):
+                stop = last if end is None else end
+                if stop > begin * 2:
+                    levels_of.append((begin, stop, cycles, f"{level} {cycles:.0f}"))
+                begin = max(begin, stop)
+    return curves.draw(
+        f"latency-curve{column.index}",
+        f"Latency over footprint{who(book, column)}",
+        drawn,
+        FOOTPRINT,
+        CYCLES,
+        levels=levels_of,
+        note="One thread follows pointers through so many bytes, in random order. Lines: the levels that were found.",
+    )
+
+
+def bandwidth_over_footprint(book: Book, column: Column) -> object:
+    drawn: list[Line] = []
+    for name, m in of_column(book, column, "memory/bandwidth_curve/"):
+        operation, _, width = name.partition("/")
+        if width == "b128":
+            drawn += curves.lines_of(m.series_named(BANDWIDTH), operation)
+    return curves.draw(
+        f"bandwidth-curve{column.index}",
+        f"Bandwidth over footprint{who(book, column)}",
+        drawn,
+        FOOTPRINT,
+        Axis("GB/s", 10),
+        note="All SMs, 16 bytes per access; of the smallest footprints each SM's part fits into its L1.",
+    )
+
+
+def levels(book: Book) -> Table | None:
+    """Every level, then whatever else of memory others published of this architecture."""
+    rows = [(name, row) for name, figures in LEVELS.items() for figure in figures if (row := book.row(*figure))]
+    known = [row for _, row in rows]
+    others = [row for row in book.rows if row.family == "memory" and row not in known and published_figures(book, row)]
+    rows += [(labels.words(labels.figure_words(row.name, row.metric).replace(" ", "_")), row) for row in others]
+    return published_table(book, "Every level, beside what others published of this architecture", rows)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The overview of the memory hierarchy: latencies of all levels, bandwidths against their limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...block.kinds import Block, figures
+from ...book import labels, text
+from ...book.model import Book, Number, Published, Row
+from ...draw.svg import GRID, INK, MUTED, PAPER, SERIES, Figure, axes, column_key, finish
+
+
+@dataclass
+class Bar:
+    label: str
+    values: list[float | None]  # per column
+    texts: list[str]
+    published: list[Published] = field(default_factory=list)
+
+
+LADDER = r"memory/(constant\w*|shared|l1|l2|l2_near|l2_far|dram|dsmem/\w+|dsmem)/latency|tma/[^/]+/latency"
+
+
+def ladder_bars(book: Book) -> list[Bar]:
+    """Cycles of each level, nearest first."""
+    bars = []
+    for row in book.find(LADDER, "latency_cycles"):
+        values = [n.value if n else None for n in row.numbers]
+        label = labels.words(row.name.removesuffix("/latency").removeprefix("memory/").replace("/", "_"))
+        bars.append(Bar(label, values, [], row.beside))
+    return sorted(bars, key=lambda b: min(v for v in b.values if v is not None))
+
+
+def bandwidth_shares(book: Book) -> list[tuple[Row, list[Number | None]]]:
+    """Bandwidths of the memory hierarchy that have a limit, one metric per case; of variants the plain one alone."""
+    chosen: dict[str, Row] = {}
+    for metric in ("bytes_per_clock_per_sm", "bandwidth_gb_per_s"):
+        for row in book.find(r"(memory|tma|tmem)/(?!hbm/power/).*", metric):
+            if any(n and n.limit for n in row.numbers):
+                chosen.setdefault(row.name, row)
+    return [(row, row.numbers) for name, row in chosen.items() if name.rpartition("/")[0] not in chosen]
+
+
+# --- figures -------------------------------------------------------------------------------------------------------
+
+
+def latency_ladder(book: Book) -> Figure | None:
+    bars = ladder_bars(book)
+    if not bars:
+        return None
+    with axes(0.6 + 0.3 * len(bars)) as (canvas, ax):
+        ax.set_xscale("log")
+        for y, bar in enumerate(bars):
+            others = sorted({round(p.value, 1) for p in bar.published})
+            ax.plot(others, [y] * len(others), "D", ms=4.5, mfc="none", mec=MUTED, mew=0.9)
+            for i, value in enumerate(bar.values):
+                if value is not None:
+                    ax.plot(value, y, "o", ms=6.5, color=SERIES[i % len(SERIES)], mec=PAPER, mew=0.8)
+            values = [v for v in bar.values if v is not None]
+            ax.annotate(
+                " / ".join(text.number(round(v, 1)) for v in values),
+                (max([*values, *others]), y),
+                xytext=(9, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=9,
+            )
+        every = [v for bar in bars for v in [*bar.values, *(p.value for p in bar.published)] if v is not None]
+        ax.set(
+            yticks=range(len(bars)),
+            yticklabels=[b.label for b in bars],
+            ylim=(len(bars) - 0.4, -0.6),
+            xlabel="SM cycles",
+            xlim=(min(every) * 0.8, max(every) * 2),
+        )
+        ax.tick_params(axis="y", labelcolor=INK)
+        ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+        column_key(ax, [c for c in book.columns if any(b.values[c.index] is not None for b in bars)])
+        said = "; ".join(f"{b.label} {' / '.join(f'{v:.1f}' for v in b.values if v is not None)}" for b in bars)
+        return finish(
+            canvas,
+            "ladder",
+            "Latency ladder",
+            f"Cycles: {said}.",
+            "Dots: measured, in SM cycles. Hollow diamonds: published for other GPUs of this architecture.",
+        )
+
+
+def bandwidths(book: Book) -> Figure | None:
+    rows = bandwidth_shares(book)[:24]
+    if not rows:
+        return None
+    shown = [i for i in range(len(book.columns)) if any(numbers[i] for _, numbers in rows)]
+    several = len(shown)
+    with axes(0.6 + (0.2 + 0.14 * several) * len(rows)) as (canvas, ax):
+        height = 0.7 / several
+        for y, (row, numbers) in enumerate(rows):
+            ax.barh(y, 1, height=0.74, color=GRID, alpha=0.5, lw=0)
+            for place, i in enumerate(shown):
+                n = numbers[i]
+                if n and n.share:
+                    at = y + (place - (several - 1) / 2) * height
+                    ax.barh(at, n.share, height=height, color=SERIES[i % len(SERIES)])
+                    ax.annotate(
+                        f"{text.number(n.value, n.half_width)} {row.unit}",
+                        (max(1, n.share), at),
+                        xytext=(5, 0),
+                        textcoords="offset points",
+                        va="center",
+                        fontsize=8.5,
+                    )
+                    if n.share > 0.15:  # else the bar has no room for it
+                        ax.annotate(
+                            text.percent(n.share),
+                            (n.share, at),
+                            xytext=(-4, 0),
+                            textcoords="offset points",
+                            va="center",
+                            ha="right",
+                            fontsize=8,
+                            color=PAPER,
+                        )
+        names = [
+            labels.words(row.name.replace("/bandwidth", "").removeprefix("memory/").replace("/", "_"))
+            for row, _ in rows
+        ]
+        ax.set(yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.5), xticks=[])
+        ax.grid(False)
+        ax.spines["bottom"].set_visible(False)
+        ax.tick_params(axis="y", labelcolor=INK)
+        column_key(ax, [book.columns[i] for i in shown])
+        said = "; ".join(
+            f"{label} {text.percent(n.share)}"
+            for label, (_, numbers) in zip(names, rows)
+            for n in numbers
+            if n and n.share
+        )
+        return finish(
+            canvas,
+            "bandwidths",
+            "Bandwidth against its limit",
+            f"Share of the limit: {said}.",
+            "Bars: share of the limit. Beside them: the value.",
+        )
+
+
+def blocks(book: Book) -> list[Block]:
+    return [figures(latency_ladder(book), bandwidths(book))]

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the arithmetic of an MMA keeps: accumulator, rounding, growth of errors."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.files import Measurement
+
+from ...answer.findings import Answer, Part, lines, picked
+from ...answer.questions import Question
+from ...block.kinds import EMPTY, Block, Cell, Facts, Span, Table, figures
+from ...book import labels, text
+from ...book.model import Book, Column, Row
+from ...draw.svg import MUTED, PAPER, SERIES, Figure, axes, finish, spread
+
+ACCUMULATE = "numerics/accumulate/"
+GROWTH = "numerics/error_growth/"
+MULTIPLY_ADD = "numerics/multiply_add/"
+FAMILIES = {"mma_sync": "mma.sync", "wgmma": "wgmma", "tcgen05": "tcgen05"}
+# Facts in words that a card may have, in the order of a reader's interest.
+FACTS = {
+    "results": "result",
+    "c": "C",
+    "alignment": "alignment",
+    "addends": "addends",
+    "subnormal_inputs": "subnormal inputs",
+    "subnormal_c": "subnormal C",
+    "subnormal_results": "subnormal results",
+    "overflow": "overflow",
+    "overflow_within_a_sum": "overflow within a sum",
+    "infinity_times_zero": "infinity times zero",
+    "nan": "NaN",
+    "zero": "zero",
+    "multiply_add": "multiply-add",
+    "order": "order",
+    "first_disagreement": "first disagreement",
+}
+
+
+@dataclass
+class Card:
+    """How one MMA adds: a headline, the sentence found, and further facts."""
+
+    name: str  # "wgmma e4m3"
+    accumulate: str
+    headline: str
+    finding: str
+    agreement: float | None  # share of random dot products that the model predicts bit for bit
+    bits: float | None  # of the fraction of each addend
+    facts: list[tuple[str, str]]
+    anchor: str
+
+
+def title_of(path: str) -> tuple[str, str]:
+    """ "wgmma/e4m3/acc_f16" -> ("wgmma e4m3", "f16")."""
+    family, _, rest = path.partition("/")
+    kind, *more = rest.split("/")
+    accumulate = next((p[4:] for p in more if p.startswith("acc_")), "")
+    shape = next((p for p in more if re.fullmatch(r"m\d+n\d+k\d+", p)), "")
+    return " ".join(part for part in (FAMILIES.get(family, family), kind, shape) if part), accumulate
+
+
+def cards(book: Book, column: Column) -> list[Card]:
+    """One per type and family whose sums were examined; FP8, which keeps least, first, f16 sums last."""
+    found = []
+    for c, m in book.measurements:
+        if c is column and m.name.startswith(ACCUMULATE):
+            name, accumulate = title_of(m.name.removeprefix(ACCUMULATE))
+            facts = [(label, str(m.params[key])) for key, label in FACTS.items() if m.params.get(key) not in (None, "")]
+            found.append(
+                Card(
+                    name,
+                    accumulate or str(m.params.get("accumulate", "")),
+                    headline(m),
+                    str(m.params.get("finding", "")),
+                    m.value("model_agreement"),
+                    m.value("accumulator_fraction_bits"),
+                    facts,
+                    c.anchor(m.name),
+                )
+            )
+    return sorted(found, key=lambda card: (card.accumulate == "f16", not re.search("e[45]m", card.name)))
+
+
+def headline(m: Measurement) -> str:
+    """ "keeps 13 fraction bits, truncated; 32 products at once"; where no bits were found, the finding itself."""
+    bits = m.value("accumulator_fraction_bits")
+    if bits is None:
+        return str(m.params.get("finding", ""))
+    said = f"keeps {bits:g} fraction bits"
+    if how := m.params.get("addends") or m.params.get("results"):
+        said += f", {how}"
+    if (at_once := m.value("products_per_sum")) is not None and at_once > 1:
+        sums = m.value("sums") or 1
+        said += f"; {at_once:g} products at once" + (f", {sums:g} times" if sums > 1 else "")
+    return said
+
+
+def multiply_adds(book: Book, column: Column) -> list[tuple[str, str, str]]:
+    """(instruction of the CUDA cores, what was found, anchor): whether its multiply-add is fused."""
+    return [
+        (labels.words(m.name.removeprefix(MULTIPLY_ADD)), str(m.params["finding"]), c.anchor(m.name))
+        for c, m in book.measurements
+        if c is column and m.name.startswith(MULTIPLY_ADD) and "finding" in m.params
+    ]
+
+
+VARIANTS = {"in_mma": "in the MMA", "promoted": "promoted", "float32": "f32 in order"}
+
+
+def error_growth(book: Book, column: Column, data: str = "positive") -> Figure | None:
+    """Relative error against K, each type's sums in the MMA (solid) and promoted every few steps (dashed)."""
+    curves: list[tuple[str, str, list[tuple[float, float]]]] = []
+    for c, m in book.measurements:
+        if c is not column or not m.name.startswith(GROWTH):
+            continue
+        name, accumulate = title_of(m.name.removeprefix(GROWTH))
+        for variant in VARIANTS:
+            series = m.series_named(f"relative_error_{data}_{variant}")
+            points = [(float(k), v) for k, v in series.curve if v > 0] if series else []
+            if len(points) > 1:
+                curves.append((name + (f", {accumulate} sums" if accumulate else ""), variant, points))
+    curves = [curve for curve in curves if curve[1] != "float32"] + [c for c in curves if c[1] == "float32"][:1]
+    names = list(dict.fromkeys(name for name, variant, _ in curves if variant != "float32"))
+    names.sort(key=lambda name: (not name.startswith("wgmma"), not re.search("e[45]m", name)))  # FP8 keeps least
+    # Types that behave alike would hide each other: of those the first is drawn.
+    shown = names[:1] if len(names) == 1 else _distinct(names, curves)
+    if not shown:
+        return None
+    with axes(3.6) as (canvas, ax):
+        ax.set(xscale="log", yscale="log")
+        ends = []
+        for name, variant, points in curves:
+            if variant == "float32":
+                color, style = MUTED, (0, (1, 2))
+            elif name in shown:
+                color, style = SERIES[shown.index(name) % len(SERIES)], "-" if variant == "in_mma" else (0, (4, 3))
+            else:
+                continue
+            ax.plot(
+                *zip(*points),
+                color=color,
+                ls=style,
+                marker="o" if variant == "in_mma" else None,
+                ms=3,
+                mec=PAPER,
+                mew=0.4,
+            )
+            if variant == "in_mma" or variant == "float32":
+                ends.append((points[-1], color, "f32, CPU" if variant == "float32" else name))
+        place = spread([float(np.log10(p[1])) for p, *_ in ends], 0.28)
+        for (point, color, label), y in zip(ends, place):
+            ax.annotate(
+                label,
+                (point[0], 10**y),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+                color=color,
+                fontsize=8.5,
+            )
+        ax.set(xlabel="K", ylabel="relative error")
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+        ax.yaxis.set_major_formatter(lambda v, _: f"{v:.0e}".replace("e-0", "e-"))
+        said = "; ".join(
+            f"{n} {VARIANTS[v]} {p[-1][1]:.1e} at K = {p[-1][0]:g}"
+            for n, v, p in curves
+            if n in shown or v == "float32"
+        )
+        return finish(
+            canvas,
+            f"error-growth{column.index}",
+            f"Error of long dot products, {column.label}",
+            f"Relative error on {data} data: {said}.",
+            "Solid: added up by the MMA. Dashed: partial sums promoted to f32 every four steps. Dotted: f32, one after "
+            f"another. Data: {data}.",
+        )
+
+
+def _distinct(names: list[str], curves: list[tuple[str, str, list[tuple[float, float]]]], most: int = 6) -> list[str]:
+    """Names whose last errors differ by more than a tenth from those of a name before."""
+    last = {(name, variant): points[-1][1] for name, variant, points in curves}
+    kept: list[str] = []
+    for name in names:
+        mine = [last.get((name, v)) for v in ("in_mma", "promoted")]
+        alike = any(
+            all(
+                a == b or (a and b and abs(a / b - 1) < 0.1)
+                for a, b in zip(mine, [last.get((k, v)) for v in ("in_mma", "promoted")])
+            )
+            for k in kept
+        )
+        if not alike:
+            kept.append(name)
+    return kept[:most]
+
+
+def rounding(book: Book, question: Question) -> Answer:
+    """What each type's sums keep, and what promoting them gains."""
+    by_name: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
+    for column in book.columns:
+        for card in cards(book, column):
+            said = card.headline or card.finding
+            by_name.setdefault((card.name, card.accumulate), {})[column.index] = (said, card.anchor)
+    order = list(by_name)
+    answer = Answer(question, more=max(0, len(order) - 8))
+    for key in order[:8]:
+        label = f"{key[0]}, {key[1]} sums" if key[1] else key[0]
+        answer.findings += lines(
+            book, label, lambda c, found=by_name[key]: [found[c.index]] if c.index in found else []
+        )
+    for row in book.find(r"numerics/error_growth/wgmma/(e4m3|bf16)", "promotion_gain"):
+
+        def gain(column: Column, row: Row = row) -> list[Part]:
+            n = row.numbers[column.index]
+            return [(f"{text.number(n.value)} × less error in long sums", n.anchor)] if n else []
+
+        answer.findings += lines(book, f"promoting sums of {labels.case_words(row.name).split(' ', 1)[1]}", gain)
+    fused = dict.fromkeys(name for c in book.columns for name, _, _ in multiply_adds(book, c))
+    for name in [name for name in fused if name.endswith("f32")][:3]:
+
+        def found(column: Column, name: str = name) -> list[Part]:
+            return [(said, at) for other, said, at in multiply_adds(book, column) if other == name]
+
+        answer.findings += lines(book, name, found)
+    return answer if answer.findings else picked(book, question)
+
+
+def blocks(book: Book) -> list[Block]:
+    several = len(book.columns) > 1
+    named = [(c, f", {c.tag} {c.label}" if several else "") for c in book.columns]
+    adds = [_cards_table(cards(book, c), of) for c, of in named]
+    fused = [
+        Table(
+            f"Multiply-add of the CUDA cores{of}",
+            ["Instruction", "Found"],
+            [[Cell(name, anchor), Cell(said)] for name, said, anchor in multiply_adds(book, c)],
+        )
+        for c, of in named
+    ]
+    return [figures(*(error_growth(book, c) for c in book.columns[:4])), *adds, *fused]
+
+
+def _cards_table(found: list[Card], of: str) -> Table:
+    rows = [
+        [
+            Cell(card.name, card.anchor),
+            Cell(card.accumulate),
+            Cell(text.number(card.bits) if card.bits is not None else ""),
+            Cell(card.finding or card.headline),
+            _agreement(card),
+            Cell("", fold=Facts([(label, [Span(said)]) for label, said in card.facts])) if card.facts else EMPTY,
+        ]
+        for card in found
+    ]
+    caption = (
+        f"How each MMA adds{of}: found from its results, then used to predict thousands of random ones bit for bit"
+    )
+    return Table(caption, ["Instruction", "Sums", "Fraction bits", "How", "Predicted", "More"], rows)
+
+
+def _agreement(card: Card) -> Cell:
+    if card.agreement is None:
+        return EMPTY
+    return Cell(text.percent(card.agreement), kind="value bad" if card.agreement < 1 else "value")

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""exp2 by polynomial: its error, and how it and MUFU.EX2 work beside each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ...answer.findings import Answer, Part, lines, picked
+from ...answer.questions import Question
+from ...block.kinds import Block, Cell, Table
+from ...book import text
+from ...book.model import Book, Column, Number
+from ...draw.svg import MUTED, PAPER, SERIES, Figure, axes, finish, spread
+
+MIX = "special_function/exp2_polynomial_mix/"
+ACCURACY = "special_function/exp2_accuracy/"
+
+
+@dataclass
+class Mix:
+    """Results per clock against the share of elements whose 2^x is a polynomial."""
+
+    degree: int
+    points: list[tuple[float, float]]  # (share, results per clock and SM), with softmax's scaling
+    best: tuple[float, float]
+    max_ulp: float | None = None
+    bf16_misrounded: float | None = None
+    speedup: Number | None = None
+    polynomial: float | None = None  # results per clock without MUFU
+    anchor: str = ""
+
+
+def mixes(book: Book, column: Column) -> list[Mix]:
+    """By degree; [] where no mix was measured."""
+    found = []
+    for c, m in book.measurements:
+        series = m.series_named("results_per_clock_per_sm")
+        if c is not column or not m.name.startswith(MIX) or series is None or len(series.axes) != 2:
+            continue
+        points = [(float(n) / 16, float(v)) for n, v in zip(series.axes[1].points, series.grid[0]) if not math.isnan(v)]
+        degree = int(m.params.get("degree", 0))
+        exact = book.measurement(column, f"{ACCURACY}degree{degree}")
+        speedup = book.row(m.name, "speedup_over_mufu")
+        found.append(
+            Mix(
+                degree,
+                points,
+                max(points, key=lambda p: p[1]),
+                exact.value("max_ulp") if exact else None,
+                exact.value("bf16_misrounded_share") if exact else None,
+                speedup.numbers[column.index] if speedup else None,
+                m.value("polynomial_results_per_clock_per_sm"),
+                c.anchor(m.name),
+            )
+        )
+    return sorted(found, key=lambda mix: mix.degree)
+
+
+def exp2_mix(book: Book, column: Column) -> Figure | None:
+    curves = mixes(book, column)
+    if not curves:
+        return None
+    with axes(3.0) as (canvas, ax):
+        ends = []
+        for i, mix in enumerate(curves):
+            color = SERIES[i % len(SERIES)]
+            ax.plot(*zip(*mix.points), marker="o", ms=3.5, color=color, mec=PAPER, mew=0.5)
+            ax.plot(*mix.best, "o", ms=8, mfc="none", mec=color)
+            ends.append((mix.points[-1], color, f"degree {mix.degree}"))
+        top = max(mix.best[1] for mix in curves)
+        for (point, color, label), y in zip(ends, spread([p[1] for p, *_ in ends], 0.07 * top)):
+            ax.annotate(
+                label, (point[0], y), xytext=(6, 0), textcoords="offset points", va="center", color=color, fontsize=9
+            )
+        ax.axhline(curves[0].points[0][1], color=MUTED, lw=0.9, ls=(0, (4, 3)))
+        ax.set(xlabel="share of elements by polynomial", ylabel="results per clock and SM", ylim=(0, top * 1.08))
+        ax.xaxis.set_major_formatter(lambda v, _: f"{100 * v:.0f} %")
+        said = "; ".join(
+            f"degree {m.degree}: best {text.number(round(m.best[1], 1))} at {100 * m.best[0]:.0f} %" for m in curves
+        )
+        return finish(
+            canvas,
+            f"exp2-mix{column.index}",
+            f"exp2 by polynomial beside MUFU, {column.label}",
+            f"Results per clock and SM: {said}.",
+            "With softmax's multiply-add. Dashed: MUFU alone. Rings: the best mix.",
+        )
+
+
+def exp2(book: Book, question: Question) -> Answer:
+    """The best mix of each polynomial with MUFU, with its error, after the rates of the instructions."""
+    answer = picked(book, question)
+    degrees = sorted({m.degree for c in book.columns for m in mixes(book, c)})
+    for degree in degrees:
+
+        def best(column: Column, degree: int = degree) -> list[Part]:
+            for m in mixes(book, column):
+                if m.degree == degree:
+                    said = f"{text.number(round(m.best[1], 1))} results/clk/SM with {text.percent(m.best[0])} by polynomial"
+                    said += f", {text.number(m.speedup.value)} × MUFU alone" if m.speedup else ""
+                    said += f"; at most {text.number(m.max_ulp)} ulp off" if m.max_ulp is not None else ""
+                    return [(said, m.anchor)]
+            return []
+
+        answer.findings += lines(book, f"polynomial of degree {degree}", best)
+    return answer
+
+
+def blocks(book: Book) -> list[Block]:
+    tables: list[Block] = []
+    for column in book.columns:
+        rows = [
+            [
+                Cell(str(m.degree), m.anchor),
+                *(
+                    Cell(form(v) if v is not None else "")
+                    for form, v in (
+                        (text.number, m.max_ulp),
+                        (text.percent, m.bf16_misrounded),
+                        (text.number, m.polynomial),
+                    )
+                ),
+                Cell(text.number(m.best[1])),
+                Cell(text.percent(m.best[0])),
+                Cell(text.number(m.speedup.value, m.speedup.half_width) if m.speedup else ""),
+            ]
+            for m in mixes(book, column)
+        ]
+        of = f", {column.tag} {column.label}" if len(book.columns) > 1 else ""
+        head = ["Degree", "Largest error, ulp", "bf16 differs", "Alone, results/clk/SM", "Best mix"]
+        head += ["Share by polynomial", "Times MUFU"]
+        tables.append(Table(f"exp2 by polynomial{of}: alone, and mixed with MUFU.EX2 at best", head, rows))
+    return tables

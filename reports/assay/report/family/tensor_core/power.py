@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Throughput and power under lasting load by the data that is multiplied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.files import Measurement
+
+from ...book import labels
+from ...book.model import Book, Column
+from ...draw.svg import GRID, INK, SERIES, Figure, axes, finish
+
+POWER = "tensor_core/power/"
+
+
+@dataclass
+class DataCase:
+    """One kind of data on one type: throughput under lasting load, and at which power and clock."""
+
+    kind: str
+    data: str
+    tflops: float
+    watts: float | None
+    clock: float | None
+    anchor: str
+
+
+def power(book: Book, column: Column) -> list[DataCase]:
+    """The cases of tensor_core/power in one run, types together, the fastest data first."""
+    found = []
+    for c, m in book.measurements:
+        if c is column and m.name.startswith(POWER) and "tflops" in m.metrics:
+            kind, _, data = m.name.removeprefix(POWER).partition("/")
+            found.append(_data_case(m, kind, data, c.anchor(m.name)))
+    order = list(dict.fromkeys(d.kind for d in found))
+    return sorted(found, key=lambda d: (order.index(d.kind), -d.tflops))
+
+
+def _data_case(m: Measurement, kind: str, data: str, anchor: str) -> DataCase:
+    watts = m.value("power_w") or m.conditions.get("power_w")
+    return DataCase(kind, data, m.metrics["tflops"].value, watts, m.conditions.get("sm_clock_mhz"), anchor)
+
+
+def power_by_data(book: Book, column: Column) -> Figure | None:
+    cases = power(book, column)
+    if len(cases) < 2:
+        return None
+    with axes(0.5 + 0.27 * len(cases)) as (canvas, ax):
+        kinds = list(dict.fromkeys(c.kind for c in cases))
+        best = {k: max(c.tflops for c in cases if c.kind == k) for k in kinds}
+        longest = max(best.values())
+        for y, case in enumerate(cases):
+            color = SERIES[kinds.index(case.kind) % len(SERIES)]
+            ax.barh(y, best[case.kind], height=0.7, color=GRID, alpha=0.5, lw=0)
+            ax.barh(y, case.tflops, height=0.7, color=color)
+            beside = [f"{case.tflops:.0f}"]
+            beside += [f"{case.watts:.0f} W"] if case.watts else []
+            beside += [f"{case.clock:.0f} MHz"] if case.clock else []
+            ax.annotate(
+                " · ".join(beside),
+                (best[case.kind], y),
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8.5,
+            )
+        ax.set(
+            yticks=range(len(cases)),
+            yticklabels=[f"{c.kind} {labels.words(c.data)}" for c in cases],
+            ylim=(len(cases) - 0.4, -0.6),
+            xlim=(0, longest * 1.6),
+            xticks=[],
+        )
+        ax.grid(False)
+        ax.spines["bottom"].set_visible(False)
+        ax.tick_params(axis="y", labelcolor=INK)
+        said = "; ".join(f"{c.kind} {labels.words(c.data)} {c.tflops:.0f} TFLOP/s" for c in cases)
+        return finish(
+            canvas,
+            f"power{column.index}",
+            f"Throughput by data, {column.label}",
+            f"Under lasting load: {said}.",
+            "TFLOP/s of the same wgmma loop under lasting load, with the power drawn and the clock that was left.",
+        )

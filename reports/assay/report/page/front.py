@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main page, and all that stand beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .. import family
+from ..answer.findings import Answer
+from ..block.kinds import (
+    Answers,
+    Block,
+    Bullets,
+    Cases,
+    Details,
+    Figures,
+    Page,
+    Paragraph,
+    Section,
+    Span,
+    sentence,
+)
+from ..book import labels
+from ..book.model import Book
+from . import environment, isa, overview, sections, unmeasured
+from .answers import answers
+from .details import detail
+from .sections import MAIN, MANY
+
+DATA = "runs.json"
+HOW = [
+    "The kernel is disassembled first; its measured loop must hold the opcodes it claims, and no spills. A mismatch is "
+    "an error.",
+    "Clock, power, temperature and throttling are watched; figures are per clock (the chip) and per second (what you "
+    "get), in a burst and sustained.",
+    "Samples are taken until the 95% confidence interval of the median is narrow enough or time is up; the report says "
+    "which.",
+    "Ours and a baseline take turns in one process, in random order, on the same random data; the ratio has its own "
+    "interval.",
+    "Kernels are checked against a float64 reference, and latency chains for the value they end with, before their "
+    "time counts.",
+]
+NO_LOOPS = (
+    "The texts of the measured loops are in loops.txt.gz, which does not lie beside the run's file. To see the loop of a "
+    "case: "
+)
+
+
+def title_of(book: Book) -> str:
+    """ "2 × NVIDIA H200 · NVIDIA H100"."""
+    names = Counter((c.run.gpu or {}).get("name") or "host" for c in book.columns)
+    return " · ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items()) or "no GPU"
+
+
+class Report:
+    """All pages of a book. Those whose name is in `beside` need none of the families' blocks and are there at once."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.title = title_of(book)
+        self.drawing = sections.Drawing(book)
+        self.cases = sections.cases(book)
+        homes = {key: sections.home_of(key, found) for key, found in self.cases.items()}
+        self.details: dict[str, list[dict]] = {}
+        for column, m in book.measurements:
+            self.details.setdefault(homes.get(m.name.split("/")[0], MAIN), []).append(detail(book, column, m))
+        # Anchor of a measurement -> the page with its details.
+        self.homes = {d["anchor"]: page for page, found in self.details.items() for d in found}
+        made = (page(book) for declared in family.declared().values() for page in declared.pages)
+        self.of_families = [page for page in made if page]
+        self.built = unmeasured.built(book, MAIN, MANY)
+        self.beside = [
+            _family_page(homes[key], found, self._details(homes[key]))
+            for key, found in self.cases.items()
+            if homes[key] != MAIN
+        ]
+        self.beside += self.of_families
+        if self.built and len(unmeasured.matrix(book)) > MANY:
+            self.beside.append(unmeasured.built_page(book, self.built))
+        if book.isa:
+            self.beside.append(isa.page(book.isa))
+
+    def main(self) -> Page:
+        """The main page, when the blocks of all families are drawn."""
+        made = self.drawing.finish()
+        parts: list[Section | None] = [
+            _answers(answers(self.book, sections.evidence(made))),
+            self._shape(),
+            *sections.sections(made, self.cases, self.of_families),
+            unmeasured.unmeasured(self.book),
+            self.built,
+            isa.section(self.book.isa),
+            unmeasured.published_elsewhere(self.book),
+            self._all_details(),
+        ]
+        found = [part for part in parts if part]
+        contents = [(s.short or s.title, f"#{s.anchor}") for s in found if s.listed]
+        families = sum(1 for s in found if s.anchor in self.cases or s.anchor in made)
+        after = 1 + sum(s.anchor == "peak" and s.listed for s in found) + families
+        contents[after:after] = [(page.short or page.title, page.name) for page in self.of_families]
+        return Page(
+            MAIN,
+            "",
+            self.title,
+            "",
+            found,
+            environment.head(self.book),
+            contents,
+            [_how()],
+            skip=("#answers", "Skip to the answers"),
+        )
+
+    def _shape(self) -> Section | None:
+        if not self.book.columns:
+            return None
+        drawn = overview.overview(self.book)
+        nothing = [] if self.cases else [sentence("No tables: no measurement of these runs succeeded.", "muted")]
+        lacking = (
+            "No roofline: it needs a DRAM bandwidth (memory/hbm) and one matrix rate (tensor_core) from the same run."
+        )
+        blocks: list[Block] = [Figures(drawn)] if drawn else [sentence(lacking, "muted")]
+        blocks += nothing
+        return Section("peak", "The shape of the machine", blocks, listed=bool(drawn))
+
+    def _details(self, page: str) -> Details:
+        return Details(self.details.get(page, []), self.book.columns)
+
+    def _all_details(self) -> Section:
+        others = [page for page in self.details if page != MAIN]
+        blocks: list[Block] = []
+        if others:
+            spans = [Span("On pages of their own: ")]
+            for page in others:
+                spans += [
+                    Span(labels.words(page.removesuffix(".html")), page),
+                    Span(f", {len(self.details[page])} cases"),
+                ]
+                spans.append(Span("; " if page != others[-1] else "."))
+            blocks.append(Paragraph(spans))
+        if any(m.lacks_loops_file for _, m in self.book.measurements):
+            blocks.append(Paragraph([Span(NO_LOOPS), Span("assay sass NAME", kind="code"), Span(".")]))
+        if own := self._details(MAIN):
+            blocks += [sentence(WHAT_DETAILS_SAY), own]
+        elif not self.details:
+            blocks.append(sentence("None: nothing was measured.", "muted"))
+        return Section("details", "Details of every measurement", blocks, short="Details", printed=False)
+
+
+WHAT_DETAILS_SAY = "Conditions, machine code, samples, and the command that repeats it."
+
+
+def _family_page(name: str, found: Cases, details: Details) -> Page:
+    declared = family.family_of(found.rows[0].family)
+    section = Section("details", "Details of every case", [sentence(WHAT_DETAILS_SAY), details], printed=False)
+    return Page(name, declared.title, declared.title, declared.intro, [found, section])
+
+
+def _how() -> Section:
+    data = [
+        Span("These pages need no network. "),
+        Span(DATA, DATA),
+        Span(" has the data, of schema assay.run/1, without raw samples."),
+    ]
+    return Section("how", "How a number is made", [Bullets(HOW, numbered=True), Paragraph(data)])
+
+
+def _answers(found: list[tuple[str, list[Answer]]]) -> Section:
+    intro = (
+        "The questions this suite asks, and what these runs say. ± is the 95% confidence interval. Every number leads to "
+        "how it was made."
+    )
+    return Section("answers", "The answers", [Answers(part, of_part) for part, of_part in found], intro, "Answers")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sections of the families: their blocks, their cases, and the pages that take what would drown the main one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+
+from .. import family
+from ..block.kinds import Block, Cases, Evidence, OnPage, Page, Paragraph, Section, Span
+from ..book import text
+from ..book.model import Book, Row
+
+MAIN = "index.html"
+MANY = 60  # cases of a family: more get a page of their own, with their details
+WORTH_A_POOL = 200  # measurements; fewer are drawn before a process has started
+
+
+class Drawing:
+    """Makes the blocks of all families, whose figures take most of a report's time, in processes of their own."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.pool: ProcessPoolExecutor | None = None
+        self.pending: dict[str, list[Future]] = {}
+        if len(book.measurements) >= WORTH_A_POOL and (os.cpu_count() or 1) > 1:
+            global _book
+            _book = book  # a forked process has it without being sent it
+            import matplotlib.figure  # noqa: F401  # once, instead of in each
+
+            self.pool = ProcessPoolExecutor(min(4, os.cpu_count() or 1), get_context("fork"))
+            for key, declared in family.declared().items():
+                tasks = range(len(declared.blocks))
+                self.pending[key] = [self.pool.submit(_made_apart, key, index) for index in tasks]
+
+    def finish(self) -> dict[str, list[Block]]:
+        """The same as `blocks`."""
+        if self.pool is None:
+            return blocks(self.book)
+        with self.pool:
+            return {key: [b for task in tasks for b in task.result()] for key, tasks in self.pending.items()}
+
+
+_book: Book | None = None
+
+
+def _made_apart(key: str, index: int) -> list[Block]:
+    return list(family.declared()[key].blocks[index](_book))
+
+
+def blocks(book: Book) -> dict[str, list[Block]]:
+    """The blocks of each family, also evidence that nothing was found for."""
+    return {key: [b for make in f.blocks for b in make(book)] for key, f in family.declared().items()}
+
+
+def cases(book: Book) -> dict[str, Cases]:
+    """The cases of each family that has some, in the order of the page."""
+    by_family: dict[str, list[Row]] = {key: [] for key in family.declared()}
+    for row in book.rows:
+        by_family.setdefault(row.family, []).append(row)
+    return {
+        key: Cases(family.family_of(key).title, book.columns, grouped(rows), book.descriptions)
+        for key, rows in by_family.items()
+        if rows
+    }
+
+
+def home_of(key: str, found: Cases) -> str:
+    """The page that holds the table and the details of a family's cases."""
+    return f"{text.slug(key)}.html" if found.count > MANY else MAIN
+
+
+def sections(made: dict[str, list[Block]], cases_of: dict[str, Cases], pages: Iterable[Page]) -> list[Section]:
+    """The families that have something to show."""
+    instructions = next((page.name for page in pages if page.name == "instructions.html"), None)
+    found = []
+    for key in dict.fromkeys([*made, *cases_of]):
+        declared = family.family_of(key)
+        found_of = [b for b in made.get(key, []) if b]
+        if key in cases_of:
+            found_of.append(_table(key, cases_of[key], instructions if declared.of_instructions else None))
+        if found_of:
+            found.append(Section(key, declared.title, found_of, declared.intro))
+    return found
+
+
+def _table(key: str, found: Cases, instructions: str | None) -> Block:
+    """The table of a family here, or a sentence that leads to its page."""
+    page = home_of(key, found)
+    spans = [Span(f"All {found.count} cases, with their details", page)]
+    if instructions:
+        spans += [Span(", or "), Span("the table of instructions", instructions)]
+    return OnPage(page, [found], Paragraph(spans))
+
+
+def evidence(made: dict[str, list[Block]]) -> dict[int, Evidence]:
+    return {b.number: b for blocks in made.values() for b in blocks if isinstance(b, Evidence)}
+
+
+def grouped(rows: list[Row], least: int = 3) -> list[tuple[str, list[tuple[str, list[Row]]]]]:
+    """Cases under the heading of their probe, after those of all probes that have fewer than `least` cases: these
+    share one part without a heading."""
+    probes: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        probes.setdefault(row.group, {}).setdefault(row.name, []).append(row)
+    few: list[tuple[str, list[Row]]] = []
+    parts: list[tuple[str, list[tuple[str, list[Row]]]]] = []
+    for group, cases in probes.items():
+        heading = group if len(cases) >= least else ""
+        labelled = [
+            (metrics[0].case if heading else name.partition("/")[2] or name, metrics) for name, metrics in cases.items()
+        ]
+        if heading:
+            parts.append((heading, labelled))
+        else:
+            few += labelled
+    return [("", few), *parts] if few else parts

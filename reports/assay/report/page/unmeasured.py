@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was built and disassembled but not run, and what others published for GPUs that are not in the report."""
+
+from __future__ import annotations
+
+from ..block.kinds import Block, Cell, Fold, OnPage, Page, Paragraph, Section, Span, Table, sentence
+from ..book import labels, text
+from ..book.model import Book, Published, base_architecture
+
+PAGE = "built.html"
+MARKS = (
+    "✓ holds the opcodes it claims, ✗ does not, e is carried out by other instructions, · was built without a check; blank "
+    "does not exist there."
+)
+WHY = f"No such GPU was at hand: these cases were compiled for each target and their machine code was checked. {MARKS}"
+KINDS = {"✓": "good", "✗": "bad"}
+
+
+def matrix(book: Book) -> list[tuple[str, list[tuple[str, str]]]]:
+    """(name, one (mark, word) per target) of what was built and disassembled but not run."""
+    marks = {True: ("✓", "verified"), False: ("✗", "not what was asked for"), None: ("·", "built")}
+    lines = []
+    for name, by_target in sorted(book.not_run.items()):
+        cells = []
+        for target in book.targets:
+            m = by_target.get(target)
+            if m is None:
+                cells.append(("", "does not exist"))
+            elif (m.sass or {}).get("emulated") or "emulated" in m.flags:
+                cells.append(("e", "emulated"))
+            else:
+                cells.append(marks[(m.sass or {}).get("verified")])
+        lines.append((name, cells))
+    return lines
+
+
+def elsewhere(book: Book) -> dict[tuple[str, str, str], list]:
+    """Published figures of architectures that this report has no column for, by (architecture, GPU, source)."""
+    ours = {base_architecture(column.architecture) for column in book.columns}
+    found: dict[tuple[str, str, str], list] = {}
+    for p in sorted(book.published, key=lambda p: (int(p.architecture[3:] or 0), p.gpu)):
+        if p.architecture not in ours:
+            found.setdefault((p.architecture, p.gpu, p.title), []).append(p)
+    return found
+
+
+def built(book: Book, main: str, many: int) -> Section | None:
+    """The section of the matrix; one of many cases is on a page of its own."""
+    lines = matrix(book)
+    if not lines:
+        return None
+    rows = [
+        [Cell(name), *(Cell(mark, kind=KINDS.get(mark, ""), title=word) for mark, word in cells)]
+        for name, cells in lines
+    ]
+    table = Table(f"{len(lines)} cases by target", ["Case", *book.targets], rows, kind="matrix")
+    wrong = sum(mark == "✗" for _, cells in lines for mark, _ in cells)
+    said = f"; {wrong} of them are not what was asked for on some target."
+    link = Paragraph([Span(f"All {len(lines)} cases", PAGE), Span(said)])
+    page = PAGE if len(lines) > many else main
+    title = "Built and disassembled, not run"
+    return Section("not-run", title, [sentence(WHY), OnPage(page, [table], link)], short="Built, not run")
+
+
+def built_page(book: Book, section: Section) -> Page:
+    heading = "Built and disassembled, not run"
+    return Page(PAGE, "Built, not run", heading, WHY, [b for b in section.blocks if isinstance(b, OnPage)])
+
+
+def published_elsewhere(book: Book) -> Section | None:
+    folds: list[Block] = [
+        Fold(gpu, f"{architecture} · {source} · {len(found)} figures", [_published_table(source, found)])
+        for (architecture, gpu, source), found in elsewhere(book).items()
+    ]
+    intro = "Nothing here was measured by this suite."
+    title = "Published for GPUs not in this report"
+    return Section("elsewhere", title, folds, intro, "Published elsewhere") if folds else None
+
+
+def _published_table(source: str, found: list[Published]) -> Table:
+    rows = [
+        [
+            Cell(p.name),
+            Cell(labels.quantity(p.metric), more=(Span(text.unit(p.unit), kind="muted"),)),
+            Cell(text.number(p.value), kind="published"),
+            Cell(p.note),
+        ]
+        for p in found
+    ]
+    return Table(Span(source, found[0].url, "published"), ["Case", "Quantity", "Published", "Note"], rows)
+
+
+def unmeasured(book: Book) -> Section | None:
+    """Cases without a result, and why."""
+    several = len(book.columns) > 1
+    rows = [
+        [
+            Cell(m.name),
+            *([Cell(column.tag)] if several else []),
+            Cell(m.status, kind="bad" if m.status == "failed" else ""),
+            Cell(m.reason or ""),
+        ]
+        for column, m in sorted(book.unmeasured, key=lambda pair: pair[1].status)
+    ]
+    table = Table("Cases without a result, and why", ["Case", *(["Run"] if several else []), "Status", "Reason"], rows)
+    return Section("unmeasured", "Failed and skipped", [table], listed=False) if rows else None

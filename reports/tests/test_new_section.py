@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What it costs to put a new section onto the page: one file, which declares a family, and nothing else."""
+
+import pytest
+import report_runs
+
+from assay.report import family, site
+from assay.report.book import model
+
+SOURCE = """
+from assay.report.answer.findings import one_line
+from assay.report.block.declaration import Family
+from assay.report.block.kinds import Cell, Fold, Part, Table, figures, sentence
+from assay.report.draw import curves
+from assay.report.draw.curves import Axis, Line
+
+
+def blocks(book):
+    rows = [[Cell(row.name, row.first.anchor), Cell(f"{row.first.value:.0f} Wb")] for row in book.find("quantum/.*")]
+    line = Line("wobble", [(i, row.first.value) for i, row in enumerate(book.find("quantum/.*"))])
+    picture = curves.draw("wobble", "Wobble over pairs", [line], Axis("pairs"), Axis("Wb"))
+    inside = Fold("How it was found", "by looking", [sentence("Twice & more.")])
+    return [figures(picture), Part("Wobbles", [Table("Wobble of each pair", ["Pair", "Wobble"], rows), inside])]
+
+
+def wobbles(book, question):
+    raise AssertionError("no question has this number")
+
+
+FAMILY = Family("quantum", "Quantum effects", "What nobody ordered.", blocks=(blocks,), answers={999: wobbles})
+"""
+
+
+@pytest.fixture
+def declared(tmp_path, monkeypatch):
+    """A family in a file that nothing names."""
+    (tmp_path / "families").mkdir()
+    (tmp_path / "families" / "quantum.py").write_text(SOURCE)
+    monkeypatch.setattr(family, "__path__", [*family.__path__, str(tmp_path / "families")])
+    family.declared.cache_clear()
+    yield
+    family.declared.cache_clear()
+
+
+def test_one_file_puts_a_section_onto_the_page_and_into_the_markdown(declared, tmp_path):
+    make = report_runs.Maker(1)
+    for pair in ("ab", "cd", "ef"):
+        make.add(f"quantum/entangle/{pair}", wobble=7.0)
+    main = site.write(model.build([make.run]), tmp_path / "report")
+    html, markdown = main.read_text(), (tmp_path / "report" / "report.md").read_text()
+    for part in (
+        '<a href="#quantum">Quantum effects</a>',
+        '<h2 id="quantum">Quantum effects</h2>',
+        "What nobody ordered.",
+        "Wobble over pairs",
+        "<caption>Wobble of each pair</caption>",
+        '<a href="#m0-quantum-entangle-ab">quantum/entangle/ab</a>',
+        "<p>Twice &amp; more.</p>",
+    ):
+        assert part in html, part
+    for part in ("## Quantum effects", "Figure, Wobble over pairs.", "### Wobbles", "| quantum/entangle/ab | 7 Wb |"):
+        assert part in markdown, part
