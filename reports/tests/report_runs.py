@@ -4,10 +4,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
 from typing import Any
 
 from assay.files import Baseline, Estimate, Measurement, Metric, Run
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of those it has waited for, such as the ones that draw."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
 
 UNITS = {
     "flop_per_clock_per_sm": "FLOP/clk/SM",

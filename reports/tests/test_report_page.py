@@ -4,7 +4,6 @@
 import itertools
 import json
 import re
-import time
 from html.parser import HTMLParser
 
 import pytest
@@ -230,9 +229,9 @@ def test_markdown_has_the_same_rows(full):
 
 def test_three_hundred_measurements_stay_small_and_quick(tmp_path):
     runs = [report_runs.large(300)]
-    start = time.process_time()
+    start = report_runs.cpu_seconds()
     path = site.write(model.build(runs), tmp_path)
-    assert time.process_time() - start < 6
+    assert report_runs.cpu_seconds() - start < 6
     assert path.stat().st_size < 2e6
     assert Document(path.read_text()).problems == []
 

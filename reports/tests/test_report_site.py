@@ -3,7 +3,6 @@
 
 import json
 import re
-import time
 
 import data_runs
 import machine_runs
@@ -151,7 +150,7 @@ def test_fifteen_hundred_measurements_are_quick(tmp_path):
     pattern = make.run.measurements[0]
     for i in range(1500 - len(run.measurements)):
         run.measurements.append(type(pattern)(**{**vars(pattern), "name": f"sass/op{i // 4}/case{i % 4}"}))
-    start = time.process_time()
+    start = report_runs.cpu_seconds()
     main = site.write(model.build([run]), tmp_path)
-    assert time.process_time() - start < 6
+    assert report_runs.cpu_seconds() - start < 6
     assert main.stat().st_size < 4e6

@@ -53,7 +53,8 @@ def _to_document(thing: Any) -> Any:
     if isinstance(thing, dict):
         return {key: _to_document(value) for key, value in thing.items()}
     if isinstance(thing, (list, tuple)):
-        return [_to_document(value) for value in thing]
+        # Samples and values by the thousand hold nothing to convert.
+        return list(thing) if thing and isinstance(thing[0], (int, float)) else [_to_document(value) for value in thing]
     if not hasattr(thing, "__dataclass_fields__"):
         return thing
     document = {}

@@ -31,6 +31,7 @@ VARIABLES = {
 }
 
 WIDTH = 5.2  # inches; 374 SVG units, about the width of a phone, so that 9-unit text is legible there
+DPI = 72  # what SVG has, whatever is asked for
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "assay",  # ids that are the same each time
@@ -80,17 +81,22 @@ def axes(height: float, width: float = WIDTH) -> Any:
     import matplotlib
 
     matplotlib.use("Agg")
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
     with matplotlib.rc_context(STYLE):
-        canvas = Canvas(figsize=(width, height), layout="constrained")
+        canvas = Canvas(figsize=(width, height), dpi=DPI, layout="constrained")
+        FigureCanvasSVG(canvas)  # so that texts are measured as they will be set
         yield canvas, canvas.subplots()
 
 
 def finish(canvas: Any, key: str, title: str, description: str, note: str = "") -> Figure:
     """Renders the figure. Must be called inside `axes`."""
+    # Not by savefig, which draws the whole figure once more to find out where everything goes.
+    canvas.get_layout_engine().execute(canvas)
+    canvas.set_layout_engine("none")
     buffer = io.StringIO()
-    canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    canvas.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)

@@ -16,13 +16,14 @@ from ...book import labels, text
 from ...book.model import Book, Column
 from ...draw import cells
 from ...draw.svg import Figure
+from . import metadata
 from .metadata import Fragment
-from .metadata import maps as metadata_maps
 from .sums import FAMILIES, title_of
 
 FRAGMENT = "numerics/fragment/"
 PERMUTATION = "numerics/fp8_permutation/"
 PAGE = "fragments.html"
+MAPPED = (FRAGMENT, metadata.PREFIX)  # cases whose maps the page shows
 
 
 def fragments(book: Book, column: Column) -> list[Fragment]:
@@ -153,14 +154,14 @@ def blocks(book: Book) -> list[Block]:
         of = f", {column.tag} {column.label}" if several else ""
         caption = f"Turning f32 accumulators into the next e4m3 operand{of}: cycles per tile of 64 × 128"
         found.append(Table(caption, head, rows))
-    if any(c for c, _ in _with_maps(book)):
+    if any(m.name.startswith(MAPPED) for _, m in book.measurements):
         leads = Span("Which thread and register holds which element", PAGE)
         found.append(Paragraph([leads, Span(": maps of the operands of every MMA.")]))
     return found
 
 
 def _with_maps(book: Book) -> list[tuple[Column, list[Fragment]]]:
-    made = ((c, [*fragments(book, c), *metadata_maps(book, c)]) for c in book.columns)
+    made = ((c, [*fragments(book, c), *metadata.maps(book, c)]) for c in book.columns)
     return [(column, maps) for column, maps in made if maps]
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -86,6 +87,7 @@ def _weight(alone_a: float, alone_b: float) -> float:
     return min(1.0, max(0.0, alone_a + alone_b - max(alone_a, alone_b, ISSUE_SLOTS)))
 
 
+@lru_cache(maxsize=8)
 def pipe_map(book: Book, column: Column) -> PipeMap | None:
     """The pairs of one run, clustered; None with fewer than three instructions."""
     found: dict[str, Measurement] = {}
