@@ -29,16 +29,12 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Inter
     Binomial(n, 1/2); the largest k that keeps at least `confidence` is used. Where none does (n < 6 for 95%) the
     interval is infinite. Conover, Practical Nonparametric Statistics, section 3.2.
     """
-    ordered = np.sort(np.asarray(samples, dtype=float))
-    if ordered.size == 0:
+    values = np.asarray(samples, dtype=float)
+    if values.size == 0:
         raise ValueError("the median of no samples is not defined")
-    value = float(np.median(ordered))
-    tail = (1 - confidence) / 2
-    below = stats.binom.cdf(np.arange(ordered.size), ordered.size, 0.5)
-    k = int(np.count_nonzero(below <= tail))  # P(B < k) = cdf(k - 1) <= tail
-    if k == 0:
-        return Interval(value, -math.inf, math.inf)
-    return Interval(value, float(ordered[k - 1]), float(ordered[-k]))
+    value = float(np.median(values))
+    low, high = stats.quantile_test(values, q=value, p=0.5).confidence_interval(confidence)
+    return Interval(value, *((-math.inf, math.inf) if math.isnan(low) else (float(low), float(high))))
 
 
 def paired_ratio_interval(
@@ -57,7 +53,7 @@ def sign_test(differences: Sequence[float]) -> float:
     positive, negative = int(np.sum(signs > 0)), int(np.sum(signs < 0))
     if positive + negative == 0:
         return 1.0
-    return min(1.0, 2 * float(stats.binom.cdf(min(positive, negative), positive + negative, 0.5)))
+    return float(stats.binomtest(positive, positive + negative).pvalue)
 
 
 class LogRatio(NamedTuple):
@@ -135,12 +131,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Adjusted p-values that bound the expected share of false rejections (Benjamini and Hochberg 1995)."""
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, kind="stable")[::-1]
-    stepped = np.minimum.accumulate(p[order] * p.size / (p.size - np.arange(p.size)))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted.tolist()
+    return stats.false_discovery_control(p_values).tolist() if len(p_values) else []
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
