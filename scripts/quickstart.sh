@@ -47,7 +47,7 @@ else
 fi
 say "asking the assembler which instruction exists on which target: a minute or two, the first time"
 isa=()
-if "$assay" isa --json >out/isa.json && "$assay" isa --html >out/isa.html; then
+if "$assay" isa --json >out/isa.json; then
   isa=(--isa out/isa.json)
 fi
 "$assay" report "${runs[@]}" "${isa[@]}" --out out/report

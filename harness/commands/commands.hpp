@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The front door: every subcommand of `assay`, one function each.
 #pragma once
+#include <string>
 
 namespace CLI {
 class App;
@@ -23,6 +24,10 @@ void describe_external(CLI::App& app);
 // Replaces this process by `assay-<argv[1]>` if there is one; returns if argv[1] is no such name.
 // A command of `app` itself cannot be replaced so.
 void run_external(const CLI::App& app, int argc, char** argv);
+
+// What a program of the reports makes of a document that it is given as a file: a page, a picture.
+// Found as above; throws Error(unfit) if it is not there, Error(failed) if it refuses.
+std::string made_by(const std::string& program, const std::string& document);
 
 // All of it. `main` of the suite, and of anyone's own executable with own probes, is this call.
 int main(int argc, char** argv);

@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "harness/commands/commands.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/files.hpp"
+#include "harness/machine/process.hpp"
 
 namespace assay::commands {
 namespace {
@@ -30,6 +32,13 @@ std::filesystem::path find(const std::string& program) {
   for (const auto& candidate : folders)
     if (is_executable(candidate / program)) return candidate / program;
   return {};
+}
+
+[[noreturn]] void refuse(const std::string& program) {
+  throw Error(ExitCode::unfit,
+              fmt::format("cannot start {}: run scripts/setup.sh, which installs it into .venv, "
+                          "or put it on PATH",
+                          program));
 }
 
 bool is_known(const char* name) {
@@ -54,11 +63,17 @@ void run_external(const CLI::App& app, int argc, char** argv) {
     argv[1] = const_cast<char*>(path.c_str());
     ::execv(path.c_str(), argv + 1);
   }
-  if (is_known(argv[1]) || !path.empty())
-    throw Error(ExitCode::unfit,
-                fmt::format("cannot start {}: run scripts/setup.sh, which installs it into .venv, "
-                            "or put it on PATH",
-                            program));
+  if (is_known(argv[1]) || !path.empty()) refuse(program);
+}
+
+std::string made_by(const std::string& program, const std::string& document) {
+  const auto path = find(program);
+  if (path.empty()) refuse(program);
+  ToolOutput output = run_tool({path.string(), kToolInput}, document);
+  if (output.status != 0)
+    throw Error(ExitCode::failed, fmt::format("{} refuses: {}", program,
+                                              output.errors.substr(0, output.errors.find('\n'))));
+  return std::move(output.text);
 }
 
 }  // namespace assay::commands

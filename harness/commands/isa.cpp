@@ -40,7 +40,7 @@ void show_matrix(const Options& options) {
   const bool details = options.details || matrix.forms.size() <= kFewForms;
   fmt::print("{}", options.json       ? to_json(matrix)
                    : options.markdown ? to_markdown(matrix)
-                   : options.html     ? to_html(matrix)
+                   : options.html     ? made_by("assay-isa-page", to_json(matrix))
                                       : to_text(matrix, details));
 }
 

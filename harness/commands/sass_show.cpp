@@ -10,13 +10,13 @@
 
 #include "harness/code/cubin.hpp"
 #include "harness/code/verification.hpp"
+#include "harness/commands/commands.hpp"
 #include "harness/machine/files.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/sass/analysis.hpp"
 #include "harness/sass/measured_loops.hpp"
 #include "harness/sass/report_json.hpp"
 #include "harness/sass/report_text.hpp"
-#include "harness/sass/timeline.hpp"
 
 namespace assay::commands {
 namespace {
@@ -88,7 +88,8 @@ class Output {
     else
       fmt::print("{}\n", sass::report_text(kernel, table, !view_.brief));
     if (!view_.svg.empty() && !drawn_ && !kernel.hot.empty()) {
-      write_atomically(view_.svg, sass::timeline_svg(kernel, kernel.hot.front()));
+      const std::string document = sass::document_json({sass::report_json(kernel, table, true)});
+      write_atomically(view_.svg, made_by("assay-sass-timeline", document));
       drawn_ = true;
     }
   }

@@ -31,7 +31,4 @@ std::string to_markdown(const Matrix& matrix);
 // would be empty are left out of a target's object, except status, count and opcodes.
 std::string to_json(const Matrix& matrix);
 
-// One self-contained page to search and filter.
-std::string to_html(const Matrix& matrix);
-
 }  // namespace assay::isa

@@ -96,6 +96,7 @@ Json loop_json(const Function& function, const LoopAnalysis& loop, const CostTab
   for (const PartAnalysis& part : loop.parts)
     parts.push_back(part_json(function, part, table, listing));
   Json json = {{"header", function.code[loop.shape.loop.header].address},
+               {"range", address_range(function, loop.shape)},
                {"depth", loop.shape.depth},
                {"instructions_off_path", loop.shape.off_path},
                {"warps", loop.warps()},

@@ -20,7 +20,6 @@
 #include "harness/sass/analysis.hpp"
 #include "harness/sass/report_json.hpp"
 #include "harness/sass/report_text.hpp"
-#include "harness/sass/timeline.hpp"
 
 namespace assay::sass {
 namespace {
@@ -121,8 +120,6 @@ TEST(Fuzz, Listings) {
         EXPECT_FALSE(report_text(kernel, table, true).empty());
         if (trial % 10 != 0) return;
         EXPECT_LE(report_json(kernel, table, false).size(), report_json(kernel, table).size());
-        for (const LoopAnalysis& loop : kernel.hot)
-          EXPECT_FALSE(timeline_svg(kernel, loop).empty());
       });
   }
   EXPECT_GT(parsed, 100u);

@@ -32,22 +32,32 @@ class HotLoop:
     case: str  # that was measured, or ""
 
 
-def load(path: Path) -> list[HotLoop]:
-    """Reads one file. Raises RunFileError."""
-    how = "write it again: assay sass WHAT --json > FILE"
+HOW = "write it again: assay sass WHAT --json > FILE"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """One file as it is. Raises RunFileError."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise RunFileError(f"{path}: cannot be read: {error.strerror}; {how}") from None
+        raise RunFileError(f"{path}: cannot be read: {error.strerror}; {HOW}") from None
     except ValueError:
-        raise RunFileError(f"{path}: not valid JSON; {how}") from None
+        raise RunFileError(f"{path}: not valid JSON; {HOW}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         found = document.get("schema") if isinstance(document, dict) else None
-        raise RunFileError(f"{path}: schema: {found!r:.60} is not {SCHEMA!r}; {how}")
+        raise RunFileError(f"{path}: schema: {found!r:.60} is not {SCHEMA!r}; {HOW}")
+    if not isinstance(document.get("kernels"), list):
+        raise RunFileError(f"{path}: kernels: damaged; {HOW}")
+    return document
+
+
+def load(path: Path) -> list[HotLoop]:
+    """The hot loops of one file. Raises RunFileError."""
+    document = read(path)
     try:
         return [_loop(kernel, hot) for kernel in document["kernels"] for hot in kernel["hot"]]
     except (KeyError, TypeError, ValueError, IndexError):
-        raise RunFileError(f"{path}: kernels: damaged; {how}") from None
+        raise RunFileError(f"{path}: kernels: damaged; {HOW}") from None
 
 
 def _loop(kernel: dict[str, Any], hot: dict[str, Any]) -> HotLoop:
