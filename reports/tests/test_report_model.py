@@ -57,7 +57,7 @@ def test_shares_and_deviations():
     assert text.percent(0.9934) == "99.3\u202f%"
     assert text.deviation(90.0, 100.0) == "\u221210.0\u202f%"
     assert text.size(3 * 2**20) == "3\u202fMiB"
-    assert labels.case_words("link/h2d/pinned/268435456") == "h2d pinned 256\u202fMiB"
+    assert labels.case_words("link/h2d/pinned/268435456") == "to the GPU, pinned, 256\u202fMiB"
     assert labels.case_words("sass/ffma/4096") == "ffma 4096"
 
 
@@ -217,7 +217,8 @@ def test_roofs_of_one_height_are_one_line():
 
 
 def test_words_of_a_quantity_leave_out_the_unit_that_stands_beside_them():
-    assert labels.quantity("latency_us_alone_p99") == "latency alone p99" and labels.quantity("cpu_us_24") == "CPU 24"
+    assert labels.quantity("latency_us_alone_p99") == "latency alone, 99th percentile"
+    assert labels.quantity("cpu_us_24") == "CPU, 24"
     assert labels.quantity("latency_cycles") == "latency" and labels.quantity("wobble") == "wobble"
 
 
@@ -290,3 +291,57 @@ def test_speedups_name_the_strongest_baseline():
         for part in p
     ]
     assert any(t.startswith("0.900 ±0.010 × cublaslt_best16") for t, anchor in said if "m4096" in anchor)
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("tensor_core", "tensor core"),
+        ("l2_near", "L2 near"),
+        ("threads_connections32", "threads, 32 connections"),
+        ("latency_4mib", "latency, 4 MiB"),
+        ("latency_line_of_64kib", "latency line of 64 KiB"),
+        ("bulk_16b", "bulk 16 B"),
+        ("tensor_2d", "tensor 2-D"),
+        ("ca_stride256", "ca, stride 256"),
+        ("gpu_gap_cluster16", "GPU gap, clusters of 16"),
+        ("time_ns/cublaslt_best16", "time in ns, cuBLASLt, best of 16"),
+        ("latency_8192_tensor_2d", "latency, 8192, tensor 2-D"),
+        ("workers_at_95_percent", "workers at 95 %"),
+        ("kernels_per_s_unpartitioned", "kernels per second, unpartitioned"),
+        ("ops_per_clock_one_address", "ops per clock, one address"),
+        ("box_bytes_95_bulk", "bytes of a box for 95 %, bulk"),
+        ("box_bytes_95", "bytes of a box for 95 %"),
+        ("matrix_rows_of_512", "matrix rows of 512"),
+        ("swizzle_128", "swizzle 128"),
+        ("mma_sync_bf16 two_warps", "mma.sync bf16 two warps"),
+        ("gpu_pcie_width", "GPU PCIe width"),
+        ("4mib", "4 MiB"),
+        ("", ""),
+    ],
+)
+def test_labels_read_well(name, said):
+    assert labels.words(name).replace(text.THIN, " ") == said
+
+
+@pytest.mark.parametrize(
+    "metric, said",
+    [
+        ("latency_cycles_4mib", "latency, 4 MiB"),
+        ("energy_pj_per_flop", "energy per FLOP"),
+        ("tensor_cycles_per_ex2", "tensor cycles per ex2"),
+        ("ctas_per_us_32", "CTAs per µs, 32"),
+        ("interval_us_cta_per_sm_256", "interval, a CTA per SM, 256"),
+        ("bytes_per_clock_per_sm_of_2", "bytes per clock and SM of 2"),
+        ("time_us_one_cta_per_sm", "time, one CTA per SM"),
+    ],
+)
+def test_a_quantity_leaves_its_unit_to_what_stands_beside(metric, said):
+    assert labels.quantity(metric).replace(text.THIN, " ") == said
+
+
+def test_figures_are_named_once():
+    assert labels.figure_words("memory/l2/read_chunks/30mib", "bytes_per_clock_per_sm").replace(text.THIN, " ") == (
+        "L2 read chunks, 30 MiB, rate"
+    )
+    assert labels.figure_words("memory/l1/latency", "latency_cycles") == "L1 latency"

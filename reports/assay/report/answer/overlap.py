@@ -29,5 +29,5 @@ def efficiencies(book: Book, rows: Iterable[Row]) -> list[Finding]:
             how += f"; unrelated to each other they reach {text.percent(most.value)}" if most else ""
             return [(f"{text.percent(n.value)} of the longer one's bound{how}", n.anchor)] if n else []
 
-        findings += lines(book, labels.words(labels.case_words(row.name).removeprefix("overlap ")), share)
+        findings += lines(book, labels.case_words(row.name).removeprefix("overlap "), share)
     return findings

@@ -37,7 +37,7 @@ def add_every_series(
         if any(name == done or name.startswith(f"{done}/") for done in drawn):
             continue
         for series in m.series:
-            made = labels.words(labels.figure_words(m.name, series.name).replace(" ", "_"))
+            made = labels.figure_words(m.name, series.name)
             title = titles.get(f"{name} {series.name}", made[0].upper() + made[1:]) + who(book, column)
             if figure := _figure(f"{text.slug(prefix + name)}-{text.slug(series.name)}{column.index}", title, series):
                 found.draw(figure)

@@ -304,7 +304,7 @@ def add_tables(book: Book, column: Column, found: Evidence) -> None:
 
 def published(book: Book) -> Table | None:
     rows = [row for row in book.rows if row.family == "tma" and published_figures(book, row)]
-    labelled = [(labels.words(labels.figure_words(row.name, row.metric).replace(" ", "_")), row) for row in rows]
+    labelled = [(labels.figure_words(row.name, row.metric), row) for row in rows]
     return published_table(book, "TMA, beside what others published of this architecture", labelled)
 
 

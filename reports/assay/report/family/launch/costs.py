@@ -178,10 +178,7 @@ def calls_table(book: Book, column: Column) -> Table | None:
     rows = []
     for name, m in of_column(book, column, "launch/call/"):
         call, _, size = name.partition("/")
-        words = CALLS.get(
-            call,
-            labels.words(call).replace("h2d", "to the GPU").replace("d2h", "to the host").replace("d2d", "on the GPU"),
-        )
+        words = CALLS.get(call, labels.words(call))
         rows.append((f"{words}, {text.size(int(size))}" if size.isdigit() else words, m))
     return metric_table(f"Calls that stand between kernels{who(book, column)}", column, rows, COSTS, "Call", _us)
 

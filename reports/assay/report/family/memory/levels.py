@@ -123,11 +123,11 @@ def _spoken(book: Book, column: Column, names: tuple[str, ...], *wanted: str) ->
 
 
 def _plateaus(m: Measurement) -> list[tuple[str, float, float | None]]:
-    """(level, cycles, bytes until it ends) of a latency curve, nearest first."""
+    """(level by the name of its metric, cycles, bytes until it ends) of a latency curve, nearest first."""
     found = []
     for key, metric in m.metrics.items():
         if (level := key.removesuffix("_latency_cycles")) != key:
-            found.append((labels.words(level), metric.value, m.value(f"{level}_capacity_bytes")))
+            found.append((level, metric.value, m.value(f"{level}_capacity_bytes")))
     return found
 
 
@@ -136,7 +136,9 @@ def _reach(book: Book, column: Column) -> list[Part]:
     if m is None:
         return []
     return [
-        (f"{level} to {text.size(end)}", column.anchor(m.name)) for level, _, end in _plateaus(m) if end is not None
+        (f"{labels.words(level)} to {text.size(end)}", column.anchor(m.name))
+        for level, _, end in _plateaus(m)
+        if end is not None
     ]
 
 
@@ -150,8 +152,7 @@ def by_load(book: Book, column: Column) -> Table | None:
     found = sorted(cycles, key=lambda level: statistics.median(cycles[level]))
     metrics = {}
     for level in found:
-        key = level.lower().replace(" ", "_")
-        metrics |= {f"{key}_latency_cycles": f"{level}, cycles", f"{key}_capacity_bytes": "until"}
+        metrics |= {f"{level}_latency_cycles": f"{labels.words(level)}, cycles", f"{level}_capacity_bytes": "until"}
 
     def form(value: float) -> str:
         return text.size(value) if value >= 4096 else text.number(round(value, 1))
@@ -174,7 +175,7 @@ def latency_over_footprint(book: Book, column: Column) -> object:
             for level, cycles, end in _plateaus(m):
                 stop = last if end is None else end
                 if stop > begin * 2:
-                    levels_of.append((begin, stop, cycles, f"{level} {cycles:.0f}"))
+                    levels_of.append((begin, stop, cycles, f"{labels.words(level)} {cycles:.0f}"))
                 begin = max(begin, stop)
     return curves.draw(
         f"latency-curve{column.index}",
@@ -208,5 +209,5 @@ def levels(book: Book) -> Table | None:
     rows = [(name, row) for name, figures in LEVELS.items() for figure in figures if (row := book.row(*figure))]
     known = [row for _, row in rows]
     others = [row for row in book.rows if row.family == "memory" and row not in known and published_figures(book, row)]
-    rows += [(labels.words(labels.figure_words(row.name, row.metric).replace(" ", "_")), row) for row in others]
+    rows += [(labels.figure_words(row.name, row.metric), row) for row in others]
     return published_table(book, "Every level, beside what others published of this architecture", rows)

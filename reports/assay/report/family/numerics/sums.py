@@ -220,7 +220,9 @@ def rounding(book: Book, question: Question) -> Answer:
             n = row.numbers[column.index]
             return [(f"{text.number(n.value)} × less error in long sums", n.anchor)] if n else []
 
-        answer.findings += lines(book, f"promoting sums of {labels.case_words(row.name).split(' ', 1)[1]}", gain)
+        answer.findings += lines(
+            book, f"promoting sums of {labels.case_words(row.name).removeprefix('error growth ')}", gain
+        )
     fused = dict.fromkeys(name for c in book.columns for name, _, _ in multiply_adds(book, c))
     for name in [name for name in fused if name.endswith("f32")][:3]:
 
