@@ -114,4 +114,4 @@ def test_a_form_says_what_it_becomes(tmp_path):
         ("E", "2 LOP3, 1 SHF, call of __divsf3"),
         (".", "not supported"),
     ]
-    assert found["forms"] == [{"group": "g", "name": "g/x", "ptx": "x;", "on": [0, 1, 2, 3], "timed": "sass/x"}]
+    assert found["forms"] == [{"group": "g", "name": "x", "ptx": "x;", "on": [0, 1, 2, 3], "timed": "sass/x"}]
