@@ -83,3 +83,15 @@ def test_every_family_is_in_a_file_of_its_name():
     for path in (ROOT / "report" / "family").iterdir():
         if path.name not in ("__init__.py", "__pycache__"):
             assert family.declared()[path.stem].key == path.stem
+
+
+# They say nothing: what a list of places or a map of functions holds, its name should tell.
+VAGUE = {"anything", "beside", "places", "functions"}
+
+
+def test_names_say_what_they_name():
+    for path in MODULES:
+        assert path.stem not in VAGUE, path
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = (getattr(node, key, None) for key in ("id", "arg", "attr", "name"))
+            assert not VAGUE & {name for name in names if isinstance(name, str)}, (path, node.lineno)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to put a new section onto the page: one file, which declares a family, and nothing else."""
 
+import re
+from pathlib import Path
+
 import pytest
 import report_runs
 
@@ -32,17 +35,21 @@ FAMILY = Family("quantum", "Quantum effects", "What nobody ordered.", blocks=(bl
 
 
 @pytest.fixture
-def declared(tmp_path, monkeypatch):
-    """A family in a file that nothing names."""
+def declare(tmp_path, monkeypatch):
+    """Puts a family into a file that nothing names."""
     (tmp_path / "families").mkdir()
-    (tmp_path / "families" / "quantum.py").write_text(SOURCE)
     monkeypatch.setattr(family, "__path__", [*family.__path__, str(tmp_path / "families")])
-    family.declared.cache_clear()
-    yield
+
+    def written(name, source):
+        (tmp_path / "families" / f"{name}.py").write_text(source)
+        family.declared.cache_clear()
+
+    yield written
     family.declared.cache_clear()
 
 
-def test_one_file_puts_a_section_onto_the_page_and_into_the_markdown(declared, tmp_path):
+def test_one_file_puts_a_section_onto_the_page_and_into_the_markdown(declare, tmp_path):
+    declare("quantum", SOURCE)
     make = report_runs.Maker(1)
     for pair in ("ab", "cd", "ef"):
         make.add(f"quantum/entangle/{pair}", wobble=7.0)
@@ -60,3 +67,15 @@ def test_one_file_puts_a_section_onto_the_page_and_into_the_markdown(declared, t
         assert part in html, part
     for part in ("## Quantum effects", "Figure, Wobble over pairs.", "### Wobbles", "| quantum/entangle/ab | 7 Wb |"):
         assert part in markdown, part
+
+
+def test_the_example_of_the_documentation_works(declare, tmp_path):
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+    declare("own", re.search(r"```python\n(.*?)```", text, re.DOTALL)[1])
+    make = report_runs.Maker(1)
+    for name, cycles in (("own/division", 36.0), ("own/fma", 4.0)):
+        make.add(name, latency_cycles=cycles)
+    html = site.write(model.build([make.run]), tmp_path / "with").read_text()
+    assert html.index(">fma</a>") < html.index(">division</a>") and "What no other suite measures." in html
+    without = site.write(model.build([report_runs.measured()]), tmp_path / "without").read_text()
+    assert "Our own" not in without

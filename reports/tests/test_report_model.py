@@ -134,7 +134,7 @@ def test_published_figures_stand_beside_ours_and_never_among_them():
         ],
     )
     row = book.row("a/b", "latency_cycles")
-    assert [p.value for p in row.beside] == [
+    assert [p.value for p in row.related] == [
         99.0,
         110.0,
     ]  # this GPU first; no other GPU's datasheet, no other architecture

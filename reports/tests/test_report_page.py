@@ -279,3 +279,22 @@ def test_help_teaches(capsys):
     assert leaving.value.code == 0
     said = capsys.readouterr().out
     assert "examples:" in said and "--published" in said and "side by side" in said
+
+
+def test_a_metric_says_what_it_is(tmp_path):
+    run = report_runs.measured()
+    run.metrics = {"latency_cycles": "Cycles until a result can be <used>."}
+    html = site.write(model.build([run]), tmp_path).read_text()
+    said = "Cycles until a result can be &lt;used&gt;."
+    assert f'<td title="{said}">latency' in html and f'<dt title="{said}">latency</dt>' in html
+    assert f'<span class="muted">{said}</span>' in html and Document(html).problems == []
+
+
+def test_loops_that_are_not_there_are_told_of_once(tmp_path):
+    run = report_runs.measured()
+    assert "loops.txt.gz" not in site.write(model.build([run]), tmp_path / "inline").read_text()
+    for m in run.measurements:
+        if m.sass:
+            m.sass = {**m.sass, "loop_sha256": "0" * 64}
+    html = site.write(model.build([run]), tmp_path / "missing").read_text()
+    assert html.count("loops.txt.gz, which does not lie beside the run") == 1 and "<code>assay sass NAME</code>" in html

@@ -115,7 +115,7 @@ def write(book: Book, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     report = Report(book)
     # While other processes draw what the main page needs.
-    for page in report.beside:
+    for page in report.others:
         (folder / page.name).write_text(html(page, report.title, report.homes), encoding="utf-8")
     (folder / DATA).write_text(data(book), encoding="utf-8")
     main = report.main()

@@ -55,11 +55,11 @@ def one_line(label: str, said: str, anchor: str) -> Finding:
 
 
 def of_row(
-    book: Book, row: Row, label: str | None = None, beside: Callable[[Column], list[Part]] = lambda c: []
+    book: Book, row: Row, label: str | None = None, more: Callable[[Column], list[Part]] = lambda c: []
 ) -> Finding:
-    """The row's number in every column that has it, with what `beside` adds for the column."""
+    """The row's number in every column that has it, with what `more` adds for the column."""
     lines = [
-        (column.tag, [(stated(n, row.unit), n.anchor), *beside(column)])
+        (column.tag, [(stated(n, row.unit), n.anchor), *more(column)])
         for column, n in zip(book.columns, row.numbers)
         if n
     ]
@@ -72,14 +72,14 @@ def of_row(
 def _strongest_baseline(book: Book, name: str) -> Callable[[Column], list[Part]]:
     """Beside a paired case: its speed-up over the fastest of its baselines."""
 
-    def beside(column: Column) -> list[Part]:
+    def more(column: Column) -> list[Part]:
         m = book.measurement(column, name)
         if m is None or not m.baselines:
             return []
         best = min(m.baselines, key=lambda b: b.speedup.value)
         return [(f"{speedup(best)} × {best.name}", column.anchor(name))]
 
-    return beside
+    return more
 
 
 def picked(book: Book, question: Question) -> Answer:
@@ -91,7 +91,7 @@ def picked(book: Book, question: Question) -> Answer:
             rows = book.find(pick.pattern)
         answer.more += max(0, len(rows) - pick.limit)
         for row in rows[: pick.limit]:
-            finding = of_row(book, row, pick.label, beside=_strongest_baseline(book, row.name))
+            finding = of_row(book, row, pick.label, more=_strongest_baseline(book, row.name))
             answer.findings.append(finding)
     return answer
 

@@ -23,8 +23,8 @@ def efficiencies(book: Book, rows: Iterable[Row]) -> list[Finding]:
 
         def share(column: Column, row: Row = row, cap: Row | None = cap) -> list[Part]:
             n, ratio = row.numbers[column.index], book.row(row.name, "exp_to_mma_time")
-            beside = ratio.numbers[column.index] if ratio else None
-            how = f", exp2 {beside.value:.2f} × the MMA" if beside else ""
+            ratio_here = ratio.numbers[column.index] if ratio else None
+            how = f", exp2 {ratio_here.value:.2f} × the MMA" if ratio_here else ""
             most = cap.numbers[column.index] if cap else None
             how += f"; unrelated to each other they reach {text.percent(most.value)}" if most else ""
             return [(f"{text.percent(n.value)} of the longer one's bound{how}", n.anchor)] if n else []

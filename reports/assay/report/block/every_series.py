@@ -64,8 +64,8 @@ def _figure(key: str, title: str, series: Series) -> object:
     if not lines or len(lines) > MOST_LINES:
         return None
     axis = series.axes[-1]
-    places = [p for line in lines for p, _ in line.points]
-    wide = min(places) > 0 and max(places) >= 16 * min(places)
+    xs = [p for line in lines for p, _ in line.points]
+    wide = min(xs) > 0 and max(xs) >= 16 * min(xs)
     values = [v for line in lines for _, v in line.points]
     steep = min(values) > 0 and max(values) >= 100 * min(values)
     sized = axis.name.endswith("bytes")

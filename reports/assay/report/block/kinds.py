@@ -248,7 +248,7 @@ class Cases(Block):
 
     @cached_property
     def published(self) -> bool:
-        return any(row.beside for row in self.rows)
+        return any(row.related for row in self.rows)
 
 
 @dataclass

@@ -71,9 +71,9 @@ def sweep_table(
     *down, across = series.axes
     rows = []
     grid = series.grid.reshape(-1, len(across.points))
-    for places, values in zip(itertools.product(*(axis.points for axis in down)), grid):
+    for points_of, values in zip(itertools.product(*(axis.points for axis in down)), grid):
         if any(not math.isnan(v) for v in values):
-            label = ", ".join(place(axis, p) for axis, p in zip(down, places))
+            label = ", ".join(place(axis, p) for axis, p in zip(down, points_of))
             cells = [EMPTY if math.isnan(v) else Cell(text.number(_short(v))) for v in values]
             rows.append([Cell(label, column.anchor(m.name)), *cells])
     head = [text.size(p) if sizes and not isinstance(p, str) else place(across, p) for p in across.points]

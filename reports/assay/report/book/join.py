@@ -56,8 +56,8 @@ def joined(runs: list[Run]) -> list[Run]:
                 for name, repetitions in measured.items():
                     if name in have:
                         lead, *more = have[name]
-                        beside = [b for m in repetitions[:1] for b in m.baselines]
-                        have[name] = [replace(lead, baselines=lead.baselines + beside), *more]
+                        further = [b for m in repetitions[:1] for b in m.baselines]
+                        have[name] = [replace(lead, baselines=lead.baselines + further), *more]
                     else:
                         have[name] = repetitions
                 others += rest

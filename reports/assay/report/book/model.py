@@ -82,7 +82,7 @@ class Row:
     numbers: list[Number | None]
     sustained: list[Number | None]
     published: list[Published] = field(default_factory=list)  # of any GPU
-    beside: list[Published] = field(default_factory=list)  # of these: what the table has room for
+    related: list[Published] = field(default_factory=list)  # of these: what the table has room for
     primary: bool = False
 
     @property
@@ -319,6 +319,6 @@ def _attach_published(book: Book) -> None:
             by_key.get((row.name, row.metric), []),
             key=lambda p: (p.gpu not in names, p.architecture not in architectures, p.datasheet),
         )
-        row.beside = [
+        row.related = [
             p for p in row.published if p.gpu in names or (p.architecture in architectures and not p.datasheet)
         ]

@@ -23,8 +23,8 @@ def decimals(value: float, half_width: float | None = None) -> int:
     """
     magnitude = math.floor(math.log10(abs(value))) if value else 0
     if half_width:
-        places = 1 - int(f"{half_width:.1e}".split("e")[1])  # of the rounded width: 0.0999 is 0.10
-        return max(0, min(places, 5 - magnitude, 6))
+        digits = 1 - int(f"{half_width:.1e}".split("e")[1])  # of the rounded width: 0.0999 is 0.10
+        return max(0, min(digits, 5 - magnitude, 6))
     return max(0, min(3 - magnitude, 6))
 
 
@@ -32,11 +32,11 @@ def number(value: float, half_width: float | None = None) -> str:
     """ "4093.21", 1.8 -> "4 093.2"; thousands apart by a narrow space, the minus sign a real one."""
     if not math.isfinite(value):
         return "?"
-    places = decimals(value, half_width)
+    digits = decimals(value, half_width)
     if value and abs(value) < 1e-5:
         return f"{value:.3g}".replace("-", MINUS)
-    text = f"{value:z,.{places}f}".replace(",", THIN)
-    if not half_width and "." in text and places > 0:
+    text = f"{value:z,.{digits}f}".replace(",", THIN)
+    if not half_width and "." in text and digits > 0:
         text = text.rstrip("0").rstrip(".")
     return text.replace("-", MINUS)
 
@@ -55,8 +55,8 @@ def plus_minus(value: float, low: float | None, high: float | None) -> str:
 
 
 def _one_side(width: float, value: float) -> str:
-    places = decimals(value, width) if width > 0 else 0
-    shown = f"{width:.{places}f}"
+    digits = decimals(value, width) if width > 0 else 0
+    shown = f"{width:.{digits}f}"
     if float(shown) > 0 or width <= 0:
         return shown
     return f"{width:.{-math.floor(math.log10(width))}f}"  # its first digit

@@ -141,8 +141,8 @@ def strips(
     for y, (name, strips_of, mark) in enumerate(rows):
         top = y * (high + gap) + 2
         parts.append(f'<text class="label" x="{left - 5}" y="{top + 11}" text-anchor="end">{html.escape(name)}</text>')
-        for first, places, color, strength, label, words in strips_of:
-            x, width = left + wide * first / count, wide * places / count
+        for first, length, color, strength, label, words in strips_of:
+            x, width = left + wide * first / count, wide * length / count
             parts.append(
                 f'<g><title>{html.escape(words)}</title><rect class="{color}" x="{x:.4g}" y="{top}" '
                 f'width="{width:.3g}" height="{high}" fill-opacity="{strength:.2g}"/>'

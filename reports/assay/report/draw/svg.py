@@ -187,7 +187,7 @@ def color_of(kind: str) -> str:
     return SERIES[KIND_COLORS.get(kind, 5)]
 
 
-def log_labels(ax: Any, places: list[float], x: float, colors: list[str], gap: float, words: list[str]) -> None:
+def log_labels(ax: Any, heights: list[float], x: float, colors: list[str], gap: float, words: list[str]) -> None:
     """Direct labels at the right ends of lines on a log axis, moved apart where they would touch; `gap` in decades."""
-    for y, color, word in zip(spread([math.log10(v) for v in places], gap), colors, words):
+    for y, color, word in zip(spread([math.log10(v) for v in heights], gap), colors, words):
         ax.annotate(word, (x, 10**y), xytext=(4, 0), textcoords="offset points", va="center", color=color, fontsize=9)

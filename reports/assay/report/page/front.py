@@ -53,7 +53,7 @@ def title_of(book: Book) -> str:
 
 
 class Report:
-    """All pages of a book. Those whose name is in `beside` need none of the families' blocks and are there at once."""
+    """All pages of a book. Those in `others` need none of the families' blocks and are there at once."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
@@ -69,16 +69,16 @@ class Report:
         made = (page(book) for declared in family.declared().values() for page in declared.pages)
         self.of_families = [page for page in made if page]
         self.built = unmeasured.built(book, MAIN, MANY)
-        self.beside = [
+        self.others = [
             _family_page(homes[key], found, self._details(homes[key]))
             for key, found in self.cases.items()
             if homes[key] != MAIN
         ]
-        self.beside += self.of_families
+        self.others += self.of_families
         if self.built and len(unmeasured.matrix(book)) > MANY:
-            self.beside.append(unmeasured.built_page(book, self.built))
+            self.others.append(unmeasured.built_page(book, self.built))
         if book.isa:
-            self.beside.append(isa.page(book.isa))
+            self.others.append(isa.page(book.isa))
 
     def main(self) -> Page:
         """The main page, when the blocks of all families are drawn."""

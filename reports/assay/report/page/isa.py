@@ -58,7 +58,12 @@ def data(isa: Isa) -> str:
     forms: list[dict[str, Any]] = []
     for group, of_group in isa.groups.items():
         for form in of_group:
-            entry = {"group": group, "name": str(form["name"]).removeprefix(f"{group}/"), "ptx": str(form["ptx"]), "on": []}
+            entry = {
+                "group": group,
+                "name": str(form["name"]).removeprefix(f"{group}/"),
+                "ptx": str(form["ptx"]),
+                "on": [],
+            }
             if form.get("timed"):
                 entry["timed"] = str(form["timed"])
             for target in isa.targets:

@@ -79,6 +79,8 @@ def sections(made: dict[str, list[Block]], cases_of: dict[str, Cases], pages: It
     for key in dict.fromkeys([*made, *cases_of]):
         declared = family.family_of(key)
         found_of = [b for b in made.get(key, []) if b]
+        if all(isinstance(b, Paragraph) for b in found_of):  # sentences about figures that no run has
+            found_of = found_of if key in cases_of else []
         if key in cases_of:
             found_of.append(_table(key, cases_of[key], instructions if declared.of_instructions else None))
         if found_of:

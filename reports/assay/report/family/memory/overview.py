@@ -28,7 +28,7 @@ def ladder_bars(book: Book) -> list[Bar]:
     for row in book.find(LADDER, "latency_cycles"):
         values = [n.value if n else None for n in row.numbers]
         label = labels.words(row.name.removesuffix("/latency").removeprefix("memory/").replace("/", "_"))
-        bars.append(Bar(label, values, [], row.beside))
+        bars.append(Bar(label, values, [], row.related))
     return sorted(bars, key=lambda b: min(v for v in b.values if v is not None))
 
 

@@ -24,7 +24,7 @@ class Function:
     latency: list[Number | None]
 
 
-def functions(book: Book) -> list[Function]:
+def by_format(book: Book) -> list[Function]:
     """Functions that were measured: instructions by name, f32 first, then those of CUDA C."""
     found = []
     for row in book.find(r"special_function/.*", "ops_per_clock_per_sm"):
@@ -40,7 +40,7 @@ def blocks(book: Book) -> list[Block]:
     head = [f"{c.tag} {words}".strip() for c in book.columns for words in ("results/clk/SM", "latency")]
     rows = [
         [Cell(f.name), Cell(f.form), *(cell for c in book.columns for cell in _cells(f, c.index))]
-        for f in functions(book)
+        for f in by_format(book)
     ]
     caption = "Results per clock and SM, share of the limit; cycles until a result can be used"
     return [Table(caption, ["Function", "Format", *head], rows)]

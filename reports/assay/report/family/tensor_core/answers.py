@@ -19,14 +19,14 @@ def _per_second(book: Book, name: str) -> Callable[[Column], list[Part]]:
     """Beside a rate per clock: the throughput of the same case, sustained where that was measured."""
     row = book.row(name, "tflops")
 
-    def beside(column: Column) -> list[Part]:
+    def throughput(column: Column) -> list[Part]:
         if row is None:
             return []
         held, burst = row.sustained[column.index], row.numbers[column.index]
         n, word = (held, "sustained") if held else (burst, "in a burst")
         return [(f"{text.number(n.value, n.half_width)} {row.unit} {word}", n.anchor)] if n else []
 
-    return beside
+    return throughput
 
 
 def mma_rates(book: Book, question: Question) -> Answer:

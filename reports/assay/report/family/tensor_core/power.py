@@ -54,11 +54,11 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
             color = SERIES[kinds.index(case.kind) % len(SERIES)]
             ax.barh(y, best[case.kind], height=0.7, color=GRID, alpha=0.5, lw=0)
             ax.barh(y, case.tflops, height=0.7, color=color)
-            beside = [f"{case.tflops:.0f}"]
-            beside += [f"{case.watts:.0f} W"] if case.watts else []
-            beside += [f"{case.clock:.0f} MHz"] if case.clock else []
+            remarks = [f"{case.tflops:.0f}"]
+            remarks += [f"{case.watts:.0f} W"] if case.watts else []
+            remarks += [f"{case.clock:.0f} MHz"] if case.clock else []
             ax.annotate(
-                " · ".join(beside),
+                " · ".join(remarks),
                 (best[case.kind], y),
                 xytext=(5, 0),
                 textcoords="offset points",

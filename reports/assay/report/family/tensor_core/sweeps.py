@@ -121,14 +121,14 @@ def in_flight(book: Book, column: Column, case: str = "bf16/ss") -> Figure | Non
     if np.isnan(grid).all():
         return None
     best = np.nanmax(grid)
-    places = list(itertools.product(range(len(sizes)), range(len(chains)), range(len(pending))))
+    settings = list(itertools.product(range(len(sizes)), range(len(chains)), range(len(pending))))
     rows = [
         f"N = {sizes[n]}, {_count(chains[c], 'accumulator')}, {'waits for all' if pending[p] == 0 else 'one in flight'}"
-        for n, c, p in places
+        for n, c, p in settings
     ]
 
     def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
-        rate = grid[(*places[y], x)]
+        rate = grid[(*settings[y], x)]
         if math.isnan(rate):
             return None
         share = rate / best
@@ -147,7 +147,7 @@ def in_flight(book: Book, column: Column, case: str = "bf16/ss") -> Figure | Non
         size=(74, 16),
         left=210,
         slanted=False,
-        breaks=[y for y in range(1, len(places)) if places[y][0] != places[y - 1][0]],
+        breaks=[y for y in range(1, len(settings)) if settings[y][0] != settings[y - 1][0]],
     )
 
 
