@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import machine_runs
 import pytest
-from test_report_page import Document
+from test_page import Document
 
 from assay.files import isa_file
 from assay.report import documents

@@ -12,7 +12,7 @@ import pytest
 from machine_runs import series
 from matplotlib import image
 from report_runs import Maker, gpu, offline
-from test_report_page import Document
+from test_page import Document
 
 from assay.files import Measurement, Metric, Run, RunFileError, sass_file, save
 from assay.report import site

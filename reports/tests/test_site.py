@@ -8,7 +8,7 @@ import data_runs
 import machine_runs
 import pytest
 import report_runs
-from test_report_page import Document
+from test_page import Document
 
 from assay.files import isa_file
 from assay.report import site
