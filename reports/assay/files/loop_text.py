@@ -27,7 +27,7 @@ def sha256(text: str) -> str:
 
 def packed(texts: dict[str, str]) -> bytes:
     """The file of these texts by hash: the same bytes for the same texts."""
-    whole = "".join(f"== {name}\n{text}{'' if text.endswith(chr(10)) else chr(10)}" for name, text in texts.items())
+    whole = "".join(f"== {name}\n{texts[name]}\n" for name in sorted(texts))
     return gzip.compress(whole.encode(), mtime=0)
 
 
@@ -59,13 +59,12 @@ class LoopTexts:
             raise RunFileError(f'{self.path}: line 1: is no line "== <sha256>"; the file is damaged')
         found = {}
         for name, text in zip(map(bytes.decode, parts[::2]), parts[1::2]):
-            # A text may lack the line end that the file adds.
-            fitting = next((t for t in (text, text[:-1]) if hashlib.sha256(t).hexdigest() == name), None)
-            if fitting is None:
+            text = text.removesuffix(b"\n")  # the last line's end is the file's
+            if hashlib.sha256(text).hexdigest() != name:
                 raise RunFileError(
                     f"{self.path}: loop {name[:12]}...: its text has another sha256; the file is damaged"
                 )
-            found[name] = fitting.decode("utf-8", "replace")
+            found[name] = text.decode("utf-8", "replace")
         return found
 
     def _unpacked(self) -> bytes:

@@ -93,17 +93,16 @@ def save(run: Run, path: str | Path) -> None:
     document = document_of(run)
     texts: dict[str, str] = {}
     for m, entry in zip(run.measurements, document["measurements"]):
-        text = m.loop_text
+        text = (m.loop_text or "").rstrip("\n")  # as `assay run` writes it
+        if "sass" not in entry or not (text or "text" in entry["sass"]):
+            continue
+        code = {k: v for k, v in entry["sass"].items() if k not in ("text", "loop_sha256")}
         if text and path.name == "run.json":
-            name = sha256(text)
-            texts[name] = text
-            entry["sass"] = {
-                "loop_sha256" if k == "text" else k: name if k == "text" else v for k, v in entry["sass"].items()
-            }
-        elif text is not None and "loop_sha256" in entry["sass"]:
-            entry["sass"] = {
-                "text" if k == "loop_sha256" else k: text if k == "loop_sha256" else v for k, v in entry["sass"].items()
-            }
+            code["loop_sha256"] = sha256(text)
+            texts[code["loop_sha256"]] = text
+        elif text:
+            code["text"] = text
+        entry["sass"] = code
     document = _rounded(document)
     validate(document, path)
     if texts:
