@@ -6,7 +6,6 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdlib>

@@ -2,7 +2,6 @@
 // Files: where programs lie, and writing that is whole or not at all.
 #pragma once
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <vector>
 

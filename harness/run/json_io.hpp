@@ -3,7 +3,6 @@
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "harness/machine/environment.hpp"
 #include "harness/measure/state_impl.hpp"

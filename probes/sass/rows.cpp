@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/sass/rows.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

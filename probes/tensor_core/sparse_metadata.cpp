@@ -146,7 +146,7 @@ Matrix result(const Form& form, const std::uint32_t* registers) {
 // The chunk that a changed nibble belongs to, counted row by row; -1: to none.
 int chunk_of(State& s, const Form& form, const Matrix& d) {
   int found = -1;
-  const double kept = chunk_size(form) / 2;
+  const int kept = chunk_size(form) / 2;
   for (int row = 0; row < kRows; ++row) {
     if (d[row][kColumns - 1] == 0) continue;
     s.require(found < 0, "one metadatum changed more than one row");

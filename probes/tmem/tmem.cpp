@@ -16,10 +16,10 @@ namespace {
 
 using namespace assay;
 
-constexpr int kSteps = 8;                   // instructions in one iteration of a latency chain
-constexpr int kRegisters = 128;             // of the largest instruction, per thread
-constexpr int kInFlight = 96;               // registers that a loop may have under way: no spills
-constexpr int kColumns = 512, kHalf = 256;  // warps 0-3 work in the lower half, 4-7 in the upper
+constexpr int kSteps = 8;        // instructions in one iteration of a latency chain
+constexpr int kRegisters = 128;  // of the largest instruction, per thread
+constexpr int kInFlight = 96;    // registers that a loop may have under way: no spills
+constexpr int kHalf = 256;       // columns: warps 0-3 work in the lower half, 4-7 in the upper
 
 struct Access {
   std::string operation;  // "ld", "ld_red" or "st"

@@ -77,9 +77,13 @@ def declared(file: pathlib.Path) -> tuple[frozenset[str], frozenset[str]]:
     scopes, statement, parentheses = ["namespace"], [], 0
     for token in _TOKEN.findall(text):
         parentheses += (token == "(") - (token == ")")
-        if token == "{":
+        if token == "{" and parentheses > 0:
+            scopes.append("argument")
+        elif token == "}" and scopes[-1] == "argument":
+            scopes.pop()
+        elif token == "{":
             inner = "body"
-            if scopes[-1] in into and parentheses == 0:
+            if scopes[-1] in into:
                 plain = _without_angles(statement)
                 into[scopes[-1]].update(_names(statement))
                 if "namespace" in plain or plain[:1] == ["extern"]:
