@@ -18,7 +18,8 @@ namespace {
 Json number(double value, int digits = kDigits) {
   if (!std::isfinite(value))
     throw Error(ExitCode::failed, "a measured figure is not finite: it must not reach a file");
-  if (value == std::trunc(value) && std::abs(value) < 0x1p53) return value;  // a count: to the last
+  if (value == std::trunc(value) && std::abs(value) < 0x1p53)
+    return static_cast<std::int64_t>(value);  // a count, to the last: 132, not 132.0
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 

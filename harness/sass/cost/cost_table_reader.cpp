@@ -42,7 +42,8 @@ class CostTableReader {
     if (!instruction.is_object()) return;
     const std::string name = m.value("name", ""), role = instruction.value("role", "");
     const auto cycles_alone = metric(m["metrics"], "cycles_per_instruction");
-    for (const auto& [opcode, count] : instruction.value("opcodes", Json::object()).items()) {
+    const Json opcodes = instruction.value("opcodes", Json::object());
+    for (const auto& [opcode, count] : opcodes.items()) {
       CostTable::Row& row = table_.rows_[opcode + operand_source(m)];
       const std::optional<double> cycles = cycles_alone           ? issue_of(opcode, *cycles_alone)
                                            : role == "throughput" ? arithmetic(m, opcode)

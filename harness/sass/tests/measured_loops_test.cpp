@@ -26,7 +26,7 @@ class Measured : public ScratchFolder {
     code_ = verified.at(0).code.at(0);
     record_ = verified.at(0).kernels.at(0);
     analysis_ = analyse(code_.function,
-                        CostTable::read(ASSAY_SOURCE_DIR "/results/h200/2026-11-21-full/run.json"),
+                        CostTable::read(ASSAY_SOURCE_DIR "/results/h200/2026-11-22-full/run.json"),
                         {.loop = code_.loop});
   }
 
@@ -104,7 +104,7 @@ TEST_F(Measured, CyclesFollowFromTheRateOfMatrixMath) {
       {{select("^kernels/gemm/bf16/m8192n8192k8192/nt$", "full").at(0), Target::sm_90a}});
   const KernelCode& code = verified.at(0).code.at(0);
   const KernelAnalysis gemm = analyse(
-      code.function, CostTable::read(ASSAY_SOURCE_DIR "/results/h200/2026-11-21-full/run.json"),
+      code.function, CostTable::read(ASSAY_SOURCE_DIR "/results/h200/2026-11-22-full/run.json"),
       {.loop = code.loop});
   Json m = measurement(0);
   m.erase("samples");
