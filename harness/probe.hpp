@@ -56,8 +56,8 @@ struct SassRule {
   SassWhere where = SassWhere::loop;
 };
 
-// What a measurement says of the instruction that the measured loop repeats, the one its rules
-// name:
+// What a measurement says of the instruction that the measured loop repeats, the one that its first
+// rule names:
 //   throughput  ops or FLOP per clock of it, and latency_cycles if there is such a metric
 //   latency     latency_cycles of it alone
 //   bandwidth   bytes per clock by it

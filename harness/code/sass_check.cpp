@@ -33,14 +33,13 @@ int matches(const OpcodeCount& census, const std::string& opcodes) {
   return count;
 }
 
-// The part of a loop's census that the rules for the loop ask for.
+// The part of a loop's census that the first rule for the loop asks for.
 OpcodeCount named_by(const std::vector<SassRule>& rules, const OpcodeCount& loop) {
   OpcodeCount named;
+  const auto first = std::ranges::find(rules, SassWhere::loop, &SassRule::where);
+  if (first == rules.end()) return named;
   for (const auto& entry : loop)
-    for (const SassRule& rule : rules)
-      if (rule.where == SassWhere::loop && rule.at_least > 0 &&
-          is_one_of({.opcode = entry.first}, rule.opcode))
-        named.insert(entry);
+    if (is_one_of({.opcode = entry.first}, first->opcode)) named.insert(entry);
   return named;
 }
 

@@ -30,7 +30,7 @@ struct SassFindings {
   std::string sha256;                 // of the device ELF image
   OpcodeCount loop;                   // of the measured loop; empty if there is none
   OpcodeCount whole;                  // of the kernel and the routines placed behind it
-  OpcodeCount instruction;            // of the loop, what rules with at_least > 0 name
+  OpcodeCount instruction;            // of the loop, what its first rule names
   std::uint32_t registers = 0;        // per thread
   std::uint32_t stack_bytes = 0;      // per thread, spills included
   bool local_memory = false;          // loads or stores of local memory, which spills are too

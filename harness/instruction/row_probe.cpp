@@ -240,6 +240,7 @@ Probe instruction_probe(Probe probe, const std::vector<InstructionRow>& rows, bo
     std::vector<KernelUse> uses;
     for (const NamedShape& named : shapes_of(row, target)) {
       uses.push_back(row_kernel(row, named.shape, named.entry, target));
+      if (row.sass(target).size() > 1) continue;  // of several instructions
       if (named.entry == kThroughput) uses.back().role = Role::throughput;
       if (named.entry == kLatency) uses.back().role = Role::latency;
     }

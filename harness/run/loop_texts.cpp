@@ -40,13 +40,13 @@ void LoopTexts::take_from(Json& measurement) {
   if (text.empty()) return;
   const std::string hash = sha256(text);
   (*sass)["loop_sha256"] = hash;
-  texts_.emplace(hash, std::move(text));
+  hashes_.emplace(std::move(text), hash);
 }
 
 void LoopTexts::write(const std::filesystem::path& folder) const {
-  if (texts_.empty()) return;
+  if (hashes_.empty()) return;
   std::string all;
-  for (const auto& [hash, text] : texts_) all += "== " + hash + "\n" + text + "\n";
+  for (const auto& [text, hash] : hashes_) all += "== " + hash + "\n" + text + "\n";
   write_atomically(folder / kLoopsFile, gzipped(all));
 }
 

@@ -23,7 +23,8 @@ class LoopTexts {
   void write(const std::filesystem::path& folder) const;
 
  private:
-  std::map<std::string, std::string> texts_;  // by hash
+  // Text to hash: in the file, too, texts that begin alike follow each other, which packs better.
+  std::map<std::string, std::string> hashes_;
 };
 
 }  // namespace assay

@@ -97,7 +97,7 @@ KernelUse use_of(const Chain& c, Target target) {
   KernelUse use{.kernel = kEntry,
                 .sass = {{c.sass, kUnroll, kUnroll}},
                 .ptx = ptx_text(kernel),
-                .role = Role::latency};
+                .role = stores(c) ? Role::none : Role::latency};
   if (stores(c)) use.sass.push_back({c.sass_store, kUnroll, kUnroll});
   return use;
 }

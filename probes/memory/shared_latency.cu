@@ -93,7 +93,7 @@ const assay::Registration registration{{
           return std::vector<assay::KernelUse>{
               {.kernel = index ? "chase_index" : "chase_address",
                .sass = {{"LDS", kSteps, kSteps}, {"LEA", computed, computed}},
-               .role = assay::Role::latency}};
+               .role = computed ? assay::Role::none : assay::Role::latency}};
         },
     .run = run,
 }};

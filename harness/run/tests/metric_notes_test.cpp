@@ -44,7 +44,8 @@ std::map<std::string, std::set<std::string>> recorded() {
     const Json run = read_json(entry.path());
     for (const Json& m : run.at("measurements")) {
       std::set<std::string>& of_probe = names[m.at("probe")];
-      for (const auto& [name, figure] : m.at("metrics").items()) of_probe.insert(name);
+      const Json metrics = m.value("metrics", Json::object());
+      for (const auto& [name, figure] : metrics.items()) of_probe.insert(name);
       for (const Json& series : m.value("series", Json::array()))
         of_probe.insert(series.at("name"));
     }
