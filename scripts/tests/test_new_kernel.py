@@ -29,6 +29,8 @@ def test_a_new_kernel_touches_its_own_folder_alone(tmp_path):
         copy = tree / file.relative_to(sources.ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
+    if (sources.ROOT / ".toolchain").exists():
+        (tree / ".toolchain").symlink_to(sources.ROOT / ".toolchain")
     shutil.copytree(sources.ROOT / "examples/own_probe/copy", tree / "kernels/copy")
 
     call("cmake", "-S", tree, "-B", tmp_path / "build", "-G", "Ninja", f"-DCMAKE_CUDA_COMPILER={nvcc}",

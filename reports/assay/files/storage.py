@@ -116,9 +116,9 @@ SAMPLE_DIGITS, DIGITS = 7, 9
 
 def _rounded(value: Any, digits: int = DIGITS) -> Any:
     if isinstance(value, float):
-        if value.is_integer() and abs(value) < 2**53:
-            return int(value)  # a count, exact: 132, not 132.0
-        return float(f"{value:.{digits}g}")
+        whole = value.is_integer() and abs(value) < 2**53
+        short = value if whole else float(f"{value:.{digits}g}")  # counts stay exact
+        return int(short) if short.is_integer() and abs(short) < 2**53 else short  # 132, not 132.0
     if isinstance(value, dict):
         return {k: _rounded(v, SAMPLE_DIGITS if k in ("samples", "values") else digits) for k, v in value.items()}
     if isinstance(value, list):
