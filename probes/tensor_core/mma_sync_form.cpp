@@ -4,6 +4,8 @@
 // there.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/element.hpp"
 #include "harness/limits.hpp"
 #include "probes/tensor_core/mma_sync.hpp"

@@ -6,6 +6,7 @@
 // issue_interval_cycles what one takes among many.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
