@@ -9,6 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${ASSAY_BUILD_DIR:-build}
 scripts/setup.sh
 if command -v ccache >/dev/null; then
+  # Precompiled headers know their files by absolute paths: one made in another checkout is of other
+  # files, and with a base_dir of the user's ccache would take it for the same.
+  export CCACHE_BASEDIR=
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 fi
 # Another toolkit than last time means a new start; anything else Ninja sees by itself.
