@@ -55,6 +55,7 @@ Device facts(int index) {
   Device device;
   device.index = index;
   device.name = properties.name;
+  device.uuid.assign(properties.uuid.bytes, sizeof properties.uuid.bytes);
   device.major = properties.major;
   device.minor = properties.minor;
   const Target fitting = target_for_capability(properties.major, properties.minor);

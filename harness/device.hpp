@@ -29,6 +29,7 @@ struct Device {
   int threads_per_block = 0;
   int registers_per_sm = 0;
   int blocks_per_sm = 0;
+  std::string uuid;        // 16 bytes, as they are; names one GPU, so never put in a result
   std::string pci_bus_id;  // finds the same GPU in NVML; names a machine, so never put in a result
 };
 

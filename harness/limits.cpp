@@ -37,6 +37,14 @@ std::string counter(const TensorRate& rate, bool sparse) {
 
 }  // namespace
 
+Limit unknown(std::string_view why) { return {0, "none is known: " + std::string(why)}; }
+
+Limit l1_path() { return {128, "one 128-byte line, or 32 banks of 4 bytes, each clock"}; }
+
+Limit l2_port() {
+  return {128, "the SM's port to L2, as CUPTI says of l1tex__m_xbar2l1tex_read_bytes on sm_90"};
+}
+
 Limit tensor(Target target, std::string_view element) {
   const TensorRate rate = rate_of(target, element);
   if (rate.dense <= 0) return {};

@@ -25,6 +25,7 @@ struct Metric {
   std::optional<double> limit = {};
   std::string limit_source = {};
   std::optional<Spread> spread = {};
+  bool signed_value = false;  // a difference, which may be negative
 };
 
 struct Baseline {
@@ -35,10 +36,13 @@ struct Baseline {
 
 struct Conditions {
   std::optional<double> sm_clock_mhz = {};  // cycles over nanoseconds, counted on the SMs
+  std::optional<double> sm_clock_min_mhz = {}, sm_clock_max_mhz = {};  // over the samples
   std::optional<double> memory_clock_mhz = {};
   std::optional<double> power_w = {};
+  std::optional<double> power_max_w = {};  // highest of the readings
   std::optional<double> temperature_c = {};
   std::vector<std::string> throttle = {};
+  std::optional<int> other_processes = {};  // that had a context on the GPU before or after
   std::string l2 = "warm";
   std::string stop = "converged";  // or "time_cap": the interval asked for was not reached
   int sample_count = 0;

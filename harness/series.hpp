@@ -20,6 +20,10 @@ struct Series {
   // Row-major, the last axis fastest, as many as the axes' points multiplied; NaN (null in a file)
   // where there is nothing.
   std::vector<double> values;
+  // By State::may_be_negative() and State::limit().
+  bool signed_values = false;
+  double limit = 0;  // what no value can exceed; 0 if none is known
+  std::string limit_source = {};
 };
 
 }  // namespace assay

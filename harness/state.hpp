@@ -11,6 +11,7 @@
 
 #include "harness/callable.hpp"
 #include "harness/cuda.hpp"
+#include "harness/limits.hpp"
 #include "harness/probe.hpp"
 #include "harness/ptx/stopwatch.cuh"
 #include "harness/series.hpp"
@@ -19,14 +20,6 @@ namespace assay {
 
 struct Conditions;  // harness/measurement.hpp
 struct Device;      // harness/device.hpp
-
-struct Limit {
-  double value = 0;         // 0: none is known
-  std::string source = {};  // where it is from, shown beside it
-  // CUPTI's metric of such operations, if it has one: where counters are read (--counters), its
-  // .avg.peak_sustained, what the chip says of itself, takes the place of the value.
-  std::string counter = {};
-};
 
 // What the measured piece of code does. Each field that is set becomes metrics:
 //   flop   -> flop_per_clock_per_sm, tflops; energy_pj_per_flop too under lasting load
@@ -125,6 +118,14 @@ class State {
                   std::span<const double> values);
   // Adds a finding that is no sample and has no spread: a count of bits, a size, an error bound.
   void add_exact(std::string name, std::string unit, Better better, double value);
+  // The metric or series of this name is a difference of two figures: it may be negative, which
+  // other times, rates and sizes are refused for.
+  void may_be_negative(std::string name);
+  // What no figure and no point of a series of this case can exceed in this unit: metrics and series
+  // that have no limit of their own get it. A limit in B/clk/SM or FLOP/clk/SM holds in GB/s and
+  // TFLOP/s too, at the maximum SM clock. Where nothing is said, an SM's 128 lanes and its 128 bytes
+  // per clock to L1 are the limit.
+  void limit(std::string unit, Limit limit);
   // Adds a curve, sweep or map. It and added figures need a sentence each in Probe::metrics.
   void add_series(Series series);
   // Makes this metric the primary one, in place of the first.

@@ -49,11 +49,18 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("--deadline", request->deadline_s,
                    "Seconds until a case counts as hung and its process is killed (120)")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--wait", request->wait_s,
+                   "Seconds to wait, at most, until no other process is on the GPU (0: measure "
+                   "beside it and flag every figure)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", options.seed, "For the order of cases and for their data (1)");
   command->add_flag("--counters", options.counters,
                     "After timing, run once more under CUPTI and record hardware counters");
-  command->add_option("--profile", *profile,
-                      "Launch this one case once, in this process, for ncu or nsys");
+  command->add_option(
+      "--profile", *profile,
+      "Launch this one case once, in this process, for ncu or nsys; what is measured "
+      "lies between cudaProfilerStart and cudaProfilerStop");
   command->allow_extras();
   command->footer(
       "Flags that begin with --benchmark_ go to Google Benchmark (--benchmark_out=FILE writes its "
@@ -62,7 +69,7 @@ void add_run(CLI::App& app, int& exit_code) {
       "  assay run                                  the quick suite\n"
       "  assay run '^memory/hbm' --suite full       device memory, every case\n"
       "  assay run --resume out/2026-01-01T120000-quick\n"
-      "  ncu --clock-control none assay run --profile memory/hbm/copy\n\n"
+      "  ncu --clock-control none --profile-from-start off assay run --profile memory/hbm/copy\n\n"
       "Exit status: 0 all measured, 1 a case failed or was refused, 2 bad arguments,\n"
       "4 this machine cannot run it, 5 results could not be written, 130 interrupted (resumable).");
   command->callback([command, request, profile, &exit_code] {

@@ -5,9 +5,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
+#include <thread>
 
 #include "git_commit.hpp"  // written by the build
 #include "harness/error.hpp"
@@ -90,6 +92,7 @@ OrReason<GpuEnvironment> gpu_environment(int index, const OrReason<Nvml>& nvml) 
       if (handle) {
         gpu.settings = handle->settings();
         gpu.other_processes = handle->other_processes();
+        gpu.utilization = handle->utilization();
       } else {
         gpu.settings = OrReason<GpuSettings>::missing(handle.reason());
       }
@@ -102,6 +105,25 @@ OrReason<GpuEnvironment> gpu_environment(int index, const OrReason<Nvml>& nvml) 
 }
 
 }  // namespace
+
+void wait_until_free(int index, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const OrReason<Nvml> nvml = Nvml::open();
+  if (!nvml) return;
+  const OrReason<NvmlDevice> gpu = nvml->device(device(index).pci_bus_id);
+  if (!gpu) return;
+  const auto begin = Clock::now();
+  for (;;) {
+    const int others = gpu->other_processes().value_or(0);
+    if (others == 0) return;
+    if (std::chrono::duration<double>(Clock::now() - begin).count() >= seconds)
+      throw Error(ExitCode::unfit,
+                  "GPU " + std::to_string(index) + " is still used by " + std::to_string(others) +
+                      " other process" + (others == 1 ? "" : "es") +
+                      ": end them, wait longer with --wait, or measure beside them without it");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
 
 HostEnvironment host_environment(const fs::path& root) {
   HostEnvironment host;

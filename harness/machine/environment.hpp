@@ -14,9 +14,11 @@
 namespace assay {
 
 struct GpuEnvironment {
-  Device device;  // pci_bus_id is empty
+  Device device;  // pci_bus_id is empty; of uuid a file gets a hash
   OrReason<GpuSettings> settings;
-  std::optional<int> other_processes = {};  // computing on this GPU when the run began
+  // When the run began, before this process used the GPU: others that had it open, and how much of
+  // the time it was busy, in percent.
+  std::optional<int> other_processes = {}, utilization = {};
 };
 
 // Text is empty and a number 0 where the system does not tell.
@@ -54,6 +56,10 @@ struct Environment {
 Environment capture_environment(int index);
 
 BuildEnvironment build_environment();
+
+// Returns once no other process is on GPU `index`, or at once where NVML cannot tell. Throws
+// Error(unfit) after `seconds`. Makes no CUDA context.
+void wait_until_free(int index, double seconds);
 
 // The host's part, read from /proc, /sys and /etc below `root`, which a test may replace.
 HostEnvironment host_environment(const std::filesystem::path& root = "/");

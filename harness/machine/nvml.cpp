@@ -50,6 +50,8 @@ struct NvmlLibrary {
   decltype(&nvmlDeviceGetNvLinkState) nvlink_state = library.find("nvmlDeviceGetNvLinkState");
   decltype(&nvmlDeviceGetComputeRunningProcesses_v3) processes =
       library.find("nvmlDeviceGetComputeRunningProcesses_v3");
+  decltype(&nvmlDeviceGetUtilizationRates) utilization =
+      library.find("nvmlDeviceGetUtilizationRates");
   decltype(&nvmlDeviceGetP2PStatus) peer_status = library.find("nvmlDeviceGetP2PStatus");
   decltype(&nvmlDeviceGetTopologyCommonAncestor) common_ancestor =
       library.find("nvmlDeviceGetTopologyCommonAncestor");
@@ -250,18 +252,37 @@ GpuSettings NvmlDevice::settings() const {
   return settings;
 }
 
-std::optional<int> NvmlDevice::other_processes() const {
+namespace {
+
+// Those of them that `counts`; all, where they are more than there is room to tell of.
+template <class Predicate>
+std::optional<int> count_processes(const NvmlLibrary& nvml, nvmlDevice_st* handle,
+                                   const Predicate& counts) {
   std::array<nvmlProcessInfo_t, 128> processes{};
   unsigned count = processes.size();
-  const nvmlReturn_t error = call(library_->processes, handle_, &count, processes.data());
-  if (error == NVML_ERROR_INSUFFICIENT_SIZE)
-    return static_cast<int>(count);  // then `count` is their number
+  const nvmlReturn_t error = call(nvml.processes, handle, &count, processes.data());
+  if (error == NVML_ERROR_INSUFFICIENT_SIZE) return static_cast<int>(count);
   if (error != NVML_SUCCESS) return std::nullopt;
-  const auto others = std::span(processes).first(count);
-  return static_cast<int>(
-      std::count_if(others.begin(), others.end(), [](const nvmlProcessInfo_t& process) {
-        return process.pid != static_cast<unsigned>(getpid());
-      }));
+  const auto found = std::span(processes).first(count);
+  return static_cast<int>(std::ranges::count_if(found, counts));
+}
+
+}  // namespace
+
+std::optional<int> NvmlDevice::other_processes() const {
+  return count_processes(*library_, handle_, [](const nvmlProcessInfo_t& process) {
+    return process.pid != static_cast<unsigned>(getpid());
+  });
+}
+
+std::optional<int> NvmlDevice::processes() const {
+  return count_processes(*library_, handle_, [](const nvmlProcessInfo_t&) { return true; });
+}
+
+std::optional<int> NvmlDevice::utilization() const {
+  const auto rates = query<nvmlUtilization_t>(library_->utilization, handle_);
+  if (!rates) return std::nullopt;
+  return static_cast<int>(rates->gpu);
 }
 
 PeerPath NvmlDevice::path_to(const NvmlDevice& peer) const {

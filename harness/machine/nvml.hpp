@@ -58,6 +58,10 @@ class NvmlDevice {
   // Compute processes on this GPU besides this one. In a container NVML tells the host's process
   // ids, by which this process cannot recognise itself: ask before the first CUDA context exists.
   std::optional<int> other_processes() const;
+  // All compute processes on this GPU, this one included once it has a context.
+  std::optional<int> processes() const;
+  // Share of the last sample period (1/6 to 1 s) in which any kernel ran, in percent.
+  std::optional<int> utilization() const;
   PeerPath path_to(const NvmlDevice& peer) const;
 
  private:

@@ -18,6 +18,10 @@ PerSm per_sm(const std::vector<StopwatchRecord>& records) {
   std::map<int, Range> ranges;
   for (const StopwatchRecord& r : records) {
     if (r.stop_clock == 0) continue;
+    if (r.stop_clock < r.start_clock || r.stop_ns < r.start_ns)
+      throw Error(ExitCode::failed, "refused, it cannot be: the clock of SM " +
+                                        std::to_string(r.sm) +
+                                        " ran backwards, or the kernel was moved to another SM");
     Range& range = ranges[static_cast<int>(r.sm)];
     range.start_clock = std::min(range.start_clock, r.start_clock);
     range.stop_clock = std::max(range.stop_clock, r.stop_clock);

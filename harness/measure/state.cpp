@@ -13,6 +13,7 @@
 #include "harness/error.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/measure/nvtx.hpp"
+#include "harness/measure/plausible.hpp"
 #include "harness/measure/state_impl.hpp"
 
 namespace assay {
@@ -25,6 +26,15 @@ std::optional<NvmlDevice> find_in_nvml(const Device& device) {
   return found ? std::optional(*found) : std::nullopt;
 }
 
+// Makes this process's context. NVML may list it under a process id that it does not know itself by
+// (in a container), or not at all: whether one more process is listed tells.
+bool make_context(const Device& device, const std::optional<NvmlDevice>& nvml) {
+  const int before = nvml ? nvml->processes().value_or(0) : 0;
+  check(cudaSetDevice(device.index));
+  check(cudaFree(nullptr));
+  return nvml && nvml->processes().value_or(0) > before;
+}
+
 std::uint64_t hash_of(std::string_view name) {  // FNV-1a: the same on every machine
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001b3u;
@@ -34,9 +44,16 @@ std::uint64_t hash_of(std::string_view name) {  // FNV-1a: the same on every mac
 }  // namespace
 
 GpuContext::GpuContext(Device gpu)
-    : device((check(cudaSetDevice(gpu.index)), std::move(gpu))),
-      stamps(2 * kMaxSms * sizeof(ClockStamp)),
-      nvml(find_in_nvml(device)) {}
+    : device(std::move(gpu)),
+      nvml(find_in_nvml(device)),
+      listed(make_context(device, nvml)),
+      stamps(2 * kMaxSms * sizeof(ClockStamp)) {}
+
+std::optional<int> GpuContext::other_processes() const {
+  const auto all = nvml ? nvml->processes() : std::nullopt;
+  if (!all) return std::nullopt;
+  return std::max(0, *all - (listed ? 1 + siblings : 0));
+}
 
 State::Impl::Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu)
     : probe(probe),
@@ -80,7 +97,7 @@ std::uint64_t State::seed() const { return impl_.options.seed ^ hash_of(impl_.me
 void* State::allocate(std::size_t bytes) {
   const std::uint64_t free = free_memory_bytes(impl_.need_gpu().device.index);
   if (bytes > free)
-    skip(fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free", bytes / 0x1p30,
+    skip(fmt::format("needs {:.3f} GiB of GPU memory, {:.3f} GiB are free", bytes / 0x1p30,
                      free / 0x1p30));
   impl_.buffers.emplace_back(std::max<std::size_t>(bytes, 1));
   return impl_.buffers.back().data();
@@ -134,6 +151,12 @@ void State::add_series(Series series) {
   impl_.measurement.series.push_back(std::move(series));
 }
 
+void State::may_be_negative(std::string name) { impl_.differences.insert(std::move(name)); }
+
+void State::limit(std::string unit, Limit limit) {
+  impl_.limits.insert_or_assign(std::move(unit), std::move(limit));
+}
+
 void State::add_flag(std::string flag) { impl_.measurement.flags.push_back(std::move(flag)); }
 void State::set_param(std::string key, Value value) {
   impl_.measurement.params[std::move(key)] = std::move(value);
@@ -162,7 +185,16 @@ void let_recover(GpuContext& gpu) {
   }
 }
 
-// Of a case that took no samples, what the GPU is like at its end.
+// A process with a context of its own takes turns with this one on the SMs, and shares caches,
+// memory and power with it: what is measured beside it is not what the GPU can do.
+void note_others(Measurement& found, std::optional<int> before, std::optional<int> after) {
+  if (!before && !after) return;
+  const int most = std::max(before.value_or(0), after.value_or(0));
+  found.conditions.other_processes = most;
+  if (most > 0) found.flags.emplace_back("shared_gpu");
+}
+
+// What the GPU is like at the end of a case that took no samples.
 void note_conditions(Conditions& conditions, const NvmlDevice& nvml) {
   const WatchSummary at_end = summarize({nvml.read()});
   conditions.sm_clock_mhz = at_end.sm_clock_mhz;
@@ -181,6 +213,7 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
   if (gpu && std::exchange(gpu->strained, false)) let_recover(*gpu);
   State::Impl impl(probe, which, options, gpu);
   Measurement& found = impl.measurement;
+  const std::optional<int> others_before = gpu ? gpu->other_processes() : std::nullopt;
   try {
     State state(impl);
     probe.run(state);
@@ -196,6 +229,19 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
     found.status = Status::failed;
     found.reason = error.what();
   }
+  if (found.status == Status::ok && !options.profile) {
+    for (Metric& metric : found.metrics)
+      metric.signed_value = impl.differences.contains(metric.name);
+    for (Series& series : found.series)
+      series.signed_values = impl.differences.contains(series.name);
+    const GpuBounds bounds =
+        gpu ? GpuBounds{gpu->device.sm_count, gpu->device.sm_clock_max_mhz} : GpuBounds{};
+    set_limits(found, impl.limits, bounds);
+    if (const std::string why = implausible(found, bounds); !why.empty()) {
+      found.status = Status::failed;
+      found.reason = "refused, it cannot be: " + why;
+    }
+  }
   if (found.status != Status::ok) {
     found.metrics.clear();
     found.samples.clear();
@@ -203,6 +249,7 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
   } else if (gpu && gpu->nvml && !found.conditions.sm_clock_mhz) {
     note_conditions(found.conditions, *gpu->nvml);
   }
+  if (gpu) note_others(found, others_before, gpu->other_processes());
   if (gpu) gpu->strained = impl.sustained() || !found.conditions.throttle.empty();
   found.duration_s = std::chrono::duration<double>(Clock::now() - begin).count();
   return std::move(impl.measurement);

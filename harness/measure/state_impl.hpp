@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Behind State: one GPU being measured on, and the case under way.
 #pragma once
+#include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,10 +31,15 @@ struct RunOptions {
 struct GpuContext {
   explicit GpuContext(Device gpu);
   Device device;
+  std::optional<NvmlDevice> nvml;
+  bool listed;       // whether NVML counts this process among those on the GPU
+  int siblings = 0;  // further processes of the same run that have a context on this GPU
   Stream stream;
   Buffer stamps;  // two arrays of kMaxSms
   Buffer flush;   // twice the L2, made when first needed
-  std::optional<NvmlDevice> nvml;
+
+  // Processes with a context on this GPU that are not of this run; nothing where NVML cannot tell.
+  std::optional<int> other_processes() const;
   bool strained = false;  // by the case before, after which the power limit may hold the clock down
 };
 
@@ -51,6 +58,8 @@ struct State::Impl {
   std::vector<Buffer> buffers = {};
   std::vector<cudaLibrary_t> libraries = {};
   std::optional<std::vector<KernelUse>> kernels = {};  // of the case, once asked for
+  std::map<std::string, Limit> limits = {};            // by unit, as the probe said
+  std::set<std::string> differences = {};              // names of metrics and series
   std::mt19937_64 random;
 
   Impl(const Probe& probe, const Case& which, const RunOptions& options, GpuContext* gpu);
@@ -81,6 +90,8 @@ struct State::Impl {
   // Called by what took the samples, after it, while all that the launch needs still lives.
   void count(const Limit& limit, const Callable<void()>& launch);
   void take_limit(const std::string& counter);
+  // The SM clock of each sample: their median and range become conditions.
+  void note_clocks(const std::vector<double>& clocks_mhz);
   bool sustained() const;
   void set_iterations(std::int64_t n) { measurement.conditions.iterations = n; }
 };

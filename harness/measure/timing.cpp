@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four ways of State to take a sample.
+#include <cuda_profiler_api.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "harness/callable.hpp"
@@ -47,6 +50,13 @@ double clock_mhz(const GpuContext& gpu) {
   return clocks.empty() ? 0 : median(clocks);
 }
 
+// What `ncu --profile-from-start off` and `nsys --capture-range cudaProfilerApi` look at: not the
+// kernels that fill arrays and check results.
+struct ProfiledRange {
+  ProfiledRange() { check(cudaProfilerStart()); }
+  ~ProfiledRange() { (void)cudaProfilerStop(); }
+};
+
 template <class F>
 void stamped(GpuContext& gpu, F&& work) {
   delay(kEnqueueNs, gpu.stream);
@@ -74,6 +84,7 @@ void State::Impl::sustain(const Callable<void()>& once) {
 std::vector<double> State::Impl::take_samples(const Callable<double()>& one, double half_width) {
   if (options.profile) {
     measured = true;
+    const ProfiledRange range;
     return {one()};
   }
   start_watch();
@@ -90,6 +101,7 @@ std::vector<double> State::Impl::take_samples(const Callable<double()>& one, dou
     watch.reset();
     conditions.memory_clock_mhz = summary.memory_clock_mhz;
     conditions.power_w = summary.power_w;
+    conditions.power_max_w = summary.power_max_w;
     conditions.temperature_c = summary.temperature_c;
     conditions.throttle = summary.throttle;
     if (!conditions.sm_clock_mhz) conditions.sm_clock_mhz = summary.sm_clock_mhz;
@@ -126,13 +138,21 @@ void State::Impl::take_limit(const std::string& counter) {
     }
 }
 
+void State::Impl::note_clocks(const std::vector<double>& clocks_mhz) {
+  const auto [least, most] = std::ranges::minmax(clocks_mhz);
+  Conditions& conditions = measurement.conditions;
+  conditions.sm_clock_mhz = median(clocks_mhz);
+  conditions.sm_clock_min_mhz = least;
+  conditions.sm_clock_max_mhz = most;
+}
+
 std::vector<double> State::Impl::cycles_of(const std::vector<double>& time_ns,
                                            std::vector<double> clocks_mhz) {
   if (clocks_mhz.size() < time_ns.size() || std::ranges::count(clocks_mhz, 0.0)) return {};
   // The clocks of warm-up samples come first. Each sample has its own: a power limit moves it.
   clocks_mhz.erase(clocks_mhz.begin(),
                    clocks_mhz.end() - static_cast<std::ptrdiff_t>(time_ns.size()));
-  measurement.conditions.sm_clock_mhz = median(clocks_mhz);
+  note_clocks(clocks_mhz);
   std::vector<double> cycles(time_ns.size());
   std::ranges::transform(time_ns, clocks_mhz, cycles.begin(),
                          [](double ns, double mhz) { return ns * mhz * 1e-3; });
@@ -143,6 +163,8 @@ double State::cycles_once(const Callable<void(const Launch&)>& launch) {
   constexpr double kWantedCycles = 5e4;
   constexpr int kSamples = 5;
   CycleCounter counter(impl_.need_gpu(), launch);
+  std::optional<ProfiledRange> range;
+  if (impl_.options.profile) range.emplace();
   const std::int64_t n = counter.iterations_for(impl_.options.profile ? 1 : kWantedCycles);
   std::vector<double> samples;
   for (int i = 0; i < kSamples; ++i) {
@@ -191,7 +213,7 @@ std::vector<double> State::cycles(const Work& work, const Callable<void(const La
                     static_cast<int>(by_sm.size()), true, spread);
   if (!first) return cycles;
   impl_.add_energy();
-  impl_.measurement.conditions.sm_clock_mhz = median(clocks);
+  impl_.note_clocks(clocks);
   impl_.measurement.samples = {{"cycles", cycles}, {"time_ns", std::move(time_ns)}};
   impl_.set_iterations(n);
   impl_.count(work.limit, [&] { counter.launch(n); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The environment as a result file shows it.
+#include "harness/code/sha256.hpp"
 #include "harness/run/json_io.hpp"
 
 namespace assay {
@@ -19,6 +20,13 @@ void put(Json& json, const char* key, double value) {
   if (value > 0) json[key] = value;
 }
 
+// 16 hexadecimal digits, the same in every file of one GPU: a one-way hash, so that no file names a
+// machine, with a salt, so that it is not what others get from the same UUID. Empty without a UUID.
+std::string gpu_id(const std::string& uuid) {
+  if (uuid.find_first_not_of('\0') == std::string::npos) return "";
+  return sha256("assay gpu id " + uuid).substr(0, 16);
+}
+
 Json to_json(const GpuEnvironment& gpu) {
   const Device& d = gpu.device;
   Json json = {{"name", d.name},
@@ -31,6 +39,7 @@ Json to_json(const GpuEnvironment& gpu) {
                {"shared_bytes_per_block", d.shared_bytes_per_block},
                {"threads_per_sm", d.threads_per_sm},
                {"registers_per_sm", d.registers_per_sm}};
+  put(json, "id", gpu_id(d.uuid));
   if (d.memory_bus_bits > 0) json["memory_bus_bits"] = d.memory_bus_bits;
   put(json, "sm_clock_max_mhz", d.sm_clock_max_mhz);
   put(json, "memory_clock_max_mhz", d.memory_clock_max_mhz);
@@ -51,6 +60,7 @@ Json to_json(const GpuEnvironment& gpu) {
     json["nvml"] = gpu.settings.reason();
   }
   put(json, "other_processes", gpu.other_processes);
+  if (gpu.other_processes.value_or(0) > 0) put(json, "utilization_percent", gpu.utilization);
   return json;
 }
 

@@ -59,16 +59,23 @@ Json to_json(const Series& series) {
   for (const double value : series.values)
     values.push_back(std::isnan(value) ? Json(nullptr) : number(value, kSampleDigits));
   json["values"] = std::move(values);
+  if (series.limit > 0) json["limit"] = number(series.limit, kDigits);
+  if (!series.limit_source.empty()) json["limit_source"] = series.limit_source;
+  if (series.signed_values) json["signed"] = true;
   return json;
 }
 
 Json to_json(const Conditions& c, Pace pace) {
   Json json = {{"clock_domain", name(pace)}};
   put(json, "sm_clock_mhz", c.sm_clock_mhz);
+  put(json, "sm_clock_min_mhz", c.sm_clock_min_mhz);
+  put(json, "sm_clock_max_mhz", c.sm_clock_max_mhz);
   put(json, "memory_clock_mhz", c.memory_clock_mhz);
   put(json, "power_w", c.power_w);
+  put(json, "power_max_w", c.power_max_w);
   put(json, "temperature_c", c.temperature_c);
   json["throttle"] = c.throttle;
+  put(json, "other_processes", c.other_processes);
   json["l2"] = c.l2;
   json["stop"] = c.stop;
   json["sample_count"] = c.sample_count;

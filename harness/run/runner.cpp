@@ -101,7 +101,25 @@ class Run {
     initialize_google_benchmark();  // now that the repetitions are known
   }
 
+  // Says at once what would spoil every figure, and waits for its end if asked to.
+  void look_at_others() {
+    const Json& gpu = environment_.at("gpu");
+    const int others = gpu.is_null() ? 0 : gpu.value("other_processes", 0);
+    if (others == 0) return;
+    fmt::print(
+        stderr,
+        "assay: warning: {} other process{} on this GPU{}: every figure measured beside "
+        "{} is flagged 'shared_gpu', and neither the gate nor the report trusts it. "
+        "--wait SECONDS waits until the GPU is free\n",
+        others, others == 1 ? " is" : "es are",
+        gpu.contains("utilization_percent")
+            ? fmt::format(", which was busy {}% of the time", gpu["utilization_percent"].get<int>())
+            : "",
+        others == 1 ? "it" : "them");
+  }
+
   void start_worker() {
+    if (request_.wait_s > 0) wait_until_free(request_.device, request_.wait_s);
     workers_.push_back(std::make_unique<Worker>(request_.device));
     const auto described = workers_[0]->ask({{"ask", "describe"}},
                                             std::chrono::duration<double>(kStartSeconds), nullptr);
@@ -110,6 +128,7 @@ class Run {
     target_ = parse_target(described->at("target").get<std::string>());
     no_gpu_ = described->value("no_gpu", std::string());
     environment_ = described->at("environment");
+    look_at_others();
     if (journal_ && gpu_name(journal_->header().at("environment")) != gpu_name(environment_))
       throw Error(ExitCode::unfit, fmt::format("{} was started on another GPU: resume it there, or "
                                                "start a new run with --out",
@@ -238,9 +257,12 @@ class Run {
       return attach_code(to_json(refused), selected);
     }
     Worker& worker = worker_for(repetition);
-    const auto answer = worker.ask(
-        {{"ask", "measure"}, {"name", selected.name}, {"options", to_json(request_.options)}},
-        std::chrono::duration<double>(request_.deadline_s), &interrupted);
+    const auto answer =
+        worker.ask({{"ask", "measure"},
+                    {"name", selected.name},
+                    {"options", to_json(request_.options)},
+                    {"siblings", siblings()}},
+                   std::chrono::duration<double>(request_.deadline_s), &interrupted);
     if (!answer || answer->contains("error")) {
       refused.reason = answer ? answer->at("error").get<std::string>() : worker.died_of();
       return attach_code(to_json(refused), selected);
@@ -282,6 +304,13 @@ class Run {
     if (!workers_[index] || !workers_[index]->alive())
       workers_[index] = std::make_unique<Worker>(request_.device);
     return *workers_[index];
+  }
+
+  // Other processes of this run: those of other repetitions keep their GPU until the end.
+  int siblings() const {
+    return static_cast<int>(std::ranges::count_if(
+               workers_, [](const auto& worker) { return worker && worker->alive(); })) -
+           1;
   }
 
   ExitCode finish() {

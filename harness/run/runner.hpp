@@ -23,6 +23,7 @@ struct RunRequest {
   int device = 0;
   int repetitions = 1;      // each in a process of its own
   double deadline_s = 120;  // for one case, until it counts as hung
+  double wait_s = 0;        // for other processes to leave the GPU, at most
   RunOptions options = {};
   std::vector<std::string> benchmark_flags = {};  // handed to Google Benchmark as they are
 };

@@ -49,8 +49,9 @@ class Gpu {
     }
     return answer;
   }
-  GpuContext* context() {
+  GpuContext* context(int siblings) {
     if (!context_) context_.emplace(device(index_));
+    context_->siblings = siblings;
     return &*context_;
   }
 
@@ -86,8 +87,9 @@ int worker_main(int device_index) {
         answer = gpu.describe();
       } else {
         const auto [probe, which] = find_case(request.at("name"));
-        Measurement found = measure_case(*probe, *which, options_from_json(request.at("options")),
-                                         on_host(*probe, *which) ? nullptr : gpu.context());
+        Measurement found = measure_case(
+            *probe, *which, options_from_json(request.at("options")),
+            on_host(*probe, *which) ? nullptr : gpu.context(request.value("siblings", 0)));
         answer["measurement"] = to_json(found);
         answer["loaded"] = found.loaded;
         answer["recorded_kernel"] = found.recorded_kernel;

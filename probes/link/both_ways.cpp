@@ -29,7 +29,7 @@ struct OneWay {
 void run(assay::State& s) {
   const assay::NearDevice near(s.device().pci_bus_id);
   s.set_param("numa", near.moved() ? "local" : "unknown");
-  const bool by_sms = s.text("by") == "sm";
+  const bool by_sms = s.text("by") == "sm", one_kernel = s.text("kernels") == "one";
   const assay::PinnedMemory source = assay::pinned_memory(kBytes);
   const assay::PinnedMemory target = assay::pinned_memory(kBytes);
   auto* const up = s.allocate<std::byte>(kBytes);
@@ -41,7 +41,19 @@ void run(assay::State& s) {
   OneWay h2d{.to = up, .from = source.get()}, d2h{.to = target.get(), .from = down};
   OneWay* const ways[] = {&h2d, &d2h};
   std::vector<double> h2d_rate, d2h_rate;
+  const auto both_by_one = [&] {
+    assay::delay(kHoldNs, h2d.stream);
+    h2d.begin.record(h2d.stream);
+    for (int i = 0; i < kCopies; ++i)
+      assay::copy_both_ways_by_sms({h2d.to, h2d.from, kBytes}, {d2h.to, d2h.from, kBytes},
+                                   s.device().sm_count, h2d.stream);
+    h2d.end.record(h2d.stream);
+    const double ns = assay::elapsed_ns(h2d.begin, h2d.end);
+    for (auto* rate : {&h2d_rate, &d2h_rate}) rate->push_back(kCopies * double{kBytes} / ns);
+    return ns;
+  };
   const auto both = [&] {
+    if (one_kernel) return both_by_one();
     for (OneWay* way : ways) {
       assay::delay(kHoldNs, way->stream);
       way->begin.record(way->stream);
@@ -81,12 +93,19 @@ const assay::Registration registration{{
           "Bandwidth of the copies to the GPU alone, while the others go the opposite way."},
          {"d2h_gb_per_s",
           "Bandwidth of the copies from the GPU alone, while the others go the opposite way."}},
-    .cases = {{.name = "copy_engine", .params = {{"by", "copy_engine"}}},
-              {.name = "sm", .params = {{"by", "sm"}}, .suite = assay::Suite::full}},
+    .cases = {{.name = "copy_engine", .params = {{"by", "copy_engine"}, {"kernels", "none"}}},
+              {.name = "sm",
+               .params = {{"by", "sm"}, {"kernels", "one each way"}},
+               .suite = assay::Suite::full},
+              {.name = "sm_one_kernel",
+               .params = {{"by", "sm"}, {"kernels", "one"}},
+               .suite = assay::Suite::full}},
     .pace = assay::Pace::link,
     .kernels =
         [](const assay::Case& c, assay::Target) {
-          return c.text("by") == "sm" ? assay::copy_by_sms_use() : std::vector<assay::KernelUse>{};
+          if (c.text("by") != "sm") return std::vector<assay::KernelUse>{};
+          return c.text("kernels") == "one" ? assay::copy_both_ways_by_sms_use()
+                                            : assay::copy_by_sms_use();
         },
     .run = run,
 }};

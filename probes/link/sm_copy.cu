@@ -28,6 +28,26 @@ __global__ void __launch_bounds__(kThreads)
   for (; i < vectors; i += row) to[i] = from[i];
 }
 
+// The same both ways at once: even warps copy up, odd ones down.
+__global__ void __launch_bounds__(kThreads) copy_far_both_ways(FarCopy up, FarCopy down) {
+  const unsigned warp = (blockIdx.x * kThreads + threadIdx.x) / 32;
+  const FarCopy& mine = warp % 2 == 0 ? up : down;
+  const std::size_t row = std::size_t{gridDim.x} * kThreads / 2, vectors = mine.bytes / 16;
+  auto* to = static_cast<uint4*>(mine.to);
+  const auto* from = static_cast<const uint4*>(mine.from);
+#pragma unroll 1
+  for (std::size_t i = std::size_t{warp / 2} * 32 + threadIdx.x % 32; i < vectors;
+       i += kVectors * row) {
+    uint4 v[kVectors];
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+      if (i + k * row < vectors) v[k] = ptx::load_v4(from + i + k * row);
+#pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+      if (i + k * row < vectors) ptx::store_v4(to + i + k * row, v[k]);
+  }
+}
+
 __global__ void count_differing(const unsigned char* a, const unsigned char* b, std::size_t bytes,
                                 unsigned long long* count) {
   std::size_t mine = 0;
@@ -70,6 +90,17 @@ void copy_by_sms(void* to, const void* from, std::size_t bytes, int sm_count, cu
   copy_far<<<sm_count * kCtasPerSm, kThreads, 0, stream>>>(
       static_cast<uint4*>(to), static_cast<const uint4*>(from), bytes / sizeof(uint4));
   check(cudaGetLastError());
+}
+
+void copy_both_ways_by_sms(const FarCopy& up, const FarCopy& down, int sm_count,
+                           cudaStream_t stream) {
+  copy_far_both_ways<<<sm_count * kCtasPerSm, kThreads, 0, stream>>>(up, down);
+  check(cudaGetLastError());
+}
+
+std::vector<KernelUse> copy_both_ways_by_sms_use() {
+  return {{.kernel = "copy_far_both_ways",
+           .sass = {{"LDG.E.128", kVectors, kVectors}, {"STG.E.128", kVectors, kVectors}}}};
 }
 
 std::vector<KernelUse> copy_by_sms_use() {

@@ -17,6 +17,17 @@ namespace assay {
 void copy_by_sms(void* to, const void* from, std::size_t bytes, int sm_count, cudaStream_t stream);
 std::vector<KernelUse> copy_by_sms_use();
 
+struct FarCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes;  // a multiple of 16
+};
+// Both at once by one kernel on all SMs, every other warp the one way: no SM then waits for one
+// direction alone.
+void copy_both_ways_by_sms(const FarCopy& up, const FarCopy& down, int sm_count,
+                           cudaStream_t stream);
+std::vector<KernelUse> copy_both_ways_by_sms_use();
+
 // How many of `bytes` bytes differ. Both must be where the current GPU reaches them.
 std::uint64_t differing_bytes(const void* a, const void* b, std::size_t bytes, cudaStream_t stream);
 

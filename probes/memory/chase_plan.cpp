@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -17,11 +18,17 @@ constexpr int kWalks = 3, kIterations = 64, kSteps = kIterations * kChaseUnroll;
 constexpr const char* kEntry = "chase";
 
 // What a walk reads before the clock starts, and what it leaves.
+//
+// A visit is the walk itself in fast motion: the ring is cut into as many stretches as loads can be
+// under way, and these are walked at once, kRounds times round. As in the walk, each place is read
+// again after all others have been, so caches come to hold what they would if one warp had walked
+// round as often.
+constexpr int kLoadsOfLane = 8, kChains = 32 * kLoadsOfLane;
+constexpr std::uint32_t kRounds = 4;
 struct WalkStart {
   std::uint64_t at, base, warm_steps;
-  std::uint64_t visit_end, stride;  // what the warp reads first, from base on
+  std::uint64_t visit_steps, chains;  // of each stretch; where kChains addresses lie, their starts
 };
-constexpr std::uint32_t kVisitedAtOnce = 32 * 8;  // lanes, loads under way
 struct WalkEnd {
   std::uint64_t at, ones;
   std::uint64_t seen;  // so that what is visited is wanted
@@ -44,14 +51,16 @@ std::string step_text(const ChaseLoad& load) {
   }
 }
 
-// Eight loads of each lane, past L1.
-std::string visit_text() {
+std::string for_each_chain(std::string_view instruction) {
   std::string text;
-  for (int i = 0; i < 8; ++i)
-    text +=
-        fmt::format("  ld.global.cg.u32 %seen{}, [%visit];\n  add.u64 %visit, %visit, %hop;\n", i);
-  for (int i = 0; i < 8; ++i) text += fmt::format("  xor.b32 %seen8, %seen8, %seen{};\n", i);
+  for (int i = 0; i < kLoadsOfLane; ++i) text += fmt::format(fmt::runtime(instruction), i, 8 * i);
   return text;
+}
+
+// One step along each of a lane's stretches, past L1.
+std::string visit_text(const ChaseLoad& load) {
+  return for_each_chain("  ld.global.cg.u64 %chain{0}, [%chain{0}];\n") +
+         (load.bytes == 4 ? for_each_chain("  add.u64 %chain{0}, %chain{0}, %base;\n") : "");
 }
 
 }  // namespace
@@ -60,18 +69,20 @@ KernelUse chase_use(const ChaseLoad& load, Target target) {
   PtxKernel kernel{.target = target, .entry = kEntry, .threads = 32};
   kernel.declarations =
       "  .reg .b64 %a, %base, %warm, %wide, %ones, %q, %r, %s;\n  .reg .b32 %offset;\n"
-      "  .reg .pred %cold;\n  .reg .b64 %visit, %visit_end, %hop;\n  .reg .b32 %own, %seen<9>;\n";
+      "  .reg .pred %cold;\n  .reg .b64 %visit, %seen, %chain<8>;\n";
   // The SM that chases has read all itself: in an L2 of partitions, what one SM has nearby another
   // has far away.
   kernel.setup =
       "  ld.global.u64 %a, [%in];\n  ld.global.u64 %base, [%in+8];\n"
-      "  ld.global.u64 %warm, [%in+16];\n  ld.global.u64 %visit_end, [%in+24];\n"
-      "  ld.global.u64 %hop, [%in+32];\n  mov.u32 %seen8, 0;\n"
-      "  cvt.u64.u32 %visit, %thread;\n  mad.lo.u64 %visit, %visit, %hop, %base;\n"
-      "  shl.b64 %hop, %hop, 5;\n"
-      "  setp.ge.u64 %cold, %visit, %visit_end;\n  @%cold bra visited;\nvisit:\n" +
-      visit_text() +
-      "  setp.lt.u64 %cold, %visit, %visit_end;\n  @%cold bra visit;\nvisited:\n"
+      "  ld.global.u64 %warm, [%in+16];\n  mov.u64 %seen, 0;\n"
+      "  ld.global.u64 %wide, [%in+32];\n  cvt.u64.u32 %q, %thread;\n"
+      "  shl.b64 %q, %q, 6;\n  add.u64 %wide, %wide, %q;\n"
+      "  ld.global.u64 %visit, [%in+24];\n"
+      "  setp.eq.u64 %cold, %visit, 0;\n  @%cold bra visited;\n" +
+      for_each_chain("  ld.global.u64 %chain{0}, [%wide+{1}];\n") + "visit:\n" + visit_text(load) +
+      "  sub.u64 %visit, %visit, 1;\n  setp.ne.u64 %cold, %visit, 0;\n  @%cold bra visit;\n" +
+      for_each_chain("  xor.b64 %seen, %seen, %chain{0};\n") +
+      "visited:\n"
       "  setp.eq.u64 %cold, %warm, 0;\n  @%cold bra walk;\nwarm:\n" +
       step_text(load) +
       "  sub.u64 %warm, %warm, 1;\n  setp.ne.u64 %cold, %warm, 0;\n  @%cold bra warm;\nwalk:\n"
@@ -79,7 +90,7 @@ KernelUse chase_use(const ChaseLoad& load, Target target) {
   for (int i = 0; i < kChaseUnroll; ++i) kernel.loop += step_text(load);
   kernel.finish =
       "  @%lead st.global.u64 [%out], %a;\n  @%lead st.global.u64 [%out+8], %ones;\n"
-      "  @%lead st.global.u32 [%out+16], %seen8;\n";
+      "  @%lead st.global.u64 [%out+16], %seen;\n";
   return {.kernel = kEntry,
           .sass = {{load.sass, kChaseUnroll, kChaseUnroll}, {"LDG", kChaseUnroll, kChaseUnroll}},
           .ptx = ptx_text(kernel)};
@@ -93,26 +104,37 @@ std::vector<double> chase_points(State& s, const ChaseLoad& load,
                              cudaSharedmemCarveoutMaxL1));
   const std::size_t walks = points.size() * kWalks;
   std::vector<WalkStart> starts;
+  std::vector<std::uint64_t> chains;  // kChains of each point that is visited
+  const auto visited = std::ranges::count(points, true, &ChasePoint::visited);
+  auto* chains_there = s.allocate<std::uint64_t>(static_cast<std::size_t>(visited) * kChains);
   std::vector<std::uint64_t> ends;
-  for (const ChasePoint& point : points)
+  for (const ChasePoint& point : points) {
+    PlaceLayout by_address = point.layout;
+    by_address.by_offset = false;
+    const auto base = reinterpret_cast<std::uint64_t>(point.layout.base);
+    const auto* chains_of_point = chains_there + chains.size();
+    const std::uint32_t stretch = (point.layout.count + kChains - 1) / kChains;
+    if (point.visited)
+      for (std::uint32_t chain = 0; chain < kChains; ++chain)
+        chains.push_back(by_address.at_step(chain * stretch));
     for (int walk = 0; walk < kWalks; ++walk) {
       const auto first = static_cast<std::uint32_t>(
           (std::uint64_t{point.layout.count} * static_cast<unsigned>(walk)) / kWalks);
-      PlaceLayout by_address = point.layout;
-      by_address.by_offset = false;
-      const auto base = reinterpret_cast<std::uint64_t>(point.layout.base);
-      const std::uint32_t visited =
-          point.visited ? point.layout.count / kVisitedAtOnce * kVisitedAtOnce : 0;
       starts.push_back({by_address.at_step(first), base, point.warm_steps,
-                        base + visited * point.layout.stride, point.layout.stride});
+                        point.visited ? std::uint64_t{kRounds} * stretch : 0,
+                        reinterpret_cast<std::uint64_t>(chains_of_point)});
       ends.push_back(by_address.at_step(first + point.warm_steps + kSteps));
     }
+  }
   auto* in = s.allocate<WalkStart>(walks);
   auto* out = s.allocate<WalkEnd>(walks);
   auto* records = s.allocate<StopwatchRecord>(walks);
   check(cudaMemsetAsync(records, 0, walks * sizeof(*records), s.stream()));
   check(
       cudaMemcpyAsync(in, starts.data(), walks * sizeof(*in), cudaMemcpyHostToDevice, s.stream()));
+  if (!chains.empty())
+    check(cudaMemcpyAsync(chains_there, chains.data(), chains.size() * sizeof(chains[0]),
+                          cudaMemcpyHostToDevice, s.stream()));
   std::size_t walk = 0;
   for (const ChasePoint& point : points) {
     PlaceLayout layout = point.layout;

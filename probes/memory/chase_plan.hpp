@@ -27,7 +27,7 @@ KernelUse chase_use(const ChaseLoad& load, Target target);
 struct ChasePoint {
   PlaceLayout layout;
   std::uint32_t warm_steps = 0;  // before the clock starts
-  bool visited = false;          // the SM that walks reads all before; the layout is not scattered
+  bool visited = false;          // the SM that walks goes round all of it some times before
 };
 
 // Cycles per load at each point, the median of three walks from different places; every walk's end

@@ -74,9 +74,10 @@ void run_curve(State& s) {
   for (const std::uint64_t footprint : bytes) {
     const auto count = static_cast<std::uint32_t>(footprint / stride);
     points.push_back({{base, count, stride},
-                      // What may be in L1 is walked round before the clock starts.
-                      footprint <= kMayBeInL1 ? std::min(count, 8192u) : 0,
-                      footprint <= 2 * l2_bytes});
+                      // What may be in L1 is walked round before the clock starts, as often as L1
+                      // takes to hold what it will hold.
+                      footprint <= kMayBeInL1 ? std::min(4 * count, 65536u) : 0,
+                      footprint <= 3 * l2_bytes});
   }
   const std::vector<double> cycles = chase_points(s, load, points);
   name_levels(s, bytes, cycles, stride);

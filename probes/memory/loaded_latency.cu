@@ -11,6 +11,7 @@
 #include "harness/ptx/ordered_memory.cuh"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase.hpp"
+#include "probes/memory/dram_limit.hpp"
 
 namespace {
 
@@ -167,6 +168,7 @@ void run_latency(assay::State& s) {
   Bench bench(s);
   assay::Series latency{"latency_cycles", "cycle", {{"pause_cycles", {}}}, {}};
   assay::Series bandwidth{"bandwidth_gb_per_s", "GB/s", {{"pause_cycles", {}}}, {}};
+  s.limit("GB/s", assay::dram_limit(s.device()));
   const auto writes = static_cast<std::uint32_t>(s.i64("writes_of_16"));
   double half = 0;
   std::vector<Point> points;
@@ -193,6 +195,7 @@ void run_latency(assay::State& s) {
 void run_mix(assay::State& s) {
   Bench bench(s);
   assay::Series bandwidth{"bandwidth_gb_per_s", "GB/s", {{"writes_of_16", {}}}, {}};
+  s.limit("GB/s", assay::dram_limit(s.device()));
   for (std::uint32_t writes = 0; writes <= 16; ++writes) {
     bandwidth.axes[0].points.emplace_back(std::int64_t{writes});
     bandwidth.values.push_back(bench.measure(0, writes).gb_per_s);

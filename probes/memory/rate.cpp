@@ -10,26 +10,32 @@
 namespace assay {
 
 Rate rate_once(State& s, const Callable<void(const Launch&)>& launch) {
-  constexpr double kWantedNs = 1.5e5;
-  constexpr int kSamples = 3;
+  // What the first round takes longer, and SMs that start late, is then below a percent.
+  constexpr double kWantedNs = 3e5;
+  constexpr int kSamples = 5;
   const auto ctas = static_cast<std::size_t>(s.device().sm_count);
   Buffer records(ctas * sizeof(StopwatchRecord));
-  Event begin, end;
   const auto run = [&](std::int64_t iterations) -> Rate {
     check(cudaMemsetAsync(records.data(), 0, records.bytes(), s.stream()));
-    begin.record(s.stream());
     launch({s.stream(), iterations, records.as<StopwatchRecord>()});
     check(cudaGetLastError());
-    end.record(s.stream());
     std::vector<double> cycles;
-    for (const StopwatchRecord& r : download(records.as<const StopwatchRecord>(), ctas, s.stream()))
+    std::uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+    for (const StopwatchRecord& r :
+         download(records.as<const StopwatchRecord>(), ctas, s.stream())) {
+      s.require(r.stop_clock > r.start_clock && r.stop_ns >= r.start_ns,
+                "a clock of an SM ran backwards, or its CTA left no record");
       cycles.push_back(static_cast<double>(r.stop_clock - r.start_clock));
-    return {median(cycles), elapsed_ns(begin, end)};
+      begin_ns = std::min(begin_ns, r.start_ns);
+      end_ns = std::max(end_ns, r.stop_ns);
+    }
+    const auto n = static_cast<double>(iterations);
+    return {median(cycles) / n, static_cast<double>(end_ns - begin_ns) / n};
   };
   std::int64_t n = 1;
   run(n);
   for (int attempt = 0; attempt < 20; ++attempt) {
-    const double taken = run(n).ns;
+    const double taken = run(n).ns * static_cast<double>(n);
     if (taken >= 0.5 * kWantedNs) break;
     n = std::max(n + 1,
                  static_cast<std::int64_t>(static_cast<double>(n) *
@@ -37,9 +43,9 @@ Rate rate_once(State& s, const Callable<void(const Launch&)>& launch) {
   }
   std::vector<double> cycles, ns;
   for (int i = 0; i < kSamples; ++i) {
-    const Rate once = run(n), twice = run(2 * n);
-    cycles.push_back((twice.cycles - once.cycles) / static_cast<double>(n));
-    ns.push_back((twice.ns - once.ns) / static_cast<double>(n));
+    const Rate once = run(n);
+    cycles.push_back(once.cycles);
+    ns.push_back(once.ns);
   }
   return {median(cycles), median(ns)};
 }

@@ -174,6 +174,7 @@ void run(State& s) {
   const Access& a = access_of(s.which());
   Series cycles{"cycles_per_access", "cycle", {{"pattern", {}}}, {}};
   Series bytes{"bytes_per_clock_per_sm", "B/clk/SM", {{"pattern", {}}}, {}};
+  s.limit("B/clk/SM", limits::unknown("bytes are counted at the lanes, and lanes may share them"));
   const GeneratedKernel kernel(s, kEntry, kThreads, 5 * 128, kThreads * 4);
   // What a warp moves: a matrix is 8 rows of 16 bytes.
   const double moved = a.matrix ? a.words * 128 : a.words * 4 * 32;

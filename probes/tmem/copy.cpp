@@ -187,6 +187,7 @@ Callable<void(const Launch&)> prepare(State& s, const Copy& copy) {
 
 void run(State& s) {
   const Copy many = copy_of(s.which(), false);
+  s.limit("B/clk/SM", limits::unknown("of tensor memory"));
   s.cycles({.bytes = 4.0 * many.cells() * many.batches().operations()}, prepare(s, many));
   s.cycles({.steps = Tcgen05Batches::kAlone}, prepare(s, copy_of(s.which(), true)));
 }

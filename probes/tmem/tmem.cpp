@@ -285,6 +285,7 @@ void run(State& s) {
   const GeneratedKernel loaded(s, "tmem", threads, 0, static_cast<std::size_t>(threads) * 12);
   check_values(s, a, loaded);
   const double bytes = 128.0 * a.registers() * a.group() * a.warps();
+  s.limit("B/clk/SM", limits::unknown("of tensor memory"));
   s.cycles(a.latency ? Work{.steps = kSteps} : Work{.bytes = bytes}, loaded.on_every_sm());
 }
 
