@@ -5,6 +5,8 @@ set(FMT_INSTALL OFF)
 set(BENCHMARK_ENABLE_TESTING OFF)
 set(BENCHMARK_ENABLE_INSTALL OFF)
 set(INSTALL_GTEST OFF)
+set(RE2_BUILD_TESTING OFF)
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})  # Findre2.cmake
 function(assay_declare name version repository tag)
   FetchContent_Declare(${name} GIT_REPOSITORY https://github.com/${repository} GIT_TAG ${tag}
     GIT_SHALLOW ON SYSTEM FIND_PACKAGE_ARGS ${version})
@@ -13,7 +15,8 @@ assay_declare(fmt 9.1 fmtlib/fmt 9.1.0)
 assay_declare(CLI11 2.1 CLIUtils/CLI11 v2.4.2)
 assay_declare(nlohmann_json 3.11 nlohmann/json v3.11.3)
 assay_declare(benchmark 1.7 google/benchmark v1.8.3)
-FetchContent_MakeAvailable(fmt CLI11 nlohmann_json benchmark)
+assay_declare(re2 "" google/re2 2023-03-01)
+FetchContent_MakeAvailable(fmt CLI11 nlohmann_json benchmark re2)
 
 # assay::<name> for each, so that nothing else knows how it was found. fmt with its library: without
 # one, each file compiles what it uses of fmt again.
@@ -27,6 +30,7 @@ assay_alias(fmt fmt::fmt)
 assay_alias(cli11 CLI11::CLI11)
 assay_alias(json nlohmann_json::nlohmann_json)
 assay_alias(benchmark benchmark::benchmark)
+assay_alias(re2 re2::re2)
 find_package(ZLIB REQUIRED)
 
 # Headers of what is opened at run time only.
@@ -43,11 +47,11 @@ if(ASSAY_BUILD_TESTS)
   assay_alias(gtest GTest::gtest_main)
 endif()
 
-# Debian has Google Benchmark and fmt as shared libraries only: copies lie beside the programs, so
+# Debian has Google Benchmark, fmt and RE2 as shared libraries only: copies lie beside the programs, so
 # that the build folder can be carried to a machine without them.
 set(CMAKE_BUILD_RPATH "\$ORIGIN")
 function(assay_carry_shared_libraries target)
-  foreach(library benchmark::benchmark fmt::fmt)
+  foreach(library benchmark::benchmark fmt::fmt re2::re2)
     get_target_property(type ${library} TYPE)
     if(type STREQUAL SHARED_LIBRARY)
       add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different

@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # Fetched dependencies are not installed, and so neither is what is linked to them.
-foreach(dependency fmt CLI11 nlohmann_json benchmark)
+foreach(dependency fmt CLI11 nlohmann_json benchmark re2)
   if(NOT ${dependency}_FOUND)
     message(STATUS "assay: no install rules, since ${dependency} is fetched and not installed here")
     return()
@@ -20,7 +20,7 @@ install(TARGETS assay RUNTIME)
 install(TARGETS assay_kernels LIBRARY)
 set_target_properties(assay_kernel_frame PROPERTIES EXPORT_NAME kernel_frame)
 install(TARGETS assay_harness assay_commands assay_kernel_frame
-  assay_fmt assay_json assay_cli11 assay_benchmark EXPORT assayTargets)
+  assay_fmt assay_json assay_cli11 assay_benchmark assay_re2 EXPORT assayTargets)
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${package_dir})
 
 # What instructions cost, for `assay sass`: the newest measured result of every architecture.
@@ -41,6 +41,6 @@ set(target_table ${CMAKE_INSTALL_INCLUDEDIR}/assay-root/harness/target_table.hpp
 configure_package_config_file(cmake/assayConfig.cmake.in assayConfig.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS target_table)
 write_basic_package_version_file(assayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/AssayTargets.cmake cmake/CudaInCmake325.cmake
+install(FILES cmake/AssayTargets.cmake cmake/CudaInCmake325.cmake cmake/Findre2.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/assayConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/assayConfigVersion.cmake
   DESTINATION ${package_dir})

@@ -14,7 +14,8 @@ say() { printf 'assay: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
 readonly packages=(g++ cmake ninja-build git ca-certificates python3 python3-venv shellcheck
-  zlib1g-dev libzstd-dev libfmt-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev)
+  zlib1g-dev libzstd-dev libfmt-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev libre2-dev
+  libgtest-dev libgmock-dev)
 
 install_packages() {
   local installed package tool missing=() as_root=()

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "harness/error.hpp"
+#include "harness/excerpt.hpp"
 #include "harness/instruction/notation.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/registry.hpp"
@@ -119,16 +120,16 @@ std::vector<Form> all_forms() {
 std::vector<Form> select_forms(const std::string& filter) {
   std::vector<Form> all = all_forms();
   if (filter.empty()) return all;
-  const std::regex expression = filter_expression(filter);
+  const Filter expression(filter);
   // Rows that are told from another form by their registers alone go by that form's name.
   std::set<std::string> named;
   for (const RegisteredRow& registered : instruction_rows())
-    if (is_timed(registered.row) && std::regex_search(registered.name, expression))
+    if (is_timed(registered.row) && expression.is_in(registered.name))
       named.insert(identity(plain_text(registered.row)));
   std::vector<Form> chosen;
   for (const Form& form : all)
-    if (form.name == filter || std::regex_search(form.name, expression) ||
-        std::regex_search(form.ptx, expression) || named.contains(identity(form.ptx)))
+    if (form.name == filter || expression.is_in(form.name) || expression.is_in(form.ptx) ||
+        named.contains(identity(form.ptx)))
       chosen.push_back(form);
   if (!chosen.empty()) return chosen;
   std::vector<std::string> names;
@@ -136,7 +137,7 @@ std::vector<Form> select_forms(const std::string& filter) {
   throw Error(
       ExitCode::usage,
       fmt::format("no instruction matches '{}'; the nearest are {} (try your own with --ptx)",
-                  filter, fmt::join(nearest(filter, names), ", ")));
+                  excerpt(filter), fmt::join(nearest(filter, names), ", ")));
 }
 
 std::vector<Form> forms_from(const std::string& source) {

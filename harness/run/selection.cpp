@@ -3,15 +3,21 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "harness/error.hpp"
+#include "harness/excerpt.hpp"
 
 namespace assay {
 namespace {
+
+constexpr std::size_t kLongestFilter = 10'000;            // characters
+constexpr std::int64_t kLargestExpression = 1024 * 1024;  // bytes, compiled
+constexpr std::size_t kLongestCompared = 200;             // characters; names are shorter
 
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -50,8 +56,9 @@ bool in_suite(const Probe& probe, const Case& which, const std::string& suite) {
 
 std::vector<std::string> nearest(const std::string& text, const std::vector<std::string>& names,
                                  std::size_t count) {
+  const std::string compared = text.substr(0, kLongestCompared);
   std::vector<std::pair<std::size_t, std::string>> ranked;
-  for (const std::string& name : names) ranked.emplace_back(distance_to_part(text, name), name);
+  for (const std::string& name : names) ranked.emplace_back(distance_to_part(compared, name), name);
   count = std::min(count, ranked.size());
   std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(count));
   std::vector<std::string> result;
@@ -59,16 +66,28 @@ std::vector<std::string> nearest(const std::string& text, const std::vector<std:
   return result;
 }
 
-std::regex filter_expression(const std::string& filter) {
-  try {
-    return std::regex(filter, std::regex::extended | std::regex::nosubs);
-  } catch (const std::regex_error&) {
+Filter::Filter(const std::string& expression) {
+  if (expression.size() > kLongestFilter)
     throw Error(ExitCode::usage,
-                fmt::format("filter '{}' is not a regular expression: put a backslash before "
-                            "characters like ( [ * that are meant as they are",
-                            filter));
-  }
+                fmt::format("filter '{}' has {} characters; at most {} are read",
+                            excerpt(expression), expression.size(), kLongestFilter));
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_never_capture(true);
+  options.set_max_mem(kLargestExpression);
+  expression_ = std::make_shared<const RE2>(expression, options);
+  if (expression_->ok()) return;
+  if (expression_->error_code() == RE2::ErrorPatternTooLarge ||
+      expression_->error_code() == RE2::ErrorRepeatSize)
+    throw Error(ExitCode::usage, fmt::format("filter '{}' repeats too much: ask for less with {{}}",
+                                             excerpt(expression)));
+  throw Error(ExitCode::usage,
+              fmt::format("filter '{}' is not a regular expression ({}): put a backslash before "
+                          "characters like ( [ * that are meant as they are",
+                          excerpt(expression), excerpt(expression_->error())));
 }
+
+bool Filter::is_in(const std::string& text) const { return RE2::PartialMatch(text, *expression_); }
 
 std::vector<Selected> select(const std::string& filter, const std::string& suite) {
   if (suite != "quick" && suite != "full" && suite != "host")
@@ -76,7 +95,7 @@ std::vector<Selected> select(const std::string& filter, const std::string& suite
                 fmt::format("unknown suite '{}': choose quick, full or host", suite));
   const bool leave_out = filter.starts_with('-');
   const std::string pattern = leave_out ? filter.substr(1) : filter;
-  const std::regex expression = filter_expression(pattern);
+  const Filter expression(pattern);
   std::vector<Selected> chosen;
   std::vector<std::string> names;
   bool outside_suite = false;
@@ -85,7 +104,7 @@ std::vector<Selected> select(const std::string& filter, const std::string& suite
       const std::string name = probe->full_name(which);
       names.push_back(name);
       const bool exact = name == pattern || "^" + name + "$" == pattern;
-      if (!exact && std::regex_search(name, expression) == leave_out) continue;
+      if (!exact && expression.is_in(name) == leave_out) continue;
       if (exact && leave_out) continue;
       if (exact || in_suite(*probe, which, suite))
         chosen.push_back({probe, &which, name});
@@ -96,11 +115,11 @@ std::vector<Selected> select(const std::string& filter, const std::string& suite
   if (chosen.empty() && outside_suite)
     throw Error(ExitCode::usage, fmt::format("filter '{}' matches only cases outside the suite "
                                              "'{}': add --suite full",
-                                             filter, suite));
+                                             excerpt(filter), suite));
   if (chosen.empty())
     throw Error(ExitCode::usage,
-                fmt::format("no case matches '{}'; the nearest are {} (see `assay list`)", filter,
-                            fmt::join(nearest(pattern, names), ", ")));
+                fmt::format("no case matches '{}'; the nearest are {} (see `assay list`)",
+                            excerpt(filter), fmt::join(nearest(pattern, names), ", ")));
   return chosen;
 }
 

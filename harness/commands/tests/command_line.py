@@ -35,7 +35,7 @@ class Program:
         self.folder = folder
         self.path = folder / "assay"
         shutil.copy(built("assay_test_probes"), self.path)
-        for library in [*BUILD.glob("libbenchmark.so*"), *BUILD.glob("libfmt.so*")]:
+        for library in [path for name in ("benchmark", "fmt", "re2") for path in BUILD.glob(f"lib{name}.so*")]:
             shutil.copy(library, folder)
         # No GPU, wherever this runs.
         self.environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PATH": "/usr/bin:/bin"}

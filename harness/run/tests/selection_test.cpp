@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstring>
+
 #include "harness/error.hpp"
 
 namespace assay {
@@ -39,6 +42,12 @@ std::string error_of(const std::string& filter, const std::string& suite) {
 
 using Names = std::vector<std::string>;
 
+std::string repeated(const std::string& text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
+}
+
 TEST(Select, ByRegularExpressionAnywhereInTheName) {
   EXPECT_EQ(chosen("^selection_test/", "quick"),
             (Names{"cpu", "gpu/bf16/m64n8", "gpu/bf16/m64n16"}));
@@ -69,11 +78,43 @@ TEST(Select, SaysWhatWouldHaveHelped) {
             "--suite full");
   EXPECT_EQ(error_of("", "qick"), "unknown suite 'qick': choose quick, full or host");
   EXPECT_EQ(error_of("(bf16", "full"),
-            "filter '(bf16' is not a regular expression: put a backslash before characters like "
-            "( [ * that are meant as they are");
+            "filter '(bf16' is not a regular expression (missing ): (bf16): put a backslash before "
+            "characters like ( [ * that are meant as they are");
   EXPECT_TRUE(error_of("selection_tst/gpu/bf16/m64n8", "full")
                   .starts_with("no case matches 'selection_tst/gpu/bf16/m64n8'; the nearest are "
                                "selection_test/gpu/bf16/m64n8, "));
+}
+
+// Each of these kept a backtracking matcher busy for minutes, or overflowed its stack.
+TEST(Select, RefusesOrAnswersHostileFiltersAtOnce) {
+  const std::vector<std::string> filters = {std::string(50'000, 'a'),
+                                            repeated("(", 50'000) + repeated(")", 50'000),
+                                            repeated("(", 4'000) + repeated(")", 4'000),
+                                            repeated("(a*", 2'000) + repeated(")*", 2'000),
+                                            "(a|aa)+$(.*)*b",
+                                            "((((a*)*)*)*)*[^/]*/([^/]*)*c$",
+                                            repeated("a?", 1'000) + repeated("a", 1'000),
+                                            repeated("(.*m.*)", 1'000),
+                                            repeated("x{1,1000}", 1'000),
+                                            "((a{1,1000}){1,1000}){1,1000}",
+                                            repeated("[m/]|", 1'999) + "z",
+                                            repeated("(m|/)*..", 1'200),
+                                            "[[:alpha:]-\xff",
+                                            std::string("a\0b", 3),
+                                            "\\",
+                                            "(?P<a",
+                                            "(a)\\1"};
+  for (const std::string& filter : filters) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      select(filter, "full");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage) << filter.substr(0, 50);
+      EXPECT_LT(std::strlen(error.what()), 1'000u) << filter.substr(0, 50);
+    }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    EXPECT_LT(taken.count(), 5) << filter.substr(0, 50);
+  }
 }
 
 TEST(Nearest, ByAWholeNameOrByItsParts) {

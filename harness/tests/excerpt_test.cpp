@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/excerpt.hpp"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+TEST(Excerpt, ShortTextsStayAsTheyAre) {
+  EXPECT_EQ(excerpt(""), "");
+  EXPECT_EQ(excerpt("memory/hbm/copy"), "memory/hbm/copy");
+  EXPECT_EQ(excerpt("µs"), "µs");
+}
+
+TEST(Excerpt, LongTextsAreCutInTheMiddle) {
+  const std::string text = "begin" + std::string(50'000, 'a') + "end";
+  const std::string cut = excerpt(text);
+  EXPECT_LE(cut.size(), 160u);
+  EXPECT_TRUE(cut.starts_with("beginaaa"));
+  EXPECT_TRUE(cut.ends_with("aaaend"));
+  EXPECT_NE(cut.find("a...a"), std::string::npos);
+}
+
+TEST(Excerpt, CutsBetweenCharacters) {
+  for (std::size_t shift = 0; shift < 4; ++shift) {
+    std::string text(shift, 'a');
+    for (int i = 0; i < 100; ++i) text += "𝄞";  // four bytes
+    const std::string cut = excerpt(text);
+    const std::size_t gap = cut.find("...");
+    EXPECT_EQ((gap - shift) % 4, 0u);
+    EXPECT_EQ((cut.size() - gap - 3) % 4, 0u);
+  }
+}
+
+TEST(Excerpt, NothingMovesTheCursor) { EXPECT_EQ(excerpt("a\nb\x1b[31m\x7f"), "a?b?[31m?"); }
+
+}  // namespace
+}  // namespace assay
