@@ -43,17 +43,17 @@ Limit of_every_sm(std::string_view unit) {
   return {};
 }
 
+// `clock_mhz` is the fastest that the SMs ran.
 Limit of_unit(const std::map<std::string, Limit>& by_unit, std::string_view unit,
-              const GpuBounds& gpu) {
+              const GpuBounds& gpu, double clock_mhz) {
   if (const auto own = by_unit.find(std::string(unit)); own != by_unit.end()) return own->second;
   if (gpu.sm_count == 0) return {};
   for (const Pair& pair : kPairs)
     if (unit == pair.per_second_unit) {
-      const Limit sm = of_unit(by_unit, pair.per_clock_unit, gpu);
-      if (sm.value <= 0 || gpu.sm_clock_max_mhz <= 0) return {0, sm.source};
-      return {sm.value * gpu.sm_count * gpu.sm_clock_max_mhz * pair.scale,
-              fmt::format("{} SMs at {:.0f} MHz, each: {}", gpu.sm_count, gpu.sm_clock_max_mhz,
-                          sm.source)};
+      const Limit sm = of_unit(by_unit, pair.per_clock_unit, gpu, clock_mhz);
+      if (sm.value <= 0 || clock_mhz <= 0) return {0, sm.source};
+      return {sm.value * gpu.sm_count * clock_mhz * pair.scale,
+              fmt::format("{} SMs at {:.0f} MHz, each: {}", gpu.sm_count, clock_mhz, sm.source)};
     }
   return of_every_sm(unit);
 }
@@ -113,8 +113,11 @@ std::string wrong_point(const Series& series) {
 
 void set_limits(Measurement& found, const std::map<std::string, Limit>& by_unit,
                 const GpuBounds& gpu) {
+  // SMs were seen at 2010 MHz where the driver tells of 1980 at most.
+  const double clock_mhz =
+      std::max(gpu.sm_clock_max_mhz, found.conditions.sm_clock_max_mhz.value_or(0));
   const auto limit_of = [&](std::string_view unit) {
-    Limit limit = of_unit(by_unit, unit, gpu);
+    Limit limit = of_unit(by_unit, unit, gpu, clock_mhz);
     if (limit.value <= 0 && limit.source.empty()) limit.source = "none is known";
     return limit;
   };

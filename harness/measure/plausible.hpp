@@ -16,8 +16,8 @@ struct GpuBounds {
 };
 
 // Gives each metric and series that has no limit the one of its unit: of `by_unit`, of what follows
-// from it for the whole GPU (B/clk/SM to GB/s, FLOP/clk/SM to TFLOP/s, at the maximum SM clock), or
-// of every SM. Where none is known, limit_source says so.
+// from it for the whole GPU (B/clk/SM to GB/s, FLOP/clk/SM to TFLOP/s, at the maximum SM clock or
+// the fastest one that a sample saw), or of every SM. Where none is known, limit_source says so.
 void set_limits(Measurement& found, const std::map<std::string, Limit>& by_unit,
                 const GpuBounds& gpu);
 

@@ -57,6 +57,13 @@ TEST(Plausible, ALimitPerClockHoldsPerSecondToo) {
                    "16727"));
 }
 
+TEST(Plausible, AClockAboveTheDriversMaximumRaisesTheLimitPerSecond) {
+  Measurement found = with({rate("bandwidth_gb_per_s", "GB/s", 33858, 20)});
+  EXPECT_NE(judge(found), "");
+  found.conditions.sm_clock_max_mhz = 2007;
+  EXPECT_EQ(judge(found), "");
+}
+
 TEST(Plausible, AnIntervalThatReachesTheLimitIsEnough) {
   EXPECT_EQ(judge(with({rate("flop_per_clock_per_sm", "FLOP/clk/SM", 4100, 10)}),
                   {{"FLOP/clk/SM", {4096, "datasheet"}}}),
