@@ -101,9 +101,9 @@ void visit_containers(std::span<const char> bytes, const BytesVisitor& visit) {
   }
 }
 
-// The qualified name alone, without return type, parameters, blanks, unnamed namespaces and the
-// suffixes of integer literals: "void (anonymous namespace)::chase<4u, float>(int*)" becomes
-// "chase<4,float>".
+// The qualified name alone, without return type, parameters, blanks, unnamed namespaces, those of
+// joined files and the suffixes of integer literals:
+// "void in_chase_cu_::(anonymous namespace)::chase<4u, float>(int*)" becomes "chase<4,float>".
 std::string plain_name(std::string_view text) {
   if (text.starts_with("void ")) text.remove_prefix(5);
   constexpr std::string_view kUnnamed = "(anonymous namespace)::";
@@ -114,9 +114,14 @@ std::string plain_name(std::string_view text) {
       i += kUnnamed.size() - 1;
       continue;
     }
-    // nvcc's namespace for internal linkage under -rdc=true.
-    if (text.substr(i).starts_with("_INTERNAL_") && (plain.empty() || plain.ends_with("::"))) {
-      if (const std::size_t end = text.find("::", i); end != text.npos) {
+    // nvcc's namespace for internal linkage under -rdc=true, and assay_join_cuda()'s for a file.
+    const bool inside_name =
+        !plain.empty() &&
+        (std::isalnum(static_cast<unsigned char>(plain.back())) || plain.back() == '_');
+    if (!inside_name &&
+        (text.substr(i).starts_with("_INTERNAL_") || text.substr(i).starts_with("in_"))) {
+      const std::size_t end = text.find("::", i);
+      if (end != text.npos && (text[i] == '_' || text.substr(0, end).ends_with("_cu_"))) {
         i = end + 1;
         continue;
       }
@@ -248,7 +253,8 @@ std::optional<KernelSymbol> find_kernel(std::span<const DeviceCode> codes, Targe
     }
   }
   if (found.size() > 1 && !source.empty()) {
-    // nvcc names the anonymous namespace of a file latency.cu ..._latency_cu_...
+    // nvcc names the anonymous namespace of a file latency.cu ..._latency_cu_..., and
+    // assay_join_cuda() that of a file which is compiled with others in_latency_cu_.
     const std::string mark = "_" + fs::path(source).stem().string() + "_cu_";
     std::vector<KernelSymbol> in_source;
     for (const KernelSymbol& kernel : found)

@@ -58,7 +58,7 @@ NearDevice::~NearDevice() {
   if (moved_) sched_setaffinity(0, sizeof(before_), &before_);
 }
 
-void FreePinned::operator()(std::byte* memory) const { cudaFreeHost(memory); }
+void FreePinnedMemory::operator()(std::byte* memory) const { cudaFreeHost(memory); }
 
 PinnedMemory pinned_memory(std::size_t bytes) {
   void* memory = nullptr;

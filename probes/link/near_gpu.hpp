@@ -31,10 +31,10 @@ class NearDevice {
 };
 
 // Page-locked memory of the CPU, cached as usual (not write-combined: the CPU may read it).
-struct FreePinned {
+struct FreePinnedMemory {
   void operator()(std::byte* memory) const;
 };
-using PinnedMemory = std::unique_ptr<std::byte[], FreePinned>;
+using PinnedMemory = std::unique_ptr<std::byte[], FreePinnedMemory>;
 PinnedMemory pinned_memory(std::size_t bytes);
 
 // GB/s that a PCI device's link carries at most, one way, after its line coding; 0 if unknown.

@@ -12,8 +12,9 @@
 #include "probes/memory/dram_limit.hpp"
 #include "probes/memory/hbm.cuh"
 
-namespace assay {
 namespace {
+
+using namespace assay;
 
 constexpr int kThreads = 1024, kVectors = 4;
 constexpr std::uint32_t kRound = kThreads * kVectors * sizeof(uint4);  // bytes of an SM
@@ -134,4 +135,3 @@ const Registration registration{{
 }};
 
 }  // namespace
-}  // namespace assay

@@ -41,9 +41,9 @@ struct Start {
 
 // Spreads the CTAs evenly along the ring and moves them on from launch to launch: in a ring larger
 // than L2, one that began where the last began would find there what that one left.
-class Walk {
+class RingWalk {
  public:
-  Walk(int ctas, int bits)
+  RingWalk(int ctas, int bits)
       : apart_((std::uint32_t{1} << bits) / static_cast<std::uint32_t>(ctas)),
         mask_((std::uint32_t{1} << bits) - 1) {}
 

@@ -107,7 +107,7 @@ Summary summarize(const Launches& launches, int sms) {
   if (launches.places.empty()) return {};
   Summary sum{0, 0, 0, 0, launches.on_busy_sms};
   for (const auto& places : launches.places) {
-    const assay::Spread spread = assay::spread_of(places);
+    const assay::CtaSpread spread = assay::spread_of(places);
     sum.sms_used += spread.sms_used;
     sum.most_on_one_sm = std::max(sum.most_on_one_sm, static_cast<double>(spread.most_on_one_sm));
     sum.first_wave += static_cast<double>(spread.first_wave);

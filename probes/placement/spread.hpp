@@ -19,7 +19,7 @@ struct CtaPlace {
   std::uint32_t cluster_size;
 };
 
-struct Spread {
+struct CtaSpread {
   std::size_t first_wave = 0;  // CTAs that began before the first one ended
   int sms_used = 0;            // by those
   int most_on_one_sm = 0;      // of those
@@ -36,10 +36,10 @@ inline std::vector<std::size_t> first_wave(std::span<const CtaPlace> places) {
   return wave;
 }
 
-inline Spread spread_of(std::span<const CtaPlace> places) {
+inline CtaSpread spread_of(std::span<const CtaPlace> places) {
   std::map<std::uint32_t, int> on_sm;
   const std::vector<std::size_t> wave = first_wave(places);
-  Spread spread{.first_wave = wave.size()};
+  CtaSpread spread{.first_wave = wave.size()};
   for (const std::size_t i : wave)
     spread.most_on_one_sm = std::max(spread.most_on_one_sm, ++on_sm[places[i].sm]);
   spread.sms_used = static_cast<int>(on_sm.size());
@@ -51,7 +51,7 @@ inline Spread spread_of(std::span<const CtaPlace> places) {
 
 // Whether every SM holds its share of the first wave, rounded down or up: with as many CTAs as SMs,
 // or fewer, one at most.
-inline bool is_even(const Spread& spread, int sm_count) {
+inline bool is_even(const CtaSpread& spread, int sm_count) {
   const auto sms = static_cast<std::size_t>(sm_count);
   const int least = spread.sms_used < sm_count ? 0 : spread.least_on_one_sm;
   return static_cast<std::size_t>(spread.most_on_one_sm) <= (spread.first_wave + sms - 1) / sms &&

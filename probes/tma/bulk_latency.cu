@@ -90,7 +90,7 @@ void run(assay::State& s) {
   auto* ends = s.allocate<std::uint64_t>(ctas);
   lay_ring<<<(1 << bits) / 256, 256, 0, s.stream()>>>(ring, bits);
   const auto kernel = s.i64("polled") ? bulk_chase<1> : bulk_chase<0>;
-  assay::Walk walk(ctas, bits);
+  assay::RingWalk walk(ctas, bits);
   s.cycles({.steps = kSteps}, [&](const assay::Launch& l) {
     const assay::Start start = walk.set_out(l.iterations * kSteps);
     kernel<<<ctas, 32, 0, l.stream>>>(ring, bits, start, l.iterations, ends, l.records);

@@ -7,8 +7,9 @@
 #include "harness/state.hpp"
 #include "probes/memory/ring.hpp"
 
-namespace assay {
 namespace {
+
+using namespace assay;
 
 constexpr int kSteps = 16;               // copies in one iteration
 constexpr std::uint32_t kSpacing = 128;  // bytes from node to node: one L2 line each
@@ -71,7 +72,7 @@ void run(State& s) {
   constexpr unsigned kThreads = 256;
   lay_lines<<<(1u << bits) / kThreads, kThreads, 0, s.stream()>>>(ring, bits);
   const auto kernel = kernel_of(s.which());
-  Walk walk(ctas, bits);
+  RingWalk walk(ctas, bits);
   s.cycles({.steps = kSteps}, [&](const Launch& l) {
     const Start start = walk.set_out(l.iterations * kSteps);
     kernel<<<ctas, 32, 0, l.stream>>>(ring, bits, start, l.iterations, ends, l.records);
@@ -100,4 +101,3 @@ const Registration registration{{
 }};
 
 }  // namespace
-}  // namespace assay

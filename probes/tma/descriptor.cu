@@ -17,8 +17,9 @@
 #include "harness/statistics.hpp"
 #include "probes/memory/plateaus.hpp"
 
-namespace assay {
 namespace {
+
+using namespace assay;
 
 constexpr int kMaps = 4096;   // 512 KiB of maps
 constexpr int kEach = 100;    // loads of one kind, each through a map of its own
@@ -176,4 +177,3 @@ const Registration registration{{
 }};
 
 }  // namespace
-}  // namespace assay

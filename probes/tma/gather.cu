@@ -13,8 +13,9 @@
 #include "probes/memory/ring.hpp"
 #include "probes/tma/ring.cuh"
 
-namespace assay {
 namespace {
+
+using namespace assay;
 
 constexpr int kWarps = 8, kStages = 16;
 constexpr std::uint32_t kColumns = 64;             // bf16: rows of 128 bytes
@@ -180,4 +181,3 @@ const Registration scatter{{
 }};
 
 }  // namespace
-}  // namespace assay

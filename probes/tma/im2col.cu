@@ -10,9 +10,9 @@
 #include "probes/memory/dram_limit.hpp"
 #include "probes/tma/ring.cuh"
 
-namespace assay {
 namespace {
 
+using namespace assay;
 using ptx::Im2colShape;
 
 constexpr int kWarps = 8;
@@ -165,4 +165,3 @@ const Registration registration{{
 }};
 
 }  // namespace
-}  // namespace assay

@@ -18,8 +18,9 @@
 #include "harness/statistics.hpp"
 #include "probes/tma/movers.hpp"
 
-namespace assay {
 namespace {
+
+using namespace assay;
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};                      // of clusters
 constexpr std::uint32_t kRing = 128 << 10;                      // bytes of each CTA
@@ -252,4 +253,3 @@ const Registration registration{{
 }};
 
 }  // namespace
-}  // namespace assay

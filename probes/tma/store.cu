@@ -20,8 +20,9 @@
 #include "probes/tma/box_plan.hpp"
 #include "probes/tma/knee.hpp"
 
-namespace assay {
 namespace {
+
+using namespace assay;
 
 constexpr int kSlots = 4;          // of a warp
 constexpr int kPatternWords = 64;  // what is stored repeats after so many
@@ -320,4 +321,3 @@ const Registration registration{{
 }};
 
 }  // namespace
-}  // namespace assay

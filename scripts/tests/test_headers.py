@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each header compiles alone, and each file uses what it includes."""
 
+import collections
 import concurrent.futures
 import os
 import pathlib
@@ -165,6 +166,25 @@ def test_includes_are_used():
     """By name: a file that includes another mentions something that the other one declares."""
     found = [line for file in sources.files(*CXX) for line in unused(file)]
     assert not found, "\n".join(found)
+
+
+def test_no_two_headers_define_one_type():
+    """A program that two of them are linked into may take one's functions for the other's."""
+    opened = re.compile(r"namespace ([\w:]+) \{")
+    begun = re.compile(r"(?:template <.*> )?(?:struct|class|union|enum class)(?: alignas\(\d+\))? (\w+)(?: final)?"
+                       r"(?: :[^:;(].*)? \{")
+    where = collections.defaultdict(list)
+    for header in sources.files("*.hpp", "*.cuh"):
+        namespaces: list[str] = []
+        for line in header.read_text().splitlines():
+            if found := opened.match(line):
+                namespaces.append(found[1])
+            elif line.startswith("}  // namespace") and namespaces:
+                namespaces.pop()
+            elif found := begun.match(line):
+                where["::".join([*namespaces, found[1]])].append(str(header.relative_to(sources.ROOT)))
+    assert len(where) > 100
+    assert not {name: headers for name, headers in where.items() if len(headers) > 1}
 
 
 def compiler_of(commands: list[dict], suffix: str) -> str:

@@ -113,6 +113,14 @@ TEST(Cubin, NamesAsPeopleWriteThem) {
   EXPECT_FALSE(is_kernel(chase, "hase<4>"));
   EXPECT_FALSE(is_kernel(chase, "cha"));
 
+  // The same of a file that is compiled with others, with a type of its own as an argument.
+  const std::string joined =
+      "_ZN8in_k_cu_36_GLOBAL__N__1d768345_4_j_cu_571bf4325chaseINS_4LineEEEvPT_";
+  EXPECT_TRUE(is_kernel(joined, "chase"));
+  EXPECT_TRUE(is_kernel(joined, "chase<Line>"));
+  EXPECT_FALSE(is_kernel(joined, "k_cu_::chase"));
+  EXPECT_TRUE(is_kernel("_ZN3in_3barEv", "in_::bar"));  // a namespace of someone else
+
   const std::string bar = "_ZN3foo3barEPfi";  // foo::bar(float*, int)
   EXPECT_TRUE(is_kernel(bar, "bar"));
   EXPECT_TRUE(is_kernel(bar, "foo::bar"));
@@ -134,11 +142,15 @@ TEST(Cubin, AmbiguousNamesAreListedAndTheSourceDecides) {
        .kernels = {"_ZN36_GLOBAL__N__1d768345_4_a_cu_571bf4325chaseEv"}},
       {.arch = "sm_90a",
        .elf = {},
-       .kernels = {"_ZN36_GLOBAL__N__2d768345_4_b_cu_671bf4325chaseEv"}}};
+       .kernels = {"_ZN36_GLOBAL__N__2d768345_4_b_cu_671bf4325chaseEv",
+                   "_ZN8in_c_cu_36_GLOBAL__N__2d768345_4_b_cu_671bf4325chaseEv"}}};
   EXPECT_THROW(find_kernel(codes, Target::sm_90a, "chase"), Error);
-  const auto found = find_kernel(codes, Target::sm_90a, "chase", "probes/memory/b.cu");
+  const auto found = find_kernel(codes, Target::sm_90a, "chase", "probes/memory/a.cu");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->code, &codes[1]);
+  EXPECT_EQ(found->code, &codes[0]);
+  const auto joined = find_kernel(codes, Target::sm_90a, "chase", "probes/memory/c.cu");
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->symbol, codes[1].kernels[1]);
 }
 
 TEST(Cubin, StrangeFilesAreOneLineErrors) {

@@ -52,7 +52,7 @@ TEST(Ring, ClosesAfterTheLastStep) {
 }
 
 TEST(Ring, WalkGoesOnWhereTheLastLaunchEnded) {
-  Walk walk(3, 8);
+  RingWalk walk(3, 8);
   EXPECT_EQ(walk.set_out(100).offset, 0u);
   EXPECT_EQ(walk.end(0), 100u);
   const Start second = walk.set_out(200);

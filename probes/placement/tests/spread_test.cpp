@@ -12,7 +12,7 @@ CtaPlace on(std::uint32_t sm, std::uint64_t begin_ns = 100, std::uint64_t end_ns
 
 TEST(Spread, OneEachIsEven) {
   const std::vector<CtaPlace> places = {on(2), on(0), on(1)};
-  const Spread spread = spread_of(places);
+  const CtaSpread spread = spread_of(places);
   EXPECT_EQ(spread.first_wave, 3u);
   EXPECT_EQ(spread.sms_used, 3);
   EXPECT_EQ(spread.most_on_one_sm, 1);
@@ -52,7 +52,7 @@ TEST(MedianRun, IsHowManyInARowAreOfOneGroup) {
 
 TEST(Spread, WhatBeginsAfterTheFirstHasEndedIsNoDoubling) {
   const std::vector<CtaPlace> places = {on(0, 100, 200), on(1, 110, 220), on(0, 205, 300)};
-  const Spread spread = spread_of(places);
+  const CtaSpread spread = spread_of(places);
   EXPECT_EQ(spread.first_wave, 2u);
   EXPECT_EQ(spread.most_on_one_sm, 1);
   EXPECT_TRUE(is_even(spread, 2));
