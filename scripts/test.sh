@@ -9,6 +9,7 @@ scripts/build.sh
 rm -f build/ctest.xml build/pytest.xml
 failed=0
 ctest --test-dir build --parallel "$(nproc)" --output-on-failure --output-junit ctest.xml || failed=1
-.venv/bin/python -m pytest -q --rootdir=. --durations=5 --junitxml build/pytest.xml harness reports kernels scripts || failed=1
+.venv/bin/python -m pytest -q --rootdir=. --durations=5 --numprocesses "$(nproc)" --dist worksteal \
+  --junitxml build/pytest.xml harness reports kernels scripts || failed=1
 .venv/bin/python scripts/count_tests.py build/ctest.xml build/pytest.xml || failed=1
 exit $failed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/instruction/notation.hpp"
 
-#include <regex>
+#include <re2/re2.h>
 
 namespace assay::notation {
 namespace {
@@ -41,16 +41,18 @@ std::optional<Alternatives> first_alternatives(const std::string& line) {
 }
 
 std::string with_registers_listed(const std::string& line) {
-  static const std::regex run(R"((%[a-z]+)\[([0-9]{1,4}):([0-9]{1,4})\])");
+  static const RE2 run(R"(((%[a-z]+)\[([0-9]{1,4}):([0-9]{1,4})\]))");
   std::string text;
-  auto rest = line.cbegin();
-  for (std::smatch found; std::regex_search(rest, line.cend(), found, run);
-       rest = found.suffix().first) {
-    text.append(rest, found[0].first);
-    for (int i = std::stoi(found[2]); i < std::stoi(found[3]); ++i)
-      text += (i > std::stoi(found[2]) ? ", " : "") + found[1].str() + std::to_string(i);
+  re2::StringPiece rest(line), all;
+  std::string name;
+  int first = 0, end = 0;
+  for (std::size_t done = 0; RE2::FindAndConsume(&rest, run, &all, &name, &first, &end);) {
+    const auto begin = static_cast<std::size_t>(all.data() - line.data());
+    text.append(line, done, begin - done);
+    for (int i = first; i < end; ++i) text += (i > first ? ", " : "") + name + std::to_string(i);
+    done = begin + all.size();
   }
-  return text.append(rest, line.cend());
+  return text.append(rest.data(), rest.size());
 }
 
 void expand_into(const std::string& line, std::vector<std::string>& texts) {

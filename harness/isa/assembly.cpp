@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/isa/assembly.hpp"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <utility>
 
 #include "harness/code/assembler.hpp"
@@ -128,11 +129,11 @@ class Batch {
   // A module of someone's own, for this architecture instead of the one it names, and in the
   // version of PTX that knows all of them.
   void examine_module(std::size_t index) {
-    static const std::regex target(R"((^|\n)[ \t]*\.target[ \t]+\w+)");
-    static const std::regex version(R"((^|\n)[ \t]*\.version[ \t]+[1-8]\.[0-9]+)");
-    std::string ptx =
-        std::regex_replace(forms_[index]->ptx, target, "$1.target " + std::string(architecture_));
-    ptx = std::regex_replace(ptx, version, "$1.version 9.0");
+    static const RE2 target(R"((^|\n)[ \t]*\.target[ \t]+\w+)");
+    static const RE2 version(R"((^|\n)[ \t]*\.version[ \t]+[1-8]\.[0-9]+)");
+    std::string ptx = forms_[index]->ptx;
+    RE2::GlobalReplace(&ptx, target, R"(\1.target )" + std::string(architecture_));
+    RE2::GlobalReplace(&ptx, version, R"(\1.version 9.0)");
     Assembled result = try_assemble_anew(ptx, architecture_);
     std::string words;
     for (const Remark& remark : remarks(result.log))
@@ -159,18 +160,17 @@ class Batch {
 std::vector<Remark> remarks(std::string_view log) {
   // ptxas application ptx input, line 189; error   : Unknown modifier '.bar'
   // error   : Entry function 'k' uses too much shared data (0x10000 bytes, 0xc000 max)
-  static const std::regex form(
-      R"(^(?:ptxas )?(?:.*?line (\d+); )?(error|fatal|warning|info) *: (.*))");
+  static const RE2 form(R"(^(?:ptxas )?(?:.*?line (\d{1,9}); )?(error|fatal|warning|info) *: (.*))",
+                        RE2::Latin1);
   std::vector<Remark> found;
   while (!log.empty()) {
     const std::size_t end = std::min(log.find('\n'), log.size());
     const std::string line(log.substr(0, end));
     log.remove_prefix(std::min(end + 1, log.size()));
-    std::smatch match;
-    if (!std::regex_search(line, match, form)) continue;
-    const std::string severity = match[2], text = match[3];
+    std::string number, severity, text;
+    if (!RE2::PartialMatch(line, form, &number, &severity, &text)) continue;
     if (text.starts_with("Ptx assembly aborted") || severity == "info") continue;
-    found.push_back({.line = match[1].matched ? std::stoi(match[1]) : 0,
+    found.push_back({.line = number.empty() ? 0 : std::stoi(number),
                      .error = severity == "error" || severity == "fatal",
                      .text = text});
   }

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "harness/error.hpp"
@@ -50,26 +50,30 @@ std::string plain_text(const InstructionRow& row) {
   };
   if (!row.chain.name.empty()) substitute(row.chain);
   for (const Operand& input : row.inputs) substitute(input);
-  static const std::regex own("<([a-z0-9]+)>");
-  return std::regex_replace(text, own, "%$1");
+  static const RE2 own("<([a-z0-9]+)>");
+  RE2::GlobalReplace(&text, own, R"(%\1)");
+  return text;
 }
 
 // What makes two forms one: a single instruction is the same whichever registers it names; of
 // several, which of them share a register matters.
 std::string identity(const std::string& text) {
-  static const std::regex numbered("%(p|h|rs|r|f|rd|fd|q)([0-9]+)\\b");
+  static const RE2 numbered(R"(%(p|h|rs|r|f|rd|fd|q)([0-9]+)\b)");
   const bool single = std::ranges::count(text, ';') == 1;
   std::map<std::string, std::map<std::string, std::size_t>> numbers;  // class, then as written
   std::string result;
-  auto rest = text.cbegin();
-  for (std::smatch found; std::regex_search(rest, text.cend(), found, numbered);
-       rest = found.suffix().first) {
-    auto& known = numbers[found[1]];
-    const std::size_t number = known.emplace(found[2], known.size()).first->second;
-    result.append(rest, found[0].first);
-    result += fmt::format("%{}{}", found[1].str(), single ? "" : std::to_string(number));
+  std::size_t done = 0;
+  re2::StringPiece found[3];  // all, class, number
+  while (numbered.Match(text, done, text.size(), RE2::UNANCHORED, found, 3)) {
+    const std::string kind(found[1]);
+    auto& known = numbers[kind];
+    const std::size_t number = known.emplace(std::string(found[2]), known.size()).first->second;
+    const auto begin = static_cast<std::size_t>(found[0].data() - text.data());
+    result.append(text, done, begin - done);
+    result += fmt::format("%{}{}", kind, single ? "" : std::to_string(number));
+    done = begin + found[0].size();
   }
-  return result.append(rest, text.cend());
+  return result.append(text, done);
 }
 
 bool is_timed(const InstructionRow& row) { return row.step || row.step_bits || row.sass; }
@@ -97,8 +101,8 @@ std::string contents(const std::filesystem::path& path) {
 }  // namespace
 
 bool is_module(const std::string& ptx) {
-  static const std::regex version(R"((^|\n)[ \t]*\.version\s)");
-  return std::regex_search(ptx, version);
+  static const RE2 version(R"((?:^|\n)[ \t]*\.version\s)");
+  return RE2::PartialMatch(ptx, version);
 }
 
 std::vector<Form> all_forms() {

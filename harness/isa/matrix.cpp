@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <regex>
 
 #include "harness/callable.hpp"
 #include "harness/code/assembler.hpp"
@@ -127,8 +127,8 @@ const std::vector<std::string>& default_targets() {
 }
 
 void require_target(const std::string& target) {
-  static const std::regex spelling("sm_[0-9]{2,3}[af]?");
-  if (!std::regex_match(target, spelling))
+  static const RE2 spelling("sm_[0-9]{2,3}[af]?");
+  if (!RE2::FullMatch(target, spelling))
     throw Error(ExitCode::usage, fmt::format("unknown target '{}': spell it like one of {}", target,
                                              fmt::join(default_targets(), " ")));
 }

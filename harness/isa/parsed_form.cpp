@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/isa/parsed_form.hpp"
 
+#include <re2/re2.h>
+
 #include <algorithm>
-#include <regex>
 
 namespace assay::isa {
 namespace {
@@ -44,10 +45,10 @@ std::vector<std::string> statements(std::string_view ptx) {
 
 // Identifiers that may be registers, in the order of their first use.
 std::vector<std::string> names(const std::string& text) {
-  static const std::regex identifier(R"([%$_A-Za-z][\w$]*)");
+  static const RE2 identifier(R"(([%$_A-Za-z][\w$]*))");
   std::vector<std::string> found;
-  for (std::sregex_iterator it(text.begin(), text.end(), identifier), end; it != end; ++it)
-    found.push_back(it->str());
+  re2::StringPiece rest(text);
+  for (std::string name; RE2::FindAndConsume(&rest, identifier, &name);) found.push_back(name);
   return found;
 }
 
@@ -75,18 +76,17 @@ ParsedForm::ParsedForm(std::string_view ptx) {
 
 // ".reg .b32 a, b<4>": b<4> is b0 to b3.
 void ParsedForm::declare(const std::string& statement) {
-  static const std::regex form(R"(\.reg\s+\.(\w+)\s+)"),
-      item(R"(([%$_A-Za-z][\w$]*)(<(\d{1,4})>)?)");
-  std::smatch head;
-  if (!std::regex_search(statement, head, form)) {
+  static const RE2 form(R"(\.reg\s+\.(\w+)\s+)"), item(R"(([%$_A-Za-z][\w$]*)(?:<(\d{1,4})>)?)");
+  re2::StringPiece rest(statement);
+  std::string type;
+  if (!RE2::FindAndConsume(&rest, form, &type)) {
     text_ += statement + ";";  // for the assembler to complain about
     return;
   }
-  const std::string rest = head.suffix();
-  for (std::sregex_iterator it(rest.begin(), rest.end(), item), end; it != end; ++it) {
-    if (!(*it)[2].matched) declared_[(*it)[1]] = head[1];
-    for (int i = 0; (*it)[2].matched && i < std::stoi((*it)[3]); ++i)
-      declared_[(*it)[1].str() + std::to_string(i)] = head[1];
+  for (std::string name, count; RE2::FindAndConsume(&rest, item, &name, &count);) {
+    if (count.empty()) declared_[name] = type;
+    for (int i = 0; !count.empty() && i < std::stoi(count); ++i)
+      declared_[name + std::to_string(i)] = type;
   }
 }
 

@@ -1,26 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/measure/metric_notes.hpp"
 
+#include <re2/re2.h>
+
 #include <algorithm>
-#include <regex>
+#include <cstddef>
+#include <span>
 
 namespace assay {
 namespace {
 
-// Names are of letters, digits and underscores, so that only the `*` needs translating.
-std::regex pattern_of(const std::string& name) {
-  return std::regex(std::regex_replace(name, std::regex(R"(\*)"), "(.+)"));
+// What each `*` of a name stands for in `metric`; nothing if the name is not of that metric. Names
+// are of letters, digits and underscores, so that only the `*` needs translating.
+std::vector<re2::StringPiece> stars(std::string name, std::string_view metric) {
+  RE2::GlobalReplace(&name, R"(\*)", "(.+)");
+  const RE2 pattern(name);
+  std::vector<re2::StringPiece> found(1 +
+                                      static_cast<std::size_t>(pattern.NumberOfCapturingGroups()));
+  if (!pattern.Match(metric, 0, metric.size(), RE2::ANCHOR_BOTH, found.data(),
+                     static_cast<int>(found.size())))
+    return {};
+  found.erase(found.begin());  // the whole
+  return found;
 }
 
 // Each `*` of the sentence becomes what the same one of the name stood for.
-std::string fill_in(const std::string& meaning, const std::cmatch& found) {
+std::string fill_in(const std::string& meaning, std::span<const re2::StringPiece> found) {
   std::string text;
-  std::size_t star = 1;
+  std::size_t star = 0;
   for (const char c : meaning) {
-    if (c == '*' && star < found.size())
-      text += found[star++].str();
-    else
+    if (c == '*' && star < found.size()) {
+      text.append(found[star].data(), found[star].size());
+      ++star;
+    } else {
       text += c;
+    }
   }
   return text;
 }
@@ -58,11 +72,8 @@ std::string find_meaning(const std::vector<MetricNote>& notes, std::string_view 
   const auto exact = std::ranges::find(notes, metric, &MetricNote::name);
   if (exact != notes.end()) return exact->meaning;
   for (const MetricNote& note : notes) {
-    std::cmatch found;
-    if (note.name.find('*') != std::string::npos &&
-        std::regex_match(metric.data(), metric.data() + metric.size(), found,
-                         pattern_of(note.name)))
-      return fill_in(note.meaning, found);
+    const auto found = stars(note.name, metric);
+    if (!found.empty()) return fill_in(note.meaning, found);
   }
   return {};
 }

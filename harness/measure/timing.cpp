@@ -75,9 +75,11 @@ void State::Impl::start_watch() {
 void State::Impl::sustain(const Callable<void()>& once) {
   if (!sustained() || options.profile) return;
   const auto start = Clock::now();
-  for (double load = 0; load < kSustainedSeconds; load = seconds_since(start)) {
+  double load = 0;
+  while (load < kSustainedSeconds) {
     if (load >= kSettledSeconds) start_watch();
     once();
+    load = seconds_since(start);
   }
 }
 

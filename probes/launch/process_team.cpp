@@ -119,7 +119,7 @@ bool serve_team(const Callable<void(const TeamOrder&, TeamReport&)>& work) {
   const char* file = std::getenv(kVariable);
   if (!file) return false;
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed leader takes its members along
-  TeamMemory* memory = map(std::atoi(file));
+  TeamMemory* memory = map(static_cast<int>(std::strtol(file, nullptr, 10)));
   if (getppid() != memory->leader) return true;  // it was killed before that
   const std::uint32_t rank = memory->joined++;
   for (std::uint32_t seen = 0;;) {

@@ -40,7 +40,9 @@ std::vector<int> parse_cpu_list(std::string_view text) {
     }
     for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
     at = read.ptr;
-    if (at != end && (*at++ != ',' || at == end)) return {};
+    if (at == end) break;
+    if (*at != ',' || at + 1 == end) return {};
+    ++at;
   }
   return cpus;
 }

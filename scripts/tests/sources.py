@@ -76,6 +76,7 @@ def complaint_once(
 PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S+cmake_pch\.hxx")
 
 
+@functools.cache
 def compile_commands() -> list[dict]:
     """What build/ was configured to compile, without precompiled headers; empty if it was not."""
     database = ROOT / "build" / "compile_commands.json"

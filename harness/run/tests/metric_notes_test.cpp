@@ -3,13 +3,13 @@
 #include "harness/measure/metric_notes.hpp"
 
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -76,8 +76,9 @@ std::string sources_of_family(const Probe& probe) {
     if (!entry.is_regular_file()) continue;
     std::ostringstream content;
     content << std::ifstream(entry.path()).rdbuf();
-    // Not the notes themselves.
-    text += std::regex_replace(content.str(), std::regex(R"(\{"[a-z0-9_*]+",\s*")"), "");
+    std::string code = content.str();
+    RE2::GlobalReplace(&code, R"(\{"[a-z0-9_*]+",\s*")", "");  // not the notes themselves
+    text += code;
   }
   return text;
 }
