@@ -48,7 +48,8 @@ std::vector<fs::path> folders_of(const char* variable) {
   const std::string_view list = value ? value : "";
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(':', begin), list.size());
-    if (end > begin) folders.emplace_back(list.substr(begin, end - begin));
+    if (list.substr(begin, end - begin).starts_with('/'))
+      folders.emplace_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
   return folders;

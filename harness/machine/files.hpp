@@ -13,7 +13,8 @@ std::filesystem::path executable_folder();
 // `start` and every folder above it, nearest first.
 std::vector<std::filesystem::path> ancestors(std::filesystem::path start);
 
-// The folders that an environment variable such as PATH lists.
+// The folders that an environment variable such as PATH lists; those that depend on the current
+// folder are left out.
 std::vector<std::filesystem::path> folders_of(const char* variable);
 
 // Whether it is a regular file that this user may execute.
