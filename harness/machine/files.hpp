@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: where programs lie, and writing that is whole or not at all.
 #pragma once
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +21,11 @@ std::vector<std::filesystem::path> folders_of(const char* variable);
 
 // Whether it is a regular file that this user may execute.
 bool is_executable(const std::filesystem::path& path);
+
+// The content of a regular file of at most `most` bytes. Throws Error(usage) naming the path and
+// the reason; a pipe or a device, which may have no end, is not opened for long enough to wait for
+// it.
+std::string read_file(const std::filesystem::path& path, std::size_t most);
 
 // Writes all of it to an open file, however many calls that takes. Returns 0, or errno.
 int write_all(int file, std::string_view content);
