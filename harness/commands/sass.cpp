@@ -14,7 +14,7 @@
 #include "harness/error.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/run/journal.hpp"
-#include "harness/run/run_schema.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::commands {

@@ -16,8 +16,8 @@
 #include "harness/machine/excerpt.hpp"
 #include "harness/machine/files.hpp"
 #include "harness/run/descriptions.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/run/loop_texts.hpp"
-#include "harness/run/run_schema.hpp"
 
 namespace assay {
 namespace {

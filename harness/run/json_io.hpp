@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `assay.run/1` as JSON, both ways. Only .cpp files include this: the JSON header is heavy.
 #pragma once
+#include <filesystem>
+
 #include "harness/machine/environment.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/measurement.hpp"
@@ -23,5 +25,23 @@ Json to_json(const Measurement& measurement);
 Json to_json(const Environment& environment);
 Json to_json(const RunOptions& options);
 RunOptions options_from_json(const Field& options);
+
+// What `assay.run/1` promises is checked once, where a file or a journal comes in: its readers then
+// find what they look for, of the type they expect. The whole of it is the JSON schema of the
+// reports; this is what C++ reads. In run_schema.cpp.
+inline constexpr const char* kSchema = "assay.run/1";
+
+// Throws Error(usage) unless the document says it is an assay.run/1, naming what it is instead.
+void require_schema(const Json& json, const JsonSource& source);
+
+// Everything but the measurements: the environment, and how it was run.
+void check_header(const Field& header);
+
+// One measurement of a run file. `is_ours`: of a journal, where what was measured has all that
+// `assay run` wrote.
+void check_measurement(const Field& measurement, bool is_ours);
+
+// A whole run file: read, and checked as above.
+Json read_run_file(const std::filesystem::path& path);
 
 }  // namespace assay

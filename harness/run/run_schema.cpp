@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/run/run_schema.hpp"
+#include "harness/run/json_io.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -14,8 +14,8 @@
 
 #include "harness/code/verification.hpp"
 #include "harness/run/journal.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/run/progress.hpp"
-#include "harness/run/run_schema.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/worker.hpp"
 #include "harness/statistics.hpp"

@@ -5,7 +5,7 @@
 
 #include "harness/code/cubin.hpp"
 #include "harness/code/sass_check.hpp"
-#include "harness/run/run_schema.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay::sass {

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "harness/run/run_schema.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/tests/scratch.hpp"
 
 namespace assay {

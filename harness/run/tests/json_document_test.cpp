@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "harness/run/run_schema.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/tests/scratch.hpp"
 
 namespace assay {

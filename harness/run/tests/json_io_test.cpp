@@ -8,7 +8,6 @@
 
 #include "harness/error.hpp"
 #include "harness/machine/files.hpp"
-#include "harness/run/run_schema.hpp"
 #include "harness/tests/scratch.hpp"
 
 namespace assay {

@@ -6,7 +6,7 @@
 
 #include "harness/error.hpp"
 #include "harness/machine/files.hpp"
-#include "harness/run/run_schema.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/sass/cost/cost_table.hpp"
 
 namespace assay::sass {
