@@ -48,8 +48,14 @@ if(ASSAY_BUILD_TESTS)
 endif()
 
 # Debian has Google Benchmark, fmt and RE2 as shared libraries only: copies lie beside the programs, so
-# that the build folder can be carried to a machine without them.
-set(CMAKE_BUILD_RPATH "\$ORIGIN")
+# that the build folder can be carried to a machine without them. The program looks there before it
+# looks where LD_LIBRARY_PATH says, which often has an empty entry, the current folder. CMake would
+# add another if the path changed on installation.
+if(NOT DEFINED CMAKE_INSTALL_RPATH)
+  set(CMAKE_INSTALL_RPATH "\$ORIGIN")
+endif()
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+add_link_options($<HOST_LINK:LINKER:--disable-new-dtags>)
 function(assay_carry_shared_libraries target)
   foreach(library benchmark::benchmark fmt::fmt re2::re2)
     get_target_property(type ${library} TYPE)

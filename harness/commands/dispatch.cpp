@@ -5,12 +5,15 @@
 #include <exception>
 
 #include "harness/commands/commands.hpp"
+#include "harness/commands/startup.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/environment.hpp"
 
 namespace assay::commands {
 
 int main(int argc, char** argv) {
+  open_closed_descriptors();
+  forget_current_folder(argv);
   CLI::App app{
       "assay: find out what an NVIDIA GPU, and the kernels that run on it, are really made of"};
   app.name("assay");

@@ -105,7 +105,6 @@ std::vector<Ability> abilities(const Machine& machine) {
       {"watch clocks, power and throttling", first_of({gpu, missing(software, "NVML"), nvml})},
       {"read hardware counters", first_of({gpu, missing(software, "CUPTI"), counters})},
       {"compare with cuBLASLt", first_of({gpu, missing(software, "cuBLASLt")})},
-      {"compare with cuDNN", first_of({gpu, missing(software, "cuDNN")})},
       {"measure collectives", first_of({gpu, missing(software, "NCCL"), peers})},
   };
 }

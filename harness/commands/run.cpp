@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // `assay run`: measure.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "harness/commands/commands.hpp"
+#include "harness/error.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/worker.hpp"
 
 namespace assay::commands {
+namespace {
+
+// CLI::Range lets "nan" through.
+CLI::Validator number_within(double low, double high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
+    return fmt::format("'{}' is not a number from {} to {}", excerpt(text), low, high);
+  };
+  return {check, fmt::format("FLOAT in [{} - {}]", low, high)};
+}
+
+}  // namespace
 
 void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Measure: probes, kernels, collectives");
@@ -35,32 +52,43 @@ void add_run(CLI::App& app, int& exit_code) {
           ->check(CLI::Range(1, 1000));
   auto* resume = command->add_option("--resume", request->resume,
                                      "Go on with the run in this folder, as it was started");
-  for (auto* fixed : {filter, suite, out, device, repetitions}) resume->excludes(fixed);
   command
-      ->add_option("--interval", options.sampling.half_width,
-                   "Stop when the 95% interval of the median is within +- this share (0.005; a "
-                   "fifth of it for figures in cycles)")
-      ->check(CLI::Range(1e-6, 0.5));
-  command
-      ->add_option("--time-cap", options.sampling.time_cap_s,
-                   "Seconds of sampling per case at most (quick: 0.25, else 2)")
-      ->check(CLI::PositiveNumber);
+      ->add_flag("--or-new", request->or_new,
+                 "With --resume: if that run is of another build, GPU or host, start a new one "
+                 "with its cases and options (default: refuse)")
+      ->needs(resume);
+  auto* interval =
+      command
+          ->add_option("--interval", options.sampling.half_width,
+                       "Stop when the 95% interval of the median is within +- this share (0.005; a "
+                       "fifth of it for figures in cycles)")
+          ->check(number_within(1e-6, 0.5));
+  auto* time_cap = command
+                       ->add_option("--time-cap", options.sampling.time_cap_s,
+                                    "Seconds of sampling per case at most (quick: 0.25, else 2)")
+                       ->check(number_within(1e-3, 1e6));
   command
       ->add_option("--deadline", request->deadline_s,
                    "Seconds until a case counts as hung and its process is killed (120)")
-      ->check(CLI::PositiveNumber);
+      ->check(number_within(1e-3, 1e6));
   command
       ->add_option("--wait", request->wait_s,
                    "Seconds to wait, at most, until no other process is on the GPU (0: measure "
                    "beside it and flag every figure)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", options.seed, "For the order of cases and for their data (1)");
-  command->add_flag("--counters", options.counters,
-                    "After timing, run once more under CUPTI and record hardware counters");
-  command->add_option(
-      "--profile", *profile,
-      "Launch this one case once, in this process, for ncu or nsys; what is measured "
-      "lies between cudaProfilerStart and cudaProfilerStop");
+      ->check(number_within(0, 1e6));
+  auto* seed =
+      command->add_option("--seed", options.seed, "For the order of cases and for their data (1)");
+  auto* counters =
+      command->add_flag("--counters", options.counters,
+                        "After timing, run once more under CUPTI and record hardware counters");
+  command
+      ->add_option("--profile", *profile,
+                   "Launch this one case once, in this process, for ncu or nsys; what is measured "
+                   "lies between cudaProfilerStart and cudaProfilerStop")
+      ->excludes(resume);
+  // What a run was started with holds to its end.
+  for (auto* fixed : {filter, suite, out, device, repetitions, interval, time_cap, seed, counters})
+    resume->excludes(fixed);
   command->allow_extras();
   command->footer(
       "Flags that begin with --benchmark_ go to Google Benchmark (--benchmark_out=FILE writes its "
@@ -86,6 +114,11 @@ void add_run(CLI::App& app, int& exit_code) {
       else if (word != "--")
         request->benchmark_flags.push_back(word);
     }
+    if (!request->resume.empty() && !request->filter.empty())
+      throw Error(ExitCode::usage,
+                  "--resume goes on with the cases it was started with: leave out "
+                  "the filter '" +
+                      excerpt(request->filter) + "'");
     exit_code = static_cast<int>(run(*request));
   });
 }

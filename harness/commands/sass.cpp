@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -13,6 +14,7 @@
 #include "harness/error.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/run/journal.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::commands {
@@ -45,13 +47,24 @@ std::vector<std::pair<Selected, Target>> pairs(const Options& options) {
   return wanted;
 }
 
+// Whether it is what write_run() leaves: nothing in it was measured.
+bool is_of_check(const std::filesystem::path& run) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(run, ignored)) return false;
+  const Json json = read_run_file(run);
+  return !json.contains("run") && std::ranges::all_of(json["measurements"], [](const Json& m) {
+    const std::string status = text_in(m, "status");
+    return status == "not_run" || status == "failed";
+  });
+}
+
 // A run file of what was built and disassembled but not run, for the report.
 void write_run(const std::filesystem::path& folder, const std::vector<Verification>& verified,
                const std::vector<std::pair<Selected, Target>>& wanted) {
   Json header = {{"schema", kSchema}, {"environment", to_json(capture_environment(0))}};
   header["environment"]["gpu"] = nullptr;  // nothing ran, so no GPU is what was measured
-  std::error_code ignored;
-  std::filesystem::remove(folder / "journal.jsonl", ignored);
+  if (is_of_check(folder / "run.json"))    // an earlier check makes room, a run does not
+    for (const char* file : {"journal.jsonl", "run.json"}) std::filesystem::remove(folder / file);
   Journal journal = Journal::create(folder, header);
   for (std::size_t i = 0; i < verified.size(); ++i) {
     const Verification& v = verified[i];
@@ -75,6 +88,8 @@ void write_run(const std::filesystem::path& folder, const std::vector<Verificati
 }
 
 ExitCode check_all(const Options& options) {
+  if (!options.out.empty() && !is_of_check(options.out / "run.json"))
+    Journal::require_none_in(options.out);
   const auto wanted = pairs(options);
   const auto verified = verify_all(wanted);
   std::size_t wrong = 0;
@@ -133,10 +148,14 @@ void add_sass(CLI::App& app, int& exit_code) {
   command->add_flag("--json", view.json, "As JSON, for programs (assay.sass/1)");
   command->add_option("--svg", view.svg,
                       "Also a picture of the first loop: its instructions along time, by pipe");
-  command->add_flag("--check", options->check,
-                    "Check every case against what its probe expects, for every target");
-  command->add_option("--out", options->out,
-                      "With --check: folder for a run.json of what was verified, for the report");
+  auto* check =
+      command->add_flag("--check", options->check,
+                        "Check every case against what its probe expects, for every target");
+  command
+      ->add_option("--out", options->out,
+                   "With --check: folder for a run.json of what was verified, for the report; not "
+                   "one that holds a run")
+      ->needs(check);
   command->footer(
       "Needs no GPU.\n\n"
       "Examples:\n"

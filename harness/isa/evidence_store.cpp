@@ -5,14 +5,12 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "harness/machine/files.hpp"
+#include "harness/run/json_document.hpp"
 
 namespace assay::isa {
 namespace {
-
-using Json = nlohmann::json;
 
 Json to_json(const std::string& key, const Evidence& evidence) {
   return {key, evidence.accepted, evidence.opcodes, evidence.calls, evidence.words};
@@ -23,12 +21,12 @@ Json to_json(const std::string& key, const Evidence& evidence) {
 EvidenceStore::EvidenceStore(std::filesystem::path file) : file_(std::move(file)) {
   std::ifstream stream(file_);
   for (std::string line; std::getline(stream, line);) {
-    const Json json = Json::parse(line, nullptr, false);
     try {
+      const Json json = parse_json(line, {file_.string()});
       known_[json.at(0)] = {
           .accepted = json.at(1), .opcodes = json.at(2), .calls = json.at(3), .words = json.at(4)};
-    } catch (const Json::exception&) {
-      continue;  // cut short
+    } catch (const std::exception&) {
+      continue;  // cut short, or not ours
     }
   }
 }

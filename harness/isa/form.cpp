@@ -13,11 +13,11 @@
 #include <set>
 
 #include "harness/error.hpp"
-#include "harness/excerpt.hpp"
 #include "harness/instruction/notation.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/instruction/registry.hpp"
 #include "harness/isa/environment.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::isa {

@@ -35,7 +35,6 @@ constexpr Row kRows[] = {
     {"NCCL", "ASSAY_NCCL_LIBRARY", {"libnccl.so.2"}},
     {"nvJitLink", "ASSAY_NVJITLINK_LIBRARY", {"libnvJitLink.so.13"}},
     {"cuBLASLt", "ASSAY_CUBLASLT_LIBRARY", {"libcublasLt.so.13", "libcublasLt.so.12"}},
-    {"cuDNN", "ASSAY_CUDNN_LIBRARY", {"libcudnn.so.9"}},
     {"Zstandard", "ASSAY_ZSTD_LIBRARY", {"libzstd.so.1"}},
 };
 
@@ -85,10 +84,8 @@ std::vector<fs::path> tool_folders() {
   folders.emplace_back(ASSAY_EXTRA_CUDA_DIR "/bin");
 #endif
   folders.emplace_back("/usr/local/cuda/bin");
-  std::error_code ignored;
-  for (const fs::path& start : {executable_folder(), fs::current_path(ignored)})
-    for (const fs::path& folder : ancestors(start))
-      append_matches(folders, (folder / ".toolchain/nvidia/*/bin").string());
+  for (const fs::path& folder : ancestors(executable_folder()))
+    append_matches(folders, (folder / ".toolchain/nvidia/*/bin").string());
   return folders;
 }
 

@@ -16,7 +16,6 @@ enum class Library : std::uint8_t {
   nccl,
   nvjitlink,
   cublaslt,
-  cudnn,
   zstd
 };
 
@@ -69,8 +68,8 @@ class DynamicLibrary {
 
 // Path of NVIDIA's tool `name` ("nvdisasm", "cuobjdump"). Searches $ASSAY_NVDISASM (the tool's name
 // in capitals), $PATH, $CUDA_HOME/bin, the build-time toolkit, /usr/local/cuda/bin, and a
-// `.toolchain/nvidia/*/bin` above the executable or the current folder.
-// Throws Error(unfit) if there is none.
+// `.toolchain/nvidia/*/bin` above the executable; never the current folder, in which anybody's
+// files may lie. Throws Error(unfit) if there is none.
 std::string find_tool(std::string_view name);
 
 }  // namespace assay

@@ -3,15 +3,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
 
 #include "harness/error.hpp"
+#include "harness/machine/excerpt.hpp"
 
 namespace assay {
 namespace fs = std::filesystem;
@@ -48,7 +51,8 @@ std::vector<fs::path> folders_of(const char* variable) {
   const std::string_view list = value ? value : "";
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(':', begin), list.size());
-    if (end > begin) folders.emplace_back(list.substr(begin, end - begin));
+    if (list.substr(begin, end - begin).starts_with('/'))
+      folders.emplace_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
   return folders;
@@ -57,6 +61,34 @@ std::vector<fs::path> folders_of(const char* variable) {
 bool is_executable(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::string read_file(const fs::path& path, std::size_t most) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ExitCode::usage, fmt::format("cannot read {}: {}", excerpt(path.string()), why));
+  };
+  // Opening a pipe would wait for its writer.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) refuse(std::strerror(errno));
+  const struct Closer {
+    int file;
+    ~Closer() { ::close(file); }
+  } closer{file};
+  struct stat status {};
+  if (::fstat(file, &status) != 0) refuse(std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) refuse("it is a folder; give a file");
+  if (!S_ISREG(status.st_mode)) refuse("it is a pipe or a device; give a regular file");
+  if (static_cast<std::uint64_t>(status.st_size) > most)
+    refuse(fmt::format("it has {} bytes; at most {} are read", status.st_size, most));
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t n = ::read(file, content.data() + done, content.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) refuse(std::strerror(errno));
+    if (n == 0) content.resize(done);  // cut short meanwhile
+    done += static_cast<std::size_t>(n);
+  }
+  return content;
 }
 
 int write_all(int file, std::string_view content) {

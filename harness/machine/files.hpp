@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: where programs lie, and writing that is whole or not at all.
 #pragma once
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,11 +15,17 @@ std::filesystem::path executable_folder();
 // `start` and every folder above it, nearest first.
 std::vector<std::filesystem::path> ancestors(std::filesystem::path start);
 
-// The folders that an environment variable such as PATH lists.
+// The folders that an environment variable such as PATH lists; those that depend on the current
+// folder are left out.
 std::vector<std::filesystem::path> folders_of(const char* variable);
 
 // Whether it is a regular file that this user may execute.
 bool is_executable(const std::filesystem::path& path);
+
+// The content of a regular file of at most `most` bytes. Throws Error(usage) naming the path and
+// the reason; a pipe or a device, which may have no end, is not opened for long enough to wait for
+// it.
+std::string read_file(const std::filesystem::path& path, std::size_t most);
 
 // Writes all of it to an open file, however many calls that takes. Returns 0, or errno.
 int write_all(int file, std::string_view content);

@@ -91,12 +91,6 @@ std::string nvjitlink_version(const DynamicLibrary& library) {
   return dotted(major, minor);
 }
 
-std::string cudnn_version(const DynamicLibrary& library) {
-  std::size_t (*get)() = library["cudnnGetVersion"];  // known without cuDNN's headers
-  const std::size_t version = get();                  // 91400
-  return dotted(version / 10000, version / 100 % 100, version % 100);
-}
-
 // "Cuda compilation tools, release 13.2, V13.2.86"
 Software tool(const char* name) {
   try {
@@ -121,7 +115,6 @@ std::vector<Software> installed_software() {
           opened("NCCL", Library::nccl, nccl_version),
           opened("nvJitLink", Library::nvjitlink, nvjitlink_version),
           located("cuBLASLt", Library::cublaslt),
-          opened("cuDNN", Library::cudnn, cudnn_version),
           tool("nvdisasm"),
           tool("cuobjdump")};
 }

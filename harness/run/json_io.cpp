@@ -3,12 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "harness/error.hpp"
 
@@ -158,48 +154,14 @@ Json to_json(const RunOptions& options) {
           {"profile", options.profile}};
 }
 
-RunOptions options_from_json(const Json& json) {
-  RunOptions options;
-  options.sampling.half_width = json.at("half_width");
-  options.sampling.time_cap_s = json.at("time_cap_s");
-  options.seed = json.at("seed");
-  options.counters = json.at("counters");
-  options.profile = json.at("profile");
-  return options;
-}
-
-Json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw Error(ExitCode::usage, fmt::format("cannot read {}: {}", path.string(),
-                                             std::strerror(errno ? errno : EIO)));
-  std::ostringstream content;
-  content << file.rdbuf();
-  try {
-    return Json::parse(content.str());
-  } catch (const Json::parse_error& error) {
-    // "[json.exception.parse_error.101] parse error at line 3, column 7: ..."
-    std::string words = error.what();
-    if (const auto at = words.find("at line"); at != std::string::npos) words = words.substr(at);
-    throw Error(ExitCode::usage, fmt::format("{} is not valid JSON {}: is it a complete run file?",
-                                             path.string(), words));
-  }
-}
-
-void require_schema(const Json& json, const std::filesystem::path& path) {
-  const auto found = json.is_object() ? json.find("schema") : json.end();
-  if (!json.is_object() || found == json.end() || !found->is_string())
-    throw Error(ExitCode::usage, path.string() +
-                                     " is not an assay run file: its field 'schema' is "
-                                     "missing; give a run.json made by `assay run`");
-  const std::string schema = *found;
-  if (schema == kSchema) return;
-  const bool newer = schema.starts_with("assay.run/");
-  throw Error(ExitCode::usage,
-              fmt::format("{}: schema '{}' {}", path.string(), schema,
-                          newer ? "is not the '" + std::string(kSchema) +
-                                      "' this program reads: use the assay that wrote it"
-                                : "is not an assay run file's"));
+RunOptions options_from_json(const Field& options) {
+  RunOptions read;
+  read.sampling.half_width = options.at("half_width").number(0, 1);
+  read.sampling.time_cap_s = options.at("time_cap_s").number(0);
+  read.seed = options.at("seed").seed();
+  read.counters = options.at("counters").flag();
+  read.profile = options.at("profile").flag();
+  return read;
 }
 
 }  // namespace assay

@@ -2,17 +2,13 @@
 // `assay.run/1` as JSON, both ways. Only .cpp files include this: the JSON header is heavy.
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "harness/machine/environment.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/measurement.hpp"
+#include "harness/run/json_document.hpp"
 
 namespace assay {
-
-using Json = nlohmann::ordered_json;
-
-inline constexpr const char* kSchema = "assay.run/1";
 
 // Significant digits of numbers in a run file: of samples and series, whose own noise is a
 // thousand times larger, and of everything else.
@@ -28,13 +24,24 @@ Json to_json(const SassRecord& record);
 Json to_json(const Measurement& measurement);
 Json to_json(const Environment& environment);
 Json to_json(const RunOptions& options);
-RunOptions options_from_json(const Json& json);
+RunOptions options_from_json(const Field& options);
 
-// Parses a file. Each failure is one line that names the file, the place and the mend: missing,
-// no permission, not JSON (with line and column).
-Json read_json(const std::filesystem::path& path);
+// What `assay.run/1` promises is checked once, where a file or a journal comes in: its readers then
+// find what they look for, of the type they expect. The whole of it is the JSON schema of the
+// reports; this is what C++ reads. In run_schema.cpp.
+inline constexpr const char* kSchema = "assay.run/1";
 
-// Throws Error(usage) unless `json` says it is an assay.run/1, naming what it is instead.
-void require_schema(const Json& json, const std::filesystem::path& path);
+// Throws Error(usage) unless the document says it is an assay.run/1, naming what it is instead.
+void require_schema(const Json& json, const JsonSource& source);
+
+// Everything but the measurements: the environment, and how it was run.
+void check_header(const Field& header);
+
+// One measurement of a run file. `is_ours`: of a journal, where what was measured has all that
+// `assay run` wrote.
+void check_measurement(const Field& measurement, bool is_ours);
+
+// A whole run file: read, and checked as above.
+Json read_run_file(const std::filesystem::path& path);
 
 }  // namespace assay

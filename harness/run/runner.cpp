@@ -14,6 +14,7 @@
 
 #include "harness/code/verification.hpp"
 #include "harness/run/journal.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/run/progress.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/worker.hpp"
@@ -22,6 +23,7 @@
 namespace assay {
 namespace {
 
+constexpr int kMostDevices = 1024, kMostRepetitions = 1000;
 constexpr double kStartSeconds = 120;  // for a process to open its GPU, even on a cold machine
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -47,6 +49,8 @@ class Run {
     std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error, as a full disk is
     initialize_google_benchmark();  // first, so that a mistyped flag leaves nothing behind
     if (has_flag("--benchmark_list_tests")) {
+      if (!request_.resume.empty())
+        throw Error(ExitCode::usage, "--resume measures: leave out --benchmark_list_tests");
       select_all();
       drive_google_benchmark();
       return ExitCode::ok;
@@ -87,16 +91,17 @@ class Run {
   void read_journal() {
     journal_.emplace(Journal::resume(request_.resume));
     request_.out = request_.resume;
-    const Json& header = journal_->header();
-    if (!header.contains("run"))
+    const JsonSource source = journal_->source();
+    const Field header(journal_->header(), source);
+    if (!header.has("run"))
       throw Error(ExitCode::usage, fmt::format("{} was not made by `assay run`: there is nothing "
                                                "in it to go on with",
                                                request_.out.string()));
-    const Json& run = header["run"];
-    request_.filter = run.at("filter");
-    request_.suite = run.at("suite");
-    request_.device = run.at("device");
-    request_.repetitions = run.at("repetitions");
+    const Field run = header.at("run");
+    request_.filter = run.at("filter").text();
+    request_.suite = run.at("suite").text();
+    request_.device = static_cast<int>(run.at("device").integer(0, kMostDevices));
+    request_.repetitions = static_cast<int>(run.at("repetitions").integer(1, kMostRepetitions));
     request_.options = options_from_json(run.at("options"));
     initialize_google_benchmark();  // now that the repetitions are known
   }
@@ -129,10 +134,19 @@ class Run {
     no_gpu_ = described->value("no_gpu", std::string());
     environment_ = described->at("environment");
     look_at_others();
-    if (journal_ && gpu_name(journal_->header().at("environment")) != gpu_name(environment_))
-      throw Error(ExitCode::unfit, fmt::format("{} was started on another GPU: resume it there, or "
-                                               "start a new run with --out",
-                                               request_.out.string()));
+    if (journal_) refuse_another_place();
+  }
+
+  // Measurements of two builds, GPUs or hosts are not one run.
+  void refuse_another_place() {
+    const std::string difference = journal_->difference_from(environment_);
+    if (difference.empty()) return;
+    const std::string said = fmt::format("{} was started on {}", request_.out.string(), difference);
+    if (!request_.or_new)
+      throw Error(ExitCode::unfit, said + ": resume it there, or add --or-new for a new run");
+    fmt::print(stderr, "assay: {}: a new run is started\n", said);
+    journal_.reset();
+    request_.out.clear();
   }
 
   // Last of what can go wrong before the first measurement: a mistake leaves no folder behind.
@@ -152,11 +166,6 @@ class Run {
           {"repetitions", request_.repetitions},
           {"options", to_json(request_.options)}}}};
     journal_.emplace(Journal::create(request_.out, header));
-  }
-
-  static std::string gpu_name(const Json& environment) {
-    const Json& gpu = environment.at("gpu");
-    return gpu.is_null() ? "none" : gpu.at("name").get<std::string>();
   }
 
   void select_all() { cases_ = select(request_.filter, request_.suite); }
@@ -211,8 +220,7 @@ class Run {
     Json measurement;
     if (journal_->has(selected.name, repetition)) {
       for (const Json& m : journal_->measurements())
-        if (m.at("name") == selected.name && m.value("repetition", 0) == repetition)
-          measurement = m;
+        if (m.at("name") == selected.name && m.at("repetition") == repetition) measurement = m;
     } else {
       progress_->begin(selected.name);
       measurement = measure(selected, repetition);

@@ -20,6 +20,7 @@ struct RunRequest {
   std::string suite = "quick";
   std::filesystem::path out = {};     // empty: out/<date>-<suite>
   std::filesystem::path resume = {};  // a folder to go on with, instead of out
+  bool or_new = false;                // a new run where `resume` is of another build, GPU or host
   int device = 0;
   int repetitions = 1;      // each in a process of its own
   double deadline_s = 120;  // for one case, until it counts as hung

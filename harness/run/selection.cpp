@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "harness/error.hpp"
-#include "harness/excerpt.hpp"
+#include "harness/machine/excerpt.hpp"
 
 namespace assay {
 namespace {

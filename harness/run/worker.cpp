@@ -19,6 +19,8 @@ namespace assay {
 namespace {
 
 constexpr int kRequests = 3, kAnswers = 4;
+const JsonSource kRequest{"what the measuring process is asked", "measure again"};
+const JsonSource kAnswer{"what the measuring process answered", "measure again"};
 
 bool write_line(int file, const std::string& line) { return write_all(file, line + "\n") == 0; }
 
@@ -79,7 +81,7 @@ int worker_main(int device_index) {
       buffered.append(chunk, static_cast<std::size_t>(n));
       continue;
     }
-    const Json request = Json::parse(buffered.substr(0, end_of_line));
+    const Json request = parse_json(buffered.substr(0, end_of_line), kRequest);
     buffered.erase(0, end_of_line + 1);
     Json answer;
     try {
@@ -88,7 +90,7 @@ int worker_main(int device_index) {
       } else {
         const auto [probe, which] = find_case(request.at("name"));
         Measurement found = measure_case(
-            *probe, *which, options_from_json(request.at("options")),
+            *probe, *which, options_from_json(Field(request, kRequest).at("options")),
             on_host(*probe, *which) ? nullptr : gpu.context(request.value("siblings", 0)));
         answer["measurement"] = to_json(found);
         answer["loaded"] = found.loaded;
@@ -158,7 +160,7 @@ std::optional<Json> Worker::ask(const Json& request, std::chrono::duration<doubl
   if (!write_line(request_, request.dump())) kill_child("the measuring process ended");
   while (alive()) {
     if (const auto end = pending_.find('\n'); end != std::string::npos) {
-      const Json answer = Json::parse(pending_.substr(0, end));
+      const Json answer = parse_json(pending_.substr(0, end), kAnswer);
       pending_.erase(0, end + 1);
       return answer;
     }

@@ -15,8 +15,7 @@ struct MeasuredLoops::Impl {
 };
 
 MeasuredLoops::MeasuredLoops(const std::filesystem::path& run) {
-  Json json = read_json(run);
-  require_schema(json, run);
+  Json json = read_run_file(run);
   impl_ = std::make_unique<const Impl>(Impl{std::move(json.at("measurements"))});
 }
 MeasuredLoops::~MeasuredLoops() = default;

@@ -127,22 +127,88 @@ def test_nothing_to_resume(assay):
         "none holds no run to resume: there is no journal.jsonl in it")
     for header, said in (
         ('{"schema": "assay.run/7"}', "schema 'assay.run/7' is not the 'assay.run/1' this program"),
-        ('{"schema": "assay.run/1"}', "was not made by `assay run`"),
-        ("[1, 2", "is not"),
+        ('{"schema": "assay.run/1"}', "line 1: field 'environment' is missing: "),
+        ('{"schema": "assay.run/1", "environment": {}}', "was not made by `assay run`"),
+        ('{"schema": "assay.run/1", "environment": {}, "run": {}}', "line 1: field 'run.filter' is missing: "),
+        ("[1, 2", "line 1 is not valid JSON at column 6: "),
     ):
         (assay.folder / "odd").mkdir(exist_ok=True)
         (assay.folder / "odd/journal.jsonl").write_text(header + "\n")
         assert said in one_line(assay, "run", "--resume", "odd", code=2)
 
 
-def test_another_gpu_is_refused(assay):
-    assay.run("run", "--out", "out")
+@pytest.mark.parametrize(("place", "value", "said"), [
+    (["gpu"], {"name": "Another GPU", "id": "00112233aabbccdd"}, 'another GPU (name: "Another GPU", here null)'),
+    (["assay", "commit"], "0123456789ab", 'another build of assay (commit: "0123456789ab", here '),
+    (["host", "logical_cores"], 1000, "another host (logical_cores: 1000, here "),
+])
+def test_another_gpu_build_or_host_is_refused(assay, place, value, said):
+    assay.run("run", "good", "--out", "out")
     journal = assay.folder / "out/journal.jsonl"
     lines = journal.read_text().split("\n")
     header = json.loads(lines[0])
-    header["environment"]["gpu"] = {"name": "Another GPU"}
+    inner = header["environment"]
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
     journal.write_text("\n".join([json.dumps(header), *lines[1:]]))
-    assert "was started on another GPU" in one_line(assay, "run", "--resume", "out", code=4)
+    before = journal.read_text()
+    refused = one_line(assay, "run", "--resume", "out", code=4)
+    assert refused.startswith(f"out was started on {said}")
+    assert refused.endswith("resume it there, or add --or-new for a new run")
+    done = assay.run("run", "--resume", "out", "--or-new")
+    assert journal.read_text() == before
+    assert list(assay.results(done.stdout.strip().removesuffix("/run.json"))) == [
+        json.loads(line)["measurement"]["name"] for line in lines[1:-1]]
+
+
+@pytest.mark.parametrize("ignored", [
+    ["--seed", "2"], ["--interval", "0.1"], ["--time-cap", "1"], ["--counters"], ["--suite", "full"],
+    ["--repetitions", "2"], ["--device", "1"], ["--profile", "good/steady/0"], ["-steady/0"],
+    ["--benchmark_repetitions=2"], ["--benchmark_list_tests"],
+])
+def test_resume_refuses_options_that_it_would_ignore(assay, ignored):
+    assay.run("run", "good/steady/0", "--out", "out")
+    before = assay.journal()
+    assay.run("run", "--resume", "out", *ignored, code=2)
+    assert assay.journal() == before
+
+
+def test_an_edited_journal_names_line_and_field(assay):
+    assay.run("run", "good", "--out", "out")
+    journal = assay.folder / "out/journal.jsonl"
+    lines = journal.read_text().split("\n")
+    measurement = json.loads(lines[2])
+    measurement["measurement"]["samples"]["time_ns"] = []
+    journal.write_text("\n".join([*lines[:2], json.dumps(measurement), *lines[3:]]))
+    assert one_line(assay, "run", "--resume", "out", code=2) == (
+        "out/journal.jsonl: line 3: field 'measurement.samples.time_ns' holds no sample: restore the file or delete "
+        "that line, then --resume again")
+    journal.write_text("\n".join([*lines[:2], lines[1], *lines[2:]]))
+    said = one_line(assay, "run", "--resume", "out", code=2)
+    assert said.startswith("out/journal.jsonl: line 3: field 'measurement' is 'good/steady/")
+    assert "again, which line 2 holds" in said
+
+
+def test_a_check_writes_over_no_run(tmp_path):
+    check = [built("assay"), "sass", "--check", "^sass/ffma/f32$", "--target", "sm_90a", "--out", "out"]
+    run = ["run", "^host/", "--out", "out"]
+
+    def call(*command):
+        return subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, timeout=120)
+
+    for _ in range(2):  # the second writes over the first
+        assert call(*check).returncode == 0
+    assert call(built("assay"), *run).returncode == 2
+    for name in ("journal.jsonl", "run.json"):
+        (tmp_path / "out" / name).unlink()
+    (tmp_path / "out/run.json").write_bytes((ROOT / "results/h200/2026-11-21-torch/run.json").read_bytes())
+    before = (tmp_path / "out/run.json").read_bytes()
+    done = call(*check)
+    assert done.returncode == 2 and "out holds a run already" in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["run.json"]
+    assert (tmp_path / "out/run.json").read_bytes() == before
+    assert call(built("assay"), "sass", "^sass/ffma/f32$", "--out", "elsewhere").returncode == 2
 
 
 @pytest.mark.parametrize("out", ["/proc/none/run", "/dev/full/run"])

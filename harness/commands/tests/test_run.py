@@ -165,6 +165,17 @@ def test_a_disk_that_fills_up(assay):
     whole(assay, before, SLOW)
 
 
+def test_a_folder_deleted_while_measuring_is_made_again(assay):
+    process = assay.start("run", "slow", "--suite", "full", "--out", "out")
+    assay.wait_for_lines(4)
+    shutil.rmtree(assay.folder / "out")
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "out/journal.jsonl was deleted: it is made again with the " in error
+    assert sorted(assay.results()) == sorted(SLOW)
+    assert len(assay.journal()) == 1 + len(SLOW)
+
+
 def test_google_benchmarks_own_flags(assay):
     """compare.py reads these fields of each benchmark of run_type "iteration"."""
     assay.run("run", "--benchmark_filter=good", "--benchmark_out=gb.json",

@@ -11,8 +11,8 @@
 namespace assay {
 namespace {
 
-TEST(Files, FoldersOfAVariableComeInItsOrderWithoutEmptyOnes) {
-  setenv("ASSAY_TEST_FOLDERS", ":/one::/two/three:", 1);
+TEST(Files, FoldersOfAVariableComeInItsOrderWithoutTheCurrentOne) {
+  setenv("ASSAY_TEST_FOLDERS", ":/one::/two/three:.:four", 1);
   EXPECT_EQ(folders_of("ASSAY_TEST_FOLDERS"),
             (std::vector<std::filesystem::path>{"/one", "/two/three"}));
   unsetenv("ASSAY_TEST_FOLDERS");

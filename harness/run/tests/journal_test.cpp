@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "harness/run/json_io.hpp"
 #include "harness/tests/scratch.hpp"
 
 namespace assay {
@@ -21,7 +22,11 @@ class JournalTest : public ScratchFolder {
 
 const Json kHeader = {{"schema", kSchema}, {"environment", {{"gpu", nullptr}}}};
 Json measurement(const std::string& name, int repetition = 0) {
-  return {{"name", name}, {"kind", "probe"}, {"repetition", repetition}};
+  return {{"name", name},
+          {"kind", "probe"},
+          {"status", "skipped"},
+          {"reason", "it is made up"},
+          {"repetition", repetition}};
 }
 std::string line_of(const std::string& name) {
   return Json{{"measurement", measurement(name)}}.dump() + "\n";
@@ -97,9 +102,99 @@ TEST_F(JournalTest, LosesNothingAfterABrokenLine) {
   const std::string before = content_of(file());
   EXPECT_EQ(message_of(ExitCode::usage, [&] { Journal::resume(run()); }),
             file().string() +
-                ": line 3 is not a measurement: restore the file or delete that line, then "
-                "--resume again");
+                ": line 3 is not valid JSON at column 21: syntax error while parsing object key - "
+                "invalid string: missing closing quote; last read: '\"na'; expected string "
+                "literal, in field 'measurement': "
+                "restore the file or delete that line, then --resume again");
   EXPECT_EQ(content_of(file()), before);
+}
+
+// What somebody edited is refused with its line and its field.
+TEST_F(JournalTest, SaysWhatWasChanged) {
+  { Journal::create(run(), kHeader).append(measurement("a")); }
+  const std::string before = content_of(file());
+  Json ok = measurement("b");
+  ok.update(Json::parse(R"({"status": "ok", "primary": "time_us", "duration_s": 1, "flags": [],
+      "metrics": {"time_us": {"unit": "us", "value": 2, "ci95": [1, 3], "better": "lower"}},
+      "samples": {"time_ns": [2000]}, "conditions": {"stop": "converged"}, "baselines": []})"));
+  const auto said = [&](const Json& changed) {
+    std::ofstream(file()) << before << Json{{"measurement", changed}}.dump() << "\n";
+    const std::string words = message_of(ExitCode::usage, [&] { Journal::resume(run()); });
+    const std::string begin = file().string() + ": line 3: field 'measurement";
+    const std::string end = ": restore the file or delete that line, then --resume again";
+    EXPECT_TRUE(words.starts_with(begin) && words.ends_with(end)) << words;
+    return words.substr(begin.size(), words.size() - begin.size() - end.size());
+  };
+  const auto with = [&](const char* pointer, const Json& value) {
+    Json changed = ok;
+    changed[Json::json_pointer(pointer)] = value;
+    return changed;
+  };
+  EXPECT_EQ(said(with("/name", 7)), ".name' is a number, not a text");
+  EXPECT_EQ(said(with("/name", "a")), "' is 'a' again, which line 2 holds");
+  EXPECT_EQ(said(with("/status", "fine")),
+            ".status' is 'fine', not one of ok, failed, skipped, not_run");
+  EXPECT_EQ(said(with("/repetition", -1)),
+            ".repetition' is -1, not a whole number from 0 to 1000000");
+  EXPECT_EQ(said(with("/repetition", 0.5)), ".repetition' is a number, not a whole number");
+  EXPECT_EQ(said(with("/primary", "other")), ".metrics.other' is missing");
+  EXPECT_EQ(said(with("/samples", Json::array())), ".samples' is an array, not an object");
+  EXPECT_EQ(said(with("/samples/time_ns", Json::array())), ".samples.time_ns' holds no sample");
+  EXPECT_EQ(said(with("/samples/time_ns/0", "2000")),
+            ".samples.time_ns[0]' is a string, not a number");
+  EXPECT_EQ(said(with("/metrics/time_us/ci95", {3, 1})),
+            ".metrics.time_us.ci95' is not an interval [low, high]");
+  EXPECT_EQ(said(with("/conditions/stop", nullptr)), ".conditions.stop' is a null, not a text");
+  std::ofstream(file()) << before << Json{{"measurement", ok}}.dump() << "\n";
+  EXPECT_EQ(Journal::resume(run()).measurements().size(), 2u);
+}
+
+TEST_F(JournalTest, KnowsAnotherBuildGpuAndHost) {
+  const Json here = Json::parse(R"({"gpu": {"name": "NVIDIA H200", "id": "00aa"},
+      "driver": "580.1", "host": {"cpu": "A", "logical_cores": 8},
+      "assay": {"version": "1", "commit": "c0ffee", "dirty": false}})");
+  const Journal journal = Journal::create(run(), {{"schema", kSchema}, {"environment", here}});
+  EXPECT_EQ(journal.difference_from(here), "");
+  const auto with = [&](const char* pointer, const Json& value) {
+    Json changed = here;
+    changed[Json::json_pointer(pointer)] = value;
+    return journal.difference_from(changed);
+  };
+  EXPECT_EQ(with("/assay/commit", "decade"),
+            R"(another build of assay (commit: "c0ffee", here "decade"))");
+  EXPECT_EQ(with("/gpu/id", "00ab"), R"(another GPU (id: "00aa", here "00ab"))");
+  EXPECT_EQ(with("/gpu", nullptr), R"(another GPU (name: "NVIDIA H200", here null))");
+  EXPECT_EQ(with("/gpu", {{"name", "NVIDIA H100"}}),
+            R"(another GPU (name: "NVIDIA H200", here "NVIDIA H100"))");
+  EXPECT_EQ(with("/gpu/name", "the same by another name"), "");
+  EXPECT_EQ(with("/driver", "581"), R"(another driver (driver: "580.1", here "581"))");
+  EXPECT_EQ(with("/host/logical_cores", 9), "another host (logical_cores: 8, here 9)");
+}
+
+TEST_F(JournalTest, AFolderDeletedMeanwhileIsMadeAgain) {
+  Journal journal = Journal::create(run(), kHeader);
+  journal.append(measurement("a"));
+  const std::string before = content_of(file());
+  std::filesystem::remove_all(run());
+  testing::internal::CaptureStderr();
+  journal.append(measurement("b"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "assay: " + file().string() +
+                " was deleted: it is made again with the 1 measurements so far\n");
+  EXPECT_TRUE(content_of(file()).starts_with(before));
+  EXPECT_EQ(read_json(journal.write_run_file())["measurements"].size(), 2u);
+  std::filesystem::remove_all(run());
+  std::ofstream(folder() / "deep" / "run") << "in the way";
+  message_of(ExitCode::io, [&] { journal.append(measurement("c")); });
+}
+
+TEST_F(JournalTest, NothingIsWrittenOverARunFile) {
+  std::filesystem::create_directories(run());
+  std::ofstream(run() / "run.json") << "{}";
+  EXPECT_TRUE(message_of(ExitCode::usage, [&] {
+                Journal::create(run(), kHeader);
+              }).starts_with(run().string() + " holds a run already"));
+  EXPECT_EQ(content_of(run() / "run.json"), "{}");
 }
 
 // Puts /dev/full, which takes nothing, in the place of the descriptor that is open on `path`.

@@ -76,7 +76,9 @@ TEST_F(JsonIo, OptionsComeBackAsTheyWere) {
   RunOptions options{.seed = 42, .counters = true};
   options.sampling.half_width = 0.01;
   options.sampling.time_cap_s = 3;
-  const RunOptions back = options_from_json(to_json(options));
+  const Json json = to_json(options);
+  const JsonSource source{"journal.jsonl"};
+  const RunOptions back = options_from_json(Field(json, source));
   EXPECT_EQ(back.seed, 42u);
   EXPECT_TRUE(back.counters);
   EXPECT_FALSE(back.profile);
@@ -88,7 +90,7 @@ TEST_F(JsonIo, ReadsWhatItWrote) {
   const auto path = folder() / "run.json";
   write_atomically(path, R"({"schema": "assay.run/1"})");
   const Json json = read_json(path);
-  require_schema(json, path);
+  require_schema(json, {path.string()});
   write_atomically(path, "{}");
   EXPECT_EQ(read_json(path), Json::object());
   EXPECT_FALSE(std::filesystem::exists(folder() / "run.json.part"));
@@ -113,7 +115,7 @@ TEST_F(JsonIo, SaysWhyAFileCannotBeRead) {
 
 TEST_F(JsonIo, SaysWhatAFileIsInstead) {
   const auto said = [](const Json& json) {
-    return message_of(ExitCode::usage, [&] { require_schema(json, "x.json"); });
+    return message_of(ExitCode::usage, [&] { require_schema(json, {"x.json"}); });
   };
   EXPECT_EQ(said({{"schema", "assay.run/2"}}),
             "x.json: schema 'assay.run/2' is not the 'assay.run/1' this program reads: use the "

@@ -15,15 +15,14 @@ namespace fs = std::filesystem;
 class CostTableReader {
  public:
   explicit CostTableReader(const fs::path& run) {
-    const Json json = read_json(run);
-    require_schema(json, run);
+    const Json json = read_run_file(run);
     table_.file_ = run;
     const Json& environment = json.at("environment");
     if (environment.contains("gpu") && environment.at("gpu").is_object()) {
       table_.gpu_ = environment["gpu"].value("name", "");
       table_.arch_ = environment["gpu"].value("architecture", "");
     }
-    if (json.contains("run")) table_.started_ = json["run"].value("started", "");
+    if (json.contains("run")) table_.started_ = text_in(json["run"], "started");
     for (const Json& measurement : json.at("measurements")) read(measurement);
   }
 
@@ -55,11 +54,13 @@ class CostTableReader {
     }
   }
 
+  static std::string param(const Json& m, const char* key) {
+    return m.contains("params") ? text_in(m["params"], key) : "";
+  }
+
   // The operand source of a wgmma is not in its opcode.
   static std::string operand_source(const Json& m) {
-    const bool from_registers =
-        m.contains("params") && m["params"].is_object() && m["params"].value("source", "") == "rs";
-    return from_registers ? " rs" : "";
+    return param(m, "source") == "rs" ? " rs" : "";
   }
 
   // Of an instruction that a loop holds alone, by the cycles a scheduler takes for it.
@@ -70,7 +71,7 @@ class CostTableReader {
   // Which pipe an instruction was found on: by the report's clusters, or by the hardware's
   // counters.
   void read_pipe(const Json& m, const std::string& opcode) {
-    std::string pipe = m.value("params", Json::object()).value("pipe", "");
+    std::string pipe = param(m, "pipe");
     if (pipe.empty() && m.contains("counters")) pipe = busiest(m["counters"]);
     if (is_pipe(pipe)) table_.pipes_[opcode] = &pipe_called(pipe);
   }
@@ -107,7 +108,7 @@ class CostTableReader {
   static std::optional<double> arithmetic(const Json& m, const std::string& opcode) {
     const Json& metrics = m["metrics"];
     const bool is_pair = opcode.find("x2") != std::string::npos && m.contains("params");
-    const double results = is_pair ? m["params"].value("results_per_instruction", 1.0) : 1.0;
+    const double results = is_pair ? number_in(m["params"], "results_per_instruction", 1) : 1;
     const bool shared = documented_pipe(opcode).shared;
     const double threads = documented_pipe(opcode).name == "uniform" ? 1 : 32;  // once for a warp
     if (const auto ops = metric(metrics, "ops_per_clock_per_sm"))

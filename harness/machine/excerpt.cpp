@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/excerpt.hpp"
+#include "harness/machine/excerpt.hpp"
 
 #include <algorithm>
 
