@@ -56,6 +56,11 @@ def sign_test(differences: Sequence[float]) -> float:
     return float(stats.binomtest(positive, positive + negative).pvalue)
 
 
+def _exp(logarithm: float) -> float:
+    """Infinite where math.exp() raises: beyond the largest double."""
+    return math.exp(logarithm) if logarithm < 709 else math.inf
+
+
 class LogRatio(NamedTuple):
     """An estimated log ratio whose error follows Student's t (normal when the degrees of freedom are infinite)."""
 
@@ -66,7 +71,7 @@ class LogRatio(NamedTuple):
     def interval(self, confidence: float = 0.95) -> Interval:
         """The ratio (not its logarithm) and its two-sided interval."""
         half = self._quantile((1 + confidence) / 2) * self.standard_error
-        return Interval(math.exp(self.estimate), math.exp(self.estimate - half), math.exp(self.estimate + half))
+        return Interval(_exp(self.estimate), _exp(self.estimate - half), _exp(self.estimate + half))
 
     def p_above(self, ratio: float) -> float:
         """One-sided p-value of "the true ratio is at most `ratio`": small when it is surely above."""
@@ -110,13 +115,15 @@ def log_ratio_of_intervals(base: Interval, candidate: Interval, floor: float = 0
     show (such as the difference between one process and the next); independent errors add in quadrature.
     """
     normal = float(stats.norm.ppf(0.975))
-    halves = [
-        math.inf
-        if not 0 < side.low < math.inf or math.isinf(side.high)
-        else max(math.log(side.high / side.value), math.log(side.value / side.low), 0.0)
-        for side in (base, candidate)
-    ]
-    return LogRatio(math.log(candidate.value / base.value), math.hypot(*halves, math.log1p(floor)) / normal, math.inf)
+    def half(side: Interval) -> float:
+        if not 0 < side.low < math.inf or math.isinf(side.high):
+            return math.inf
+        # Differences of logarithms: a ratio of two doubles may be no double.
+        low, value, high = map(math.log, (side.low, side.value, side.high))
+        return max(high - value, value - low, 0.0)
+
+    error = math.hypot(half(base), half(candidate), math.log1p(floor)) / normal
+    return LogRatio(math.log(candidate.value) - math.log(base.value), error, math.inf)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -35,7 +35,7 @@ def measurement(
 
 def run(*measurements, **environment):
     """A whole document."""
-    gpu = {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 132}
+    gpu = {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 132, "id": "0123456789abcdef"}
     return {
         "schema": "assay.run/1",
         "environment": {

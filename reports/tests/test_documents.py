@@ -75,9 +75,9 @@ def test_an_iteration_is_drawn_along_time(tmp_path, capsys):
     "content, expected",
     [
         ({"schema": "assay.sass/1", "kernels": []}, "no loop to draw"),
-        ({"schema": "assay.sass/1"}, "kernels: damaged"),
+        ({"schema": "assay.sass/1"}, '"kernels" is a required property'),
         ({"schema": "assay.isa/1"}, "schema: 'assay.isa/1' is not 'assay.sass/1'"),
-        (document([{"text": "FADD"}]), "lacks what the picture shows"),
+        (document([{"text": "FADD"}]), 'steps[0]: "address" is a required property'),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path, capsys, content, expected):

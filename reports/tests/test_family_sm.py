@@ -281,9 +281,9 @@ def test_the_matrix_of_the_assembler_answers_where_instructions_exist(tmp_path):
 @pytest.mark.parametrize(
     "content, problem",
     [
-        ("{", "not valid JSON"),
+        ("{", "line 1, column 2: not valid JSON"),
         ("[]", "schema: None is not 'assay.isa/1'"),
-        ('{"schema": "assay.isa/1", "forms": [{}]}', "forms: damaged"),
+        ('{"schema": "assay.isa/1", "assembler": "", "targets": [], "forms": [{}]}', r"forms\[0\]: \"name\" is a"),
     ],
 )
 def test_a_matrix_that_is_none_is_refused_in_one_line(tmp_path, content, problem):
@@ -292,5 +292,5 @@ def test_a_matrix_that_is_none_is_refused_in_one_line(tmp_path, content, problem
     with pytest.raises(RunFileError, match=f"{path}: {problem}") as error:
         isa_file.load(path)
     assert "\n" not in str(error.value)
-    with pytest.raises(RunFileError, match="cannot be read"):
+    with pytest.raises(RunFileError, match="no such file"):
         isa_file.load(tmp_path / "none.json")

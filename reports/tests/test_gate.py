@@ -5,10 +5,11 @@ import pytest
 import runs
 from runs import measurement
 
-from assay.files import Run
+from assay.files import Run, RunFileError
 from assay.files.document import measurement_of
 from assay.gate.command import Exit, judge
-from assay.gate.compare import IncomparableRuns, Rules, Verdict, compare
+from assay.gate.compare import Rules, Verdict, compare
+from assay.gate.sides import IncomparableRuns
 
 
 def load(document):
@@ -221,7 +222,7 @@ def test_the_sign_test_has_a_say():
 
 
 def test_repetitions_must_be_numbered():
-    with pytest.raises(ValueError, match="memory/hbm/copy occurs twice with repetition 0"):
+    with pytest.raises(RunFileError, match="memory/hbm/copy occurs twice with repetition 0"):
         result([measurement(), measurement()], [measurement()])
 
 
@@ -242,10 +243,12 @@ def throttled(i, *reasons, **fields):
     return measurement(f"case/{i}", conditions={"throttle": list(reasons)}, **fields)
 
 
-@pytest.mark.parametrize("bad, code", [(0, Exit.OK), (2, Exit.OK), (3, Exit.UNFIT)])
-def test_a_throttled_machine_is_unfit(bad, code):
+@pytest.mark.parametrize(
+    "bad, worse, code", [(0, 0, Exit.OK), (2, 5, Exit.OK), (2, 50, Exit.CANNOT_TELL), (3, 5, Exit.UNFIT)]
+)
+def test_a_throttled_machine_is_unfit(bad, worse, code):
     base = [throttled(i) for i in range(10)]
-    after = [throttled(i, *["hw_thermal_slowdown"] * (i < bad), value=100 + 50 * (i < bad)) for i in range(10)]
+    after = [throttled(i, *["hw_thermal_slowdown"] * (i < bad), value=100 + worse * (i < bad)) for i in range(10)]
     found = result(base, after)
     assert (len(found.of(Verdict.UNFIT)), judge(found, Rules())[0]) == (bad, code)
     if bad:

@@ -9,11 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from assay.files import Run, RunFileError, save
+from assay.files import Run, save
+from assay.program import Exit, command, complain, say
 from assay_torch import __version__
 from assay_torch.library import KernelError, Kernels
 
-OK, FAILED, USAGE, UNFIT, IO = 0, 1, 2, 4, 5  # the exit statuses of every assay command
+PROGRAM = "assay torch"
 SHAPES = ["m4096n4096k4096", "m8192n8192k8192"]
 
 
@@ -40,7 +41,7 @@ def _environment(commit: str) -> dict:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="assay torch", description=__doc__)
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
     parser.add_argument("shapes", nargs="*", default=SHAPES, metavar="SHAPE",
                         help=f"products D[m,n] = A[m,k] B[n,k]^T, written m4096n4096k4096 (default: {' '.join(SHAPES)})")
     parser.add_argument("--rounds", type=int, default=100, help="turns of each contender, at least 6 (default: 100)")
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+@command(PROGRAM)
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: 0 measured, 1 wrong or refused, 2 usage, 4 no GPU or no torch, 5 result not written."""
     parser = _parser()
@@ -60,11 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         import torch
     except ImportError:
-        print("assay torch: needs the Python package torch: pip install torch", file=sys.stderr)
-        return UNFIT
+        return complain(PROGRAM, "needs the Python package torch: pip install torch", Exit.UNFIT)
     if not torch.cuda.is_available():
-        print("assay torch: torch sees no GPU; `assay info` says why", file=sys.stderr)
-        return UNFIT
+        return complain(PROGRAM, "torch sees no GPU; `assay info` says why", Exit.UNFIT)
     from assay_torch.gemm import Shape, measure
 
     try:
@@ -78,20 +78,19 @@ def main(arguments: list[str] | None = None) -> int:
             found = measure(kernels, shape, options.rounds, options.seed, options.sustained)
             run.measurements.append(found)
             tflops = found.metrics["tflops"]
-            print(f"{found.name}: {tflops.value:.1f} TFLOP/s [{tflops.ci95[0]:.1f}, {tflops.ci95[1]:.1f}]")
+            say(f"{found.name}: {tflops.value:.1f} TFLOP/s [{tflops.ci95[0]:.1f}, {tflops.ci95[1]:.1f}]")
             for baseline in found.baselines:
                 low, high = baseline.speedup.ci95
-                print(f"  {baseline.speedup.value:.3f} [{low:.3f}, {high:.3f}] times as fast as {baseline.name}")
-        if options.out:
-            options.out.mkdir(parents=True, exist_ok=True)
-            save(run, options.out / "run.json")
+                say(f"  {baseline.speedup.value:.3f} [{low:.3f}, {high:.3f}] times as fast as {baseline.name}")
     except KernelError as error:
-        print(f"assay torch: {error}", file=sys.stderr)
-        return FAILED
-    except (RunFileError, OSError) as error:
-        print(f"assay torch: {error}", file=sys.stderr)
-        return IO
-    return OK
+        return complain(PROGRAM, str(error), Exit.FAILED)
+    if options.out:
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            return complain(PROGRAM, f"{options.out}: cannot be made: {error.strerror}", Exit.NOT_WRITTEN)
+        save(run, options.out / "run.json")
+    return Exit.OK
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 """
 
 from .document import document_of
-from .errors import RunFileError
+from .errors import NotWritten, RunFileError
 from .run_check import SCHEMA, SCHEMA_PATH, validate
 from .run_file import Axis, Baseline, Estimate, Interval, Measurement, Metric, Run, Series
 from .storage import load, locate, save
@@ -21,6 +21,7 @@ __all__ = [
     "Interval",
     "Measurement",
     "Metric",
+    "NotWritten",
     "Run",
     "RunFileError",
     "Series",

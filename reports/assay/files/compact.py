@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from . import RunFileError, load, save
+from assay.program import Exit, command, say
+
+from . import load, save
 
 
 def compact(folder: Path) -> tuple[int, int]:
@@ -22,17 +25,15 @@ def compact(folder: Path) -> tuple[int, int]:
     return before, size()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m assay.files.compact", description=__doc__)
+@command("python -m assay.files.compact")
+def main(arguments: Sequence[str] | None = None) -> int:
+    status = "Exit status: 0 written, 2 bad arguments or input, 5 a file could not be written, 70 a defect of assay."
+    parser = argparse.ArgumentParser(prog="python -m assay.files.compact", description=__doc__, epilog=status)
     parser.add_argument("folders", nargs="+", type=Path, metavar="RUN_FOLDER", help="a folder with a run.json")
-    try:
-        for folder in parser.parse_args(arguments).folders:
-            before, after = compact(folder)
-            print(f"{folder}: {before:,} to {after:,} bytes")
-    except RunFileError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    for folder in parser.parse_args(arguments).folders:
+        before, after = compact(folder)
+        say(f"{folder}: {before:,} to {after:,} bytes")
+    return Exit.OK
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import RunFileError
+from . import schema_check
 
 SCHEMA = "assay.isa/1"
 STATUSES = {
@@ -42,20 +41,8 @@ class Isa:
 
 def load(path: Path) -> Isa:
     """Reads the matrix. Raises RunFileError."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RunFileError(f"{path}: cannot be read: {error.strerror}; give what `assay isa --json` printed") from None
-    except ValueError:
-        raise RunFileError(f"{path}: not valid JSON; give what `assay isa --json` printed") from None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        found = document.get("schema") if isinstance(document, dict) else None
-        raise RunFileError(f"{path}: schema: {found!r:.60} is not {SCHEMA!r}; give what `assay isa --json` printed")
+    document = schema_check.load(path, SCHEMA, "assay.isa-1.schema.json", "give what `assay isa --json` printed")
     groups: dict[str, list[dict[str, Any]]] = {}
-    try:
-        for form in document["forms"]:
-            groups.setdefault(str(form["group"]), []).append({**form, "targets": dict(form["targets"])})
-        targets, assembler = [str(t) for t in document["targets"]], str(document["assembler"])
-    except (KeyError, TypeError, ValueError):
-        raise RunFileError(f"{path}: forms: damaged; run `assay isa --json` again") from None
-    return Isa(assembler, targets, groups)
+    for form in document["forms"]:
+        groups.setdefault(form["group"], []).append(form)
+    return Isa(document["assembler"], document["targets"], groups)

@@ -6,59 +6,30 @@ Every problem is one line that names the field and what is wrong with it.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
-
+from . import json_text, schema_check
 from .errors import RunFileError
+from .json_text import step
 
 SCHEMA = "assay.run/1"
-SCHEMA_PATH = Path(__file__).parent / "schema" / "assay.run-1.schema.json"
-LONGEST = 160  # characters of what the library says; it quotes the value
-
-
-@lru_cache(maxsize=1)
-def _validator() -> Any:
-    return jsonschema_rs.validator_for(json.loads(SCHEMA_PATH.read_text()))
-
-
-def _step(path: str, key: str | int) -> str:
-    return f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}" if path else str(key)
-
-
-def _not_finite(value: Any, path: str = "") -> str | None:
-    """The JSON path of the first NaN or infinity, or None. The library takes both for null."""
-    if isinstance(value, float):
-        return None if math.isfinite(value) else path
-    items: Any = ()
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    for key, item in items:
-        if type(item) in (float, dict, list) and (found := _not_finite(item, _step(path, key))):
-            return found
-    return None
+SCHEMA_FILE = "assay.run-1.schema.json"
+SCHEMA_PATH = schema_check.FOLDER / SCHEMA_FILE
 
 
 def _schema_problems(document: dict[str, Any]) -> Iterator[str]:
-    for error in _validator().iter_errors(document):
-        path = ""
-        for key in error.instance_path:
-            path = _step(path, key)
-        yield f"{path or 'the document'}{_named(document, error.instance_path)}: {_said(error)}"
+    for path, steps, error in schema_check.problems(document, SCHEMA_FILE):
+        yield f"{path}{_named(document, steps)}: {_said(error)}"
 
 
 def _named(document: dict[str, Any], path: list[str | int]) -> str:
     """ " (memory/hbm/copy)" where the path leads into a measurement that has a name."""
     item = document["measurements"][path[1]] if len(path) > 1 and path[0] == "measurements" else None
-    return f" ({item['name']})" if isinstance(item, dict) and isinstance(item.get("name"), str) else ""
+    return f" ({item['name']:.80})" if isinstance(item, dict) and isinstance(item.get("name"), str) else ""
 
 
 def _said(error: Any) -> str:
@@ -67,38 +38,80 @@ def _said(error: Any) -> str:
         return "a property or text here may identify a machine or person; leave it out"
     if '"ci95" is a required' in error.message or error.instance_path[-1:] == ["ci95"]:
         return "no measurement without an interval; give ci95 as [low, high]"
-    said = " ".join(error.message.split())
-    return said if len(said) < LONGEST else f"{said[:60]} ... {said[-90:]}"
+    return schema_check.said(error)
+
+
+# Of what a headline can be no less than, by its unit.
+RATE = re.compile(r".*/(s|clk|clk/SM)")
+DURATION = re.compile(r"s|ms|us|ns|cycles?")
+
+
+def impossible(unit: str, value: float) -> str | None:
+    """What is wrong with a value of this unit, whatever was measured; None if it is possible."""
+    if RATE.fullmatch(unit) and value <= 0:
+        return f"{value:g} {unit} is no rate; measure again"
+    if DURATION.fullmatch(unit) and value < 0:
+        return f"{value:g} {unit} is no time; measure again"
+    return None
+
+
+def _interval_problem(estimate: dict[str, Any]) -> str | None:
+    if "ci95" not in estimate:
+        return None
+    low, high = estimate["ci95"]
+    if low > high:
+        return f"low {low} is above high {high}; give ci95 as [low, high]"
+    if not low <= estimate["value"] <= high:
+        return f"[{low}, {high}] does not hold the value {estimate['value']}; measure again"
+    return None
+
+
+def _measurement_problems(m: dict[str, Any], at: str) -> Iterator[str]:
+    name, metrics = m["name"], m.get("metrics", {})
+    if m.get("status", "ok") == "ok" and m.get("source") is None:
+        if m["primary"] not in metrics:
+            yield f"{at}.primary ({name}): {m['primary']!r:.60} is none of the metrics: {', '.join(metrics):.200}"
+        elif said := impossible(metrics[m["primary"]]["unit"], metrics[m["primary"]]["value"]):
+            yield f"{step(f'{at}.metrics', m['primary'])}.value ({name}): {said}"
+    for key, metric in metrics.items():
+        if said := _interval_problem(metric):
+            yield f"{step(f'{at}.metrics', key)}.ci95 ({name}): {said}"
+    for number, baseline in enumerate(m.get("baselines", ())):
+        for key in ("speedup", "time_us"):
+            estimate = baseline.get(key)
+            where = f"{at}.baselines[{number}].{key}"
+            if estimate is not None and estimate["value"] <= 0:
+                yield f"{where}.value ({name}): {estimate['value']:g} is not above 0; measure again"
+            elif estimate is not None and (said := _interval_problem(estimate)):
+                yield f"{where}.ci95 ({name}): {said}"
+
+
+def _series_problems(m: dict[str, Any], at: str) -> Iterator[str]:
+    names = set()
+    for number, series in enumerate(m.get("series", ())):
+        where = f"{at}.series[{number}] {series['name']!r:.40} ({m['name']})"
+        if series["name"] in names:
+            yield f"{where}: another series has this name; give each its own"
+        names.add(series["name"])
+        shape = [len(axis["points"]) for axis in series["axes"]]
+        if len(series["values"]) != math.prod(shape):
+            spanned = f"{math.prod(shape)} places ({' x '.join(map(str, shape))})"
+            yield f"{where}: {len(series['values'])} values for {spanned}; give as many as its axes span"
 
 
 def _further_problems(document: dict[str, Any]) -> Iterator[str]:
     """What JSON Schema cannot say, of a document that it has found valid."""
     for index, m in enumerate(document["measurements"]):
         at = f"measurements[{index}]"
-        metrics = m.get("metrics", {})
-        if m.get("status", "ok") == "ok" and m.get("source") is None and m["primary"] not in metrics:
-            yield f"{at}.primary ({m['name']}): {m['primary']!r:.60} is none of the metrics: {', '.join(metrics)}"
-        for key, metric in metrics.items():
-            low, high = metric.get("ci95", (0, 0))
-            if low > high:
-                yield f"{at}.metrics.{key}.ci95 ({m['name']}): low {low} is above high {high}"
-        names = set()
-        for number, series in enumerate(m.get("series", ())):
-            where = f"{at}.series[{number}] {series['name']!r:.40} ({m['name']})"
-            if series["name"] in names:
-                yield f"{where}: another series has this name; give each its own"
-            names.add(series["name"])
-            shape = [len(axis["points"]) for axis in series["axes"]]
-            if len(series["values"]) != math.prod(shape):
-                spanned = f"{math.prod(shape)} places ({' x '.join(map(str, shape))})"
-                yield f"{where}: {len(series['values'])} values for {spanned}; give as many as its axes span"
+        yield from _measurement_problems(m, at)
+        yield from _series_problems(m, at)
 
 
 def validate(document: Any, where: str | Path = "<run>") -> None:
     """Raises RunFileError, naming the first problem, unless `document` (parsed JSON) is a valid assay.run/1."""
     if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
         raise RunFileError(f'{where}: not an assay run file: no "schema" field; give a run.json that `assay run` wrote')
-    version = re.fullmatch(r"assay\.run/(\d+)", document["schema"])
+    version = re.fullmatch(r"assay\.run/([0-9]{1,9})", document["schema"])
     if not version:
         raise RunFileError(f"{where}: schema: {document['schema']!r:.60} is not an assay run; expected {SCHEMA!r}")
     if int(version[1]) != 1:
@@ -108,10 +121,7 @@ def validate(document: Any, where: str | Path = "<run>") -> None:
     for key, kind in (("environment", dict), ("measurements", list)):
         if not isinstance(document.get(key), kind):
             raise RunFileError(f"{where}: {key}: missing or of the wrong type; run the measurement again")
-    if bad := _not_finite(document):
-        raise RunFileError(
-            f'{where}: {bad}: NaN and infinity are no results; write status "failed" and a reason instead'
-        )
+    json_text.check(document, where)
     problems = list(_schema_problems(document)) or list(_further_problems(document))
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""

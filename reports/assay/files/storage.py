@@ -9,31 +9,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from . import json_text
 from .document import document_of, run_of
+from .errors import NotWritten, RunFileError
 from .loop_text import FILE, LoopTexts, packed, sha256
-from .run_check import RunFileError, validate
+from .run_check import validate
 from .run_file import Run
 
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise RunFileError(f"{path}: no such file; give a run.json or the folder that holds it") from None
-    except UnicodeDecodeError:
-        raise RunFileError(f"{path}: not text; give a run.json that `assay run` wrote") from None
-    except OSError as error:
-        raise RunFileError(f"{path}: cannot be read: {error.strerror}; check its permissions") from None
-
-
-def _parse(text: str, path: Path, line: int = 1) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        at = f"line {error.lineno + line - 1}, column {error.colno}"
-        raise RunFileError(f"{path}: {at}: not valid JSON: {error.msg}; the file is damaged or was cut short") from None
-    except RecursionError:
-        raise RunFileError(f"{path}: nested too deeply to be an assay run file") from None
+HOW = "give a run.json that `assay run` wrote, or the folder that holds it"
 
 
 def _read_journal(path: Path) -> dict[str, Any]:
@@ -42,10 +25,15 @@ def _read_journal(path: Path) -> dict[str, Any]:
     A run that is killed while it writes leaves a last line without its newline; that measurement was never finished,
     so the line is left out.
     """
-    lines = _read_text(path).split("\n")[:-1]
-    entries = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    lines = json_text.read_text(path, HOW).split("\n")[:-1]
+    entries = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            entries.append(json_text.parse(line, path, HOW, number))
+            json_text.check(entries[-1], f"{path}: line {number}")
     if not entries or not isinstance(entries[0], dict) or "environment" not in entries[0]:
-        raise RunFileError(f'{path}: line 1: not an assay journal: its first line holds "schema" and "environment"')
+        said = 'not an assay journal: its first line holds "schema" and "environment"'
+        raise RunFileError(f"{path}: line 1: {said}; {HOW}")
     latest: dict[Any, Any] = {}
     for number, entry in enumerate(entries[1:], 2):
         measurement = entry.get("measurement") if isinstance(entry, dict) else None
@@ -72,7 +60,8 @@ def load(path: str | Path) -> Run:
     The texts of loops that lie beside it are read when one of them is first asked for.
     """
     path = locate(path)
-    document = _read_journal(path) if path.suffix == ".jsonl" else _parse(_read_text(path), path)
+    is_journal = path.suffix == ".jsonl"
+    document = _read_journal(path) if is_journal else json_text.parse(json_text.read_text(path, HOW), path, HOW)
     validate(document, path)
     run = run_of(document)
     run.path = path
@@ -150,4 +139,4 @@ def _write(path: Path, content: bytes) -> None:
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise RunFileError(f"{path}: cannot be written: {error.strerror}; check the folder and free space") from None
+        raise NotWritten(f"{path}: cannot be written: {error.strerror}; check the folder and free space") from None

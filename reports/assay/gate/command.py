@@ -9,22 +9,17 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from enum import IntEnum
 from pathlib import Path
 
 from assay import __version__, files
 from assay.gate import present
-from assay.gate.compare import IncomparableRuns, Result, Rules, Verdict, compare
+from assay.gate.compare import Result, Rules, Verdict, compare
+from assay.gate.sides import IncomparableRuns
+from assay.plain_text import one_line
+from assay.program import Exit, command, complain, say, write_file
 
 
-class Exit(IntEnum):
-    OK = 0
-    SLOWER = 1
-    USAGE = 2
-    CANNOT_TELL = 3
-    UNFIT = 4
-
-
+PROGRAM = "assay-gate"
 DESCRIPTION = """\
 Did anything get slower? Compares two runs of `assay run` on the same GPU, case by case.
 
@@ -37,8 +32,9 @@ the same machine code with the same parameters the verdict is "unchanged", whate
 EPILOG = """\
 verdicts, worst first:
   slower        surely slower than the threshold allows
-  missing       the base has this case, the candidate has no result for it
-  unfit         throttled, or a different memory clock: no judgement
+  missing       the base has this case, the candidate has no result for it, or failed in one of its repetitions
+  unknown       it failed in the base, so there is nothing to compare with
+  unfit         throttled, another process used the GPU, or a different memory clock: no judgement
   inconclusive  the interval reaches across the threshold: measure longer, or in more processes
   faster        surely faster than the threshold
   equivalent    surely within the threshold, either way
@@ -47,9 +43,14 @@ verdicts, worst first:
 exit codes:
   0  nothing is slower (inconclusive cases included, unless --strict)
   1  at least one case is slower
-  2  usage, unreadable file, unknown case or metric, or a case missing in the candidate (see --allow-missing)
-  3  cannot tell: not a single case could be compared; with --strict, any case is inconclusive or unfit
-  4  unfit to judge: different GPUs, or more than 20% of the gated cases throttled
+  2  usage, unreadable or contradictory file, unknown case or metric, or a case missing in the candidate
+     (see --allow-missing)
+  3  cannot tell: not a single case could be compared, one failed in the base, or one that is not called slower may
+     hide a slowdown of 10% (or twice its threshold, if that is more); with --strict, any case is inconclusive or unfit
+  4  unfit to judge: different GPUs, more than 20% of the gated cases throttled, or another process used the GPU
+     (flag shared_gpu) while a gated case was measured
+  5  an output could not be written
+  70  a defect of the gate itself: please report it
 
 how many processes: one process says little about the next, whose memory lands elsewhere. Measurements of one name with
 different "repetition" count as one value per process, paired by repetition (so run base and candidate in turns). A
@@ -82,7 +83,7 @@ _percentage.__name__ = "percentage"
 
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
-        "assay-gate", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        PROGRAM, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     d = Rules()
     p.add_argument("base", metavar="BASE", help="run.json, journal.jsonl, or a folder with one: what was")
@@ -139,42 +140,37 @@ def parser() -> argparse.ArgumentParser:
 
 def judge(result: Result, rules: Rules, strict: bool = False, allow_missing: bool = False) -> tuple[Exit, str]:
     """The exit code and its meaning in a few words."""
-    missing, slower = result.of(Verdict.MISSING), result.of(Verdict.SLOWER)
+    missing, slower, unknown = (result.of(v) for v in (Verdict.MISSING, Verdict.SLOWER, Verdict.UNKNOWN))
     unfit, inconclusive = result.of(Verdict.UNFIT), result.of(Verdict.INCONCLUSIVE)
     if missing and not allow_missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        return (
-            Exit.USAGE,
-            f"missing in the candidate: {missing[0].name}{more}; measure again, or allow with --allow-missing",
-        )
+        said = f"{missing[0].name}{_more(missing)}; measure again, or allow with --allow-missing"
+        return Exit.USAGE, f"missing in the candidate: {said}"
+    if shared := [c for c in unfit if c.shared]:
+        said = "another process used the GPU meanwhile; measure again with the GPU to yourself"
+        return Exit.UNFIT, f"unfit to judge: {shared[0].name}{_more(shared)}: {said}"
     if result.machine_unfit(rules.unfit_share):
-        return (
-            Exit.UNFIT,
-            f"unfit to judge: {len(unfit)} of {len(result.compared)} cases, first {unfit[0].name}: {unfit[0].note}",
-        )
+        said = f"{len(unfit)} of {len(result.compared)} cases, first {unfit[0].name}: {unfit[0].note}"
+        return Exit.UNFIT, f"unfit to judge: {said}"
     if slower:
-        return Exit.SLOWER, f"slower: {slower[0].name} by {present.change(slower[0])}" + (
-            f" and {len(slower) - 1} more" if len(slower) > 1 else ""
-        )
-    if not any(c.ratio or c.verdict is Verdict.UNCHANGED for c in result.compared):
+        return Exit.SLOWER, f"slower: {slower[0].name} by {present.change(slower[0])}{_more(slower)}"
+    if unknown and not allow_missing:
+        said = f"{unknown[0].name}{_more(unknown)}: {unknown[0].note}; measure the base again"
+        return Exit.CANNOT_TELL, f"cannot tell about {said}, or allow with --allow-missing"
+    if not any(c.ratio or c.verdict in (Verdict.UNCHANGED, Verdict.EQUIVALENT) for c in result.compared):
         return Exit.CANNOT_TELL, "cannot tell: nothing could be compared"
+    if hiding := sorted((c for c in result.compared if c.may_hide), key=lambda c: -c.may_hide):
+        said = f"{hiding[0].name}{_more(hiding)}: it may be slower by {present.percent(1 + hiding[0].may_hide)}"
+        return Exit.CANNOT_TELL, f"cannot tell about {said}; measure longer, or in more processes"
     if strict and (inconclusive or unfit):
         return Exit.CANNOT_TELL, f"cannot tell about {(inconclusive + unfit)[0].name}: measure in more processes"
     return Exit.OK, "nothing is slower"
 
 
-def _fail(code: Exit, message: str) -> Exit:
-    print(f"assay-gate: {message}", file=sys.stderr)
-    if os.environ.get("GITHUB_ACTIONS"):
-        print(f"::error title=assay-gate::{message}")
-    return code
+def _more(cases: list) -> str:
+    return f" and {len(cases) - 1} more" if len(cases) > 1 else ""
 
 
-def _write(path: Path, content: bytes, append: bool = False) -> None:
-    with open(path, "ab" if append else "wb") as file:
-        file.write(content)
-
-
+@command(PROGRAM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the gate; argparse exits with 2 by itself."""
     options = parser().parse_args(arguments)
@@ -186,35 +182,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name=options.filter,
         metric=options.metric,
     )
+    base, candidate = files.load(options.base), files.load(options.candidate)
     try:
-        base, candidate = files.load(options.base), files.load(options.candidate)
         result = compare(base, candidate, rules)
-    except (files.RunFileError, ValueError) as error:
-        return _fail(Exit.USAGE, str(error))
     except IncomparableRuns as error:
-        return _fail(Exit.UNFIT, f"unfit to judge: {error}")
+        return complain(PROGRAM, f"unfit to judge: {error}", Exit.UNFIT)
     if not result.comparisons and (rules.name or rules.metric):
-        return _fail(Exit.USAGE, "no case of the base matches --filter and --metric; `assay list` shows the names")
+        said = "no case of the base matches --filter and --metric; `assay list` shows the names"
+        return complain(PROGRAM, said, Exit.USAGE)
 
     code, outcome = judge(result, rules, options.strict, options.allow_missing)
-    headline = present.summary(result, outcome)
+    headline = one_line(present.summary(result, outcome))
     markdown = present.markdown(result, headline).encode()
-    try:
-        if options.json:
-            record = present.document(result, rules, outcome, code, options.base, options.candidate)
-            _write(options.json, (json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
-        if options.junit:
-            _write(options.junit, present.junit(result))
-        if options.markdown:
-            _write(options.markdown, markdown)
-        if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            _write(Path(step_summary), markdown, append=True)
-    except OSError as error:
-        return _fail(Exit.USAGE, f"{error.filename}: cannot be written: {error.strerror}")
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    if options.json:
+        record = present.document(result, rules, outcome, code, options.base, options.candidate)
+        write_file(options.json, (json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
+    if options.junit:
+        write_file(options.junit, present.junit(result))
+    if options.markdown:
+        write_file(options.markdown, markdown)
+    if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        write_file(Path(step_summary), markdown, append=True)
+    colour = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     if text := present.terminal(result, options.all, colour):
-        print(text)
+        say(text)
     if os.environ.get("GITHUB_ACTIONS"):
-        print("\n".join(present.annotations(result)))
-    print(headline)
+        say("\n".join(present.annotations(result)))
+    say(headline)
     return code

@@ -20,6 +20,7 @@ from enum import Enum
 import numpy as np
 
 from assay.files import Measurement, Metric, Run
+from assay.gate.sides import SHARED, cases, check_agreement, check_machines, check_metric, check_sources
 from assay.statistics import (
     Interval,
     LogRatio,
@@ -40,6 +41,7 @@ class Verdict(str, Enum):
 
     SLOWER = "slower"
     MISSING = "missing"
+    UNKNOWN = "unknown"
     UNFIT = "unfit"
     INCONCLUSIVE = "inconclusive"
     FASTER = "faster"
@@ -56,6 +58,7 @@ class Rules:
     latency_cycles: float = 1.0
     process_floor: float = 0.005
     unfit_share: float = 0.20
+    unseen: float = 0.10
     correction: str = "holm"
     name: str | None = None
     metric: str | None = None
@@ -75,6 +78,8 @@ class Comparison:
     candidate: float | None = None
     ratio: Interval | None = None
     threshold: float = 0.0
+    unseen: float = 0.0  # a slowdown that may not stay unseen, as a fraction
+    shared: bool = False  # another process used the GPU
     method: str = ""
     processes: int = 0
     p_slower: float | None = None
@@ -89,6 +94,22 @@ class Comparison:
         if self.ratio is None or not 0 < self.ratio.low < math.inf:
             return None
         return (1 + self.threshold) * self.ratio.value / self.ratio.low - 1
+
+    @property
+    def may_hide(self) -> float:
+        """The slowdown (a fraction) that this case may have without being called slower, if it is more than `unseen`.
+
+        A wide interval, and a figure that is not judged at all, must not pass for "nothing is slower".
+        """
+        if self.verdict not in (Verdict.UNFIT, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT):
+            return 0.0
+        highest = math.inf if self.verdict is Verdict.INCONCLUSIVE else 0.0
+        if self.ratio is not None:
+            highest = self.ratio.high
+        elif self.base and self.candidate and min(self.base, self.candidate) > 0:
+            cost = self.candidate / self.base
+            highest = cost if self.better == "lower" else 1 / cost
+        return highest - 1 if highest > 1 + self.unseen else 0.0
 
 
 @dataclass
@@ -105,94 +126,63 @@ class Result:
     @property
     def compared(self) -> list[Comparison]:
         """Gated cases that have a result on both sides."""
-        return [c for c in self.comparisons if c.gated and c.verdict is not Verdict.MISSING]
+        return [c for c in self.comparisons if c.gated and c.verdict not in (Verdict.MISSING, Verdict.UNKNOWN)]
 
     def machine_unfit(self, share: float) -> bool:
         return len(self.of(Verdict.UNFIT)) > share * len(self.compared)
 
 
-class IncomparableRuns(Exception):
-    """The two runs come from machines that must not be compared. One line."""
-
-
-def check_machines(base: Run, candidate: Run) -> list[str]:
-    """Raises IncomparableRuns for different machines; returns warnings about different software."""
-    if (base.gpu is None) != (candidate.gpu is None):
-        without = "base" if base.gpu is None else "candidate"
-        raise IncomparableRuns(
-            f"the {without} was measured without a GPU, the other with one; measure both on one machine"
-        )
-    part, keys = "gpu", ("name", "architecture", "sm_count", "mig", "ecc", "power_limit_w")
-    if base.gpu is None:
-        part, keys = "host", ("cpu", "usable_cores")
-    ours, theirs = (run.environment.get(part) or {} for run in (base, candidate))
-    for key in keys:
-        if key in ours and key in theirs and ours[key] != theirs[key]:
-            raise IncomparableRuns(
-                f"environment.{part}.{key} differs: {ours[key]!r} in the base, {theirs[key]!r} in the "
-                "candidate; measure both on one machine"
-            )
-    warnings = [
-        f"{key} differs: {base.environment.get(key)} in the base, {candidate.environment.get(key)} in the candidate"
-        for key in ("driver", "cuda")
-        if base.environment.get(key) != candidate.environment.get(key)
-    ]
-    return warnings + [
-        f"other processes used the GPU of the {which}"
-        for which, facts in (("base", ours), ("candidate", theirs))
-        if facts.get("other_processes")
-    ]
-
-
 def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
-    """Verdicts on every case of `base`. Raises IncomparableRuns, and ValueError for ambiguous run files."""
+    """Verdicts on every case of `base`. Raises IncomparableRuns, and RunFileError for what cannot be true."""
     warnings = check_machines(base, candidate)
-    ours, theirs = _cases(base, rules), _cases(candidate, rules)
+    check_sources(base, candidate)
+    ours, theirs = cases(base, rules.name), cases(candidate, rules.name)
     same_driver = base.environment.get("driver") == candidate.environment.get("driver")
     comparisons = []
     for name, before in ours.items():
-        if any(m.ok for m in before):
-            comparisons += _compare_case(before, theirs.get(name, []), rules, same_driver)
+        after = theirs.get(name, [])
+        check_agreement([m for m in before if m.ok], [m for m in after if m.ok], candidate, rules.metric)
+        comparisons += _compare_case(before, after, rules, same_driver, candidate)
     _decide(comparisons, rules)
     order = list(Verdict)
     comparisons.sort(key=lambda c: (not c.gated, order.index(c.verdict), -(c.ratio.value if c.ratio else 0), c.name))
-    return Result(comparisons, [n for n, ms in theirs.items() if n not in ours and any(m.ok for m in ms)], warnings)
-
-
-def _cases(run: Run, rules: Rules) -> dict[str, list[Measurement]]:
-    """Our own measurements by name; each list in order of repetition."""
-    cases: dict[str, dict[int, Measurement]] = {}
-    for m in run.measurements:
-        if m.source is not None or (rules.name and not re.search(rules.name, m.name)):
-            continue
-        repetitions = cases.setdefault(m.name, {})
-        if (number := m.repetition or 0) in repetitions:
-            raise ValueError(
-                f"{run.path}: {m.name} occurs twice with repetition {number}; repetitions must be numbered"
-            )
-        repetitions[number] = m
-    return {name: [found[k] for k in sorted(found)] for name, found in cases.items()}
+    known = {name for name, before in ours.items() if any(m.status in ("ok", "failed") for m in before)}
+    new = [name for name, after in theirs.items() if name not in known and any(m.ok for m in after)]
+    return Result(comparisons, new, warnings)
 
 
 def _compare_case(
-    before: list[Measurement], after: list[Measurement], rules: Rules, same_driver: bool
+    before: list[Measurement], after: list[Measurement], rules: Rules, same_driver: bool, candidate: Run
 ) -> list[Comparison]:
-    first = next(m for m in before if m.ok)
-    domain = first.conditions.get("clock_domain", "")
+    failed = [next((m for m in side if m.status == "failed"), None) for side in (before, after)]
+    first = next((m for m in before if m.ok), failed[0])
+    if first is None:
+        return []  # skipped in the base: there was never a result
+    said = (m.conditions.get("clock_domain") for m in [*before, *after] if m.ok)
+    domain = next((one for one in said if one), "")
     # A power-limited rate follows temperature and the individual chip; a baseline is somebody else's code.
     gated = domain != "power" and first.kind != "baseline"
     common = {"name": first.name, "kind": first.kind, "clock_domain": domain, "gated": gated}
-    if not any(m.ok for m in after):
-        note = f"{after[0].status}: {after[0].reason}" if after else "not in the candidate"
+    if not first.ok:
+        return [Comparison(**common, verdict=Verdict.UNKNOWN, note=f"failed in the base: {first.reason}")]
+    if failed[1] or not any(m.ok for m in after):
+        lost = failed[1] or (after[0] if after else None)
+        which = f"repetition {lost.repetition} " if lost and len(after) > 1 else ""
+        note = f"{which}{lost.status}: {lost.reason}" if lost else "not in the candidate"
         return [Comparison(**common, verdict=Verdict.MISSING, note=note)]
     comparisons = []
     for metric in _metrics_to_compare(first, domain, rules):
         c = Comparison(
             **common, metric=metric, unit=first.metrics[metric].unit, better=first.metrics[metric].better or "lower"
         )
+        both = [m for m in [*before, *after] if m.ok and metric in m.metrics]
+        check_metric(c.name, metric, (m.metrics[metric] for m in both), candidate)
         _fill(c, [m for m in before if m.ok], [m for m in after if m.ok], rules)
         if c.verdict is not Verdict.MISSING and _identical(before, after, domain, same_driver):
             c.verdict, c.note = Verdict.UNCHANGED, "identical code"
+        elif failed[0]:
+            said = f"repetition {failed[0].repetition} failed in the base"
+            c.note = f"{c.note}, {said}" if c.note else said
         comparisons.append(c)
     return comparisons
 
@@ -234,11 +224,16 @@ def _on_one_clock(c: Comparison, sides: list[dict[int, Measurement]]) -> list[di
     return [{k: scaled(m) for k, m in side.items()} for side in sides]
 
 
-def _throttled(measurement: Measurement, per_clock: bool) -> list[str]:
+def _is_shared(measurement: Measurement) -> bool:
+    return SHARED in measurement.flags or bool(measurement.conditions.get("other_processes"))
+
+
+def _unfit(measurement: Measurement, per_clock: bool) -> list[str]:
     """Reasons that make a result unfit. Neither a per-clock figure nor a link minds which clock the power cap chose."""
     reasons = measurement.conditions.get("throttle", [])
     unmoved = per_clock or measurement.conditions.get("clock_domain") == "link"
-    return [r for r in reasons if not (unmoved and r == "sw_power_cap")]
+    throttled = [f"throttled: {r}" for r in reasons if not (unmoved and r == "sw_power_cap")]
+    return throttled + (["another process used the GPU"] if _is_shared(measurement) else [])
 
 
 def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], rules: Rules) -> None:
@@ -249,10 +244,6 @@ def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], ru
         return
     c.processes = min(map(len, sides))
     c.base, c.candidate = (float(np.median([m.metrics[c.metric].value for m in side.values()])) for side in sides)
-    units = {m.metrics[c.metric].unit for side in sides for m in side.values()}
-    if len(units) > 1:
-        c.verdict, c.note = Verdict.MISSING, "units differ: " + ", ".join(sorted(units))
-        return
     by_clock = (
         not rules.metric
         and c.clock_domain == "sm"
@@ -260,16 +251,17 @@ def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], ru
         and all(m.conditions.get("sm_clock_mhz") for side in sides for m in side.values())
     )
     per_clock = by_clock or _per_clock(c.metric, next(iter(sides[0].values())).metrics[c.metric])
-    marked = [{k for k, m in side.items() if _throttled(m, per_clock)} for side in sides]
+    c.unseen = max(rules.unseen, 2 * _least_threshold(c, c.base, rules))
+    marked = [{k for k, m in side.items() if _unfit(m, per_clock)} for side in sides]
     if sides[0].keys() == sides[1].keys():  # repetitions taken in pairs leave in pairs
         marked = [marked[0] | marked[1]] * 2
     if any(marked):
-        reasons = {why for side in sides for m in side.values() for why in _throttled(m, per_clock)}
-        c.note = "throttled: " + ", ".join(sorted(reasons))
+        c.note = ", ".join(sorted({why for side in sides for m in side.values() for why in _unfit(m, per_clock)}))
     elif by_clock:
         c.note = "at the SM clock of the base"
     if any(len(gone) > rules.unfit_share * len(side) for gone, side in zip(marked, sides)):
         c.verdict = Verdict.UNFIT
+        c.shared = any(_is_shared(m) for side in sides for m in side.values())
         return
     if c.clock_domain in ("dram", "l2", "link"):
         clocks = [[m.conditions.get("memory_clock_mhz") or math.nan for m in side.values()] for side in sides]
@@ -278,8 +270,11 @@ def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], ru
             return
     fit = [{k: m for k, m in side.items() if k not in gone} for side, gone in zip(sides, marked)]
     values = _on_one_clock(c, fit) if by_clock else [{k: m.metrics[c.metric] for k, m in side.items()} for side in fit]
-    if min(m.value for side in values for m in side.values()) <= 0:
+    every = {m.value for side in values for m in side.values()}
+    if min(every) <= 0:
         c.note = "not a positive number, so there is no ratio"
+        if len(every) == 1:
+            c.verdict, c.note = Verdict.EQUIVALENT, "the same on both sides"
         return
     _estimate(c, values[0], values[1], rules)
 
@@ -327,15 +322,19 @@ def _process_interval(side: dict[int, Metric]) -> Interval:
     )
 
 
+def _least_threshold(c: Comparison, base: float, rules: Rules) -> float:
+    """The smallest slowdown that counts for this sort of metric."""
+    if "latency" not in c.metric:
+        return rules.threshold
+    if _per_clock(c.metric, Metric(c.unit, 0)) and base > 0:
+        return max(rules.latency_threshold, rules.latency_cycles / base)
+    return rules.latency_threshold
+
+
 def _threshold(c: Comparison, ours: list[float], rules: Rules) -> float:
-    """The smallest slowdown that counts: by sort of metric, and never below twice the noise between processes."""
-    threshold = rules.threshold
-    if "latency" in c.metric:
-        threshold = rules.latency_threshold
-        if _per_clock(c.metric, Metric(c.unit, 0)):
-            threshold = max(threshold, rules.latency_cycles / ours[0])
+    """The smallest slowdown that counts, never below twice the noise between processes."""
     noise = float(np.std(np.log(ours), ddof=1)) if len(ours) >= 3 else 0.0
-    return max(threshold, 2 * noise)
+    return max(_least_threshold(c, ours[0], rules), 2 * noise)
 
 
 def _identical(before: Iterable[Measurement], after: Iterable[Measurement], domain: str, same_driver: bool) -> bool:

@@ -10,8 +10,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 from assay.gate.compare import Comparison, Result, Rules, Verdict
+from assay.plain_text import CUT, one_line, printable
+from assay.plain_text import markdown as escaped
 
-COLOURS = {Verdict.SLOWER: 31, Verdict.MISSING: 31, Verdict.UNFIT: 35, Verdict.INCONCLUSIVE: 33, Verdict.FASTER: 32}
+COLOURS = {
+    **{Verdict.SLOWER: 31, Verdict.MISSING: 31, Verdict.UNKNOWN: 35, Verdict.UNFIT: 35},
+    **{Verdict.INCONCLUSIVE: 33, Verdict.FASTER: 32},
+}
 QUIET = (Verdict.EQUIVALENT, Verdict.UNCHANGED)
 # GitHub shows ten annotations per step.
 ANNOTATIONS = 10
@@ -21,18 +26,18 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}"
 
 
-def _percent(ratio: float) -> str:
+def percent(ratio: float) -> str:
     change = (ratio - 1) * 100
     return "?" if not math.isfinite(change) else f"{change:+.2f}%" if abs(change) < 1000 else f"{ratio:.3g}x"
 
 
 def change(c: Comparison) -> str:
     """How much slower, in cost: +3.1% takes 3.1% longer."""
-    return _percent(c.ratio.value) if c.ratio else "-"
+    return percent(c.ratio.value) if c.ratio else "-"
 
 
 def interval(c: Comparison) -> str:
-    return f"[{_percent(c.ratio.low)}, {_percent(c.ratio.high)}]" if c.ratio else "-"
+    return f"[{percent(c.ratio.low)}, {percent(c.ratio.high)}]" if c.ratio else "-"
 
 
 def remark(c: Comparison) -> str:
@@ -40,7 +45,8 @@ def remark(c: Comparison) -> str:
 
 
 def _row(c: Comparison) -> list[str]:
-    return [c.verdict.value, c.name, c.metric, _number(c.base), _number(c.candidate), change(c), interval(c), remark(c)]
+    name, metric, note = (one_line(said, CUT) for said in (c.name, c.metric, remark(c)))
+    return [c.verdict.value, name, metric, _number(c.base), _number(c.candidate), change(c), interval(c), note]
 
 
 HEADER = ["verdict", "case", "metric", "base", "candidate", "slower by", "95% interval", "note"]
@@ -60,7 +66,7 @@ def summary(result: Result, outcome: str) -> str:
 def terminal(result: Result, everything: bool, colour: bool) -> str:
     """An aligned table, worst first. Cases that did not change are only counted unless `everything`."""
     shown = [c for c in result.comparisons if everything or c.verdict not in QUIET]
-    lines = [f"note: {warning}" for warning in result.warnings]
+    lines = [f"note: {one_line(warning, CUT)}" for warning in result.warnings]
     if shown:
         rows = [HEADER, *map(_row, shown)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(HEADER))]
@@ -90,12 +96,14 @@ def markdown(result: Result, headline: str) -> str:
     """For a pull request or $GITHUB_STEP_SUMMARY (which takes 1 MiB): worst first, the quiet ones folded."""
 
     def table(cases: list[Comparison]) -> list[str]:
-        rows = [HEADER, ["---" if i not in RIGHT else "---:" for i in range(len(HEADER))], *map(_row, cases)]
-        return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+        rule = ["---" if i not in RIGHT else "---:" for i in range(len(HEADER))]
+        rows = [HEADER, rule, *(list(map(escaped, _row(c))) for c in cases)]
+        return ["| " + " | ".join(row) + " |" for row in rows]
 
     loud = [c for c in result.comparisons if c.verdict not in QUIET]
     quiet = [c for c in result.comparisons if c.verdict in QUIET]
-    lines = [f"**assay gate: {headline}**", "", *(f"- {warning}" for warning in result.warnings), ""]
+    warnings = [f"- {escaped(one_line(warning, CUT))}" for warning in result.warnings]
+    lines = [f"**assay gate: {escaped(headline)}**", "", *warnings, ""]
     for cases, title in ((loud, ""), (quiet, f"{len(quiet)} did not change")):
         cut = cases[:2000]
         if cases:
@@ -138,6 +146,7 @@ def junit(result: Result) -> bytes:
     tags = {
         Verdict.SLOWER: "failure",
         Verdict.MISSING: "error",
+        Verdict.UNKNOWN: "error",
         Verdict.UNFIT: "skipped",
         Verdict.INCONCLUSIVE: "skipped",
     }
@@ -155,11 +164,11 @@ def junit(result: Result) -> bytes:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            classname=c.name.rpartition("/")[0].replace("/", "."),
-            name=f"{c.name} {c.metric}".strip(),
+            classname=printable(c.name.rpartition("/")[0].replace("/", ".")),
+            name=printable(f"{c.name} {c.metric}".strip()),
         )
         if tag := tags.get(c.verdict):
-            ElementTree.SubElement(case, tag, message=sentence(c))
+            ElementTree.SubElement(case, tag, message=printable(sentence(c)))
     return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
 
 
@@ -175,10 +184,10 @@ def sentence(c: Comparison) -> str:
 def annotations(result: Result) -> list[str]:
     """GitHub workflow commands for the worst cases."""
 
-    def escaped(text: str) -> str:
-        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    def value(text: str) -> str:
+        return one_line(text, CUT).replace("%", "%25")
 
     return [
-        f"::error title={escaped(c.name).replace(':', '%3A').replace(',', '%2C')}::{escaped(sentence(c))}"
+        f"::error title={value(c.name).replace(':', '%3A').replace(',', '%2C')}::{value(sentence(c))}"
         for c in result.of(Verdict.SLOWER, Verdict.MISSING)[:ANNOTATIONS]
     ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from assay.files import Run, RunFileError, isa_file, load, sass_file
+from assay.program import Exit, command, say
 
 from . import site
 from .book import model
@@ -28,7 +30,8 @@ examples:
 
 Give runs in the order in which their columns should stand. A journal of a killed run (journal.jsonl) works too.
 What `assay sass WHAT --json > sass-NAME.json` wrote beside a run comes along: the hot loops of its kernels.
-Exit status: 0 the page was written, 2 it was not.
+Exit status: 0 the pages were written, 2 bad arguments or input, 5 they could not be written, 70 a defect of assay. What
+failed leaves an earlier report in DIR as it was.
 """
 
 
@@ -47,7 +50,8 @@ def load_published(folder: Path | None) -> list[Run]:
     return [load(path) for path in sorted(folder.glob("*.json"))]
 
 
-def main(arguments: list[str] | None = None) -> int:
+@command("assay report")
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="assay report",
         description=DESCRIPTION,
@@ -64,18 +68,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
-    try:
-        published = load_published(None if options.published == "none" else folder)
-        matrix = isa_file.load(Path(options.isa)) if options.isa else None
-        runs = [load(run) for run in options.runs]
-        hot = [loop for run in runs for loop in sass_file.load_with(run.path)]
-        book = model.build(runs, published, matrix, hot)
-        path = site.write(book, Path(options.out))
-    except (RunFileError, OSError) as error:
-        print(f"assay report: {error}", file=sys.stderr)
-        return 2
-    print(path)
-    return 0
+    published = load_published(None if options.published == "none" else folder)
+    matrix = isa_file.load(Path(options.isa)) if options.isa else None
+    runs = [load(run) for run in options.runs]
+    hot = [loop for run in runs for loop in sass_file.load_with(run.path)]
+    book = model.build(runs, published, matrix, hot)
+    say(str(site.write(book, Path(options.out))))
+    return Exit.OK
 
 
 if __name__ == "__main__":

@@ -7,18 +7,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.files import RunFileError, isa_file, sass_file
+from assay.program import Exit, command, say
 
 from . import site
 from .draw.timeline import timeline
 from .page import isa
 
 
-def isa_page(arguments: list[str] | None = None) -> int:
+@command("assay-isa-page")
+def isa_page(arguments: Sequence[str] | None = None) -> int:
     """The command `assay-isa-page`."""
     said = "Prints a page to search of the instructions by target."
     return _print(
@@ -26,31 +27,29 @@ def isa_page(arguments: list[str] | None = None) -> int:
     )
 
 
-def sass_timeline(arguments: list[str] | None = None) -> int:
+@command("assay-sass-timeline")
+def sass_timeline(arguments: Sequence[str] | None = None) -> int:
     """The command `assay-sass-timeline`."""
     said = "Prints an SVG of the first hot loop: its instructions along time, by pipe."
     return _print("assay-sass-timeline", said, "assay sass --json", _first_loop, arguments)
 
 
 def _first_loop(path: Path) -> str:
-    kernels = sass_file.read(path)["kernels"]
-    for kernel in kernels:
-        for loop in kernel["hot"]:
+    for k, kernel in enumerate(sass_file.read(path)["kernels"]):
+        for h, loop in enumerate(kernel["hot"]):
             try:
                 return timeline(kernel, loop)
-            except (KeyError, TypeError, IndexError, AttributeError):
+            except KeyError as error:  # what the schema leaves to older files, or a step that there is not
                 raise RunFileError(
-                    f"{path}: hot: lacks what the picture shows; print it with this version's `assay sass --json`"
+                    f"{path}: kernels[{k}].hot[{h}]: lacks {error} for the picture; print it with this version's "
+                    "`assay sass --json`"
                 ) from None
     raise RunFileError(f"{path}: kernels: no loop to draw; choose a kernel that has one")
 
 
-def _print(program: str, said: str, source: str, make: Callable[[Path], str], arguments: list[str] | None) -> int:
-    parser = argparse.ArgumentParser(prog=program, description=said)
+def _print(program: str, said: str, source: str, make: Callable[[Path], str], arguments: Sequence[str] | None) -> int:
+    status = "Exit status: 0 printed, 2 bad arguments or input, 5 output could not be written, 70 a defect of assay."
+    parser = argparse.ArgumentParser(prog=program, description=said, epilog=status)
     parser.add_argument("file", type=Path, metavar="FILE", help=f"what `{source}` printed")
-    try:
-        print(make(parser.parse_args(arguments).file), end="")
-    except RunFileError as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        return 2
-    return 0
+    say(make(parser.parse_args(arguments).file), end="")
+    return Exit.OK

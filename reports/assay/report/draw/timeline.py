@@ -13,6 +13,8 @@ import math
 import re
 from typing import Any
 
+from assay.plain_text import printable
+
 LEFT, PLOT, LANE, GAP, RIGHT = 90, 1080, 26, 8, 20
 OTHERS = 7  # the colour of pipes beyond those that have one each
 NO_WAIT = 0.5  # cycles; less is the rhythm of issue
@@ -43,13 +45,13 @@ def timeline(kernel: dict[str, Any], loop: dict[str, Any]) -> str:
     panels, top = [], 50.0
     for part in loop["parts"]:
         panel = _Panel(part, top + 14)
-        said = f"warps {part['warps_of_cta']}: {part['single_warp']['cycles']:.0f} cycles an iteration, alone"
+        said = f"warps {_escaped(part['warps_of_cta'])}: {part['single_warp']['cycles']:.0f} cycles an iteration, alone"
         panels.append(f"<text x='{LEFT}' y='{top + 4:.1f}'>{said}</text>\n{panel.draw()}")
         top += panel.height + 24
     name = _escaped(kernel["name"][:140])
     predicted = loop["predicted"]
     said = f"loop {loop['range']} for {kernel['target']}; {loop['warps']} warps an SM: at least "
-    said += f"{predicted['cycles']:.0f} cycles an iteration, bound by {predicted['bound_by']}"
+    said = _escaped(f"{said}{predicted['cycles']:.0f} cycles an iteration, bound by {predicted['bound_by']}")
     width = LEFT + PLOT + RIGHT
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {top:.0f}' width='{width}' height='{top:.0f}' "
@@ -65,7 +67,7 @@ def _tick(cycles: float) -> float:
 
 
 def _escaped(said: str) -> str:
-    return html.escape(said, quote=False).replace('"', "&quot;")
+    return html.escape(printable(said), quote=False).replace('"', "&quot;")
 
 
 class _Panel:
@@ -155,6 +157,8 @@ class _Panel:
         )
         if not step["producer"]:
             return drawn
+        if step["producer"]["step"] >= len(self.steps):
+            raise KeyError(f"steps[{step['producer']['step']}]")
         producer = self.steps[step["producer"]["step"]]
         if (lane := self._lane(producer)) == 0:
             return drawn

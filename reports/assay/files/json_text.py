@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON from files that anybody may have written: the one place that reads it, for every kind of file.
+
+It bounds what is read before it takes memory: bytes, values, depth. It refuses what JSON leaves open or readers
+disagree about: a field that stands twice, NaN, numbers that no double or 64-bit integer holds, halves of surrogate
+pairs. Every refusal is a `RunFileError` that names the file, the field and the mend.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from assay.plain_text import printable
+
+from .errors import RunFileError
+
+LARGEST = 64 << 20  # bytes; the largest run so far has 3.3 million
+MOST = 4_000_000  # values in a file; as objects of Python each takes about a hundred bytes
+DEEPEST = 64  # levels of nesting; ten are in use
+LONGEST_NAME = 300  # characters of a field's name
+INTEGERS = range(-(2**63), 2**64)
+TOO_LARGE = 10**30  # stands for an integer of so many digits that Python refuses to read it
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Doubled(dict):
+    """An object in which `field` stands more than once."""
+
+    field = ""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen: set[str] = set()
+    doubled = _Doubled(found)
+    doubled.field = next(key for key, _ in pairs if key in seen or seen.add(key))
+    return doubled
+
+
+def _integer(digits: str) -> int:
+    return int(digits) if len(digits) < 30 else TOO_LARGE
+
+
+def read_text(path: Path, how: str) -> str:
+    """The whole file; `how` says how to get a good one."""
+    try:
+        mode = path.stat().st_mode
+        # What `>(...)` and `<(...)` of a shell make are pipes below /dev and /proc; any other pipe may never end.
+        piped = stat.S_ISFIFO(mode) and path.is_absolute() and path.parts[1] in ("dev", "proc")
+        if not stat.S_ISREG(mode) and not piped:
+            raise RunFileError(f"{path}: not a file but a folder, pipe or device; {how}")
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise RunFileError(f"{path}: no such file; {how}") from None
+    except OSError as error:
+        raise RunFileError(f"{path}: cannot be read: {error.strerror}; check its permissions, or {how}") from None
+    except ValueError as error:  # a NUL in the path
+        raise RunFileError(f"{path}: cannot be read: {error}; {how}") from None
+    if len(content) > LARGEST:
+        raise RunFileError(f"{path}: larger than {LARGEST >> 20} MiB; {how}")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RunFileError(f"{path}: not text: byte {error.start} is not UTF-8; {how}") from None
+
+
+def parse(text: str, where: str | Path, how: str, first_line: int = 1) -> Any:
+    """The value that the text holds, not yet checked by `check`."""
+    if text.count(",") + text.count("[") + text.count("{") > MOST:
+        raise RunFileError(f"{where}: more than {MOST:,} values; {how}")
+    try:
+        try:
+            return json.loads(text, object_pairs_hook=_object)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # an integer of more digits than Python takes
+            return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        at = f"line {error.lineno + first_line - 1}, column {error.colno}"
+        raise RunFileError(
+            f"{where}: {at}: not valid JSON: {error.msg}; the file is damaged or was cut short; {how}"
+        ) from None
+    except RecursionError:
+        raise RunFileError(f"{where}: nested too deeply, more than {DEEPEST} levels; {how}") from None
+
+
+def check(value: Any, where: str | Path) -> None:
+    """Raises RunFileError where JSON says what no reader should take."""
+    if found := _problem(value, "", 1):
+        path, said = found
+        path = path if len(path) < 200 else f"{path[:120]} ... {path[-60:]}"
+        raise RunFileError(f"{where}: {path or 'the document'}: {said}")
+
+
+def load(path: Path, how: str) -> Any:
+    """The checked value of a file."""
+    value = parse(read_text(path, how), path, how)
+    check(value, path)
+    return value
+
+
+def step(path: str, key: str | int) -> str:
+    """The JSON path of what is at `key` there: "measurements[3].name"."""
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    name = printable(f"{key:.60}")
+    return f"{path}.{name}" if path else name
+
+
+def _problem(value: Any, path: str, depth: int) -> tuple[str, str] | None:
+    """(path, what is wrong there) of the first fault."""
+    items: Iterable[tuple[str | int, Any]]
+    if isinstance(value, dict):
+        if isinstance(value, _Doubled):
+            return step(path, value.field), "stands twice in one object; keep one of the two"
+        for key in value:
+            if not isinstance(key, str) or not key.isprintable() or len(key) > LONGEST_NAME:
+                return step(path, str(key)), "no name of a field: a control character, or too long; rename it"
+        items = value.items()
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)
+    else:
+        said = _scalar_problem(value)
+        return (path, said) if said else None
+    if depth > DEEPEST:
+        return path, f"nested too deeply, more than {DEEPEST} levels; make it flat"
+    for key, item in items:
+        kind = type(item)
+        if kind is float and math.isfinite(item) or kind is bool or item is None:
+            continue
+        if kind in (int, float, str):
+            if said := _scalar_problem(item):
+                return step(path, key), said
+        elif found := _problem(item, step(path, key), depth + 1):
+            return found
+    return None
+
+
+def _scalar_problem(value: Any) -> str | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return 'NaN and infinity are no results; write status "failed" and a reason instead'
+    if isinstance(value, int) and value not in INTEGERS:
+        return "an integer beyond 64 bits; write a number that a reader can hold"
+    if isinstance(value, str) and not value.isascii() and SURROGATE.search(value):
+        return "half of a surrogate pair is no text; write the character whole"
+    return None

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all commands of this package do alike: their exit status, a failure in one line, output that is broken off."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from pathlib import Path
+from traceback import extract_tb
+
+from assay.files.errors import NotWritten, RunFileError
+from assay.plain_text import one_line
+
+
+class Exit(IntEnum):
+    """The exit status of every command, as the README has it; `assay` itself has the same (harness/error.hpp)."""
+
+    OK = 0
+    FAILED = 1
+    SLOWER = 1
+    USAGE = 2
+    CANNOT_TELL = 3
+    UNFIT = 4
+    NOT_WRITTEN = 5
+    DEFECT = 70
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    Exit.OK: "good",
+    Exit.FAILED: "something was measured wrong, refused, or got slower",
+    Exit.USAGE: "bad arguments or input",
+    Exit.CANNOT_TELL: "the data cannot tell",
+    Exit.UNFIT: "this machine is unfit",
+    Exit.NOT_WRITTEN: "results could not be written",
+    Exit.DEFECT: "a defect of assay itself",
+    Exit.INTERRUPTED: "interrupted",
+}
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Writes to standard output at once, so that a full disk or a closed pipe is noticed. Raises NotWritten."""
+    if sys.stdout is None:
+        raise NotWritten("standard output: cannot be written: it is closed")
+    try:
+        sys.stdout.write(text + end)
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        _forget_output()
+        raise NotWritten(f"standard output: cannot be written: {why}") from None
+
+
+def write_file(path: Path, content: bytes, append: bool = False) -> None:
+    """Raises NotWritten."""
+    try:
+        with open(path, "ab" if append else "wb") as file:
+            file.write(content)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise NotWritten(f"{path}: cannot be written: {why}") from None
+
+
+def _forget_output() -> None:
+    """Else Python writes what is left when it ends, fails again, and ends with a status of its own, 120."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = None
+
+
+def complain(program: str, message: str, status: Exit) -> Exit:
+    """One line on standard error; where GitHub runs this, also an annotation."""
+    line = one_line(message)
+    try:
+        if sys.stderr is not None:
+            print(f"{program}: {line}", file=sys.stderr, flush=True)
+        if os.environ.get("GITHUB_ACTIONS"):
+            say(f"::error title={program}::{line.replace('%', '%25')}")
+    except (OSError, ValueError, NotWritten):
+        pass  # nobody listens; the status still says it
+    return status
+
+
+Main = Callable[[Sequence[str] | None], int]
+
+
+def command(program: str) -> Callable[[Main], Main]:
+    """Makes a command of a function: whatever it raises ends in one line and the status that fits."""
+
+    def wrap(main: Main) -> Main:
+        @functools.wraps(main)
+        def run(arguments: Sequence[str] | None = None) -> int:
+            for stream in (sys.stdout, sys.stderr):
+                if hasattr(stream, "reconfigure"):
+                    stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode
+            try:
+                return main(arguments)
+            except RunFileError as error:
+                status = Exit.NOT_WRITTEN if isinstance(error, NotWritten) else Exit.USAGE
+                return complain(program, str(error), status)
+            except KeyboardInterrupt:
+                return complain(program, "interrupted", Exit.INTERRUPTED)
+            except MemoryError:
+                return complain(program, "the memory of this machine is too small for this input", Exit.UNFIT)
+            except Exception as error:
+                last = extract_tb(error.__traceback__)[-1]
+                where = f"{Path(last.filename).name}:{last.lineno}"
+                said = f"a defect of assay, please report it with your input: {type(error).__name__}: {error} ({where})"
+                return complain(program, said, Exit.DEFECT)
+
+        return run
+
+    return wrap

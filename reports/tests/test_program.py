@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One table of exit statuses for all Python commands, and no other way for one of them to end."""
+
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import runs
+
+from assay import program
+from assay.program import MEANINGS, Exit
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = tomllib.loads((ROOT / "reports/pyproject.toml").read_text())["project"]["scripts"]
+MAINS = {**SCRIPTS, "assay.files.compact": "assay.files.compact:main"}
+
+
+def main_of(name):
+    module, _, function = MAINS[name].partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def test_the_readme_and_the_program_have_the_same_table():
+    (said,) = re.findall(r"Exit status, everywhere: (.*?)\.\n", (ROOT / "README.md").read_text(), re.DOTALL)
+    parts = [part.split(" ", 1) for part in " ".join(said.split()).split("; ")]
+    assert {int(code): words for code, words in parts} == {int(code): words for code, words in MEANINGS.items()}
+    in_cpp = re.findall(r"^  \w+ = (\d+)", (ROOT / "harness/error.hpp").read_text(), re.MULTILINE)
+    assert in_cpp and {int(code) for code in in_cpp} <= {int(code) for code in Exit}
+
+
+@pytest.mark.parametrize("name", MAINS)
+def test_every_command_ends_in_the_same_ways(name, tmp_path, capsys, monkeypatch):
+    main = main_of(name)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+
+    def status(*arguments):
+        try:
+            return main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            return end.code
+
+    assert status("--help") == Exit.OK
+    said = capsys.readouterr().out.lower()
+    assert "exit" in said and all(re.search(rf"\b{code}\b", said) for code in (0, 2, 5, 70)), said
+    assert status("--nonsense") == status() == Exit.USAGE
+    capsys.readouterr()
+    (tmp_path / "run.json").write_text("[")
+    (tmp_path / "text.json").write_text("\x1b[2J\n::error::x")
+    (tmp_path / "folder").mkdir()
+    for file in ("run.json", "text.json", "none.json", "folder", "/dev/zero", "a\0b"):
+        assert status(*[tmp_path / file] * (2 if name == "assay-gate" else 1)) == Exit.USAGE, file
+        out, err = capsys.readouterr()
+        assert out == "" and err.count("\n") == 1 and "\x1b" not in err
+        assert any(part in err for part in (".json", "folder", "/dev/zero", r"a\x00b"))
+
+
+def test_whatever_is_raised_has_a_status_and_one_line(capsys, monkeypatch):
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    cases = {
+        ZeroDivisionError("x\ny"): Exit.DEFECT,
+        RecursionError(): Exit.DEFECT,
+        MemoryError(): Exit.UNFIT,
+        KeyboardInterrupt(): Exit.INTERRUPTED,
+        program.RunFileError("a\nb"): Exit.USAGE,
+        program.NotWritten("c"): Exit.NOT_WRITTEN,
+    }
+    for error, expected in cases.items():
+
+        @program.command("assay-x")
+        def main(arguments=None, error=error):
+            raise error
+
+        assert main() == expected
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith("assay-x: ") and err.count("\n") == 1 and "Traceback" not in err
+    assert "test_program.py:" in program_line(capsys)
+
+
+def program_line(capsys):
+    @program.command("assay-x")
+    def main(arguments=None):
+        return {}["field"]
+
+    assert main() == Exit.DEFECT
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", ["assay.gate", "assay.report", "assay.files.compact"])
+def test_a_module_that_is_run_ends_with_that_status(module, tmp_path):
+    runs.write(tmp_path / "run.json", [])
+    done = subprocess.run(
+        [sys.executable, "-m", module, *[str(tmp_path / "run.json")] * (2 if module == "assay.gate" else 1)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == Exit.USAGE and done.stderr.count("\n") == 1, done.stderr
