@@ -8,9 +8,9 @@ from collections.abc import Callable
 from assay.files import Measurement
 
 from ..book import labels, text
-from ..book.model import Book, Column, Row
+from ..book.model import STATES, Book, Column, Row
 from ..book.roofs import waterfall
-from .findings import Answer, Finding, one_line
+from .findings import Answer, Part, lines, one_line
 from .questions import Question
 
 
@@ -40,11 +40,15 @@ def targets(book: Book, question: Question) -> Answer:
 
 
 def peak(book: Book, question: Question) -> Answer:
-    lines = []
-    for column in book.columns:
-        if steps := waterfall(book, column):
-            lines.append((column.tag, [(" → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps), "peak")]))
-    return Answer(question, [Finding("bf16, TFLOP/s", lines)] if lines else [])
+    answer = Answer(question)
+    for state in STATES:
+
+        def said(column: Column, state: str = state) -> list[Part]:
+            steps = waterfall(book, column, state)
+            return [(" → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps), "peak")] if steps else []
+
+        answer.findings += lines(book, f"bf16 {state}, TFLOP/s", said)
+    return answer
 
 
 def siblings(book: Book, question: Question) -> Answer:

@@ -22,7 +22,9 @@ from assay.files.sass_file import HotLoop
 from . import text
 from .join import joined
 
-SUSTAINED = "/sustained"
+SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
+BURST, LASTING = "in a burst", "sustained"  # the states a figure can be of
+STATES = (BURST, LASTING)
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,19 @@ class Row:
     def case(self) -> str:
         """What the name says beyond its group."""
         return "/".join(self.name.split("/")[2:]) or self.name.split("/")[-1]
+
+
+def of_state(row: Row, column: int, state: str) -> Number | None:
+    """What a row says of one state. A case without a burst beside it has its sustained figure in `numbers`."""
+    alone = row.name.endswith(SUSTAINED)
+    if state == LASTING:
+        return row.numbers[column] if alone else row.sustained[column]
+    return None if alone else row.numbers[column]
+
+
+def name_in(row: Row, state: str) -> str:
+    """The name of the measurement that a row's figure of this state is from."""
+    return row.name if state == BURST or row.name.endswith(SUSTAINED) else row.name + SUSTAINED
 
 
 @dataclass(eq=False)
