@@ -242,13 +242,6 @@ def test_a_run_without_the_fastest_mma_has_no_peak_to_lose():
     assert not mma.measured_fastest(book, book.columns[1], "tf32")
 
 
-def test_siblings_are_compared_only_with_siblings():
-    one, two = run_of(case("a/b", 100.0), case("a/c", 10.0)), run_of(case("a/b", 110.0), case("a/c", 10.1))
-    spread = suite.spread_of_siblings(model.build([one, two]))
-    assert [row.name for row, _ in spread] == ["a/b", "a/c"]
-    assert suite.spread_of_siblings(model.build([one, run_of(case("a/b", 5.0), name="Other")])) == []
-
-
 def test_all_35_questions_are_asked_in_order_and_answered_or_not():
     said = [
         a for _, part in answers(model.build([report_runs.measured(), report_runs.offline()])) for a in part

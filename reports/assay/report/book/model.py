@@ -19,7 +19,7 @@ from assay.files import Measurement, Metric, Run
 from assay.files.isa_file import Isa
 from assay.files.sass_file import HotLoop
 
-from . import text
+from . import identity, text
 from .join import joined
 
 SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
@@ -216,16 +216,6 @@ def _merged(repetitions: list[Measurement]) -> Measurement:
     return Measurement(**{**vars(base), "metrics": metrics})
 
 
-def _labels(runs: list[Run]) -> list[str]:
-    names = [(run.gpu or {}).get("name") or "host" for run in runs]
-    seen: Counter = Counter()
-    labels = []
-    for name in names:
-        seen[name] += 1
-        labels.append(f"{name} #{seen[name]}" if names.count(name) > 1 else name)
-    return labels
-
-
 def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
     low, high = metric.ci95 or (None, None)
     flags = list(measurement.flags)
@@ -293,7 +283,7 @@ def build(
                 grouped.setdefault(m.name, []).append(m)
         by_run.append({name: _merged(ms) for name, ms in grouped.items()})
     measuring = [(run, ms) for run, ms in zip(runs, by_run) if ms or run.gpu]
-    labels = _labels([run for run, _ in measuring])
+    labels = identity.labels([run for run, _ in measuring])
     tags = string.ascii_uppercase if len(measuring) > 1 else ""
     columns = [Column(i, label, run, tags[i : i + 1]) for i, (label, (run, _)) in enumerate(zip(labels, measuring))]
     entries = [{name: m for name, m in ms.items() if m.ok} for _, ms in measuring]

@@ -14,6 +14,7 @@ from ..book.model import Book, Column
 # What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
 FACTS = {
     "gpu.name": "GPU",
+    "gpu.id": "id, a salted hash",
     "gpu.architecture": "architecture",
     "gpu.sm_count": "SMs",
     "gpu.memory_bytes": "memory",

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from .. import family
 from ..answer.findings import Answer
 from ..block.kinds import (
@@ -20,7 +18,7 @@ from ..block.kinds import (
     Span,
     sentence,
 )
-from ..book import labels
+from ..book import identity, labels
 from ..book.model import Book
 from . import environment, isa, overview, sections, unmeasured
 from .answers import answers
@@ -46,18 +44,12 @@ NO_LOOPS = (
 )
 
 
-def title_of(book: Book) -> str:
-    """ "2 × NVIDIA H200 · NVIDIA H100"."""
-    names = Counter((c.run.gpu or {}).get("name") or "host" for c in book.columns)
-    return " · ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items()) or "no GPU"
-
-
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
-        self.title = title_of(book)
+        self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book)
         self.cases = sections.cases(book)
         homes = {key: sections.home_of(key, found) for key, found in self.cases.items()}
