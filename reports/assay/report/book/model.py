@@ -8,7 +8,6 @@ with one `Number` per column), the published figures beside them, and what was n
 from __future__ import annotations
 
 import re
-import statistics
 import string
 from collections import Counter
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ from assay.files import Measurement, Metric, Run
 from assay.files.isa_file import Isa
 from assay.files.sass_file import HotLoop
 
-from . import identity, text
+from . import identity, interval, text
 from .join import joined
 
 SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
@@ -39,6 +38,7 @@ class Number:
     better: str | None
     anchor: str
     flags: tuple[str, ...] = ()
+    processes: tuple[float, ...] = ()  # what each process found, where several did
 
     @property
     def share(self) -> float | None:
@@ -163,6 +163,11 @@ class Book:
         return {name: words for column in self.columns for name, words in column.run.metrics.items()}
 
     @cached_property
+    def processes(self) -> list[interval.Processes]:
+        """Of each column: how many processes measured it."""
+        return [interval.processes([m for c, m in self.measurements if c is column]) for column in self.columns]
+
+    @cached_property
     def _index(self) -> dict[tuple[str, str], Row]:
         return {(row.name, row.metric): row for row in self.rows}
 
@@ -201,27 +206,22 @@ def base_architecture(name: str) -> str:
     return name.rstrip("af")
 
 
-def _merged(repetitions: list[Measurement]) -> Measurement:
-    """Of several fresh processes: the median of their values, and an interval that covers all of theirs."""
-    good = [m for m in repetitions if m.ok]
-    if len(good) < 2:
-        return good[0] if good else repetitions[-1]
-    base = good[len(good) // 2]
-    metrics = {}
-    for name, metric in base.metrics.items():
-        all_of_it = [m.metrics[name] for m in good if name in m.metrics]
-        ends = [end for m in all_of_it for end in (m.ci95 or (m.value, m.value))]
-        value = statistics.median(m.value for m in all_of_it)
-        metrics[name] = Metric(**{**vars(metric), "value": value, "ci95": (min(ends), max(ends))})
-    return Measurement(**{**vars(base), "metrics": metrics})
-
-
 def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
     low, high = metric.ci95 or (None, None)
     flags = list(measurement.flags)
     if (measurement.sass or {}).get("emulated") and "emulated" not in flags:
         flags.append("emulated")
-    return Number(metric.value, low, high, metric.limit, metric.limit_source, metric.better, anchor, tuple(flags))
+    return Number(
+        metric.value,
+        low,
+        high,
+        metric.limit,
+        metric.limit_source,
+        metric.better,
+        anchor,
+        tuple(flags),
+        interval.values_of(metric),
+    )
 
 
 def _published(runs: Iterable[Run]) -> list[Published]:
@@ -281,7 +281,7 @@ def build(
         for m in run.measurements:
             if m.status != "not_run":
                 grouped.setdefault(m.name, []).append(m)
-        by_run.append({name: _merged(ms) for name, ms in grouped.items()})
+        by_run.append({name: interval.merged(ms) for name, ms in grouped.items()})
     measuring = [(run, ms) for run, ms in zip(runs, by_run) if ms or run.gpu]
     labels = identity.labels([run for run, _ in measuring])
     tags = string.ascii_uppercase if len(measuring) > 1 else ""

@@ -18,7 +18,7 @@ from ..block.declaration import Family
 from ..block.kinds import EMPTY, Block, Cell, Evidence, Table, figures, sentence
 from ..block.kinds import Part as Headed
 from ..block.tables import who
-from ..book import labels, text
+from ..book import interval, labels, text
 from ..book.model import STATES, Book, Column
 from ..book.roofs import Gemm, gemm_shapes
 from ..draw.svg import INK, PAPER, SERIES, Figure, axes, finish
@@ -84,7 +84,7 @@ def paired(book: Book, column: Column, most: int = 48) -> Figure | None:
             f"paired{column.index}",
             f"Against the baselines, in pairs, {column.label}",
             f"Speed-up: {said}.",
-            "Right of 1, ours is faster. Bars: 95% intervals of the paired ratio."
+            f"Right of 1, ours is faster. Bars: 95% intervals of the paired ratio, {interval.short(book.processes)}."
             + (f" {more} more in the tables." if more else ""),
         )
 

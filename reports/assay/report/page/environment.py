@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from ..block.kinds import Block, Cell, Facts, Fold, Span, Table, sentence
-from ..book import labels, text
+from ..book import interval, labels, text
 from ..book.model import Book, Column
 
 # What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
@@ -88,6 +88,8 @@ def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
     stops = Counter(m.conditions.get("stop") for m in mine if m.conditions.get("stop"))
     if stops:
         found.append(("interval reached", f"{stops['converged']} of {sum(stops.values())}"))
+    if mine:
+        found.append(("processes a case", interval.known(book.processes[column.index])))
     if seconds := sum(m.duration_s or 0 for m in mine):
         found.append(("time measuring", f"{seconds:.0f}{text.THIN}s"))
     return found

@@ -18,7 +18,7 @@ from ..block.kinds import (
     Span,
     sentence,
 )
-from ..book import identity, labels
+from ..book import identity, interval, labels
 from ..book.model import Book
 from . import environment, isa, overview, sections, unmeasured
 from .answers import answers
@@ -31,8 +31,8 @@ HOW = [
     "an error.",
     "Clock, power, temperature and throttling are watched; figures are per clock (the chip) and per second (what you "
     "get), in a burst and sustained.",
-    "Samples are taken until the 95% confidence interval of the median is narrow enough or time is up; the report says "
-    "which.",
+    "Samples are taken until the 95% confidence interval of the median, within one process, is narrow enough or time is "
+    "up; the report says which. How far processes differ is said where a case was measured in several.",
     "Ours and a baseline take turns in one process, in random order, on the same random data; the ratio has its own "
     "interval.",
     "Kernels are checked against a float64 reference, and latency chains for the value they end with, before their "
@@ -76,7 +76,7 @@ class Report:
         """The main page, when the blocks of all families are drawn."""
         made = self.drawing.finish()
         parts: list[Section | None] = [
-            _answers(answers(self.book, sections.evidence(made))),
+            _answers(self.book, answers(self.book, sections.evidence(made))),
             self._shape(),
             *sections.sections(made, self.cases, self.of_families),
             unmeasured.unmeasured(self.book),
@@ -156,9 +156,7 @@ def _how() -> Section:
     return Section("how", "How a number is made", [Bullets(HOW, numbered=True), Paragraph(data)])
 
 
-def _answers(found: list[tuple[str, list[Answer]]]) -> Section:
-    intro = (
-        "The questions this suite asks, and what these runs say. ± is the 95% confidence interval. Every number leads to "
-        "how it was made."
-    )
+def _answers(book: Book, found: list[tuple[str, list[Answer]]]) -> Section:
+    legend = interval.legend(book.processes)
+    intro = f"The questions this suite asks, and what these runs say. {legend} Every number leads to how it was made."
     return Section("answers", "The answers", [Answers(part, of_part) for part, of_part in found], intro, "Answers")
