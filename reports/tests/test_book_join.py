@@ -2,7 +2,7 @@
 from assay.files import Baseline, Estimate, Measurement, Run
 from assay.report.book.join import in_order, joined
 
-H200 = {"gpu": {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 132}, "driver": "580"}
+H200 = {"gpu": {"name": "NVIDIA H200", "architecture": "sm_90", "id": "0123456789abcdef"}, "driver": "580"}
 
 
 def run_of(*names, environment=H200, **fields):
@@ -27,7 +27,7 @@ def test_runs_that_measured_different_cases_are_one():
 
 
 def test_runs_that_measured_the_same_case_or_another_gpu_stay_apart():
-    other = {**H200, "gpu": {**H200["gpu"], "name": "NVIDIA H100"}}
+    other = {**H200, "gpu": {**H200["gpu"], "id": "fedcba9876543210"}}
     assert len(joined([run_of("a", "b"), run_of("b")])) == 2
     assert len(joined([run_of("a"), run_of("b", environment=other)])) == 2
 

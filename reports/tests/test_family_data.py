@@ -35,7 +35,8 @@ def book():
 
 
 def blocks(book):
-    return sections.evidence(sections.blocks(book))
+    found = sections.evidence(sections.blocks(book))
+    return {number: found[number] for number in sorted(found) if number in NUMBERS}
 
 
 def said(block):

@@ -173,6 +173,8 @@ def test_every_expected_figure_is_there(document):
             "roofline0",
             "roofline1",
             "peak0",
+            "peak-sustained0",
+            "peak-sustained1",
             "peak1",
             "imbalance",
             "imbalance-map",

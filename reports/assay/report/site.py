@@ -15,7 +15,7 @@ from assay.files import document_of
 from .answer import findings
 from .answer.questions import PARTS
 from .block.kinds import Block, Page
-from .book import labels, text
+from .book import interval, labels, text
 from .book.model import Book
 from .draw import cells
 from .page.environment import conditions
@@ -90,9 +90,10 @@ def html(page: Page, title: str = "", homes: dict[str, str] | None = None) -> st
 
 def markdown(report: Report, main: Page) -> str:
     show = shown_by("blocks.md.j2")
+    legend = interval.legend(report.book.processes)
     by_column = [conditions(report.book, column) for column in report.book.columns]
     template = _environment().get_template("report.md.j2")
-    return template.render(report=report, page=main, conditions=by_column, show=show)
+    return template.render(report=report, page=main, conditions=by_column, legend=legend, show=show)
 
 
 def data(book: Book) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from assay.files import Baseline
 
-from ..book import labels, text
+from ..book import interval, labels, text
 from ..book.model import Book, Column, Number, Row
 from .questions import Question
 
@@ -33,13 +33,16 @@ class Answer:
 
 
 def stated(number: Number, unit: str, *, limit: bool = True) -> str:
-    """ "4 093 ±2 FLOP/clk/SM (99.9 % of limit)": value, interval, unit, share of the limit."""
+    """ "4 093 ±2 FLOP/clk/SM (99.9 % of limit)": value, interval, unit, share of the limit; what several
+    processes found."""
     parts = [text.number(number.value, number.half_width)]
-    if interval := text.plus_minus(number.value, number.low, number.high):
-        parts.append(interval)
+    if around := text.plus_minus(number.value, number.low, number.high):
+        parts.append(around)
     parts.append(text.unit(unit))
     if limit and number.share is not None:
         parts.append(f"({text.percent(number.share)} of limit)")
+    if apart := interval.spread(number.processes):
+        parts.append(apart)
     return " ".join(parts)
 
 
@@ -47,7 +50,8 @@ def speedup(baseline: Baseline) -> str:
     """ "1.041 ±0.006": how many times faster ours is than the baseline."""
     ratio, (low, high) = baseline.speedup.value, baseline.speedup.ci95 or (None, None)
     half_width = None if low is None else max(ratio - low, high - ratio)
-    return f"{text.number(ratio, half_width)} {text.plus_minus(ratio, low, high)}".strip()
+    apart = interval.spread(interval.values_of(baseline.speedup))
+    return " ".join(filter(None, (text.number(ratio, half_width), text.plus_minus(ratio, low, high), apart)))
 
 
 def one_line(label: str, said: str, anchor: str) -> Finding:

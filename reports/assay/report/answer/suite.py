@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from assay.files import Measurement
 
-from ..book import labels, text
-from ..book.model import Book, Column, Row
+from ..book import text
+from ..book.model import STATES, Book, Column
 from ..book.roofs import waterfall
-from .findings import Answer, Finding, one_line
+from . import siblings
+from .findings import Answer, Part, lines, one_line
 from .questions import Question
 
 
@@ -40,43 +41,19 @@ def targets(book: Book, question: Question) -> Answer:
 
 
 def peak(book: Book, question: Question) -> Answer:
-    lines = []
-    for column in book.columns:
-        if steps := waterfall(book, column):
-            lines.append((column.tag, [(" → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps), "peak")]))
-    return Answer(question, [Finding("bf16, TFLOP/s", lines)] if lines else [])
+    answer = Answer(question)
+    for state in STATES:
 
+        def said(column: Column, state: str = state) -> list[Part]:
+            steps = waterfall(book, column, state)
+            return [(" → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps), "peak")] if steps else []
 
-def siblings(book: Book, question: Question) -> Answer:
-    spread = spread_of_siblings(book)
-    if not spread:
-        return Answer(question)
-    middle = sorted(max(r) - min(r) for _, r in spread)[len(spread) // 2]
-    findings = [one_line("all cases, median", f"{text.percent(middle)} between the extremes", "")]
-    findings += [
-        one_line(f"widest: {labels.case_words(row.name)}", text.percent(max(r) - min(r)), row.first.anchor)
-        for row, r in spread[:3]
-    ]
-    return Answer(question, findings)
+        answer.findings += lines(book, f"bf16 {state}, TFLOP/s", said)
+    return answer
 
 
 def gate(book: Book, question: Question) -> Answer:
     return Answer(question, remark="not a question for one report: assay gate BASE CANDIDATE answers it")
-
-
-def spread_of_siblings(book: Book) -> list[tuple[Row, list[float]]]:
-    """Rows by how far apart GPUs of one name are: (row, value over the median of its siblings), widest first."""
-    names = [(c.run.gpu or {}).get("name") for c in book.columns]
-    spread = []
-    for row in book.rows:
-        values = [n.value for n, name in zip(row.numbers, names) if n and name == names[0]]
-        # A share of what may be nothing says nothing.
-        sure = all(n is None or n.low is None or n.low > 0 or n.high < 0 for n in row.numbers)
-        if row.primary and sure and len(values) > 1:
-            middle = sorted(values)[len(values) // 2]
-            if middle:
-                spread.append((row, [value / middle for value in values]))
-    return sorted(spread, key=lambda item: min(item[1]) - max(item[1]))
 
 
 def verified(measurements: list[tuple[Column, Measurement]]) -> tuple[int, int]:
@@ -89,6 +66,6 @@ ANSWERS: dict[int, Callable[[Book, Question], Answer]] = {
     12: disassembly,
     32: targets,
     33: peak,
-    34: siblings,
+    34: siblings.answer,
     35: gate,
 }

@@ -223,6 +223,7 @@ class Cases(Block):
     columns: list[Column]
     groups: list[tuple[str, list[tuple[str, list[Row]]]]]  # (heading or "", (case, its metrics))
     descriptions: dict[str, str] = field(default_factory=dict)  # of metrics
+    covers: str = ""  # what ± is an interval of
     form: ClassVar[str] = "cases"
 
     @cached_property

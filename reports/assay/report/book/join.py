@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assay.files import Measurement, Run
 
-IDENTITY = ("name", "architecture", "sm_count")
+from .identity import gpu_id
 
 
 def in_order(measurements: list[Measurement]) -> list[Measurement]:
@@ -21,10 +21,11 @@ def in_order(measurements: list[Measurement]) -> list[Measurement]:
     return sorted(measurements, key=key)
 
 
-def _same_machine_kind(a: Run, b: Run) -> bool:
-    gpus = [run.gpu or {} for run in (a, b)]
-    same = all(gpus[0].get(key) == gpus[1].get(key) for key in IDENTITY)
-    return same and bool(gpus[0]) and a.environment.get("driver") == b.environment.get("driver")
+def _same_gpu(a: Run, b: Run) -> bool:
+    """Whether both are of one GPU and driver. A name says of which kind it is, not which: without ids, no."""
+    return (
+        gpu_id(a) is not None and gpu_id(a) == gpu_id(b) and a.environment.get("driver") == b.environment.get("driver")
+    )
 
 
 Measured = dict[str, list[Measurement]]  # repetitions of each case
@@ -41,8 +42,8 @@ def _complements(a: Measured, b: Measured) -> bool:
 
 
 def joined(runs: list[Run]) -> list[Run]:
-    """Runs of GPUs of one kind that measured different cases, such as a suite and the collectives, become one
-    column, which names the commits of all; runs that measured the same cases stay apart, to be compared."""
+    """Runs of one GPU that measured different cases, such as a suite and the collectives, become one column, which
+    names the commits of all; runs that measured the same cases stay apart, to be compared."""
     groups: list[tuple[list[Run], Measured, list[Measurement]]] = []
     for run in runs:
         measured: Measured = {}
@@ -51,7 +52,7 @@ def joined(runs: list[Run]) -> list[Run]:
                 measured.setdefault(m.name, []).append(m)
         rest = [m for m in run.measurements if not m.ok]
         for of_group, have, others in groups:
-            if measured and have and _same_machine_kind(of_group[0], run) and _complements(have, measured):
+            if measured and have and _same_gpu(of_group[0], run) and _complements(have, measured):
                 of_group.append(run)
                 for name, repetitions in measured.items():
                     if name in have:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .model import Book, Column, Number, Row
+from .model import BURST, Book, Column, Number, Row, of_state
 
 MMA = re.compile(r"tensor_core/(mma_sync|wgmma|tcgen05)/([^/]+)/([^/]+)(?:/(.+))?")
 FAMILIES = {"wgmma": "wgmma", "tcgen05": "tcgen05", "mma_sync": "mma.sync"}
@@ -60,14 +60,16 @@ def mma_type(name: str) -> str | None:
     return mma.kind if usual else None
 
 
-def best_mma(book: Book, metric: str, column: int) -> dict[str, tuple[Row, Number]]:
-    """The fastest dense MMA of each operand type in one column, of those that the hardware has."""
+def best_mma(book: Book, metric: str, column: int, state: str = BURST) -> dict[str, tuple[Row, Number]]:
+    """The fastest dense MMA of each operand type in one column and state, of those that the hardware has."""
     best: dict[str, tuple[Row, Number]] = {}
     for row in book.find(r"tensor_core/.*", metric):
-        kind, number = mma_type(row.name), row.numbers[column]
+        kind, number = mma_type(row.name), of_state(row, column, state)
         if not kind or not number or "emulated" in number.flags:
             continue
-        if preferred(row, best[kind][0] if kind in best else None, column):
+        held, least = best.get(kind, (None, None))
+        better = preferred(row, held, column) if state == BURST else least is None or number.value > least.value
+        if better:
             best[kind] = (row, number)
     return best
 

@@ -8,7 +8,6 @@ with one `Number` per column), the published figures beside them, and what was n
 from __future__ import annotations
 
 import re
-import statistics
 import string
 from collections import Counter
 from collections.abc import Iterable
@@ -19,10 +18,12 @@ from assay.files import Measurement, Metric, Run
 from assay.files.isa_file import Isa
 from assay.files.sass_file import HotLoop
 
-from . import text
+from . import identity, interval, text
 from .join import joined
 
-SUSTAINED = "/sustained"
+SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
+BURST, LASTING = "in a burst", "sustained"  # the states a figure can be of
+STATES = (BURST, LASTING)
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Number:
     better: str | None
     anchor: str
     flags: tuple[str, ...] = ()
+    processes: tuple[float, ...] = ()  # what each process found, where several did
 
     @property
     def share(self) -> float | None:
@@ -107,6 +109,19 @@ class Row:
         return "/".join(self.name.split("/")[2:]) or self.name.split("/")[-1]
 
 
+def of_state(row: Row, column: int, state: str) -> Number | None:
+    """What a row says of one state. A case without a burst beside it has its sustained figure in `numbers`."""
+    alone = row.name.endswith(SUSTAINED)
+    if state == LASTING:
+        return row.numbers[column] if alone else row.sustained[column]
+    return None if alone else row.numbers[column]
+
+
+def name_in(row: Row, state: str) -> str:
+    """The name of the measurement that a row's figure of this state is from."""
+    return row.name if state == BURST or row.name.endswith(SUSTAINED) else row.name + SUSTAINED
+
+
 @dataclass(eq=False)
 class Column:
     """One run that measured something."""
@@ -148,6 +163,11 @@ class Book:
         return {name: words for column in self.columns for name, words in column.run.metrics.items()}
 
     @cached_property
+    def processes(self) -> list[interval.Processes]:
+        """Of each column: how many processes measured it."""
+        return [interval.processes([m for c, m in self.measurements if c is column]) for column in self.columns]
+
+    @cached_property
     def _index(self) -> dict[tuple[str, str], Row]:
         return {(row.name, row.metric): row for row in self.rows}
 
@@ -186,37 +206,22 @@ def base_architecture(name: str) -> str:
     return name.rstrip("af")
 
 
-def _merged(repetitions: list[Measurement]) -> Measurement:
-    """Of several fresh processes: the median of their values, and an interval that covers all of theirs."""
-    good = [m for m in repetitions if m.ok]
-    if len(good) < 2:
-        return good[0] if good else repetitions[-1]
-    base = good[len(good) // 2]
-    metrics = {}
-    for name, metric in base.metrics.items():
-        all_of_it = [m.metrics[name] for m in good if name in m.metrics]
-        ends = [end for m in all_of_it for end in (m.ci95 or (m.value, m.value))]
-        value = statistics.median(m.value for m in all_of_it)
-        metrics[name] = Metric(**{**vars(metric), "value": value, "ci95": (min(ends), max(ends))})
-    return Measurement(**{**vars(base), "metrics": metrics})
-
-
-def _labels(runs: list[Run]) -> list[str]:
-    names = [(run.gpu or {}).get("name") or "host" for run in runs]
-    seen: Counter = Counter()
-    labels = []
-    for name in names:
-        seen[name] += 1
-        labels.append(f"{name} #{seen[name]}" if names.count(name) > 1 else name)
-    return labels
-
-
 def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
     low, high = metric.ci95 or (None, None)
     flags = list(measurement.flags)
     if (measurement.sass or {}).get("emulated") and "emulated" not in flags:
         flags.append("emulated")
-    return Number(metric.value, low, high, metric.limit, metric.limit_source, metric.better, anchor, tuple(flags))
+    return Number(
+        metric.value,
+        low,
+        high,
+        metric.limit,
+        metric.limit_source,
+        metric.better,
+        anchor,
+        tuple(flags),
+        interval.values_of(metric),
+    )
 
 
 def _published(runs: Iterable[Run]) -> list[Published]:
@@ -276,9 +281,9 @@ def build(
         for m in run.measurements:
             if m.status != "not_run":
                 grouped.setdefault(m.name, []).append(m)
-        by_run.append({name: _merged(ms) for name, ms in grouped.items()})
+        by_run.append({name: interval.merged(ms) for name, ms in grouped.items()})
     measuring = [(run, ms) for run, ms in zip(runs, by_run) if ms or run.gpu]
-    labels = _labels([run for run, _ in measuring])
+    labels = identity.labels([run for run, _ in measuring])
     tags = string.ascii_uppercase if len(measuring) > 1 else ""
     columns = [Column(i, label, run, tags[i : i + 1]) for i, (label, (run, _)) in enumerate(zip(labels, measuring))]
     entries = [{name: m for name, m in ms.items() if m.ok} for _, ms in measuring]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rooflines from measured roofs, and where the peak went.
 
-Each function returns plain data for a figure and a sentence, or nothing where the run lacks what it needs.
+Each function returns plain data for a figure and a sentence, or nothing where the run lacks what it needs. A burst is
+over before the power limit slows the clock, so that what is sustained stands under sustained roofs, and a burst under
+those of bursts.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from assay.files import Baseline, Measurement
+
 from .mma import best_mma, measured_fastest, mma_type
-from .model import Book, Column
+from .model import BURST, SUSTAINED, Book, Column, name_in, of_state
 
 # Bytes per element of an operand, scales of block-scaled types included where they matter (1/32 or 1/16 byte more).
 OPERAND_BYTES = {
@@ -45,7 +49,8 @@ SAME_ROOF = {
 class Roof:
     kind: str
     tflops: float
-    datasheet: float | None = None
+    datasheet: float | None = None  # as published, at the boost clock of the datasheet
+    at_highest_clock: float | None = None  # what the limit per clock is at the highest SM clock
     also: list[str] = field(default_factory=list)  # types within 2 % of this one, drawn as one roof
 
 
@@ -60,7 +65,8 @@ class Point:
 @dataclass
 class Roofline:
     column: Column
-    bandwidth: float  # GB/s, measured
+    state: str
+    bandwidth: float  # GB/s of reading, measured
     bandwidth_name: str
     datasheet_bandwidth: float | None
     roofs: list[Roof]
@@ -72,6 +78,18 @@ def _datasheet(book: Book, column: Column, pattern: str, metric: str) -> float |
     gpu = (column.run.gpu or {}).get("name")
     found = [p.value for p in book.published_for(pattern, metric) if p.datasheet and p.gpu == gpu]
     return max(found, default=None)
+
+
+def peak_at(column: Column, per_clock: float | None, clock_mhz: float | None) -> float | None:
+    """TFLOP/s of so many FLOP per clock and SM on all SMs."""
+    if not (per_clock and clock_mhz and column.sm_count):
+        return None
+    return per_clock * column.sm_count * clock_mhz * 1e-6
+
+
+def _at_highest_clock(book: Book, column: Column, kind: str) -> float | None:
+    fastest = best_mma(book, "flop_per_clock_per_sm", column.index).get(kind)
+    return peak_at(column, fastest[1].limit, (column.run.gpu or {}).get("sm_clock_max_mhz")) if fastest else None
 
 
 def intensity(name: str) -> tuple[str, float] | None:
@@ -97,39 +115,37 @@ def intensity(name: str) -> tuple[str, float] | None:
     return None
 
 
-def roofline(book: Book, column: Column) -> Roofline | None:
-    """Measured roofs and kernels of one GPU; None without a DRAM bandwidth and one compute roof."""
+def roofline(book: Book, column: Column, state: str) -> Roofline | None:
+    """Measured roofs and kernels of one GPU in one state; None without reads of DRAM and one compute roof in it."""
     i = column.index
-    memory = [(r.numbers[i].value, r.name) for r in book.find(r"memory/hbm/\w+", "bandwidth_gb_per_s") if r.numbers[i]]
+    reads = book.find(r"memory/hbm/read(/.*)?", "bandwidth_gb_per_s")
+    memory = [(n.value, row.name) for row in reads if (n := of_state(row, i, state))]
     roofs: dict[str, Roof] = {}
-    for kind, (row, number) in best_mma(book, "tflops", i).items():
+    for kind, (_, number) in best_mma(book, "tflops", i, state).items():
         if kind == "b1":  # no kernel here stands under it, and it would push all others to the floor
             continue
         kind = SAME_ROOF.get(kind, kind)
         sheet = _datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops")
         if kind not in roofs or number.value > roofs[kind].tflops:
-            roofs[kind] = Roof(kind, number.value, sheet)
-    if ffma := _ffma_tflops(book, column):
+            roofs[kind] = Roof(kind, number.value, sheet, _at_highest_clock(book, column, kind))
+    if state == BURST and (ffma := _ffma_tflops(book, column)):
         roofs["f32"] = Roof("f32", ffma, _datasheet(book, column, FFMA, "tflops"))
     if not memory or not roofs:
         return None
     bandwidth, name = max(memory)
     points = []
     for row in book.find(r"kernels/.*", "tflops"):
-        if row.numbers[i] and (known := intensity(row.name)):
+        if (n := of_state(row, i, state)) and (known := intensity(row.name)):
             kind, flop_per_byte = known
-            points.append(
-                Point(row.group.split("/")[1], SAME_ROOF.get(kind, kind), flop_per_byte, row.numbers[i].value)
-            )
+            points.append(Point(row.group.split("/")[1], SAME_ROOF.get(kind, kind), flop_per_byte, n.value))
     ordered: list[Roof] = []
     for roof in sorted(roofs.values(), key=lambda r: -r.tflops):
         if ordered and ordered[-1].tflops < 1.02 * roof.tflops:
             ordered[-1].also.append(roof.kind)
         else:
             ordered.append(roof)
-    return Roofline(
-        column, bandwidth, name, _datasheet(book, column, r"memory/hbm/\w+", "bandwidth_gb_per_s"), ordered, points
-    )
+    sheet = _datasheet(book, column, r"memory/hbm/\w+", "bandwidth_gb_per_s")
+    return Roofline(column, state, bandwidth, name, sheet, ordered, points)
 
 
 def _ffma_tflops(book: Book, column: Column) -> float | None:
@@ -153,42 +169,82 @@ def _ffma_tflops(book: Book, column: Column) -> float | None:
 class Step:
     label: str
     tflops: float
-    published: bool = False
+    calculated: bool = False  # published or calculated, not measured
 
 
-def waterfall(book: Book, column: Column, kind: str = "bf16") -> list[Step]:
-    """Datasheet, clock under load, best MMA loop, library GEMM, our GEMM, attention; [] with fewer than three steps.
-
-    The loop is the fastest of those that were sustained, if any was, and the clock the one it had.
+def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> list[Step]:
+    """The limit at the highest clock, the datasheet, the limit at the clock of the best MMA loop, that loop, library
+    GEMM, our GEMM, attention, all measured in one state; [] with fewer than three steps.
     """
     if not measured_fastest(book, column, kind):
         return []
     i, steps = column.index, []
+    gpu = column.run.gpu or {}
+    if top := _at_highest_clock(book, column, kind):
+        steps.append(Step(f"limit at the highest clock, {gpu['sm_clock_max_mhz']:.0f} MHz", top, calculated=True))
     if sheet := _datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops"):
-        steps.append(Step("datasheet", sheet, published=True))
-    _, best = best_mma(book, "flop_per_clock_per_sm", i)[kind]
-    clocks = {m.name: m.conditions.get("sm_clock_mhz") for c, m in book.measurements if c is column}
-    loops = [row for row in book.find(r"tensor_core/.*", "tflops") if mma_type(row.name) == kind and row.numbers[i]]
-    held = max((row for row in loops if row.sustained[i]), key=lambda row: row.sustained[i].value, default=None)
-    loop = held or max(loops, key=lambda row: row.numbers[i].value, default=None)
-    if loop:
-        clock = clocks.get(f"{loop.name}/sustained" if held else loop.name)
-        if clock and best.limit and column.sm_count:
-            steps.append(Step(f"peak at {clock:.0f} MHz", best.limit * column.sm_count * clock * 1e-6))
-        number = loop.sustained[i] or loop.numbers[i]
-        steps.append(Step("best MMA loop" + (", sustained" if held else ""), number.value))
-    gemms = [
-        (c, m)
-        for c, m in book.measurements
-        if c is column and m.name.startswith(f"kernels/gemm/{kind}/") and "tflops" in m.metrics and m.kind == "kernel"
+        steps.append(Step("datasheet, at its boost clock", sheet, calculated=True))
+    loops = [
+        (n.value, row)
+        for row in book.find(r"tensor_core/.*", "tflops")
+        if mma_type(row.name) == kind and (n := of_state(row, i, state))
     ]
+    if not loops:
+        return []
+    rate, loop = max(loops, key=lambda found: found[0])
+    clock = _clock_of(column, book.measurement(column, name_in(loop, state)))
+    _, fastest = best_mma(book, "flop_per_clock_per_sm", i)[kind]
+    if slowed := peak_at(column, fastest.limit, clock):
+        steps.append(Step(f"limit at the loop's {clock:.0f} MHz", slowed, calculated=True))
+    steps.append(Step("best MMA loop", rate))
+    gemms = gemm_shapes(book, column, state, kind)
+    library = max((g for g in gemms if g.library), key=lambda g: g.library, default=None)
+    if library:
+        steps.append(Step(f"library GEMM, {library.shape}", library.library))
     if gemms:
-        _, ours = max(gemms, key=lambda pair: pair[1].metrics["tflops"].value)
-        library = max((ours.metrics["tflops"].value / b.speedup.value for b in ours.baselines), default=None)
-        if library:
-            steps.append(Step("library GEMM", library))
-        steps.append(Step("our GEMM", ours.metrics["tflops"].value))
-    attention = [r.numbers[i].value for r in book.find(rf"kernels/attention/{kind}/.*", "tflops") if r.numbers[i]]
-    if attention:
-        steps.append(Step("attention", max(attention)))
+        ours = max(gemms, key=lambda g: g.tflops)
+        steps.append(Step(f"our GEMM, {ours.shape}", ours.tflops))
+    attention = book.find(rf"kernels/attention/{kind}/.*", "tflops")
+    if found := [n.value for row in attention if (n := of_state(row, i, state))]:
+        steps.append(Step("attention", max(found)))
     return steps if len(steps) >= 3 else []
+
+
+def _clock_of(column: Column, m: Measurement) -> float | None:
+    """The SM clock in MHz that its throughput and its rate per clock were measured at: their ratio, where it has both,
+    for the recorded clock was read at times of its own."""
+    rate, per_clock = m.value("tflops"), m.value("flop_per_clock_per_sm")
+    if rate and per_clock and column.sm_count:
+        return 1e6 * rate / (per_clock * column.sm_count)
+    return m.conditions.get("sm_clock_mhz")
+
+
+# --- GEMM against the libraries -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Gemm:
+    """One shape in one state, ours and the fastest of the baselines that took turns with it."""
+
+    shape: str  # "m8192n8192k8192", with its variant unless that is "nt"
+    name: str  # of the measurement
+    tflops: float
+    best: Baseline | None
+
+    @property
+    def library(self) -> float | None:
+        return self.tflops / self.best.speedup.value if self.best and self.best.speedup.value > 0 else None
+
+
+def gemm_shapes(book: Book, column: Column, state: str, kind: str) -> list[Gemm]:
+    """Every shape of our GEMM of one type that was measured in this state."""
+    found = []
+    for row in book.find(rf"kernels/gemm/{kind}/.*", "tflops"):
+        n = of_state(row, column.index, state)
+        name = name_in(row, state)
+        m = book.measurement(column, name)
+        if n and m and m.kind == "kernel":
+            shape, _, variant = row.case.removeprefix(f"{kind}/").removesuffix(SUSTAINED).partition("/")
+            best = min(m.baselines, key=lambda b: b.speedup.value, default=None)
+            found.append(Gemm(f"{shape} {variant}" if variant not in ("", "nt") else shape, name, n.value, best))
+    return found

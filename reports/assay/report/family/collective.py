@@ -10,7 +10,7 @@ from ..answer.findings import Answer, one_line
 from ..answer.questions import Question
 from ..block.declaration import Family
 from ..block.kinds import Block, Figures
-from ..book import text
+from ..book import interval, text
 from ..book.model import Book
 from ..draw.svg import PAPER, SERIES, Figure, axes, finish, spread
 
@@ -76,7 +76,7 @@ def curves(book: Book) -> list[Figure]:
                     f"collective-{text.slug(operation)}",
                     f"Bus bandwidth, {operation.replace('_', '-')}",
                     f"At the largest size: {said}.",
-                    "Bands: 95% intervals.",
+                    f"Bands: 95% intervals, {interval.short(book.processes)}.",
                 )
             )
     return drawn

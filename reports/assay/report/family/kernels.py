@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import statistics
 from dataclasses import dataclass
 
 from assay.files import Baseline
 from assay.files.sass_file import HotLoop
 
-from ..answer.findings import Answer, one_line
+from ..answer.findings import Answer, Part, lines, one_line, speedup
 from ..answer.overlap import efficiencies
 from ..answer.questions import Question
 from ..block.declaration import Family
-from ..block.kinds import EMPTY, Block, Cell, Part, Table, figures, sentence
-from ..book import labels, text
-from ..book.model import Book, Column
+from ..block.kinds import EMPTY, Block, Cell, Evidence, Table, figures, sentence
+from ..block.kinds import Part as Headed
+from ..block.tables import who
+from ..book import interval, labels, text
+from ..book.model import STATES, Book, Column
+from ..book.roofs import Gemm, gemm_shapes
 from ..draw.svg import INK, PAPER, SERIES, Figure, axes, finish
 
 HOT_LOOPS = sentence(
@@ -79,15 +84,65 @@ def paired(book: Book, column: Column, most: int = 48) -> Figure | None:
             f"paired{column.index}",
             f"Against the baselines, in pairs, {column.label}",
             f"Speed-up: {said}.",
-            "Right of 1, ours is faster. Bars: 95% intervals of the paired ratio."
+            f"Right of 1, ours is faster. Bars: 95% intervals of the paired ratio, {interval.short(book.processes)}."
             + (f" {more} more in the tables." if more else ""),
         )
+
+
+# --- GEMM ----------------------------------------------------------------------------------------------------------
+
+
+def gemm_evidence(book: Book) -> list[Block]:
+    """Question 22: every shape, each state by itself, against the fastest baseline that took turns with it."""
+    found = Evidence(22, "assay run '^kernels/gemm/'")
+    kinds = dict.fromkeys(row.name.split("/")[2] for row in book.find(r"kernels/gemm/.+", "tflops"))
+    for kind, state in itertools.product(kinds, STATES):
+
+        def said(column: Column, kind: str = kind, state: str = state) -> list[Part]:
+            return _against_the_best(column, gemm_shapes(book, column, state, kind))
+
+        found.findings += lines(book, f"{kind}, {state}", said)
+    for column, kind in itertools.product(book.columns, kinds):
+        found.tabulate(_gemm_table(book, column, kind))
+    return [found]
+
+
+def _against_the_best(column: Column, shapes: list[Gemm]) -> list[Part]:
+    """How many shapes, the middle of their ratios, and which are the worst and the best."""
+    if not shapes:
+        return []
+    fastest = max(shapes, key=lambda g: g.tflops)
+    found = [(f"{text.number(fastest.tflops)} TFLOP/s at {fastest.shape}", column.anchor(fastest.name))]
+    against = sorted((g for g in shapes if g.best), key=lambda g: g.best.speedup.value)
+    if not against:
+        return found
+    middle = statistics.median(g.best.speedup.value for g in against)
+    found.append((f"{middle:.3f} × the fastest baseline, median of {text.counted(len(against), 'shape')}", ""))
+    for word, g in (("worst", against[0]), ("best", against[-1]))[: len(against)]:
+        found.append((f"{word} {speedup(g.best)} × {g.best.name} at {g.shape}", column.anchor(g.name)))
+    return found
+
+
+def _gemm_table(book: Book, column: Column, kind: str) -> Table | None:
+    by_state = {state: {g.shape: g for g in gemm_shapes(book, column, state, kind)} for state in STATES}
+    shapes = dict.fromkeys(shape for found in by_state.values() for shape in found)
+    rows = []
+    for shape in shapes:
+        cells = [Cell(shape)]
+        for found in by_state.values():
+            g = found.get(shape)
+            cells.append(Cell(text.number(g.tflops), column.anchor(g.name)) if g else EMPTY)
+            cells.append(Cell(f"{speedup(g.best)} × {g.best.name}") if g and g.best else EMPTY)
+        rows.append(cells)
+    caption = f"GEMM of {kind}, TFLOP/s, and times as fast as the fastest baseline{who(book, column)}"
+    head = ["Shape", *(words for state in STATES for words in (state, f"{state}, of the fastest baseline"))]
+    return Table(caption, head, rows) if rows else None
 
 
 def blocks(book: Book) -> list[Block]:
     found: list[Block] = [figures(*(paired(book, column) for column in book.columns[:4]))]
     if table := hot_loop_table(book):
-        found.append(Part("Hot loops of kernels", [HOT_LOOPS, table], "hot-loops"))
+        found.append(Headed("Hot loops of kernels", [HOT_LOOPS, table], "hot-loops"))
     return found
 
 
@@ -162,6 +217,6 @@ FAMILY = Family(
     "kernels",
     "Kernels",
     "Whole kernels against their baselines, in pairs.",
-    blocks=(blocks,),
+    blocks=(gemm_evidence, blocks),
     answers={11: hot_loop},
 )

@@ -11,6 +11,7 @@ from assay.files import Measurement
 from ..book import labels, text
 from ..book.model import Book, Column
 from ..draw import svg
+from . import clocks
 from .environment import fact, unitless
 
 
@@ -46,7 +47,8 @@ def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
             (labels.words(unitless(k)), ", ".join(map(str, v)) if isinstance(v, list) else fact(k, v))
             for k, v in m.conditions.items()
             if v not in (None, [], "")
-        ],
+        ]
+        + ([("at a lower clock", said)] if (said := clocks.remark(column, m)) else []),
         "samples": samples,
         "counters": [(k, v) for k, v in m.counters.items() if v is not None],
         "command": m.command or f"assay run '^{m.name}$'",

@@ -8,12 +8,14 @@ from collections import Counter
 from typing import Any
 
 from ..block.kinds import Block, Cell, Facts, Fold, Span, Table, sentence
-from ..book import labels, text
+from ..book import interval, labels, text
 from ..book.model import Book, Column
+from . import clocks
 
 # What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
 FACTS = {
     "gpu.name": "GPU",
+    "gpu.id": "id, a salted hash",
     "gpu.architecture": "architecture",
     "gpu.sm_count": "SMs",
     "gpu.memory_bytes": "memory",
@@ -82,11 +84,12 @@ def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
             low, middle, high = min(values), statistics.median(values), max(values)
             around = f" ({low:.0f} to {high:.0f})" if round(low) != round(high) else ""
             found.append((label, f"{middle:.0f}{text.THIN}{symbol}{around}"))
-    throttled = Counter(reason for m in mine for reason in m.conditions.get("throttle") or [])
-    found.append(("throttled", ", ".join(f"{reason} ({n})" for reason, n in throttled.most_common()) or "never"))
+    found.append(("throttled", clocks.summary(book, column)))
     stops = Counter(m.conditions.get("stop") for m in mine if m.conditions.get("stop"))
     if stops:
         found.append(("interval reached", f"{stops['converged']} of {sum(stops.values())}"))
+    if mine:
+        found.append(("processes a case", interval.known(book.processes[column.index])))
     if seconds := sum(m.duration_s or 0 for m in mine):
         found.append(("time measuring", f"{seconds:.0f}{text.THIN}s"))
     return found
@@ -114,6 +117,9 @@ def head(book: Book) -> list[Block]:
         caption = "What was measured, and under which conditions (median and range over the run)"
         names = [f"{c.tag} {c.label}" for c in book.columns]
         blocks = [Table(caption, ["Fact", *names], rows_of, kind="facts-table")]
+    slow = [found for column in book.columns if (found := clocks.table(book, column))]
+    if slow:
+        blocks.append(Fold("Cases at a lower clock, with their power and reasons", "", slow))
     if other:
         rows = [(label, [Span(" · ".join(values))]) for label, values in other]
         blocks.append(Fold("More about the machine", "", [Facts(rows)]))

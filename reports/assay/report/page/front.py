@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from .. import family
 from ..answer.findings import Answer
 from ..block.kinds import (
@@ -20,7 +18,7 @@ from ..block.kinds import (
     Span,
     sentence,
 )
-from ..book import labels
+from ..book import identity, interval, labels
 from ..book.model import Book
 from . import environment, isa, overview, sections, unmeasured
 from .answers import answers
@@ -33,8 +31,8 @@ HOW = [
     "an error.",
     "Clock, power, temperature and throttling are watched; figures are per clock (the chip) and per second (what you "
     "get), in a burst and sustained.",
-    "Samples are taken until the 95% confidence interval of the median is narrow enough or time is up; the report says "
-    "which.",
+    "Samples are taken until the 95% confidence interval of the median, within one process, is narrow enough or time is "
+    "up; the report says which. How far processes differ is said where a case was measured in several.",
     "Ours and a baseline take turns in one process, in random order, on the same random data; the ratio has its own "
     "interval.",
     "Kernels are checked against a float64 reference, and latency chains for the value they end with, before their "
@@ -46,18 +44,12 @@ NO_LOOPS = (
 )
 
 
-def title_of(book: Book) -> str:
-    """ "2 × NVIDIA H200 · NVIDIA H100"."""
-    names = Counter((c.run.gpu or {}).get("name") or "host" for c in book.columns)
-    return " · ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items()) or "no GPU"
-
-
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
-        self.title = title_of(book)
+        self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book)
         self.cases = sections.cases(book)
         homes = {key: sections.home_of(key, found) for key, found in self.cases.items()}
@@ -84,7 +76,7 @@ class Report:
         """The main page, when the blocks of all families are drawn."""
         made = self.drawing.finish()
         parts: list[Section | None] = [
-            _answers(answers(self.book, sections.evidence(made))),
+            _answers(self.book, answers(self.book, sections.evidence(made))),
             self._shape(),
             *sections.sections(made, self.cases, self.of_families),
             unmeasured.unmeasured(self.book),
@@ -164,9 +156,7 @@ def _how() -> Section:
     return Section("how", "How a number is made", [Bullets(HOW, numbered=True), Paragraph(data)])
 
 
-def _answers(found: list[tuple[str, list[Answer]]]) -> Section:
-    intro = (
-        "The questions this suite asks, and what these runs say. ± is the 95% confidence interval. Every number leads to "
-        "how it was made."
-    )
+def _answers(book: Book, found: list[tuple[str, list[Answer]]]) -> Section:
+    legend = interval.legend(book.processes)
+    intro = f"The questions this suite asks, and what these runs say. {legend} Every number leads to how it was made."
     return Section("answers", "The answers", [Answers(part, of_part) for part, of_part in found], intro, "Answers")

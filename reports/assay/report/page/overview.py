@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shape of the machine: rooflines from measured roofs, and where the peak went.
 
-Solid is measured, dashed is published. Lines are labelled where they end.
+Solid is measured, dashed published, dotted calculated from the limit per clock. Lines are labelled where they end. What
+is sustained and what is a burst have figures of their own.
 """
 
 from __future__ import annotations
 
 from ..book import labels, roofs, text
-from ..book.model import Book, Column
+from ..book.model import BURST, STATES, Book, Column
 from ..draw.svg import INK, MUTED, PAPER, SERIES, Figure, axes, color_of, finish, log_labels
 
 KIND_LABELS = {"e4m3": "fp8", "s8": "int8", "f32": "FFMA"}
@@ -18,15 +19,19 @@ def _kinds(roof: roofs.Roof) -> str:
     return ", ".join(KIND_LABELS.get(kind, kind) for kind in [roof.kind, *roof.also])
 
 
-def roofline(book: Book, column: Column) -> Figure | None:
-    data = roofs.roofline(book, column)
+def _key(name: str, column: Column, state: str) -> str:
+    return f"{name}{column.index}" if state == BURST else f"{name}-{state}{column.index}"
+
+
+def roofline(book: Book, column: Column, state: str) -> Figure | None:
+    data = roofs.roofline(book, column, state)
     if data is None:
         return None
     found = data.roofs
     left, right = 0.5, max([8192, *(1.5 * p.intensity for p in data.points)])
     with axes(3.7) as (canvas, ax):
         ax.set(xscale="log", yscale="log", xlim=(left, right))
-        top = max(r.datasheet or r.tflops for r in found)
+        top = max(r.at_highest_clock or r.datasheet or r.tflops for r in found)
         bottom = min([left * data.bandwidth * 1e-3 * 0.8, *(p.tflops * 0.7 for p in data.points)])
         ax.set_ylim(bottom, top * 1.9)
         slope = data.bandwidth * 1e-3  # TFLOP/s per FLOP/byte
@@ -37,6 +42,9 @@ def roofline(book: Book, column: Column) -> Figure | None:
             if roof.datasheet:
                 start = roof.datasheet / ((data.datasheet_bandwidth or data.bandwidth) * 1e-3)
                 ax.plot([start, right], [roof.datasheet] * 2, color=color, lw=0.9, ls=(0, (4, 3)))
+            if roof.at_highest_clock:
+                begin = roof.at_highest_clock / slope
+                ax.plot([begin, right], [roof.at_highest_clock] * 2, color=color, lw=0.9, ls=(0, (1, 2)))
         if data.datasheet_bandwidth:
             end = max(r.datasheet or 0 for r in found) or top
             wide = data.datasheet_bandwidth * 1e-3
@@ -82,22 +90,37 @@ def roofline(book: Book, column: Column) -> Figure | None:
         said = ", ".join(f"{_kinds(r)} {text.number(r.tflops)} TFLOP/s" for r in found)
         return finish(
             canvas,
-            f"roofline{column.index}",
-            f"Roofline, {column.label}",
-            f"Measured memory bandwidth {text.number(data.bandwidth)} GB/s ({data.bandwidth_name}); measured roofs: "
+            _key("roofline", column, state),
+            f"Roofline, {state}, {column.label}",
+            f"Reads of memory {text.number(data.bandwidth)} GB/s ({data.bandwidth_name}); measured roofs: "
             f"{said}. {len(data.points)} kernels at their arithmetic intensity.",
-            "Solid: measured. Dashed: datasheet. Dots: kernels, each tensor counted once as traffic.",
+            f"Solid: measured, {state}: instructions, and reads of memory. {_peaks(column, found)}Dots: kernels, {state}, "
+            "each tensor counted once as traffic.",
         )
 
 
-def waterfall(book: Book, column: Column) -> Figure | None:
-    steps = roofs.waterfall(book, column)
+def _peaks(column: Column, found: list[roofs.Roof]) -> str:
+    """What dashed and dotted lines are, with the figures of bf16, else of the highest roof that has both."""
+    both = [r for r in found if r.datasheet and r.at_highest_clock]
+    roof = next((r for r in both if "bf16" in (r.kind, *r.also)), both[0] if both else None)
+    sheet = f", {_kinds(roof)} {text.number(roof.datasheet)}" if roof else ""
+    said = f"Dashed: datasheet, at its boost clock{sheet}. " if any(r.datasheet for r in found) else ""
+    top = next((r for r in ([roof] if roof else found) if r.at_highest_clock), None)
+    if top is None:
+        return said
+    clock = (column.run.gpu or {})["sm_clock_max_mhz"]
+    of_all = f"{column.sm_count} SMs at the highest clock, {clock:.0f} MHz"
+    return f"{said}Dotted: the limit of {of_all}, {_kinds(top)} {text.number(top.at_highest_clock)}. "
+
+
+def waterfall(book: Book, column: Column, state: str) -> Figure | None:
+    steps = roofs.waterfall(book, column, state)
     if not steps:
         return None
     with axes(0.5 + 0.34 * len(steps)) as (canvas, ax):
         whole, longest = steps[0].tflops, max(s.tflops for s in steps)
         for y, step in enumerate(steps):
-            if step.published:
+            if step.calculated:
                 ax.barh(y, step.tflops, height=0.62, facecolor="none", edgecolor=MUTED, ls=(0, (4, 3)), lw=1)
             else:
                 ax.barh(y, step.tflops, height=0.62, color=SERIES[0])
@@ -122,14 +145,15 @@ def waterfall(book: Book, column: Column) -> Figure | None:
         said = ", ".join(f"{s.label} {text.number(s.tflops)}" for s in steps)
         return finish(
             canvas,
-            f"peak{column.index}",
-            f"Where the bf16 peak went, {column.label}",
+            _key("peak", column, state),
+            f"Where the bf16 peak went, {state}, {column.label}",
             f"TFLOP/s: {said}.",
-            "TFLOP/s, and the share of the first bar. Dashed: published.",
+            f"TFLOP/s, and the share of the first bar. Filled: measured, {state}. Dashed: the datasheet, or the limit per "
+            "clock times a clock. Of GEMMs the fastest shape is shown.",
         )
 
 
 def overview(book: Book) -> list[Figure]:
     """The figures that belong to no one family."""
-    drawn = [f for c in book.columns[:4] for f in (roofline(book, c), waterfall(book, c))]
+    drawn = [draw(book, c, state) for c in book.columns[:4] for state in STATES for draw in (roofline, waterfall)]
     return [f for f in drawn if f]

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 
 from .. import family
 from ..block.kinds import Block, Cases, Evidence, OnPage, Page, Paragraph, Section, Span
-from ..book import text
+from ..book import interval, text
 from ..book.model import Book, Row
 
 MAIN = "index.html"
@@ -60,8 +60,9 @@ def cases(book: Book) -> dict[str, Cases]:
     by_family: dict[str, list[Row]] = {key: [] for key in family.declared()}
     for row in book.rows:
         by_family.setdefault(row.family, []).append(row)
+    covers = interval.short(book.processes)
     return {
-        key: Cases(family.family_of(key).title, book.columns, grouped(rows), book.descriptions)
+        key: Cases(family.family_of(key).title, book.columns, grouped(rows), book.descriptions, covers)
         for key, rows in by_family.items()
         if rows
     }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ...answer.findings import Answer, Part, lines, one_line, picked
 from ...answer.questions import Question
 from ...block.kinds import Page, Searchable
-from ...book import text
+from ...book import interval, text
 from ...book.instructions import instructions
 from ...book.model import Book, Column
 from . import pipes
@@ -51,9 +51,9 @@ def page(book: Book) -> Page | None:
         "families": sorted({row.family for row in rows}),
     }
     lead = (
-        "What each takes, measured one by one: cycles until its result can be used, results or floating-point "
-        "operations per clock and SM with all SMs at work, and the fewest warps and independent chains per warp that "
-        "reach that. ± is the 95% confidence interval."
+        "What each takes, measured one by one: cycles until its result can be used, results or operations per clock and "
+        "SM with all SMs at work, and the fewest warps and independent chains per warp that reach that. "
+        + interval.legend(book.processes)
     )
     table = Searchable("instructions", values)
     return (

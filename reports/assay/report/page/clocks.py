@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases whose SM clock was below the highest one, with their power and what the driver gave as reasons."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from assay.files import Measurement
+
+from ..block.kinds import Cell, Table
+from ..book import text
+from ..book.model import Book, Column
+
+BELOW = 0.02  # of the highest clock: less is how the clock is read
+NO_REASON = "no reason reported"
+
+
+def highest(column: Column) -> float | None:
+    return (column.run.gpu or {}).get("sm_clock_max_mhz")
+
+
+def is_slow(column: Column, m: Measurement) -> bool:
+    """Whether its clock, or the lowest it had, was below the highest one by more than BELOW."""
+    top = highest(column)
+    clock = _clock(m)
+    return top is not None and clock is not None and clock < (1 - BELOW) * top
+
+
+def slow(book: Book, column: Column) -> list[Measurement]:
+    return [m for c, m in book.measurements if c is column and is_slow(column, m)]
+
+
+def remark(column: Column, m: Measurement) -> str:
+    """ "clock 1523 MHz below 1980 MHz, no reason reported"; "" for a case at full clock, or with a reason."""
+    if not is_slow(column, m) or m.conditions.get("throttle"):
+        return ""
+    return f"clock {_clock(m):.0f} MHz below {highest(column):.0f} MHz, {NO_REASON}"
+
+
+def summary(book: Book, column: Column) -> str:
+    """The reasons that were reported, and how many cases were slow without one; "never" where there is neither."""
+    reasons = Counter(r for c, m in book.measurements if c is column for r in m.conditions.get("throttle") or [])
+    said = [f"{reason} ({n})" for reason, n in reasons.most_common()]
+    if silent := [m for m in slow(book, column) if not m.conditions.get("throttle")]:
+        top = highest(column)
+        said.append(
+            f"{text.counted(len(silent), 'case')} more than {100 * BELOW:.0f}{text.THIN}% below {top:.0f}{text.THIN}MHz, "
+            + NO_REASON
+        )
+    return "; ".join(said) or "never"
+
+
+def table(book: Book, column: Column) -> Table | None:
+    """The slow cases by probe and reason, those with the lowest clock first."""
+    groups: dict[tuple[str, str], list[Measurement]] = {}
+    for m in slow(book, column):
+        reasons = ", ".join(m.conditions.get("throttle") or []) or NO_REASON
+        groups.setdefault(("/".join(m.name.split("/")[:2]), reasons), []).append(m)
+    rows = []
+    for (probe, reasons), found in sorted(groups.items(), key=lambda item: min(map(_clock, item[1]))):
+        least = min(found, key=_clock)
+        watts = [w for m in found if (w := m.conditions.get("power_w")) is not None]
+        rows.append(
+            [
+                Cell(probe),
+                Cell(str(len(found))),
+                Cell(_range([_clock(m) for m in found])),
+                Cell(_range(watts) if watts else "–"),
+                Cell(reasons, kind="bad" if reasons == NO_REASON else ""),
+                Cell(least.name.removeprefix(f"{probe}/"), column.anchor(least.name)),
+            ]
+        )
+    if not rows:
+        return None
+    of = f", {column.tag} {column.label}" if len(book.columns) > 1 else ""
+    caption = f"Cases more than {100 * BELOW:.0f}{text.THIN}% below the highest SM clock, {highest(column):.0f}{text.THIN}MHz{of}"
+    head = ["Probe", "Cases", "SM clock, MHz", "Power, W", "Reasons the driver gave", "The slowest"]
+    note = (
+        "Power is that of the whole board, a mean over tens of milliseconds: a short burst may draw more than it shows."
+    )
+    return Table(caption, head, rows, [note])
+
+
+def _clock(m: Measurement) -> float | None:
+    """The lowest clock that is known of it."""
+    clocks = [m.conditions.get(key) for key in ("sm_clock_mhz", "sm_clock_min_mhz")]
+    return min((clock for clock in clocks if clock is not None), default=None)
+
+
+def _range(values: list[float]) -> str:
+    low, high = round(min(values)), round(max(values))
+    return f"{low}" if low == high else f"{low} to {high}"
