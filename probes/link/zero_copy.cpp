@@ -62,7 +62,9 @@ const assay::Registration copy{{
 
 const assay::Registration latency{{
     .name = "link/zero_copy/latency",
-    .question = "How long does a dependent load of the GPU take that goes to the CPU's memory?",
+    .question =
+        "How long does a dependent load of the GPU take that goes to the CPU's memory, from "
+        "the SM that a single CTA lands on?",
     .pace = assay::Pace::link,
     .kernels = [](const assay::Case&,
                   assay::Target) { return assay::far_chain_use(FarAccess::load); },

@@ -14,11 +14,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "harness/callable.hpp"
 #include "harness/device.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
+#include "harness/statistics.hpp"
+#include "probes/memory/two_clusters.hpp"
 
 namespace {
 
@@ -154,6 +157,8 @@ std::vector<std::uint32_t> inputs(std::uint32_t value, std::uint32_t other, std:
   return words;
 }
 
+constexpr std::size_t kLines = 64, kLineApart = 4096;  // homes change every 4 KiB on sm_90
+
 class Bench {
  public:
   Bench(State& s, const Atomic& a, bool shared)
@@ -189,10 +194,11 @@ class Bench {
     }
   }
 
-  Callable<void(const Launch&)> chain() {
+  // On the address `bytes` behind the first one; there are kLines pages of those.
+  Callable<void(const Launch&)> chain(std::size_t bytes = 0) {
     upload(1, kSlot, negated());
-    return [this, kernel = s_.generated_kernel(kLatency)](const Launch& l) {
-      launch_generated(kernel, 1, 1, l, in_, out_);
+    return [this, bytes, kernel = s_.generated_kernel(kLatency)](const Launch& l) {
+      launch_generated(kernel, 1, 1, l, in_, out_ + bytes / sizeof(*out_));
     };
   }
   std::size_t threads() const { return shared_ ? kThreads : ctas_ * kThreads; }
@@ -227,12 +233,31 @@ class Bench {
   std::uint32_t *in_, *out_;
 };
 
+// Atomics on global memory are carried out where the line is at home, in one of L2's partitions: a
+// chain on one line tells of that line's distance. So many lines are looked at, and the nearest is
+// measured; what the far ones take stands beside it.
+void measure_latency(State& s, Bench& bench, bool shared) {
+  std::size_t nearest = 0;
+  std::optional<TwoClusters> homes;
+  std::vector<double> of_lines;
+  if (!shared) {
+    for (std::size_t line = 0; line < kLines; ++line)
+      of_lines.push_back(s.cycles_once(bench.chain(line * kLineApart)) / kUnroll);
+    homes = two_clusters(of_lines);
+    nearest = static_cast<std::size_t>(std::ranges::min_element(of_lines) - of_lines.begin());
+  }
+  s.cycles({.steps = kUnroll}, bench.chain(nearest * kLineApart));
+  if (!homes) return;
+  std::erase_if(of_lines, [&](double cycles) { return cycles < homes->boundary; });
+  s.add_exact("far_latency_cycles", "cycle", Better::lower, median(of_lines));
+}
+
 void run(State& s) {
   const Atomic& a = atomic_of(s.which());
   const bool shared = is_shared(s.which());
   Bench bench(s, a, shared);
   bench.check_values();
-  s.cycles({.steps = kUnroll}, bench.chain());
+  measure_latency(s, bench, shared);
 
   const char* unit = shared ? "op/clk/SM" : "op/clk";
   Series series{"ops_per_clock", unit, {{"addresses", {}}}, {}};
@@ -268,6 +293,9 @@ const Registration registration{{
     .question = "How long does an atomic take, and how many are done in a cycle, by how many "
                 "threads share an address?",
     .metrics = {{"latency_cycles", "Cycles of one atomic in a chain of them on one address."},
+                {"far_latency_cycles",
+                 "The same on lines whose home is the far partition of L2; latency_cycles is then "
+                 "of the nearest line."},
                 {"ops_per_clock",
                  "Atomics done in a cycle, of one SM in shared memory and of all in global, by how "
                  "many addresses share them."},

@@ -159,9 +159,13 @@ void run(State& s) {
   };
   const std::vector<double> clock =
       on_grid(ran, points, [](const Ran& launch) { return launch.mhz; });
-  s.add_series({"sm_clock_mhz", "MHz", {time}, clock});
-  s.add_series({"reported_clock_mhz", "MHz", {time}, told_on_grid(&Reading::sm_clock_mhz)});
-  s.add_series({"power_w", "W", {time}, told_on_grid(&Reading::power_w)});
+  s.add_series({.name = "sm_clock_mhz", .unit = "MHz", .axes = {time}, .values = clock});
+  s.add_series({.name = "reported_clock_mhz",
+                .unit = "MHz",
+                .axes = {time},
+                .values = told_on_grid(&Reading::sm_clock_mhz)});
+  s.add_series(
+      {.name = "power_w", .unit = "W", .axes = {time}, .values = told_on_grid(&Reading::power_w)});
   Axis reasons{"reason", {}};
   std::vector<double> given;
   for (const char* reason : kReasons) {
@@ -171,7 +175,7 @@ void run(State& s) {
     });
     given.insert(given.end(), of_reason.begin(), of_reason.end());
   }
-  s.add_series({"reason_given", "", {reasons, time}, given});
+  s.add_series({.name = "reason_given", .unit = "", .axes = {reasons, time}, .values = given});
 
   std::vector<double> mhz, late;
   for (const Ran& launch : ran) {
@@ -203,7 +207,9 @@ const Registration registration{{
                 {"reported_clock_mhz", "SM clock that the driver reports, over time."},
                 {"power_w", "Power of the board as the driver reports it, over time."},
                 {"reason_given",
-                 "1 where the driver gives this reason for a lowered clock, over time."},
+                 "One where the driver gives this reason for a lowered clock, zero where it does "
+                 "not, over "
+                 "time."},
                 {"settled_clock_mhz", "Median SM clock in the second half of the load."},
                 {"first_clock_mhz", "SM clock of the first millisecond of the load."},
                 {"least_clock_mhz", "Least SM clock of any millisecond of the load."}},
