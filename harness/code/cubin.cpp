@@ -4,11 +4,13 @@
 #include <cxxabi.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -28,8 +30,15 @@ namespace assay {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::uint16_t kMachineCuda = 190;           // EM_CUDA
-constexpr std::uint8_t kCudaEntry = 0x10;             // STO_CUDA_ENTRY in st_other: a __global__
+constexpr std::uint16_t kMachineCuda = 190;  // EM_CUDA
+constexpr std::uint8_t kCudaEntry = 0x10;    // STO_CUDA_ENTRY in st_other: a __global__
+// A file's device code, unpacked: cuBLASLt's 540 MB hold 2 GB.
+constexpr std::uint64_t kMostDeviceCode = std::uint64_t{16} << 30;  // bytes
+constexpr std::uint64_t kMostTimesTheFile = 1000;
+constexpr std::size_t kLongestSymbol = 64 * 1024;               // characters
+constexpr std::size_t kMostSymbolText = std::size_t{64} << 20;  // of all kernels of an image
+constexpr std::size_t kLongestDemangled = 64 * 1024;
+constexpr int kMostApart = 2000;  // names that are demangled in a process of their own
 constexpr std::uint8_t kArchitectureSpecific = 0x09;  // attribute of .nv.compat: 1 for "a" targets
 
 // A file mapped into memory: a 20 MB executable is searched without reading all of it.
@@ -156,12 +165,39 @@ std::string without_template_arguments(std::string name) {
 
 }  // namespace
 
-std::string demangled(const std::string& symbol) {
+namespace {
+
+std::string demangle_at_once(const std::string& symbol) {
   int status = 0;
   char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text ? text : symbol;
   std::free(text);
   return result;
+}
+
+// An upper bound of what a name becomes: each reference to an earlier part ("S1_", "T_") stands at
+// most for all before it. A thousand characters can stand for more than there are atoms.
+bool may_be_long(const std::string& symbol) {
+  double length = 0;
+  for (std::size_t i = 0; i < symbol.size(); ++i) {
+    ++length;
+    if (symbol[i] != 'S' && symbol[i] != 'T') continue;
+    const std::size_t end = symbol.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", i + 1);
+    if (end != symbol.npos && symbol[end] == '_') length *= 2;
+  }
+  return length > kLongestDemangled;
+}
+
+}  // namespace
+
+std::string demangled(const std::string& symbol) {
+  if (symbol.size() > kLongestSymbol) return symbol;
+  if (!may_be_long(symbol)) return demangle_at_once(symbol);
+  // Long names of templates look the same to the bound above as those that never end.
+  static std::atomic<int> apart{0};
+  if (++apart > kMostApart) return symbol;
+  const auto text = call_apart([&] { return demangle_at_once(symbol); }, kLongestDemangled);
+  return text ? *text : symbol;
 }
 
 bool is_kernel(const std::string& symbol, std::string_view name) {
@@ -201,9 +237,18 @@ DeviceCode device_code(std::vector<char> elf) {
   if (image.machine() != kMachineCuda)
     throw Error(ExitCode::usage, "not device code: the ELF image is for another machine");
   DeviceCode code{.arch = device_arch(image), .elf = {}, .kernels = {}};
+  std::size_t total = 0;
   for (const ElfSymbol& symbol : image.symbols())
-    if (symbol.type == STT_FUNC && (symbol.other & kCudaEntry) && symbol.section != SHN_UNDEF)
+    if (symbol.type == STT_FUNC && (symbol.other & kCudaEntry) && symbol.section != SHN_UNDEF) {
+      // Names in a damaged file may overlap, each as long as the file.
+      total += symbol.name.size();
+      if (symbol.name.size() > kLongestSymbol || total > kMostSymbolText)
+        throw Error(ExitCode::usage,
+                    fmt::format("damaged ELF image: names of kernels have more than {} characters, "
+                                "or {} in all; build or copy the file again",
+                                kLongestSymbol, kMostSymbolText));
       code.kernels.emplace_back(symbol.name);
+    }
   code.elf = std::move(elf);
   return code;
 }
@@ -211,8 +256,15 @@ DeviceCode device_code(std::vector<char> elf) {
 void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit) try {
   const MappedFile mapped(file);
   bool any = false;
+  const std::uint64_t most = std::min(kMostDeviceCode, mapped.bytes().size() * kMostTimesTheFile);
+  std::uint64_t total = 0;
   const auto count = [&](DeviceCode code) {
     any = true;
+    total += code.elf.size();
+    if (total > most)
+      throw Error(ExitCode::usage, fmt::format("its device code has more than {} bytes unpacked; "
+                                               "no more are read",
+                                               most));
     visit(std::move(code));
   };
   bool readable = true;

@@ -274,14 +274,19 @@ std::vector<Function> disassemble_anew(std::span<const FunctionRef> functions) {
   struct Image {
     ElfImage elf;
     std::string sha256;
+    std::size_t text = 0;  // bytes of the kernels asked for
   };
   std::map<const char*, Image> images;  // several kernels of one image
   std::vector<Job> jobs;
   for (const FunctionRef& ref : functions) {
     auto image = images.find(ref.elf.data());
     if (image == images.end())
-      image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf)}).first;
+      image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf), 0}).first;
     jobs.push_back(prepare(image->second.elf, ref, image->second.sha256));
+    image->second.text += jobs.back().text.size();
+    if (image->second.text > ref.elf.size())
+      throw Error(ExitCode::usage,
+                  "damaged ELF image: its kernels overlap; build or copy the file again");
   }
   disassemble_all(jobs);
   std::vector<Function> found;

@@ -50,6 +50,7 @@ ElfImage::ElfImage(std::span<const char> bytes) {
   const auto header = read<Elf64_Ehdr>(bytes, 0, "the header");
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
     damaged("not 64-bit little-endian");
+  size_ = bytes.size();
   machine_ = header.e_machine;
   flags_ = header.e_flags;
   abi_version_ = header.e_ident[EI_ABIVERSION];
@@ -62,6 +63,15 @@ ElfImage::ElfImage(std::span<const char> bytes) {
   const std::uint64_t count = header.e_shnum ? header.e_shnum : first.sh_size;
   const std::uint64_t names = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
   if (count > bytes.size() / sizeof(Elf64_Shdr)) damaged("more section headers than bytes");
+
+  // Names in a damaged file may overlap, each as long as the table.
+  std::size_t name_bytes = 0;
+  const auto name_at = [&](const ElfSection& table, std::uint64_t offset) {
+    const std::string_view name = text_at(table.bytes, offset);
+    name_bytes += name.size();
+    if (name_bytes / 4 > bytes.size()) damaged("names longer than the file");
+    return name;
+  };
 
   std::vector<Elf64_Shdr> raw(count);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -76,7 +86,7 @@ ElfImage::ElfImage(std::span<const char> bytes) {
   }
   if (names < count)
     for (std::uint64_t i = 0; i < count; ++i)
-      sections_[i].name = text_at(sections_[names].bytes, raw[i].sh_name);
+      sections_[i].name = name_at(sections_[names], raw[i].sh_name);
 
   for (const ElfSection& table : sections_) {
     if (table.type != SHT_SYMTAB) continue;
@@ -84,7 +94,7 @@ ElfImage::ElfImage(std::span<const char> bytes) {
     for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.bytes.size();
          at += sizeof(Elf64_Sym)) {
       const auto symbol = read<Elf64_Sym>(table.bytes, at, "a symbol");
-      symbols_.push_back({text_at(sections_[table.link].bytes, symbol.st_name),
+      symbols_.push_back({name_at(sections_[table.link], symbol.st_name),
                           static_cast<std::uint8_t>(ELF64_ST_TYPE(symbol.st_info)), symbol.st_other,
                           symbol.st_shndx, symbol.st_value, symbol.st_size});
     }
@@ -99,8 +109,11 @@ const ElfSection* ElfImage::section(std::string_view name) const {
 
 std::vector<ElfRelocation> ElfImage::relocations(std::size_t section_index) const {
   std::vector<ElfRelocation> found;
+  std::size_t total = 0;  // bytes of tables, which in a damaged file may overlap
   for (const ElfSection& table : sections_) {
     if ((table.type != SHT_RELA && table.type != SHT_REL) || table.info != section_index) continue;
+    total += table.bytes.size();
+    if (total > size_) damaged("more relocations than bytes");
     const std::size_t size = table.type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
     for (std::uint64_t at = 0; at + size <= table.bytes.size(); at += size) {
       const auto entry = read<Elf64_Rel>(table.bytes, at, "a relocation");  // RELA starts with REL

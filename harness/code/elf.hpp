@@ -44,6 +44,7 @@ class ElfImage {
   std::vector<ElfRelocation> relocations(std::size_t section_index) const;
 
  private:
+  std::size_t size_;
   std::uint16_t machine_;
   std::uint32_t flags_;
   std::uint8_t abi_version_;

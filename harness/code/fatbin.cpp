@@ -7,6 +7,7 @@
 #include "harness/code/fatbin.hpp"
 
 #include <zstd.h>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -23,7 +24,9 @@ constexpr std::uint32_t kMagic = 0xBA55ED50;
 constexpr std::uint16_t kKindElf = 2;             // a cubin; 1 is PTX
 constexpr std::uint64_t kCompressedLz4 = 0x2000;  // in flags
 constexpr std::uint64_t kCompressedZstd = 0x8000;
-constexpr std::uint64_t kLargestCubin = std::uint64_t{1} << 32;
+// Twice what the largest of NVIDIA's libraries hold is 256 MiB; they pack at most 24 to 1.
+constexpr std::uint64_t kLargestCubin = std::uint64_t{512} << 20;  // bytes, unpacked
+constexpr std::uint64_t kMostUnpacked = 1000;                      // bytes, of a packed one
 
 struct ContainerHeader {
   std::uint32_t magic;
@@ -49,9 +52,8 @@ std::optional<Record> peek(std::span<const char> bytes, std::size_t offset) {
   return record;
 }
 
-[[noreturn]] void damaged(const char* what) {
-  throw Error(ExitCode::usage,
-              std::string("damaged fat binary: ") + what + "; build or copy the file again");
+[[noreturn]] void damaged(const std::string& what) {
+  throw Error(ExitCode::usage, "damaged fat binary: " + what + "; build or copy the file again");
 }
 
 // ZSTD_decompress, or nullptr if there is no libzstd.
@@ -68,7 +70,7 @@ Decompress zstd_decompress() {
 }
 
 std::vector<char> unpack_zstd(std::span<const char> packed, std::size_t size) {
-  std::vector<char> unpacked(size);
+  std::vector<char> unpacked(size);  // bounded above
   if (zstd_decompress()(unpacked.data(), size, packed.data(), packed.size()) != size)
     damaged("a compressed cubin does not unpack");
   return unpacked;
@@ -87,8 +89,12 @@ std::vector<char> cubin_of(std::span<const char> header, std::span<const char> p
   const bool zstd = (entry->flags & kCompressedZstd) != 0;
   if (!zstd && !(entry->flags & kCompressedLz4)) damaged("a cubin is none");
   if (entry->packed_size > payload.size()) damaged("a compressed cubin reaches past its entry");
-  if (entry->unpacked_size > kLargestCubin) damaged("a compressed cubin of more than 4 GiB");
   const auto packed = payload.first(entry->packed_size ? entry->packed_size : payload.size());
+  const std::uint64_t most = std::min(kLargestCubin, packed.size() * kMostUnpacked);
+  if (entry->unpacked_size > most)
+    damaged("a compressed cubin of " + std::to_string(packed.size()) + " bytes says it has " +
+            std::to_string(entry->unpacked_size) + " unpacked; at most " + std::to_string(most) +
+            " are read");
   return zstd ? unpack_zstd(packed, entry->unpacked_size)
               : unpack_lz4(packed, entry->unpacked_size);
 }

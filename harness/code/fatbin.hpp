@@ -14,7 +14,8 @@ bool is_fatbin(std::span<const char> bytes);
 bool can_unpack(std::span<const char> bytes);
 
 // Calls `take` with every cubin in the containers of `bytes`, unpacked. Throws Error(usage) if an
-// entry reaches outside its container or does not unpack to the size it states.
+// entry reaches outside its container, does not unpack to the size it states, or states one that no
+// cubin has.
 void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take);
 
 // A block of LZ4 (lz4_Block_format.md of the LZ4 project), which must become exactly `size` bytes.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/code/cubin.hpp"
+#include "harness/code/elf.hpp"
 #include "harness/code/verification.hpp"
 #include "harness/commands/commands.hpp"
 #include "harness/machine/files.hpp"
@@ -22,6 +23,8 @@ namespace assay::commands {
 namespace {
 
 constexpr std::size_t kMostKernels = 20;  // shown without being asked for by name
+constexpr std::size_t kMostImages = std::size_t{512} << 20;  // bytes of device code shown at once
+constexpr std::size_t kMostCode = std::size_t{32} << 20;     // of its instructions
 
 // One table for each architecture, and the file of measured loops, read when first needed.
 class Sources {
@@ -113,7 +116,7 @@ struct Found {
   std::set<std::string> architectures;                 // of all there is
   std::map<std::string, std::set<std::string>> names;  // demangled to architectures
   std::vector<std::pair<std::vector<char>, std::vector<std::string>>> images;  // ELF and symbols
-  std::size_t kernels = 0;                                                     // in images
+  std::size_t kernels = 0, bytes = 0;                                          // in images
 };
 
 Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
@@ -132,10 +135,14 @@ Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
     }
     if (wanted.empty()) return;
     found.kernels += wanted.size();
-    if (found.kernels > kMostKernels && !all)
-      found.images.clear();  // only to be listed
-    else
-      found.images.emplace_back(std::move(code.elf), std::move(wanted));
+    if (found.kernels > kMostKernels && !all) return found.images.clear();  // only to be listed
+    found.bytes += code.elf.size();
+    if (found.bytes > kMostImages)
+      throw Error(ExitCode::usage,
+                  fmt::format("the kernels asked for lie in more than {} bytes of device code: "
+                              "choose with FILE:KERNEL and --target",
+                              kMostImages));
+    found.images.emplace_back(std::move(code.elf), std::move(wanted));
   });
   return found;
 }
@@ -187,11 +194,28 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
     return ExitCode::ok;
   }
   std::vector<FunctionRef> refs;
-  for (const auto& [elf, symbols] : found.images)
-    for (const std::string& symbol : symbols) refs.push_back({elf, symbol});
+  std::size_t code = 0;
+  for (const auto& [elf, symbols] : found.images) {
+    const ElfImage image(elf);
+    for (const std::string& symbol : symbols) {
+      refs.push_back({elf, symbol});
+      if (const ElfSection* text = image.section(".text." + symbol)) code += text->bytes.size();
+    }
+  }
+  if (code > kMostCode)
+    throw Error(ExitCode::usage,
+                fmt::format("the kernels asked for have {} bytes of instructions; at most {} are "
+                            "shown: choose with FILE:KERNEL and --target",
+                            code, kMostCode));
   Sources sources(view);
   Output output(view);
-  for (const auto& function : disassemble(refs))
+  std::vector<std::shared_ptr<const Function>> functions;
+  try {
+    functions = disassemble(refs);
+  } catch (const Error& error) {
+    throw Error(error.code(), file.string() + ": " + error.what());
+  }
+  for (const auto& function : functions)
     output.add(analysis_of(function, view, sources), sources.table(function->arch));
   output.finish();
   return ExitCode::ok;

@@ -4,13 +4,17 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <utility>
 
 #include "harness/error.hpp"
+#include "harness/machine/files.hpp"
 
 namespace assay {
 namespace {
@@ -58,6 +62,52 @@ class MemoryFile {
 };
 
 }  // namespace
+
+namespace {
+
+// In the child: what it has in memory now is shared with the parent and does not count.
+void limit_this_process() {
+  constexpr rlim_t kMoreBytes = 64 << 20, kSeconds = 1;
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+  for (const auto& [what, most] :
+       {std::pair(RLIMIT_AS, bytes + kMoreBytes), std::pair(RLIMIT_CPU, kSeconds),
+        std::pair(RLIMIT_CORE, rlim_t{0})}) {
+    const rlimit limit{most, most};
+    ::setrlimit(what, &limit);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> call_apart(const Callable<std::string()>& f, std::size_t longest) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) failed("make a pipe", errno);
+  const pid_t child = ::fork();
+  if (child < 0) failed("start a process", errno);
+  if (child == 0) {
+    limit_this_process();
+    try {
+      const std::string result = f();
+      _exit(result.size() <= longest && ::assay::write_all(ends[1], result) == 0 ? 0 : 1);
+    } catch (...) {
+      _exit(1);
+    }
+  }
+  ::close(ends[1]);
+  std::string result;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = ::read(ends[0], buffer, sizeof buffer)) != 0;) {
+    if (n < 0 && errno != EINTR) break;
+    if (n > 0) result.append(buffer, static_cast<std::size_t>(n));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(result) : std::nullopt;
+}
 
 ToolOutput run_tool(const std::vector<std::string>& arguments, std::span<const char> input,
                     const std::filesystem::path& folder) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one of NVIDIA's tools on bytes in memory.
+// Runs one of NVIDIA's tools on bytes in memory, or a function in a process of its own.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "harness/callable.hpp"
 
 namespace assay {
 
@@ -21,5 +24,9 @@ inline constexpr const char* kToolInput = "/dev/fd/3";
 // Thread-safe. Throws Error(io) if it cannot be started.
 ToolOutput run_tool(const std::vector<std::string>& arguments, std::span<const char> input = {},
                     const std::filesystem::path& folder = {});
+
+// What `f` returns, called in a process of its own that may take a second and 64 MiB; nothing if it
+// ends otherwise or returns more than `longest` bytes. For calls that may never end.
+std::optional<std::string> call_apart(const Callable<std::string()>& f, std::size_t longest);
 
 }  // namespace assay

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/code/cubin.hpp"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "harness/code/assembler.hpp"
+#include "harness/code/elf.hpp"
 #include "harness/code/tests/samples.hpp"
 #include "harness/error.hpp"
 
@@ -159,6 +162,105 @@ TEST(Cubin, StrangeFilesAreOneLineErrors) {
   EXPECT_THROW(extract_bytes({}), Error);
   EXPECT_THROW(extract_bytes(std::vector<char>(4096, 'x')), Error);
   EXPECT_THROW(extract("/bin/ls"), Error);
+}
+
+// What extract() says of these bytes; it must be an error, said within a second.
+std::string refusal_of(const std::vector<char>& bytes) {
+  try {
+    extract_bytes(bytes);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Cubin, WhatIsUnpackedIsBounded) {
+  std::vector<char> bytes = fat_binary({std::vector<char>(18'000)});
+  const std::size_t entry = 16;  // behind the container's header
+  const std::uint32_t packed = 18'000;
+  const std::uint64_t flags = 0x8000, unpacked = 4'200'000'000;  // Zstandard
+  std::memcpy(bytes.data() + entry + 16, &packed, sizeof packed);
+  std::memcpy(bytes.data() + entry + 40, &flags, sizeof flags);
+  std::memcpy(bytes.data() + entry + 56, &unpacked, sizeof unpacked);
+  EXPECT_NE(refusal_of(bytes).find("a compressed cubin of 18000 bytes says it has 4200000000 "
+                                   "unpacked; at most 18000000 are read"),
+            std::string::npos)
+      << refusal_of(bytes);
+}
+
+template <class Record>
+void put(std::vector<char>& bytes, const Record& record) {
+  const auto* begin = reinterpret_cast<const char*>(&record);
+  bytes.insert(bytes.end(), begin, begin + sizeof record);
+}
+
+// A cubin with one kernel, of which `symbols` symbols hold ever shorter ends of its name, and
+// `tables` relocation tables that are all the same bytes.
+std::vector<char> overlapping(const std::string& name, std::size_t symbols, std::size_t tables) {
+  const std::string sections = std::string("\0.strtab\0.symtab\0", 17) + ".text." + name + '\0';
+  std::vector<char> bytes(sizeof(Elf64_Ehdr));
+  const std::size_t sections_at = bytes.size();
+  bytes.insert(bytes.end(), sections.begin(), sections.end());
+  const std::size_t names_at = bytes.size();
+  bytes.insert(bytes.end(), name.begin(), name.end());
+  bytes.push_back('\0');
+  const std::size_t symbols_at = bytes.size();
+  for (std::size_t i = 0; i < symbols; ++i)
+    put(bytes, Elf64_Sym{static_cast<Elf64_Word>(i % name.size()), STT_FUNC, 0x10, 3, 0, 16});
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_ABIVERSION] = 8;
+  header.e_machine = 190;
+  header.e_flags = 90 << 8;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = static_cast<Elf64_Half>(4 + tables);
+  header.e_shstrndx = 0;
+  header.e_shoff = bytes.size();
+  put(bytes, Elf64_Shdr{0, SHT_STRTAB, 0, 0, sections_at, sections.size(), 0, 0, 1, 0});
+  put(bytes, Elf64_Shdr{1, SHT_STRTAB, 0, 0, names_at, name.size() + 1, 0, 0, 1, 0});
+  put(bytes, Elf64_Shdr{9, SHT_SYMTAB, 0, 0, symbols_at, symbols * sizeof(Elf64_Sym), 1, 0, 8, 24});
+  put(bytes, Elf64_Shdr{17, SHT_PROGBITS, 0, 0, symbols_at, 16, 0, 0, 16, 0});
+  for (std::size_t i = 0; i < tables; ++i)
+    put(bytes, Elf64_Shdr{0, SHT_REL, 0, 0, symbols_at, symbols * sizeof(Elf64_Sym), 2, 3, 8, 16});
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+TEST(Cubin, NamesThatOverlapAreBounded) {
+  EXPECT_EQ(extract_bytes(overlapping("kernel", 1, 0)).at(0).kernels,
+            std::vector<std::string>{"kernel"});
+  EXPECT_NE(refusal_of(overlapping(std::string(60'000, 'k'), 20'000, 0)).find("names longer than"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(overlapping(std::string(70'000, 'k'), 1, 0)).find("more than 65536"),
+            std::string::npos);
+}
+
+TEST(Cubin, RelocationsThatOverlapAreBounded) {
+  const std::vector<char> bytes = overlapping("kernel", 1'000, 1'000);
+  EXPECT_EQ(ElfImage(overlapping("kernel", 1'000, 0)).relocations(3).size(), 0u);
+  EXPECT_THROW(ElfImage(bytes).relocations(3), Error);
+}
+
+// Each part of this name is two of the part before it: whole, it has 2^60 characters.
+TEST(Cubin, ANameThatNeverEndsStaysAsItIs) {
+  std::string symbol = "_Z1f1AIiiE";
+  for (const char* part : {"S0_", "S2_", "S4_", "S6_", "S8_", "SA_", "SC_", "SE_", "SG_", "SI_"})
+    symbol += std::string("1BI") + part + part + "E";
+  for (const char* head : {"S", "S1", "S2"})
+    for (const char digit : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+      const std::string part = std::string(head) + digit + "_";
+      symbol += "1CI" + part + part + "E";
+    }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(demangled(symbol).empty());
+  EXPECT_FALSE(is_kernel(symbol, "f<1>"));
+  const std::string identifier = "_Z50000" + std::string(50'000, 'k') + "v";
+  EXPECT_FALSE(demangled(identifier).empty());
+  EXPECT_TRUE(is_kernel(identifier, identifier));
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 5);
 }
 
 // Every truncation and many random corruptions either parse or throw Error.
