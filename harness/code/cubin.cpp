@@ -28,7 +28,6 @@ namespace assay {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::uint16_t kMachineCuda = 190;           // EM_CUDA
 constexpr std::uint8_t kCudaEntry = 0x10;             // STO_CUDA_ENTRY in st_other: a __global__
 constexpr std::uint8_t kArchitectureSpecific = 0x09;  // attribute of .nv.compat: 1 for "a" targets
 
@@ -61,7 +60,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-void visit_by_cuobjdump(const fs::path& file, const DeviceCodeVisitor& visit) {
+using CubinVisitor = Callable<void(std::vector<char>)>;
+void visit_by_cuobjdump(const fs::path& file, const CubinVisitor& visit) {
   std::string folder = (fs::temp_directory_path() / "assay-XXXXXX").string();
   if (!mkdtemp(folder.data()))
     throw Error(ExitCode::io, "cannot make a folder in " + fs::temp_directory_path().string() +
@@ -81,7 +81,7 @@ void visit_by_cuobjdump(const fs::path& file, const DeviceCodeVisitor& visit) {
                                      output.errors.substr(0, output.errors.find('\n')));
   for (const fs::directory_entry& found : fs::directory_iterator(folder)) {
     std::ifstream stream(found.path(), std::ios::binary);
-    visit(device_code({std::istreambuf_iterator<char>(stream), {}}));
+    visit({std::istreambuf_iterator<char>(stream), {}});
   }
 }
 
@@ -96,8 +96,12 @@ void visit_containers(std::span<const char> bytes, const BytesVisitor& visit) {
   } else if (ElfImage::is_elf(bytes)) {
     const ElfImage image(bytes);
     if (image.machine() == kMachineCuda) return visit(bytes);
+    // nvcc's own sections, and those that a library fills with fat binaries and reads itself, such
+    // as .cask_resource of cuBLASLt.
     for (const ElfSection& section : image.sections())
-      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin") visit(section.bytes);
+      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin" ||
+          is_fatbin(section.bytes))
+        visit(section.bytes);
   }
 }
 
@@ -203,22 +207,35 @@ DeviceCode device_code(std::vector<char> elf) {
   return code;
 }
 
-void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit) try {
+void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit,
+                       const DamageVisitor& pass_over) try {
   const MappedFile mapped(file);
   bool any = false;
-  const auto count = [&](DeviceCode code) {
+  // What is wrong with one image; what `visit` throws is the caller's.
+  const auto read = [&](std::vector<char> elf) -> std::optional<DeviceCode> {
+    try {
+      return device_code(std::move(elf));
+    } catch (const Error& error) {
+      if (!pass_over) throw;
+      pass_over(error);
+      return std::nullopt;
+    }
+  };
+  const auto take = [&](std::vector<char> elf) {
+    std::optional<DeviceCode> code = read(std::move(elf));
+    if (!code) return;
     any = true;
-    visit(std::move(code));
+    visit(std::move(*code));
   };
   bool readable = true;
   visit_containers(mapped.bytes(), [&](auto bytes) { readable = readable && can_unpack(bytes); });
   if (readable)
     visit_containers(mapped.bytes(), [&](std::span<const char> bytes) {
-      if (ElfImage::is_elf(bytes)) return count(device_code({bytes.begin(), bytes.end()}));
-      for_each_cubin(bytes, [&](std::vector<char> elf) { count(device_code(std::move(elf))); });
+      if (ElfImage::is_elf(bytes)) return take({bytes.begin(), bytes.end()});
+      for_each_cubin(bytes, take);
     });
   else
-    visit_by_cuobjdump(file, count);
+    visit_by_cuobjdump(file, take);
   if (!any)
     throw Error(ExitCode::usage,
                 "no device code in it; give a cubin, a fat binary, or an object, archive, "
