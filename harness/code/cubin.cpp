@@ -30,8 +30,7 @@ namespace assay {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::uint16_t kMachineCuda = 190;  // EM_CUDA
-constexpr std::uint8_t kCudaEntry = 0x10;    // STO_CUDA_ENTRY in st_other: a __global__
+constexpr std::uint8_t kCudaEntry = 0x10;  // STO_CUDA_ENTRY in st_other: a __global__
 // A file's device code, unpacked: cuBLASLt's 540 MB hold 2 GB.
 constexpr std::uint64_t kMostDeviceCode = std::uint64_t{16} << 30;  // bytes
 constexpr std::uint64_t kMostTimesTheFile = 1000;
@@ -70,7 +69,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-void visit_by_cuobjdump(const fs::path& file, const DeviceCodeVisitor& visit) {
+using CubinVisitor = Callable<void(std::vector<char>)>;
+void visit_by_cuobjdump(const fs::path& file, const CubinVisitor& visit) {
   std::string folder = (fs::temp_directory_path() / "assay-XXXXXX").string();
   if (!mkdtemp(folder.data()))
     throw Error(ExitCode::io, "cannot make a folder in " + fs::temp_directory_path().string() +
@@ -90,7 +90,7 @@ void visit_by_cuobjdump(const fs::path& file, const DeviceCodeVisitor& visit) {
                                      output.errors.substr(0, output.errors.find('\n')));
   for (const fs::directory_entry& found : fs::directory_iterator(folder)) {
     std::ifstream stream(found.path(), std::ios::binary);
-    visit(device_code({std::istreambuf_iterator<char>(stream), {}}));
+    visit({std::istreambuf_iterator<char>(stream), {}});
   }
 }
 
@@ -105,8 +105,12 @@ void visit_containers(std::span<const char> bytes, const BytesVisitor& visit) {
   } else if (ElfImage::is_elf(bytes)) {
     const ElfImage image(bytes);
     if (image.machine() == kMachineCuda) return visit(bytes);
+    // nvcc's own sections, and those that a library fills with fat binaries and reads itself, such
+    // as .cask_resource of cuBLASLt.
     for (const ElfSection& section : image.sections())
-      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin") visit(section.bytes);
+      if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin" ||
+          is_fatbin(section.bytes))
+        visit(section.bytes);
   }
 }
 
@@ -253,29 +257,42 @@ DeviceCode device_code(std::vector<char> elf) {
   return code;
 }
 
-void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit) try {
+void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit,
+                       const DamageVisitor& pass_over) try {
   const MappedFile mapped(file);
   bool any = false;
   const std::uint64_t most = std::min(kMostDeviceCode, mapped.bytes().size() * kMostTimesTheFile);
   std::uint64_t total = 0;
-  const auto count = [&](DeviceCode code) {
+  // What is wrong with one image; what `visit` throws is the caller's.
+  const auto read = [&](std::vector<char> elf) -> std::optional<DeviceCode> {
+    try {
+      return device_code(std::move(elf));
+    } catch (const Error& error) {
+      if (!pass_over) throw;
+      pass_over(error);
+      return std::nullopt;
+    }
+  };
+  const auto take = [&](std::vector<char> elf) {
+    std::optional<DeviceCode> code = read(std::move(elf));
+    if (!code) return;
     any = true;
-    total += code.elf.size();
+    total += code->elf.size();
     if (total > most)
       throw Error(ExitCode::usage, fmt::format("its device code has more than {} bytes unpacked; "
                                                "no more are read",
                                                most));
-    visit(std::move(code));
+    visit(std::move(*code));
   };
   bool readable = true;
   visit_containers(mapped.bytes(), [&](auto bytes) { readable = readable && can_unpack(bytes); });
   if (readable)
     visit_containers(mapped.bytes(), [&](std::span<const char> bytes) {
-      if (ElfImage::is_elf(bytes)) return count(device_code({bytes.begin(), bytes.end()}));
-      for_each_cubin(bytes, [&](std::vector<char> elf) { count(device_code(std::move(elf))); });
+      if (ElfImage::is_elf(bytes)) return take({bytes.begin(), bytes.end()});
+      for_each_cubin(bytes, take);
     });
   else
-    visit_by_cuobjdump(file, count);
+    visit_by_cuobjdump(file, take);
   if (!any)
     throw Error(ExitCode::usage,
                 "no device code in it; give a cubin, a fat binary, or an object, archive, "

@@ -14,6 +14,7 @@
 namespace assay {
 
 class ElfImage;
+class Error;
 
 // One device ELF image (cubin).
 struct DeviceCode {
@@ -25,9 +26,12 @@ struct DeviceCode {
 // Visits every device image in a cubin, a fat binary, or a host object, archive, executable or
 // shared library, one at a time: cuBLASLt unpacks to gigabytes. Needs libzstd or cuobjdump where
 // code is compressed with Zstandard. Throws Error(usage) if the file cannot be read, is damaged or
-// holds no device code; never crashes on strange bytes.
+// holds no device code; never crashes on strange bytes. With `pass_over`, an image that is damaged
+// is told to it, and the others are visited.
 using DeviceCodeVisitor = Callable<void(DeviceCode)>;
-void visit_device_code(const std::filesystem::path& file, const DeviceCodeVisitor& visit);
+using DamageVisitor = Callable<void(const Error&)>;
+void visit_device_code(const std::filesystem::path& file, const DeviceCodeVisitor& visit,
+                       const DamageVisitor& pass_over = {});
 
 // All of them.
 std::vector<DeviceCode> extract(const std::filesystem::path& file);

@@ -146,6 +146,16 @@ void take(Job& job, std::span<Instruction> part, std::uint32_t base) {
   }
 }
 
+// CUDA 13 dropped what is older than sm_75 (CUDA 13.0 release notes), 12 what is older than sm_50.
+std::string fitting_tool(const std::string& arch) {
+  int number = 0;
+  std::from_chars(arch.data() + std::min<std::size_t>(3, arch.size()), arch.data() + arch.size(),
+                  number);
+  if (number >= 75 || number == 0) return "a newer one";
+  return number >= 50 ? "one of CUDA 12, since newer ones do not know this target"
+                      : "one of CUDA 11, since newer ones do not know this target";
+}
+
 // Disassembles functions of one architecture, laid one after another, with one process.
 void disassemble_together(std::span<Job* const> jobs) {
   std::vector<char> bytes;
@@ -154,7 +164,8 @@ void disassemble_together(std::span<Job* const> jobs) {
   const ToolOutput output =
       run_tool({find_tool("nvdisasm"), "--binary", "SM" + arch.substr(3), kToolInput}, bytes);
   const auto refuse = [&](const std::string& why) {
-    const std::string end = " for " + arch + ": " + why + "; set ASSAY_NVDISASM to a newer one";
+    const std::string end =
+        " for " + arch + ": " + why + "; set ASSAY_NVDISASM to " + fitting_tool(arch);
     for (Job* job : jobs) {
       job->function.problem = "nvdisasm cannot disassemble " + job->function.name;
       job->function.problem += end;
@@ -187,7 +198,8 @@ void disassemble_together(std::span<Job* const> jobs) {
 void disassemble_all(std::vector<Job>& jobs) {
   // Batches hold one architecture each and end at kProcessBytes.
   std::map<std::string, std::vector<Job*>> by_arch;
-  for (Job& job : jobs) by_arch[job.function.arch].push_back(&job);
+  for (Job& job : jobs)
+    if (job.function.problem.empty()) by_arch[job.function.arch].push_back(&job);
   std::vector<std::vector<Job*>> batches;
   for (const auto& [arch, members] : by_arch) {
     std::size_t size = kProcessBytes;
@@ -278,16 +290,19 @@ std::vector<Function> disassemble_anew(std::span<const FunctionRef> functions) {
   };
   std::map<const char*, Image> images;  // several kernels of one image
   std::vector<Job> jobs;
-  for (const FunctionRef& ref : functions) {
-    auto image = images.find(ref.elf.data());
-    if (image == images.end())
-      image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf), 0}).first;
-    jobs.push_back(prepare(image->second.elf, ref, image->second.sha256));
-    image->second.text += jobs.back().text.size();
-    if (image->second.text > ref.elf.size())
-      throw Error(ExitCode::usage,
-                  "damaged ELF image: its kernels overlap; build or copy the file again");
-  }
+  for (const FunctionRef& ref : functions) try {
+      auto image = images.find(ref.elf.data());
+      if (image == images.end())
+        image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf), 0}).first;
+      Job job = prepare(image->second.elf, ref, image->second.sha256);
+      image->second.text += job.text.size();
+      if (image->second.text > ref.elf.size())
+        throw Error(ExitCode::usage,
+                    "damaged ELF image: its kernels overlap; build or copy the file again");
+      jobs.push_back(std::move(job));
+    } catch (const Error& error) {
+      jobs.push_back({.function = {.name = ref.kernel, .problem = error.what()}});
+    }
   disassemble_all(jobs);
   std::vector<Function> found;
   for (Job& job : jobs) found.push_back(std::move(job.function));
@@ -312,8 +327,11 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
     missing_keys.push_back(keys.back());
   }
   std::vector<Function> fresh = disassemble_anew(missing);
-  for (const Function& function : fresh)
-    if (!function.problem.empty()) throw Error(ExitCode::failed, function.problem);
+  for (std::size_t i = 0; i < fresh.size(); ++i)
+    if (!fresh[i].problem.empty()) {
+      const bool no_code = fresh[i].arch.empty();  // nothing that nvdisasm was asked about
+      throw Error(no_code ? ExitCode::usage : ExitCode::failed, fresh[i].problem);
+    }
 
   const std::lock_guard lock(memo().mutex);
   for (std::size_t i = 0; i < fresh.size(); ++i)

@@ -59,8 +59,8 @@ struct FunctionRef {
 std::vector<std::shared_ptr<const Function>> disassemble(std::span<const FunctionRef> functions);
 std::shared_ptr<const Function> disassemble(std::span<const char> elf, const std::string& kernel);
 
-// The same, not remembered: for thousands of kernels that are looked at once. What nvdisasm cannot
-// read is told by Function::problem.
+// The same, not remembered: for thousands of kernels that are looked at once. What cannot be read
+// is told by Function::problem and keeps nothing else from being read.
 std::vector<Function> disassemble_anew(std::span<const FunctionRef> functions);
 
 // nvdisasm's listing of raw instructions as Instructions, addresses counted from the listing's own.

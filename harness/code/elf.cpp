@@ -39,6 +39,17 @@ std::string_view text_at(std::span<const char> table, std::uint64_t offset) {
   return {begin, end};
 }
 
+// Sections of device code that say how much memory is wanted and hold nothing, whatever their size:
+// global without initial values, local, shared and reserved shared memory (SHT_CUDA_* in the
+// headers of cuda-gdb). Relocatable code has them.
+bool is_empty(std::uint16_t machine, std::uint32_t type) {
+  constexpr std::uint32_t kGlobal = 0x70000007, kLocal = 0x70000009, kShared = 0x7000000a,
+                          kReservedShared = 0x70000015;
+  if (type == SHT_NOBITS || type == SHT_NULL) return true;
+  return machine == kMachineCuda &&
+         (type == kGlobal || type == kLocal || type == kShared || type == kReservedShared);
+}
+
 }  // namespace
 
 bool ElfImage::is_elf(std::span<const char> bytes) {
@@ -76,7 +87,7 @@ ElfImage::ElfImage(std::span<const char> bytes) {
   std::vector<Elf64_Shdr> raw(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     raw[i] = read<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr), "a section header");
-    const bool empty = raw[i].sh_type == SHT_NOBITS || raw[i].sh_type == SHT_NULL;
+    const bool empty = is_empty(machine_, raw[i].sh_type);
     sections_.push_back({{},
                          raw[i].sh_type,
                          raw[i].sh_link,

@@ -8,6 +8,8 @@
 
 namespace assay {
 
+inline constexpr std::uint16_t kMachineCuda = 190;  // EM_CUDA
+
 struct ElfSection {
   std::string_view name;
   std::uint32_t type, link, info;

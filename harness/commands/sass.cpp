@@ -104,6 +104,18 @@ ExitCode check_all(const Options& options) {
   return wrong ? ExitCode::failed : ExitCode::ok;
 }
 
+// Names of cases begin with no dot or slash and end in no suffix of files.
+bool looks_like_file(const std::string& what) {
+  if (what.starts_with('/') || what.starts_with("./") || what.starts_with("../") ||
+      what.starts_with('~'))
+    return true;
+  const std::string file = what.substr(0, what.find(':'));
+  if (file.find(".so.") != std::string::npos) return true;
+  constexpr std::string_view kSuffixes[] = {".cubin", ".fatbin", ".o",   ".a",  ".so",
+                                            ".exe",   ".out",    ".ptx", ".cu", ".lib"};
+  return std::ranges::any_of(kSuffixes, [&](auto suffix) { return file.ends_with(suffix); });
+}
+
 ExitCode sass(const Options& options) {
   if (options.check) return check_all(options);
   if (options.what.empty())
@@ -118,6 +130,8 @@ ExitCode sass(const Options& options) {
     if (std::filesystem::exists(options.what.substr(0, colon)))
       return show_file(options.what.substr(0, colon), options.what.substr(colon + 1),
                        options.targets, options.view);
+  if (looks_like_file(options.what))
+    throw Error(ExitCode::usage, fmt::format("no such file: {}", options.what));
   return show_cases(pairs(options), options.view);
 }
 
@@ -179,8 +193,11 @@ void add_sass(CLI::App& app, int& exit_code) {
       "              S05  the next may issue 5 cycles later\n"
       "  predicted   the longer of the busiest pipe and one warp alone: cycles in which every "
       "warp\n"
-      "              does an iteration. Data of other warps and of memory beyond L1 is taken as\n"
-      "              there, so the loop takes at least as long.\n\n"
+      "              does an iteration of the likely path: the way with fewer calls, else past\n"
+      "              branches forward. Data of other warps and of memory beyond L1 is taken as\n"
+      "              there, shared memory as free of bank conflicts.\n"
+      "  at least    a bound: what every iteration executes, whichever way it takes, at costs\n"
+      "              measured for the very opcode\n\n"
       "Exit status: 0 as expected, 1 some machine code is not, 2 bad arguments or no such kernel.");
   command->callback([options, &exit_code] { exit_code = static_cast<int>(sass(*options)); });
 }

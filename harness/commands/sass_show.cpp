@@ -113,6 +113,7 @@ class Output {
 
 // What a file holds, without the code of kernels nobody asked for.
 struct Found {
+  std::vector<std::string> damaged;                    // what is wrong with images passed over
   std::set<std::string> architectures;                 // of all there is
   std::map<std::string, std::set<std::string>> names;  // demangled to architectures
   std::vector<std::pair<std::vector<char>, std::vector<std::string>>> images;  // ELF and symbols
@@ -122,28 +123,31 @@ struct Found {
 Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
                    const std::vector<std::string>& architectures, bool all) {
   Found found;
-  visit_device_code(file, [&](DeviceCode code) {
-    found.architectures.insert(code.arch);
-    if (!architectures.empty() &&
-        std::ranges::find(architectures, code.arch) == architectures.end())
-      return;
-    std::vector<std::string> wanted;
-    for (const std::string& symbol : code.kernels) {
-      if (!kernel.empty() && is_kernel(symbol, kernel)) wanted.push_back(symbol);
-      if (kernel.empty()) wanted.push_back(symbol);
-      found.names[demangled(symbol)].insert(code.arch);
-    }
-    if (wanted.empty()) return;
-    found.kernels += wanted.size();
-    if (found.kernels > kMostKernels && !all) return found.images.clear();  // only to be listed
-    found.bytes += code.elf.size();
-    if (found.bytes > kMostImages)
-      throw Error(ExitCode::usage,
-                  fmt::format("the kernels asked for lie in more than {} bytes of device code: "
-                              "choose with FILE:KERNEL and --target",
-                              kMostImages));
-    found.images.emplace_back(std::move(code.elf), std::move(wanted));
-  });
+  visit_device_code(
+      file,
+      [&](DeviceCode code) {
+        found.architectures.insert(code.arch);
+        if (!architectures.empty() &&
+            std::ranges::find(architectures, code.arch) == architectures.end())
+          return;
+        std::vector<std::string> wanted;
+        for (const std::string& symbol : code.kernels) {
+          if (!kernel.empty() && is_kernel(symbol, kernel)) wanted.push_back(symbol);
+          if (kernel.empty()) wanted.push_back(symbol);
+          found.names[demangled(symbol)].insert(code.arch);
+        }
+        if (wanted.empty()) return;
+        found.kernels += wanted.size();
+        if (found.kernels > kMostKernels && !all) return found.images.clear();  // only to be listed
+        found.bytes += code.elf.size();
+        if (found.bytes > kMostImages)
+          throw Error(ExitCode::usage,
+                      fmt::format("the kernels asked for lie in more than {} bytes of device code: "
+                                  "choose with FILE:KERNEL and --target",
+                                  kMostImages));
+        found.images.emplace_back(std::move(code.elf), std::move(wanted));
+      },
+      [&](const Error& error) { found.damaged.emplace_back(error.what()); });
   return found;
 }
 
@@ -153,6 +157,8 @@ Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
       architectures.empty() || std::ranges::any_of(architectures, [&](const std::string& arch) {
         return found.architectures.contains(arch);
       });
+  if (found.architectures.empty() && !found.damaged.empty())
+    throw Error(ExitCode::usage, fmt::format("{}: {}", file.string(), found.damaged.front()));
   if (!any_wanted)
     throw Error(ExitCode::usage,
                 fmt::format("{} holds no code for {}; choose --target from {}", file.string(),
@@ -188,6 +194,8 @@ void list_kernels(const Found& found, const std::filesystem::path& file,
 ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
                    const std::vector<std::string>& architectures, const SassView& view) {
   const Found found = find_kernels(file, kernel, architectures, view.all);
+  for (const std::string& what : found.damaged)
+    fmt::print(stderr, "assay: {}: passed over: {}\n", file.string(), what);
   if (found.kernels == 0) refuse(found, file, kernel, architectures);
   if (found.images.empty()) {
     list_kernels(found, file, kernel);
@@ -209,14 +217,18 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
                             code, kMostCode));
   Sources sources(view);
   Output output(view);
-  std::vector<std::shared_ptr<const Function>> functions;
-  try {
-    functions = disassemble(refs);
-  } catch (const Error& error) {
-    throw Error(error.code(), file.string() + ": " + error.what());
-  }
-  for (const auto& function : functions)
+  std::size_t shown = 0;
+  for (Function& read : disassemble_anew(refs)) {
+    if (!read.problem.empty()) {
+      fmt::print(stderr, "assay: {}: {}\n", file.string(), read.problem);
+      continue;
+    }
+    const auto function = std::make_shared<const Function>(std::move(read));
     output.add(analysis_of(function, view, sources), sources.table(function->arch));
+    ++shown;
+  }
+  if (shown == 0)
+    throw Error(ExitCode::usage, fmt::format("{}: no kernel could be read", file.string()));
   output.finish();
   return ExitCode::ok;
 }

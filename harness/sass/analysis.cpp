@@ -8,10 +8,12 @@
 #include <cmath>
 #include <map>
 
+#include "harness/sass/register_reads.hpp"
+
 namespace assay::sass {
 namespace {
 
-constexpr std::string_view kIssue = "issue";
+constexpr std::string_view kIssue = "issue", kRegisters = "registers";
 
 std::vector<OpcodeLoad> census(const Function& function, const std::vector<std::size_t>& path,
                                const CostTable& table) {
@@ -57,10 +59,41 @@ std::vector<PipeLoad> pipe_loads(const std::vector<OpcodeLoad>& opcodes, std::si
   return sorted;
 }
 
-std::vector<PipeLoad> sum(const std::vector<PartAnalysis>& parts) {
+// Of what every iteration executes, at what each instruction takes in any case.
+std::vector<PipeLoad> least_loads(const Function& function, const std::vector<std::size_t>& always,
+                                  const CostTable& table, int warps) {
+  std::vector<OpcodeLoad> opcodes;
+  for (const std::size_t i : always) {
+    const Instruction& instruction = function.code[i];
+    if (instruction.never_executes() || instruction.is("NOP")) continue;
+    Cost cost = table.cost(instruction);
+    cost.cycles = table.least_cycles(instruction);
+    opcodes.push_back({instruction.opcode, 1, cost});
+  }
+  return pipe_loads(opcodes, always.size(), warps);
+}
+
+int stalls_of(const Function& function, const std::vector<std::size_t>& always) {
+  int sum = 0;
+  for (const std::size_t i : always) sum += std::max(control_code(function.code[i]).stall, 1);
+  return sum;
+}
+
+// The banks of registers are a pipe too, which every instruction that reads passes through.
+void add_registers(std::vector<PipeLoad>& pipes, double cycles, int warps) {
+  if (cycles <= 0) return;
+  const double of_scheduler = std::ceil(static_cast<double>(warps) / kSchedulers);
+  const PipeLoad load{kRegisters, 0, cycles, cycles * of_scheduler};
+  pipes.insert(
+      std::ranges::upper_bound(pipes, load.cycles, std::ranges::greater{}, &PipeLoad::cycles),
+      load);
+}
+
+std::vector<PipeLoad> sum(const std::vector<PartAnalysis>& parts,
+                          std::vector<PipeLoad> PartAnalysis::*pipes) {
   std::map<std::string_view, PipeLoad> loads;
   for (const PartAnalysis& part : parts)
-    for (const PipeLoad& load : part.pipes) {
+    for (const PipeLoad& load : part.*pipes) {
       PipeLoad& total = loads[load.pipe];
       total.pipe = load.pipe;
       total.instructions += load.instructions;
@@ -95,10 +128,18 @@ LoopAnalysis analyse_loop(const Function& function, const LoopPath& shape, const
     if (asked_warps > 0) analysis.warps = std::max(asked_warps * analysis.warps / known, 1);
     analysis.opcodes = census(function, part.path, table);
     analysis.pipes = pipe_loads(analysis.opcodes, part.path.size(), analysis.warps);
+    add_registers(analysis.pipes, register_cycles(function, part.path), analysis.warps);
     analysis.schedule = estimate_schedule(function, part.path, table);
+    analysis.least = least_loads(function, part.always, table, analysis.warps);
+    analysis.least_stalls = stalls_of(function, part.always);
     loop.parts.push_back(std::move(analysis));
   }
-  loop.pipes = sum(loop.parts);
+  loop.pipes = sum(loop.parts, &PartAnalysis::pipes);
+  const PipeLoad busiest = sum(loop.parts, &PartAnalysis::least).front();
+  loop.least = {busiest.cycles, busiest.pipe};
+  for (const PartAnalysis& part : loop.parts)
+    if (part.least_stalls > loop.least.cycles)
+      loop.least = {static_cast<double>(part.least_stalls), "one warp's stall counts"};
   return loop;
 }
 

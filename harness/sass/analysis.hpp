@@ -23,9 +23,9 @@ struct OpcodeLoad {
 };
 
 // One pipe's share of an iteration. The issue slot is a pipe too: a scheduler issues one warp
-// instruction per cycle.
+// instruction per cycle; and so are the banks of registers (register_reads.hpp).
 struct PipeLoad {
-  std::string_view pipe;  // "issue", "fma", ...
+  std::string_view pipe;  // "issue", "registers", "fma", ...
   int instructions = 0;
   double warp_cycles = 0;  // busy for one warp
   double cycles = 0;       // busy for all warps: the SM's pipe, or that of the scheduler with most
@@ -46,18 +46,28 @@ struct PartAnalysis {
   std::vector<OpcodeLoad> opcodes;  // the costliest first
   std::vector<PipeLoad> pipes;      // the busiest first
   Schedule schedule;                // of one warp alone
+  std::vector<PipeLoad> least;      // pipes, by what every iteration executes at its least cost
+  int least_stalls = 0;             // stall counts of what every iteration executes
+};
+
+// A number of cycles, and what it follows from.
+struct Cycles {
+  double cycles = 0;
+  std::string_view by;
 };
 
 struct LoopAnalysis {
   LoopPath shape;
   std::vector<PartAnalysis> parts;  // as shape.parts
   std::vector<PipeLoad> pipes;      // of all parts together; warp_cycles are sums over the roles
+  Cycles least = {};                // no iteration is faster, whichever way it takes
   std::optional<MeasuredLoop> measured = {};
 
   int warps() const;           // of an SM, that run the loop
   double single_warp() const;  // cycles of a warp alone, in the slowest role
   double pipe_bound() const { return pipes.front().cycles; }
-  // No pipe can be busy longer than the loop takes, and no warp can be faster than alone.
+  // On the likely path no pipe can be busy longer than the loop takes, and no warp be faster than
+  // alone; but costs may be those of a like instruction, and the likely path may not be taken.
   double predicted() const { return std::max(pipe_bound(), single_warp()); }
   std::string_view bound_by() const {
     return pipe_bound() >= single_warp() ? pipes.front().pipe : "one warp's latency";

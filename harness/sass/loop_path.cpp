@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/sass/loop_path.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
+
+#include "harness/sass/loop_flow.hpp"
 
 namespace assay::sass {
 namespace {
@@ -15,25 +20,35 @@ bool jumps(const Instruction& instruction) {
   return instruction.is("BRA") || instruction.is("JMP") || instruction.is_jump_by_call();
 }
 
-std::vector<std::size_t> trace(const Function& function, const Loop& loop,
-                               const std::vector<std::size_t>& reached) {
+LoopPart trace(const Function& function, const Loop& loop, const std::vector<std::size_t>& reached,
+               WarpSet who) {
+  const LoopFlow flow(function, loop, reached);
+  LoopPart part{.who = who, .path = {}, .always = flow.every_iteration()};
+  const auto calls_after = [&](std::size_t i) {
+    return i == loop.header ? 0 : i < function.code.size() ? flow.calls_from(i) : LoopFlow::kNoWay;
+  };
   std::vector<bool> inside(function.code.size()), visited(function.code.size());
   for (const std::size_t i : reached) inside[i] = true;
   const auto open = [&](std::size_t i) { return i < inside.size() && inside[i] && !visited[i]; };
-  std::vector<std::size_t> path, passed_by;  // passed_by: targets of branches not taken
+  std::vector<std::size_t>& path = part.path;
+  std::vector<std::size_t> passed_by;  // targets of branches not taken
   std::size_t at = loop.header;
   for (;;) {
     visited[at] = true;
     path.push_back(at);
     const Instruction& instruction = function.code[at];
+    part.calls += is_call(instruction);
     const bool executes = !instruction.never_executes();
     const std::size_t target = instruction.target.value_or(0) / 16;
     const bool may_pass = !executes || is_conditional(instruction);
     std::optional<std::size_t> next;
     if (executes && jumps(instruction) && instruction.target) {
       if (may_pass && inside[std::min(at + 1, inside.size() - 1)]) {
-        next = at + 1;
-        passed_by.push_back(target);
+        const bool around = open(target) && calls_after(target) < calls_after(at + 1);
+        part.calls_avoided += around || calls_after(target) > calls_after(at + 1);
+        part.open_branches += open(target) && calls_after(target) == calls_after(at + 1);
+        next = around ? target : at + 1;
+        if (!around) passed_by.push_back(target);
       } else {
         next = target;
       }
@@ -42,13 +57,13 @@ std::vector<std::size_t> trace(const Function& function, const Loop& loop,
                may_pass) {
       next = at + 1;
     }
-    if (next == loop.header) return path;
+    if (next == loop.header) return part;
     // A dead end: a loop inside that ends in an unconditional branch back, or a table of targets.
     while ((!next || !open(*next)) && !passed_by.empty()) {
       next = passed_by.back();
       passed_by.pop_back();
     }
-    if (!next || !open(*next)) return path;
+    if (!next || !open(*next)) return part;
     at = *next;
   }
 }
@@ -67,8 +82,8 @@ std::vector<LoopPart> parts_of(const Function& function, const Loop& loop,
   }
   std::vector<LoopPart> parts;
   for (const auto& [reached, who] : by_reached)
-    parts.push_back({who, trace(function, loop, reached)});
-  if (parts.empty()) parts.push_back({0, trace(function, loop, loop.body)});
+    parts.push_back(trace(function, loop, reached, who));
+  if (parts.empty()) parts.push_back(trace(function, loop, loop.body, 0));
   std::ranges::sort(parts, [](const LoopPart& a, const LoopPart& b) {
     return std::countr_zero(a.who) < std::countr_zero(b.who);
   });
@@ -116,6 +131,26 @@ std::vector<LoopPath> loop_paths(const Function& function, const std::vector<War
         if (!inner.spins) outer.innermost = false;
       }
   return found;
+}
+
+std::string assumption(const LoopPath& loop) {
+  int avoided = 0, calls = 0, open = 0;
+  for (const LoopPart& part : loop.parts) {
+    avoided += part.calls_avoided;
+    calls += part.calls;
+    open += part.open_branches;
+  }
+  std::vector<std::string> said;
+  if (avoided > 0)
+    said.push_back(
+        fmt::format("the call behind {} branch{} is not made", avoided, avoided == 1 ? "" : "es"));
+  if (open > 0)
+    said.push_back(fmt::format("{} branch{} forward {} not taken", open, open == 1 ? "" : "es",
+                               open == 1 ? "is" : "are"));
+  if (calls > 0)
+    said.push_back(fmt::format("{} call{} cost{} nothing but the call", calls,
+                               calls == 1 ? "" : "s", calls == 1 ? "s" : ""));
+  return fmt::format("{}", fmt::join(said, ", "));
 }
 
 std::string address_range(const Function& function, const LoopPath& loop) {

@@ -13,10 +13,15 @@ namespace assay::sass {
 // What warps of one role do in a loop.
 struct LoopPart {
   WarpSet who;
-  // One likely iteration in order of issue, as indices into Function::code. A conditional branch is
-  // passed by as long as that stays in the loop: ptxas places the unlikely part out of line.
-  // Predicated instructions count as executed; a loop inside is gone through once.
+  // One likely iteration in order of issue, as indices into Function::code. Of two ways it takes
+  // the one with fewer calls; else a conditional branch is passed by as long as that stays in the
+  // loop. Predicated instructions count as executed; a loop inside is gone through once.
   std::vector<std::size_t> path;
+  // What is executed whichever way an iteration takes, in order of issue.
+  std::vector<std::size_t> always = {};
+  int calls_avoided = 0;  // branches of the path that lead around a call
+  int calls = 0;          // calls on the path: what they lead to is not counted
+  int open_branches = 0;  // branches of the path that nothing but their place decided
 };
 
 struct LoopPath {
@@ -27,6 +32,10 @@ struct LoopPath {
   std::vector<LoopPart> parts;  // warps that can reach different instructions take different paths
   std::size_t off_path = 0;     // instructions of the body that are on none
 };
+
+// What the likely path takes for granted, as half a sentence: "no slow path is called (3), 1 branch
+// is passed by". Empty if the loop has one way only.
+std::string assumption(const LoopPath& loop);
 
 // In the order of find_loops(); `reach` as reaching_warps() gives it.
 std::vector<LoopPath> loop_paths(const Function& function, const std::vector<WarpSet>& reach);

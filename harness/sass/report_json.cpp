@@ -102,7 +102,11 @@ Json loop_json(const Function& function, const LoopAnalysis& loop, const CostTab
                {"warps", loop.warps()},
                {"parts", parts},
                {"pipes", pipes_json(loop.pipes)},
-               {"predicted", {{"cycles", loop.predicted()}, {"bound_by", loop.bound_by()}}},
+               {"predicted",
+                {{"cycles", loop.predicted()},
+                 {"bound_by", loop.bound_by()},
+                 {"assumed", assumption(loop.shape)}}},
+               {"at_least", {{"cycles", loop.least.cycles}, {"by", loop.least.by}}},
                {"measured", nullptr}};
   if (loop.measured)
     json["measured"] = {{"cycles", loop.measured->cycles},

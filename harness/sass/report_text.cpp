@@ -203,8 +203,12 @@ std::string loop_text(const KernelAnalysis& kernel, const LoopAnalysis& loop,
     if (listing) text += listing_of(function, part);
   }
   if (loop.parts.size() > 1) text += " all warps\n" + pipe_table(loop.pipes, {}, loop.warps());
-  text += fmt::format("  predicted: at least {} cycles an iteration, bound by {}\n",
-                      rounded(loop.predicted()), loop.bound_by());
+  const std::string assumed = assumption(loop.shape);
+  text +=
+      fmt::format("  predicted: {} cycles an iteration, bound by {}{}\n", rounded(loop.predicted()),
+                  loop.bound_by(), assumed.empty() ? "" : "; assumed: " + assumed);
+  text += fmt::format("  at least:  {} cycles, whichever way it takes, by {}\n",
+                      rounded(loop.least.cycles), loop.least.by);
   if (loop.measured)
     text += fmt::format("  measured:  {} cycles in {}: {}\n  predicted / measured: {:.3f}\n",
                         rounded(loop.measured->cycles), loop.measured->name, loop.measured->how,

@@ -58,7 +58,7 @@ def test_an_iteration_is_drawn_along_time(tmp_path, capsys):
     root = ElementTree.fromstring(svg)
     assert root.find(f"{SVG}title").text == "void gemm<128, 256>(int)" and "prefers-color-scheme: dark" in svg
     said = [text.text for text in root.iter(f"{SVG}text")]
-    assert said[1] == "loop 0670..0990 for sm_90a; 8 warps an SM: at least 256 cycles an iteration, bound by tensor"
+    assert said[1] == "loop 0670..0990 for sm_90a; 8 warps an SM: 256 cycles an iteration predicted, bound by tensor"
     assert "warps 4-11: 200 cycles an iteration, alone" in said and {"issue", "tensor", "fma"} <= set(said)
     boxes = [(r.get("class"), r.find(f"{SVG}title")) for r in root.iter(f"{SVG}rect")]
     titles = [(kind, title.text) for kind, title in boxes if title is not None]

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 namespace assay::sass {
@@ -19,6 +20,14 @@ std::vector<std::string_view> modifiers(std::string_view opcode) {
     parts.push_back(opcode.substr(begin, end - begin));
   }
   return parts;
+}
+
+// Moves data between registers and memory or L1.
+bool is_move(const Instruction& instruction) {
+  constexpr std::string_view kMoves[] = {"LD",  "LDS", "LDSM", "LDG", "LDL",   "ST",
+                                         "STS", "STG", "STSM", "STL", "LDGSTS"};
+  const std::string base = instruction.opcode.substr(0, instruction.opcode.find('.'));
+  return std::ranges::find(kMoves, base) != std::end(kMoves);
 }
 
 std::optional<int> number(std::string_view text) {
@@ -48,9 +57,11 @@ std::optional<MatrixShape> shape_of(std::string_view text) {
   return std::nullopt;
 }
 
-std::size_t common_prefix(std::string_view a, std::string_view b) {
-  const auto end = std::ranges::mismatch(a, b);
-  return static_cast<std::size_t>(end.in1 - a.begin());
+// How many modifiers two opcodes begin with alike.
+std::size_t common_modifiers(std::string_view a, std::string_view b) {
+  const std::vector<std::string_view> of_a = modifiers(a), of_b = modifiers(b);
+  const auto end = std::ranges::mismatch(of_a, of_b);
+  return static_cast<std::size_t>(end.in1 - of_a.begin());
 }
 
 // HGMMA D, descriptor of A, ... or, with A in registers, HGMMA D, A, descriptor of B, ...
@@ -101,17 +112,20 @@ const Pipe& CostTable::pipe_of(const std::string& opcode) const {
   }
 }
 
-// Of the same instruction, the row whose modifiers begin most alike.
+// Of the same instruction, the row whose modifiers begin most alike, and of those the plainest:
+// IMAD.MOV is like IMAD, not like IMAD.HI.
 const std::pair<const std::string, CostTable::Row>* CostTable::related(
     const std::string& opcode, std::optional<double> Row::*field) const {
   const std::string base = opcode.substr(0, opcode.find('.'));
   const std::pair<const std::string, Row>* best = nullptr;
+  const auto likeness = [&](const std::string& other) {
+    return std::pair(common_modifiers(other, opcode), -static_cast<int>(modifiers(other).size()));
+  };
   for (auto row = rows_.lower_bound(base); row != rows_.end() && row->first.starts_with(base);
        ++row) {
     const bool same = row->first.size() == base.size() || row->first[base.size()] == '.';
     if (!same || !(row->second.*field)) continue;
-    if (!best || common_prefix(row->first, opcode) > common_prefix(best->first, opcode))
-      best = &*row;
+    if (!best || likeness(row->first) > likeness(best->first)) best = &*row;
   }
   return best;
 }
@@ -119,10 +133,8 @@ const std::pair<const std::string, CostTable::Row>* CostTable::related(
 // Loads and stores by their width, at the bandwidth measured for the widest: no bank conflicts, all
 // bytes of a line used, everything found in L1.
 std::optional<Cost> CostTable::memory_cost(const Instruction& instruction, const Pipe& pipe) const {
-  constexpr std::string_view kMoves[] = {"LD",  "LDS", "LDSM", "LDG", "LDL",   "ST",
-                                         "STS", "STG", "STSM", "STL", "LDGSTS"};
+  if (!is_move(instruction)) return std::nullopt;
   const std::string base = instruction.opcode.substr(0, instruction.opcode.find('.'));
-  if (std::ranges::find(kMoves, base) == std::end(kMoves)) return std::nullopt;
   const bool is_shared = base.find('S', 1) != std::string::npos;  // LDS, LDSM, STS, STSM, LDGSTS
   for (const auto& [opcode, row] : rows_) {
     if (!row.cycles || !Instruction{.opcode = opcode}.is(is_shared ? "LDS" : "LDG")) continue;
@@ -207,6 +219,14 @@ Cost CostTable::cost(const Instruction& instruction) const {
     return {&pipe, 32 * (pipe.shared ? 1 : 4) / *rate, Basis::documented,
             fmt::format("{} threads per clock and SM, CUDA C++ Programming Guide", *rate)};
   return {&pipe, kAssumedCycles / (pipe.shared ? 4 : 1), Basis::assumed, "one issue slot"};
+}
+
+double CostTable::least_cycles(const Instruction& instruction) const {
+  if (!instruction.predicate.empty() && instruction.predicate != "@PT") return 0;
+  const Cost known = cost(instruction);
+  if (known.basis == Basis::documented || known.basis == Basis::assumed) return 0;
+  if (is_move(instruction)) return std::min(known.cycles, 1.0);
+  return known.basis == Basis::measured ? std::floor(known.cycles * 4) / 4 : 0;
 }
 
 Latency CostTable::latency(const Instruction& instruction) const {

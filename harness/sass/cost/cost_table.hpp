@@ -63,6 +63,11 @@ class CostTable {
 
   Cost cost(const Instruction& instruction) const;
   Latency latency(const Instruction& instruction) const;
+  // What the instruction takes of its pipe in any case, for bounds: what this very opcode was
+  // measured to take, without the loop around it (rounded down to quarters of a cycle); 0 if it was
+  // not measured or may be predicated off. Moves take a cycle: they may be narrower than their
+  // width says where lanes share addresses.
+  double least_cycles(const Instruction& instruction) const;
 
   const std::filesystem::path& file() const { return file_; }  // empty: documented rates alone
   const std::string& arch() const { return arch_; }            // "sm_90"

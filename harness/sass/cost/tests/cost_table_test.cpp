@@ -20,6 +20,10 @@ constexpr const char* kRun = R"({
    "sass": {"instruction": {"role": "throughput", "opcodes": {"FFMA": 512}}}},
   {"name": "sass/imad/s32", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 64}},
    "sass": {"instruction": {"role": "throughput", "opcodes": {"IMAD": 512}}}},
+  {"name": "sass/imad/hi", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 31.6}},
+   "sass": {"instruction": {"role": "throughput", "opcodes": {"IMAD.HI": 512}}}},
+  {"name": "sass/imad/wide", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 32}},
+   "sass": {"instruction": {"role": "throughput", "opcodes": {"IMAD.WIDE.U32": 512}}}},
   {"name": "sass/shfl/idx", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 32}},
    "sass": {"instruction": {"role": "throughput", "opcodes": {"SHFL.IDX": 512}}}},
   {"name": "sass/both", "status": "ok", "metrics": {"ops_per_clock_per_sm": {"value": 1000}},
@@ -80,6 +84,25 @@ TEST_F(CostTableTest, ArithmeticPerScheduler) {
   expect(costs, {.opcode = "UIADD3"}, "uniform", 1, Basis::assumed);
   EXPECT_EQ(costs.latency({.opcode = "FFMA"}).cycles, 4.5);
   EXPECT_EQ(costs.latency({.opcode = "UIADD3"}).basis, Basis::assumed);
+}
+
+TEST_F(CostTableTest, AnUnmeasuredFormIsLikeThePlainestOfItsKind) {
+  const CostTable costs = table();
+  for (const char* opcode : {"IMAD.MOV.U32", "IMAD.IADD", "IMAD.SHL.U32", "IMAD.X"})
+    expect(costs, {.opcode = opcode}, "fmaheavy", 2, Basis::related);
+  expect(costs, {.opcode = "IMAD.WIDE"}, "fmaheavy", 4, Basis::related);
+  expect(costs, {.opcode = "IMAD.HI.U32"}, "fmaheavy", 128 / 31.6, Basis::related);
+}
+
+// Only what was measured of the very opcode counts, and nothing of what may not be executed.
+TEST_F(CostTableTest, TheLeastThatAnInstructionTakes) {
+  const CostTable costs = table();
+  EXPECT_EQ(costs.least_cycles({.opcode = "IMAD"}), 2);
+  EXPECT_EQ(costs.least_cycles({.opcode = "IMAD.HI"}), 4);  // 4.05 with the loop around it
+  EXPECT_EQ(costs.least_cycles({.opcode = "IMAD.MOV.U32"}), 0);
+  EXPECT_EQ(costs.least_cycles({.opcode = "LOP3.LUT"}), 0);
+  EXPECT_EQ(costs.least_cycles({.predicate = "@P0", .opcode = "IMAD"}), 0);
+  EXPECT_EQ(costs.least_cycles({.opcode = "LDS.128"}), 1);  // lanes may share an address
 }
 
 TEST_F(CostTableTest, SharedPipesPerSm) {

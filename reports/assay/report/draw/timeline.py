@@ -50,8 +50,8 @@ def timeline(kernel: dict[str, Any], loop: dict[str, Any]) -> str:
         top += panel.height + 24
     name = _escaped(kernel["name"][:140])
     predicted = loop["predicted"]
-    said = f"loop {loop['range']} for {kernel['target']}; {loop['warps']} warps an SM: at least "
-    said = _escaped(f"{said}{predicted['cycles']:.0f} cycles an iteration, bound by {predicted['bound_by']}")
+    said = f"loop {loop['range']} for {kernel['target']}; {loop['warps']} warps an SM: "
+    said = _escaped(f"{said}{predicted['cycles']:.0f} cycles an iteration predicted, bound by {predicted['bound_by']}")
     width = LEFT + PLOT + RIGHT
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {top:.0f}' width='{width}' height='{top:.0f}' "

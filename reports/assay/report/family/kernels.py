@@ -25,7 +25,7 @@ from ..draw.svg import INK, PAPER, SERIES, Figure, axes, finish
 
 HOT_LOOPS = sentence(
     "Read off the machine code: how long the busiest pipe, or one warp alone, needs for an iteration of all warps. Data "
-    "of other warps and of memory beyond L1 is taken as there, so that a loop takes at least as long."
+    "of other warps and of memory beyond L1 is taken as there, and branches as the code's structure suggests."
 )
 
 
