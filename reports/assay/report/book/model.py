@@ -23,6 +23,7 @@ from . import text
 from .join import joined
 
 SUSTAINED = "/sustained"
+SHARED = "shared_gpu"  # the flag of a figure that was taken while another process used the GPU
 
 
 @dataclass(frozen=True)
@@ -211,12 +212,24 @@ def _labels(runs: list[Run]) -> list[str]:
     return labels
 
 
+def is_shared(measurement: Measurement) -> bool:
+    """Whether another process used the GPU meanwhile, so that the figure says little of the GPU."""
+    return SHARED in measurement.flags or bool(measurement.conditions.get("other_processes"))
+
+
 def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
     low, high = metric.ci95 or (None, None)
     flags = list(measurement.flags)
     if (measurement.sass or {}).get("emulated") and "emulated" not in flags:
         flags.append("emulated")
+    if is_shared(measurement) and SHARED not in flags:
+        flags.append(SHARED)
     return Number(metric.value, low, high, metric.limit, metric.limit_source, metric.better, anchor, tuple(flags))
+
+
+def _address(url: str) -> str:
+    """The URL if it is one that a page may link to, else none: a file may say `javascript:` too."""
+    return url if re.fullmatch(r"https?://[^\s<>\"'`()\[\]\\]+", url) else ""
 
 
 def _published(runs: Iterable[Run]) -> list[Published]:
@@ -235,7 +248,7 @@ def _published(runs: Iterable[Run]) -> list[Published]:
                         source.get("gpu", gpu.get("name", "")),
                         base_architecture(gpu.get("architecture", "")),
                         source.get("title", ""),
-                        source.get("url", ""),
+                        _address(source.get("url", "")),
                         source.get("note", ""),
                         m.params.get("basis") == "datasheet",
                     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..block.kinds import Block, Cell, Facts, Fold, Span, Table, sentence
 from ..book import labels, text
-from ..book.model import Book, Column
+from ..book.model import SHARED, Book, Column, is_shared
 
 # What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
 FACTS = {
@@ -84,6 +84,8 @@ def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
             found.append((label, f"{middle:.0f}{text.THIN}{symbol}{around}"))
     throttled = Counter(reason for m in mine for reason in m.conditions.get("throttle") or [])
     found.append(("throttled", ", ".join(f"{reason} ({n})" for reason, n in throttled.most_common()) or "never"))
+    if shared := sum(is_shared(m) for m in mine):
+        found.append(("unfit", f"{shared} of {len(mine)}: another process used the GPU; they are marked {SHARED}"))
     stops = Counter(m.conditions.get("stop") for m in mine if m.conditions.get("stop"))
     if stops:
         found.append(("interval reached", f"{stops['converged']} of {sum(stops.values())}"))

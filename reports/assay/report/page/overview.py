@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..book import labels, roofs, text
 from ..book.model import Book, Column
 from ..draw.svg import INK, MUTED, PAPER, SERIES, Figure, axes, color_of, finish, log_labels
+from . import guard
 
 KIND_LABELS = {"e4m3": "fp8", "s8": "int8", "f32": "FFMA"}
 MARKERS = "osD^vP*X"  # by operation, in the order they first occur
@@ -131,5 +132,6 @@ def waterfall(book: Book, column: Column) -> Figure | None:
 
 def overview(book: Book) -> list[Figure]:
     """The figures that belong to no one family."""
-    drawn = [f for c in book.columns[:4] for f in (roofline(book, c), waterfall(book, c))]
+    makers = [lambda c=c, make=make: make(book, c) for c in book.columns[:4] for make in (roofline, waterfall)]
+    drawn = (guard.made("The shape of the machine", make, lambda said: None) for make in makers)
     return [f for f in drawn if f]
