@@ -68,7 +68,7 @@ ZERO = changed(for_metric, {"unit": "GB/s", "value": 0, "ci95": [0, 0], "better"
         (changed("metrics.time_us.value", float("nan")), "metrics.time_us.value: NaN and infinity"),
         (changed("name", "a/\x1b[31mred"), 'measurements[0].name'),
         (changed("flags", ["\ud800"]), "measurements[0].flags[0]: half of a surrogate pair"),
-        (changed("params", {"a\nb": 1}), "measurements[0].params.a\\x0ab: no name of a field"),
+        (changed("params", {"a\nb": 1}), 'measurements[0].params["a\\x0ab"]: no name of a field'),
         (changed("repetition", -1), "measurements[0].repetition"),
         (runs.run(measurement(), gpu={"name": "x", "architecture": "sm_90", "id": "UUID"}), "environment.gpu.id"),
     ],

@@ -97,7 +97,7 @@ def check(value: Any, where: str | Path) -> None:
     """Raises RunFileError where JSON says what no reader should take."""
     if found := _problem(value, "", 1):
         path, said = found
-        path = path if len(path) < 200 else f"{path[:120]} ... {path[-60:]}"
+        path = path if len(path) < 200 else f"{path[:120]}...{path[-60:]}"
         raise RunFileError(f"{where}: {path or 'the document'}: {said}")
 
 
@@ -113,6 +113,9 @@ def step(path: str, key: str | int) -> str:
     if isinstance(key, int):
         return f"{path}[{key}]"
     name = printable(f"{key:.60}")
+    if not re.fullmatch(r"\w+", name):
+        quoted = name.replace('"', '\\"')
+        return f'{path}["{quoted}"]'
     return f"{path}.{name}" if path else name
 
 

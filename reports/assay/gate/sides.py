@@ -68,7 +68,7 @@ def cases(run: Run, name: str | None) -> dict[str, list[Measurement]]:
         repetitions = found.setdefault(m.name, {})
         if (number := m.repetition or 0) in repetitions:
             raise RunFileError(
-                f"{run.path}: {m.name} occurs twice with repetition {number}; repetitions must be numbered"
+                f"{run.path}: measurements: {m.name} occurs twice with repetition {number}; number the repetitions"
             )
         repetitions[number] = m
     return {name: [by_number[k] for k in sorted(by_number)] for name, by_number in found.items()}
@@ -112,7 +112,7 @@ def check_metric(name: str, key: str, metrics: Iterable[Metric], candidate: Run)
             if ours != theirs:
                 raise RunFileError(contradiction(candidate, name, f"metrics.{key}.{field}", ours, theirs))
         if said := impossible(metric.unit, metric.value):
-            raise RunFileError(f"{candidate.path} or its base: {name}: metrics.{key}.value: {said}")
+            raise RunFileError(f"{candidate.path}: {name}: metrics.{key}.value: {said}, here or in the base")
 
 
 def contradiction(candidate: Run, name: str, field: str, ours: object, theirs: object) -> str:

@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from assay.files import document_of
+from markupsafe import Markup
+
+from assay import plain_text
+from assay.files import NotWritten, document_of
+from assay.plain_text import printable
 
 from .answer import findings
 from .answer.questions import PARTS
 from .block.kinds import Block, Page
 from .book import interval, labels, text
-from .book.model import Book
+from .book.model import SHARED, Book
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN, Report
@@ -36,26 +42,42 @@ class Links:
     homes: dict[str, str]  # anchor of a measurement -> page
 
     def __call__(self, anchor: str) -> str:
-        if anchor.startswith(("http:", "https:", "#")) or anchor == DATA:
+        if anchor not in self.homes and (anchor.startswith(("http:", "https:", "#")) or anchor == DATA):
             return anchor
-        if ".html" in anchor:
+        if anchor not in self.homes and ".html" in anchor:
             where, _, place = anchor.partition("#")
             return f"#{place}" if where == self.here and place else anchor
         where = self.homes.get(anchor, MAIN)
         return f"#{anchor}" if where == self.here else f"{where}#{anchor}"
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Any:
+def _shown(value: Any) -> Any:
+    """What a page prints of a value: of text from files no character that cannot be seen."""
+    return printable(" ".join(value.splitlines())) if type(value) is str else value
+
+
+def _shown_in_markdown(value: Any) -> Any:
+    return Markup(plain_text.markdown(value)) if type(value) is str else value
+
+
+def _code_in_markdown(said: str) -> Markup:
+    return Markup(plain_text.markdown_code(said))
+
+
+@lru_cache(maxsize=2)
+def _environment(kind: str) -> Any:
+    """For "html" or "md". Both escape all that is not made by a template itself, each in its own way."""
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=jinja2.select_autoescape(["html.j2"]),
+        autoescape=True,
+        finalize=_shown if kind == "html" else _shown_in_markdown,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["code"] = _code_in_markdown
     environment.globals.update(
         number=text.number,
         plus_minus=text.plus_minus,
@@ -67,32 +89,33 @@ def _environment() -> Any:
         tiny=cells.tiny,
         asked=ASKED,
         MAIN=MAIN,
+        SHARED=SHARED,
     )
     return environment
 
 
-def shown_by(template: str, **values: Any) -> Callable[[Block], str]:
+def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     """Sets a block by the macro of its kind."""
 
     def show(block: Block) -> str:
         return getattr(macros, block.form)(block)
 
-    macros = _environment().get_template(template).make_module({**values, "show": show})
+    macros = _environment(kind).get_template(f"blocks.{kind}.j2").make_module({**values, "show": show})
     return show
 
 
 def html(page: Page, title: str = "", homes: dict[str, str] | None = None) -> str:
     """A page; without a title of the report it stands for itself."""
     values = {"here": page.name, "link": Links(page.name, homes or {})}
-    show = shown_by("blocks.html.j2", **values)
-    return _environment().get_template("page.html.j2").render(page=page, title=title, show=show, **values)
+    show = shown_by("html", **values)
+    return _environment("html").get_template("page.html.j2").render(page=page, title=title, show=show, **values)
 
 
 def markdown(report: Report, main: Page) -> str:
-    show = shown_by("blocks.md.j2")
+    show = shown_by("md")
     legend = interval.legend(report.book.processes)
     by_column = [conditions(report.book, column) for column in report.book.columns]
-    template = _environment().get_template("report.md.j2")
+    template = _environment("md").get_template("report.md.j2")
     return template.render(report=report, page=main, conditions=by_column, legend=legend, show=show)
 
 
@@ -111,15 +134,42 @@ def data(book: Book) -> str:
 def write(book: Book, folder: Path) -> Path:
     """Writes index.html, the pages it needs beside it, report.md and runs.json into the folder, made if need be.
 
-    Returns the path of the main page.
+    They are written aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
+    Returns the path of the main page. Raises NotWritten.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".report-", dir=folder) as aside:
+            names = _write_files(book, Path(aside))
+            for name in names:
+                if (folder / name).is_dir():
+                    raise NotWritten(f"{folder / name}: cannot be written: it is a folder; choose another --out")
+            for name in names:
+                os.replace(Path(aside) / name, folder / name)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) and "\0" not in str(folder):
+            raise
+        why = error.strerror if isinstance(error, OSError) else error
+        raise NotWritten(f"{folder}: cannot be written: {why}; choose another folder with --out") from None
+    return folder / MAIN
+
+
+def _write_files(book: Book, folder: Path) -> list[str]:
+    """Their names, in the order in which they may be moved."""
     report = Report(book)
+    written: list[str] = []
+
+    def put(name: str, content: str) -> None:
+        if name in written:
+            raise ValueError(f"two pages are called {name}")
+        written.append(name)
+        (folder / name).write_text(content, encoding="utf-8")
+
     # While other processes draw what the main page needs.
     for page in report.others:
-        (folder / page.name).write_text(html(page, report.title, report.homes), encoding="utf-8")
-    (folder / DATA).write_text(data(book), encoding="utf-8")
+        put(page.name, html(page, report.title, report.homes))
+    put(DATA, data(book))
     main = report.main()
-    (folder / MAIN).write_text(html(main, report.title, report.homes), encoding="utf-8")
-    (folder / "report.md").write_text(markdown(report, main), encoding="utf-8")
-    return folder / MAIN
+    put("report.md", markdown(report, main))
+    put(MAIN, html(main, report.title, report.homes))
+    return written

@@ -24,6 +24,7 @@ from .join import joined
 SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
 BURST, LASTING = "in a burst", "sustained"  # the states a figure can be of
 STATES = (BURST, LASTING)
+SHARED = "shared_gpu"  # the flag of a figure that was taken while another process used the GPU
 
 
 @dataclass(frozen=True)
@@ -206,11 +207,18 @@ def base_architecture(name: str) -> str:
     return name.rstrip("af")
 
 
+def is_shared(measurement: Measurement) -> bool:
+    """Whether another process used the GPU meanwhile, so that the figure says little of the GPU."""
+    return SHARED in measurement.flags or bool(measurement.conditions.get("other_processes"))
+
+
 def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
     low, high = metric.ci95 or (None, None)
     flags = list(measurement.flags)
     if (measurement.sass or {}).get("emulated") and "emulated" not in flags:
         flags.append("emulated")
+    if is_shared(measurement) and SHARED not in flags:
+        flags.append(SHARED)
     return Number(
         metric.value,
         low,
@@ -222,6 +230,11 @@ def _number(metric: Metric, measurement: Measurement, anchor: str) -> Number:
         tuple(flags),
         interval.values_of(metric),
     )
+
+
+def _address(url: str) -> str:
+    """The URL if it is one that a page may link to, else none: a file may say `javascript:` too."""
+    return url if re.fullmatch(r"https?://[^\s<>\"'`()\[\]\\]+", url) else ""
 
 
 def _published(runs: Iterable[Run]) -> list[Published]:
@@ -240,7 +253,7 @@ def _published(runs: Iterable[Run]) -> list[Published]:
                         source.get("gpu", gpu.get("name", "")),
                         base_architecture(gpu.get("architecture", "")),
                         source.get("title", ""),
-                        source.get("url", ""),
+                        _address(source.get("url", "")),
                         source.get("note", ""),
                         m.params.get("basis") == "datasheet",
                     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 
@@ -90,6 +91,15 @@ def counted(count: float, word: str) -> str:
     return f"{count:g} {word}{'' if count == 1 else 's'}"
 
 
+LONGEST_SLUG = 80  # characters; names of files have an end
+
+
 def slug(name: str) -> str:
-    """A fragment identifier: letters, digits, "_", "-" and "."."""
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-")
+    """A fragment identifier or the name of a file: letters, digits, "_", "-" and ".". Two names never have one.
+
+    What is lost is stood for by a hash behind "--", which no name without losses has: "a/b" is "a-b", "a+b" another.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-.")
+    if plain == name.replace("/", "-") and plain.count("-") == name.count("/") and len(plain) <= LONGEST_SLUG:
+        return plain
+    return f"{plain[:LONGEST_SLUG]}--{hashlib.sha256(name.encode()).hexdigest()[:12]}"

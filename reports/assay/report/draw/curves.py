@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.files import Series
@@ -78,6 +78,8 @@ def draw(
     lines = _merged([line for line in lines if len(line.points) > 1])
     if not lines:
         return None
+    if y.base and min(line.points[-1][1] for line in lines) <= 0:
+        y = replace(y, base=None)  # a line that ends at nothing has no place for its name
     with axes(height) as (canvas, ax):
         xs = [p for line in lines for p, _ in line.points]
         if x.base and min(xs) > 0:

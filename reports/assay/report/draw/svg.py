@@ -12,10 +12,13 @@ import io
 import itertools
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from assay.plain_text import one_line
 
 from ..book.model import Column
 
@@ -31,9 +34,11 @@ VARIABLES = {
 }
 
 WIDTH = 5.2  # inches; 374 SVG units, about the width of a phone, so that 9-unit text is legible there
+LONGEST_TEXT = 120  # characters of a line in a figure
 DPI = 72  # what SVG has, whatever is asked for
 STYLE = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a name may hold a dollar sign
     "svg.hashsalt": "assay",  # ids that are the same each time
     "font.family": "sans-serif",
     "font.size": 9,
@@ -92,11 +97,16 @@ def axes(height: float, width: float = WIDTH) -> Any:
 
 def finish(canvas: Any, key: str, title: str, description: str, note: str = "") -> Figure:
     """Renders the figure. Must be called inside `axes`."""
-    # Not by savefig, which draws the whole figure once more to find out where everything goes.
-    canvas.get_layout_engine().execute(canvas)
-    canvas.set_layout_engine("none")
+    title, description = one_line(title), one_line(description)
+    for artist in canvas.findobj(lambda artist: hasattr(artist, "set_text")):
+        artist.set_text("\n".join(one_line(line, LONGEST_TEXT) for line in artist.get_text().split("\n")))
     buffer = io.StringIO()
-    canvas.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of names too long for the space, and of signs that a font lacks
+        # Not by savefig, which draws the whole figure once more to find out where everything goes.
+        canvas.get_layout_engine().execute(canvas)
+        canvas.set_layout_engine("none")
+        canvas.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)

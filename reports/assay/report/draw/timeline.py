@@ -131,7 +131,7 @@ class _Panel:
     def _instruction(self, step: dict[str, Any]) -> str:
         lane, issue = self._lane(step), step["issue"]
         colour = OTHERS if lane == 0 else lane - 1
-        title = f"{_escaped(step['text'])} (at {step['address']:04x}, cycle {issue:.0f})"
+        title = f"{_escaped(step['text'])} (at {int(step['address']):04x}, cycle {issue:.0f})"
         drawn = self._box(0, colour, issue, min(issue + 1, self.cycles), title)
         if lane == 0:
             return drawn
@@ -157,9 +157,10 @@ class _Panel:
         )
         if not step["producer"]:
             return drawn
-        if step["producer"]["step"] >= len(self.steps):
-            raise KeyError(f"steps[{step['producer']['step']}]")
-        producer = self.steps[step["producer"]["step"]]
+        number = int(step["producer"]["step"])  # 3.0 is an integer to a schema
+        if number >= len(self.steps):
+            raise KeyError(f"steps[{number}]")
+        producer = self.steps[number]
         if (lane := self._lane(producer)) == 0:
             return drawn
         # From the end of the producer's work, as far as that lies in view.

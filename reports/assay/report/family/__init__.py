@@ -11,7 +11,7 @@ import pkgutil
 from functools import lru_cache
 
 from ..block.declaration import Family
-from ..book import labels
+from ..book import labels, text
 
 # Of the sections on the page. Families that are not among them follow.
 ORDER = (
@@ -27,6 +27,15 @@ def declared() -> dict[str, Family]:
     families = {module.FAMILY.key: module.FAMILY for module in modules}
     order = [key for key in ORDER if key in families]
     return {key: families[key] for key in [*order, *sorted(families.keys() - set(order))]}
+
+
+def place_of(key: str) -> str:
+    """The anchor of a family's section, and the name of its page without ".html".
+
+    Measurements may be of any name; only those of declared families have places that read like it, so that none takes
+    the place of another page or section.
+    """
+    return key if key in declared() else f"family-{text.slug(key)}"
 
 
 def family_of(key: str) -> Family:

@@ -97,8 +97,8 @@ def others(book: Book, column: Column) -> list[Part]:
     gpc_map = book.measurement(column, f"{PREFIX}gpc_map")
     known, found = {gpc_map.params.get("finding") if gpc_map else None}, []
     for name, m in of_column(book, column, PREFIX):
-        said = m.params.get("finding")
-        if said and said not in known and name.split("/")[0] not in told:
+        said = m.params.get("finding") or None
+        if isinstance(said, str) and said not in known and name.split("/")[0] not in told:
             found.append((f"{labels.words(name.replace('/', '_'))}: {said}", column.anchor(m.name)))
             known.add(said)
     return found

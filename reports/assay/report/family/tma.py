@@ -253,7 +253,7 @@ def multicast_figure(book: Book, column: Column) -> Figure | None:
         f"tma-multicast{column.index}",
         f"What SMs receive by multicast from L2{who(book, column)}",
         [
-            Line(f"to {text.counted(int(line.label), 'CTA')}", line.points)
+            Line(f"to {line.label} CTA{'' if line.label == '1' else 's'}", line.points)
             for line in curves.lines_of(m.series_named("received_gb_per_s"))
         ],
         Axis("bytes of a tile", 2, bytes=True),

@@ -9,7 +9,7 @@ from ..answer.findings import Answer, picked
 from ..answer.questions import PARTS, Question
 from ..block.kinds import Evidence
 from ..book.model import Book
-from . import sections
+from . import guard, sections
 
 MOST = 11  # findings among the answers; the rest is with the evidence
 
@@ -24,8 +24,16 @@ def answers(book: Book, evidence: dict[int, Evidence] | None = None) -> list[tup
 
     def one(question: Question) -> Answer:
         if question.number in evidence:
-            return from_evidence(book, question, evidence[question.number])
-        return derived.get(question.number, picked)(book, question)
+            found = evidence[question.number]
+            return guard.made(
+                "The answer",
+                lambda: from_evidence(book, question, found),
+                lambda said: Answer(question, remark=said.spans[0].said),
+            )
+        make = derived.get(question.number, picked)
+        return guard.made(
+            "The answer", lambda: make(book, question), lambda said: Answer(question, remark=said.spans[0].said)
+        )
 
     return [(part, [one(q) for q in questions]) for part, questions in PARTS.items()]
 

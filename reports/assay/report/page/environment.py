@@ -9,7 +9,7 @@ from typing import Any
 
 from ..block.kinds import Block, Cell, Facts, Fold, Span, Table, sentence
 from ..book import interval, labels, text
-from ..book.model import Book, Column
+from ..book.model import SHARED, Book, Column, is_shared
 from . import clocks
 
 # What people ask of a GPU first, by path in `environment`; other facts follow in the order of the file.
@@ -85,6 +85,8 @@ def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
             around = f" ({low:.0f} to {high:.0f})" if round(low) != round(high) else ""
             found.append((label, f"{middle:.0f}{text.THIN}{symbol}{around}"))
     found.append(("throttled", clocks.summary(book, column)))
+    if shared := sum(is_shared(m) for m in mine):
+        found.append(("unfit", f"{shared} of {len(mine)}: another process used the GPU; they are marked {SHARED}"))
     stops = Counter(m.conditions.get("stop") for m in mine if m.conditions.get("stop"))
     if stops:
         found.append(("interval reached", f"{stops['converged']} of {sum(stops.values())}"))

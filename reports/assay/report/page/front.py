@@ -18,9 +18,9 @@ from ..block.kinds import (
     Span,
     sentence,
 )
-from ..book import identity, interval, labels
+from ..book import identity, interval
 from ..book.model import Book
-from . import environment, isa, overview, sections, unmeasured
+from . import environment, guard, isa, overview, sections, unmeasured
 from .answers import answers
 from .details import detail
 from .sections import MAIN, MANY
@@ -53,12 +53,14 @@ class Report:
         self.drawing = sections.Drawing(book)
         self.cases = sections.cases(book)
         homes = {key: sections.home_of(key, found) for key, found in self.cases.items()}
+        self.families = {page: family.family_of(key).title for key, page in homes.items()}
         self.details: dict[str, list[dict]] = {}
         for column, m in book.measurements:
             self.details.setdefault(homes.get(m.name.split("/")[0], MAIN), []).append(detail(book, column, m))
         # Anchor of a measurement -> the page with its details.
         self.homes = {d["anchor"]: page for page, found in self.details.items() for d in found}
-        made = (page(book) for declared in family.declared().values() for page in declared.pages)
+        makers = [make for declared in family.declared().values() for make in declared.pages]
+        made = (guard.made("The page", lambda make=make: make(book), lambda _: None) for make in makers)
         self.of_families = [page for page in made if page]
         self.built = unmeasured.built(book, MAIN, MANY)
         self.others = [
@@ -87,7 +89,8 @@ class Report:
         ]
         found = [part for part in parts if part]
         contents = [(s.short or s.title, f"#{s.anchor}") for s in found if s.listed]
-        families = sum(1 for s in found if s.anchor in self.cases or s.anchor in made)
+        own = {family.place_of(key) for key in [*self.cases, *made]}
+        families = sum(1 for s in found if s.anchor in own)
         after = 1 + sum(s.anchor == "peak" and s.listed for s in found) + families
         contents[after:after] = [(page.short or page.title, page.name) for page in self.of_families]
         return Page(
@@ -124,7 +127,7 @@ class Report:
             spans = [Span("On pages of their own: ")]
             for page in others:
                 spans += [
-                    Span(labels.words(page.removesuffix(".html")), page),
+                    Span(self.families[page], page),
                     Span(f", {len(self.details[page])} cases"),
                 ]
                 spans.append(Span("; " if page != others[-1] else "."))

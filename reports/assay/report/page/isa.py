@@ -73,7 +73,7 @@ def data(isa: Isa) -> str:
             forms.append(entry)
     shown = [{"cell": cell, "text": words} for cell, words in verdicts]
     document = {"targets": [target.removeprefix("sm_") for target in isa.targets], "verdicts": shown, "forms": forms}
-    return json.dumps(document, separators=(",", ":")).replace("</", "<\\/")
+    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def cell(verdict: dict[str, Any]) -> str:

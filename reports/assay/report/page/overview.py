@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..book import labels, roofs, text
 from ..book.model import BURST, STATES, Book, Column
 from ..draw.svg import INK, MUTED, PAPER, SERIES, Figure, axes, color_of, finish, log_labels
+from . import guard
 
 KIND_LABELS = {"e4m3": "fp8", "s8": "int8", "f32": "FFMA"}
 MARKERS = "osD^vP*X"  # by operation, in the order they first occur
@@ -155,5 +156,11 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
 
 def overview(book: Book) -> list[Figure]:
     """The figures that belong to no one family."""
-    drawn = [draw(book, c, state) for c in book.columns[:4] for state in STATES for draw in (roofline, waterfall)]
+    makers = [
+        lambda c=c, make=make, state=state: make(book, c, state)
+        for c in book.columns[:4]
+        for state in STATES
+        for make in (roofline, waterfall)
+    ]
+    drawn = (guard.made("The shape of the machine", make, lambda said: None) for make in makers)
     return [f for f in drawn if f]

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
 from .. import family
 from ..block.kinds import Block, Cases, Evidence, OnPage, Page, Paragraph, Section, Span
-from ..book import interval, text
+from ..book import interval
 from ..book.model import Book, Row
+from . import guard
 
 MAIN = "index.html"
 MANY = 60  # cases of a family: more get a page of their own, with their details
@@ -47,12 +48,17 @@ _book: Book | None = None
 
 
 def _made_apart(key: str, index: int) -> list[Block]:
-    return list(family.declared()[key].blocks[index](_book))
+    return _made(_book, family.declared()[key].blocks[index])
+
+
+def _made(book: Book, make: Callable[[Book], Iterable[Block | None]]) -> list[Block]:
+    what = f"{make.__name__.replace('_', ' ').strip().capitalize()}"
+    return guard.made(what, lambda: list(make(book)), lambda said: [said])
 
 
 def blocks(book: Book) -> dict[str, list[Block]]:
     """The blocks of each family, also evidence that nothing was found for."""
-    return {key: [b for make in f.blocks for b in make(book)] for key, f in family.declared().items()}
+    return {key: [b for make in f.blocks for b in _made(book, make)] for key, f in family.declared().items()}
 
 
 def cases(book: Book) -> dict[str, Cases]:
@@ -70,7 +76,7 @@ def cases(book: Book) -> dict[str, Cases]:
 
 def home_of(key: str, found: Cases) -> str:
     """The page that holds the table and the details of a family's cases."""
-    return f"{text.slug(key)}.html" if found.count > MANY else MAIN
+    return f"{family.place_of(key)}.html" if found.count > MANY else MAIN
 
 
 def sections(made: dict[str, list[Block]], cases_of: dict[str, Cases], pages: Iterable[Page]) -> list[Section]:
@@ -85,7 +91,7 @@ def sections(made: dict[str, list[Block]], cases_of: dict[str, Cases], pages: It
         if key in cases_of:
             found_of.append(_table(key, cases_of[key], instructions if declared.of_instructions else None))
         if found_of:
-            found.append(Section(key, declared.title, found_of, declared.intro))
+            found.append(Section(family.place_of(key), declared.title, found_of, declared.intro))
     return found
 
 

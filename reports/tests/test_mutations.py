@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutated files against every Python reader. CONTRIBUTING says how to let many more of them loose."""
+
+import os
+import random
+import resource
+import time
+from unittest import mock
+
+import pytest
+import readers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.gate import command
+from assay.report.page import guard
+
+SLOWEST, LARGEST = 20.0, 1 << 30  # seconds for one file, bytes of this process
+FILES = {"gate": 700, "report": 150, "loops": 500, "isa_page": 500, "sass_timeline": 500}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_github():
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+    with mock.patch.dict(os.environ, kept, clear=True):
+        yield
+
+
+@pytest.mark.parametrize("name", readers.READERS)
+def test_a_mutated_file_is_read_or_refused_in_one_line(name):
+    @settings(
+        derandomize=True,
+        database=None,
+        deadline=SLOWEST * 1000,
+        max_examples=FILES[name],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.randoms(use_true_random=False))
+    def read(rng):
+        readers.run_once(name, rng)
+
+    read()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 < LARGEST
+
+
+def test_the_readers_would_notice(tmp_path, monkeypatch):
+    """A gate that says "nothing is slower" whatever it reads is found, and so is a page that breaks."""
+    monkeypatch.setattr(command, "judge", lambda *_: (command.Exit.OK, "nothing is slower"))
+    with pytest.raises(readers.Broken, match="hidden slowdown"):
+        for seed in range(200):
+            readers.gate(random.Random(seed), tmp_path)
+    monkeypatch.setattr(guard, "made", lambda *_: 1 / 0)
+    with pytest.raises(readers.Broken, match="a defect of assay"):
+        for seed in range(200):
+            readers.report(random.Random(seed), tmp_path)
+
+
+def test_a_large_file_of_little_is_refused_soon(tmp_path):
+    """What unpacks to gigabytes of Python objects is refused by its size, before it is read as JSON."""
+    begin = time.monotonic()
+    many, deep = b"[" + b"[]," * 20_000_000 + b"0]", b'{"a":' * 10_000_000
+    for content in (many, deep, b" " * (65 << 20), b'["' + b"x" * (63 << 20)):
+        path = tmp_path / "run.json"
+        path.write_bytes(content)
+        status, _, err = readers.called(readers.gate_main, path, path)
+        readers.check_refusal(status, err, path)
+        assert status == 2
+    assert time.monotonic() - begin < SLOWEST
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 < LARGEST
