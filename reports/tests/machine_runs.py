@@ -69,7 +69,7 @@ def tensor_cores(make: Maker) -> None:
         for n in (8, 64, 256):
             rate = 4096 * (2 if "sparse" in source else 1) * min(1, n / 64)
             name = f"tensor_core/wgmma/bf16/m64n{n}/{source}"
-            make.add(name, limit=rate, flop_per_clock_per_sm=rate, latency_cycles=max(13, n / 2), tflops=rate / 4)
+            make.add(name, limit=rate, flop_per_clock_per_sm=rate, latency_cycles=max(13, n / 2), tflops=rate * 132 * 1830e-6)
     make.add("tensor_core/wgmma/e4m3/m64n256/ss/acc_f16", flop_per_clock_per_sm=8192, params={"accumulate": "f16"})
     m = make.add(
         "tensor_core/wgmma_in_flight/bf16/ss",

@@ -67,6 +67,7 @@ class Maker:
 
     def metric(self, name: str, value: float, limit: float | None = None, width: float = 1e-3) -> Metric:
         value *= self.random.gauss(1, width)
+        value = value if limit is None else min(value, limit)
         unit = UNITS.get(name, name)
         return Metric(
             unit,

@@ -245,7 +245,9 @@ class Cases(Block):
     def shown(self) -> list[int]:
         """The columns that measured some of it."""
         count = max((len(row.numbers) for row in self.rows), default=0)
-        return [i for i in range(count) if any(row.numbers[i] or row.sustained[i] for row in self.rows)]
+        return [
+            i for i in range(count) if any(row.numbers[i] or row.sustained[i] or i in row.refused for row in self.rows)
+        ]
 
     @cached_property
     def published(self) -> bool:

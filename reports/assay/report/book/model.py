@@ -16,6 +16,7 @@ from functools import cached_property
 
 from assay.files import Measurement, Metric, Run
 from assay.files.isa_file import Isa
+from assay.files.refused import Refusal, of_measurement, without
 from assay.files.sass_file import HotLoop
 
 from . import identity, interval, text
@@ -87,6 +88,7 @@ class Row:
     published: list[Published] = field(default_factory=list)  # of any GPU
     related: list[Published] = field(default_factory=list)  # of these: what the table has room for
     primary: bool = False
+    refused: dict[int, Refusal] = field(default_factory=dict)  # by column: a figure that cannot be
 
     @property
     def first(self) -> Number | None:
@@ -157,6 +159,8 @@ class Book:
     not_run: dict[str, dict[str, Measurement]]  # name -> target -> what the offline check found
     isa: Isa | None = None  # which instruction exists on which target, if that was asked
     loops: list[HotLoop] = field(default_factory=list)  # of kernels, as `assay sass` found them
+    refused: list[tuple[Column, Refusal]] = field(default_factory=list)  # figures that are used for nothing
+    refused_rows: list[Row] = field(default_factory=list)  # those of which no column has a figure
 
     @cached_property
     def descriptions(self) -> dict[str, str]:
@@ -299,7 +303,13 @@ def build(
     labels = identity.labels([run for run, _ in measuring])
     tags = string.ascii_uppercase if len(measuring) > 1 else ""
     columns = [Column(i, label, run, tags[i : i + 1]) for i, (label, (run, _)) in enumerate(zip(labels, measuring))]
-    entries = [{name: m for name, m in ms.items() if m.ok} for _, ms in measuring]
+    entries: list[dict[str, Measurement]] = []
+    refused: list[tuple[Column, Refusal]] = []
+    for column, (run, ms) in zip(columns, measuring):
+        good = {name: m for name, m in ms.items() if m.ok}
+        found = {name: list(of_measurement(m, run, good)) for name, m in good.items()}
+        refused += [(column, refusal) for of_case in found.values() for refusal in of_case]
+        entries.append({name: without(m, found[name]) if found[name] else m for name, m in good.items()})
     counts = [
         Counter(m.status for m in [*ms.values(), *(n for n in run.measurements if n.status == "not_run")])
         for run, ms in measuring
@@ -320,9 +330,25 @@ def build(
         not_run,
         isa,
         list(loops),
+        refused,
     )
+    _attach_refused(book)
     _attach_published(book)
     return book
+
+
+def _attach_refused(book: Book) -> None:
+    """Marks the places of the tables that refused figures have left."""
+    apart: dict[tuple[str, str], Row] = {}
+    for column, refusal in book.refused:
+        if refusal.place is not None:
+            continue
+        at = (refusal.name, refusal.figure)
+        row = book.row(*at) or apart.get(at)
+        if row is None:
+            row = apart[at] = Row(*at, refusal.unit, [None] * len(book.columns), [None] * len(book.columns))
+        row.refused[column.index] = refusal
+    book.refused_rows = list(apart.values())
 
 
 def _attach_published(book: Book) -> None:

@@ -50,6 +50,11 @@ def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
         ]
         + ([("at a lower clock", said)] if (said := clocks.remark(column, m)) else []),
         "samples": samples,
+        "refused": [
+            (r.short, f"{labels.quantity(r.figure)} {r.said}: {r.why}")
+            for c, r in book.refused
+            if c is column and r.name == m.name
+        ],
         "counters": [(k, v) for k, v in m.counters.items() if v is not None],
         "command": m.command or f"assay run '^{m.name}$'",
     }

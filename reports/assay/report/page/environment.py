@@ -90,6 +90,8 @@ def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
     stops = Counter(m.conditions.get("stop") for m in mine if m.conditions.get("stop"))
     if stops:
         found.append(("interval reached", f"{stops['converged']} of {sum(stops.values())}"))
+    if refused := sum(c is column for c, _ in book.refused):
+        found.append(("refused", f"{text.counted(refused, 'figure')}, for they cannot be"))
     if mine:
         found.append(("processes a case", interval.known(book.processes[column.index])))
     if seconds := sum(m.duration_s or 0 for m in mine):

@@ -81,6 +81,7 @@ class Report:
             _answers(self.book, answers(self.book, sections.evidence(made))),
             self._shape(),
             *sections.sections(made, self.cases, self.of_families),
+            unmeasured.refused(self.book),
             unmeasured.unmeasured(self.book),
             self.built,
             isa.section(self.book.isa),

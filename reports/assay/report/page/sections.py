@@ -64,7 +64,7 @@ def blocks(book: Book) -> dict[str, list[Block]]:
 def cases(book: Book) -> dict[str, Cases]:
     """The cases of each family that has some, in the order of the page."""
     by_family: dict[str, list[Row]] = {key: [] for key in family.declared()}
-    for row in book.rows:
+    for row in [*book.rows, *book.refused_rows]:
         by_family.setdefault(row.family, []).append(row)
     covers = interval.short(book.processes)
     return {

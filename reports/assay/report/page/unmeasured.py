@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from assay.files.refused import Refusal
+
 from ..block.kinds import Block, Cell, Fold, OnPage, Page, Paragraph, Section, Span, Table, sentence
 from ..book import labels, text
 from ..book.model import Book, Published, base_architecture
@@ -13,6 +15,10 @@ MARKS = (
     "does not exist there."
 )
 WHY = f"No such GPU was at hand: these cases were compiled for each target and their machine code was checked. {MARKS}"
+REFUSED = (
+    "Above a limit, negative, or so that figures per clock and per second contradict each other. No answer, figure or "
+    "comparison uses them."
+)
 KINDS = {"✓": "good", "✗": "bad"}
 
 
@@ -88,6 +94,31 @@ def _published_table(source: str, found: list[Published]) -> Table:
         for p in found
     ]
     return Table(Span(source, found[0].url, "published"), ["Case", "Quantity", "Published", "Note"], rows)
+
+
+def refused(book: Book) -> Section | None:
+    """Figures that cannot be, and why."""
+    several = len(book.columns) > 1
+    groups: dict[tuple[int, str, str, str], list[Refusal]] = {}
+    for column, refusal in book.refused:
+        groups.setdefault((column.index, refusal.name, refusal.figure, refusal.short), []).append(refusal)
+    rows = []
+    for (index, name, figure, short), found in groups.items():
+        column, worst = book.columns[index], found[0]
+        more = f", and {len(found) - 1} more of its points" if len(found) > 1 else ""
+        rows.append(
+            [
+                Cell(name, column.anchor(name)),
+                *([Cell(column.tag)] if several else []),
+                Cell(labels.quantity(figure)),
+                Cell(worst.said + more),
+                Cell(f"refused: {short}", kind="bad"),
+                Cell(worst.why),
+            ]
+        )
+    head = ["Case", *(["Run"] if several else []), "Quantity", "Figure", "Verdict", "Why"]
+    table = Table("Figures that cannot be", head, rows)
+    return Section("refused", "Refused figures", [Fold(f"{len(rows)} of them", "", [table])], REFUSED) if rows else None
 
 
 def unmeasured(book: Book) -> Section | None:
