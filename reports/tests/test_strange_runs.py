@@ -153,8 +153,8 @@ def test_figures_of_a_shared_gpu_are_marked(tmp_path):
     out = written(tmp_path, {**shared, "flags": ["shared_gpu"]}, measurement("a/b", conditions={"other_processes": 1}))
     said = " ".join(" ".join(pages(out)["index.html"].words).split())
     assert "2 of 2: another process used the GPU; they are marked shared_gpu" in said
-    assert "(unfit: another process used the GPU)" in said  # beside the answer
-    assert (out / "report.md").read_text().count("shared_gpu") >= 3
+    assert said.count("refused: unfit, of a shared GPU") >= 2  # in place of the figures
+    assert (out / "report.md").read_text().count("unfit, of a shared GPU") >= 2
 
 
 def test_what_runs_json_holds_is_json(tmp_path):

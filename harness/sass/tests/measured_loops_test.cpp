@@ -37,7 +37,7 @@ class Measured : public ScratchFolder {
   Json measurement(double cycles, const char* name = kCase) const {
     return {{"name", name},
             {"status", "ok"},
-            {"metrics", {{"latency_cycles", {{"value", 20.0}}}}},
+            {"metrics", {{"latency_cycles", {{"unit", ""}, {"value", 20.0}}}}},
             {"samples", {{"cycles", {cycles, cycles + 2, cycles - 2}}}},
             {"sass",
              {{"target", function().arch},
@@ -47,7 +47,9 @@ class Measured : public ScratchFolder {
   // A result file that holds these, read.
   MeasuredLoops run_of(const std::vector<Json>& measurements) const {
     const auto path = folder() / "run.json";
-    std::ofstream(path) << Json{{"schema", "assay.run/1"}, {"measurements", measurements}};
+    std::ofstream(path) << Json{{"schema", "assay.run/1"},
+                                {"environment", {{"gpu", nullptr}}},
+                                {"measurements", measurements}};
     return MeasuredLoops(path);
   }
 
@@ -108,7 +110,7 @@ TEST_F(Measured, CyclesFollowFromTheRateOfMatrixMath) {
       {.loop = code.loop});
   Json m = measurement(0);
   m.erase("samples");
-  m["metrics"] = {{"flop_per_clock_per_sm", {{"value", 4096.0}}}};
+  m["metrics"] = {{"flop_per_clock_per_sm", {{"unit", ""}, {"value", 4096.0}}}};
   m["sass"] = {{"target", code.function->arch},
                {"kernel", code.function->name},
                {"loop", count_opcodes(*code.function, gemm.hot.at(0).shape.loop.body)}};

@@ -90,7 +90,7 @@ def _of_point(m: Measurement, s: Series, place: int, short: str, why: str) -> Re
 
 
 def _shared(m: Measurement) -> Iterator[Refusal]:
-    if "shared_gpu" in m.flags:
+    if "shared_gpu" in m.flags or m.conditions.get("other_processes"):
         why = "another process used the GPU meanwhile; measure again when it is free"
         for key in m.metrics:
             yield _of_metric(m, key, "unfit, of a shared GPU", why)

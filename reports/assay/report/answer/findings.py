@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from assay.files import Baseline
 
 from ..book import interval, labels, text
-from ..book.model import SHARED, Book, Column, Number, Row
+from ..book.model import Book, Column, Number, Row
 from .questions import Question
 
-UNFIT = "(unfit: another process used the GPU)"
 Part = tuple[str, str]  # (text, anchor of the measurement or section, or "")
 
 
@@ -44,8 +43,6 @@ def stated(number: Number, unit: str, *, limit: bool = True) -> str:
         parts.append(f"({text.percent(number.share)} of limit)")
     if apart := interval.spread(number.processes):
         parts.append(apart)
-    if SHARED in number.flags:
-        parts.append(UNFIT)
     return " ".join(parts)
 
 
