@@ -33,7 +33,7 @@ from mutations import mutated, mutated_bytes
 # "measurements[3].params["a b"] (its/name)", or the place in a file that is no JSON; "its/name: kind" of the gate.
 FIELD = re.compile(
     r"line \d+|not text: byte|not an assay|nested too deeply|more than [\d,]+ values|larger than|the document|"
-    r"""(?:[\w.]|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+\.{0,3}[\w.\[\]]*( '[^']*')?( \([^)]*\))?:|[^\s:]+: [\w.]+:"""
+    r"""(?:[\w.]|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+\.{0,3}[\w.\[\]]*( '[^']*')?( \(.*\))?:|[^\s:]+: [\w.]+:"""
 )
 
 

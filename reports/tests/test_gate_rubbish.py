@@ -124,6 +124,7 @@ def test_what_is_no_file_is_not_read(tmp_path, capsys):
         ("kind", "kernel", "kind"),
         ("kind", "baseline", "kind"),
         ("conditions.clock_domain", "power", "conditions.clock_domain"),
+        ("conditions", {}, "conditions.clock_domain"),
         ("metrics.time_us.unit", "ms", "metrics.time_us.unit"),
         ("metrics.time_us.better", "higher", "metrics.time_us.better"),
         ("source", {"title": "A paper"}, "source"),
@@ -131,7 +132,8 @@ def test_what_is_no_file_is_not_read(tmp_path, capsys):
 )
 @pytest.mark.parametrize("options", [[], ["--allow-missing"]])
 def test_sides_that_contradict_each_other_are_refused(tmp_path, capsys, path, value, field, options):
-    pair = [runs.run(measurement()), changed(path, value)]
+    domain = "dram" if value else "power"
+    pair = [runs.run(measurement(domain=domain)), changed(path, value, runs.run(measurement(domain=domain)))]
     for base, candidate in (pair, pair[::-1]):
         code, out, err = judged(tmp_path, capsys, base, candidate, *options)
         assert (code, out) == (2, "")

@@ -100,6 +100,10 @@ def check_agreement(before: list[Measurement], after: list[Measurement], candida
                 continue
             if said.setdefault(field, value) != value:
                 raise RunFileError(contradiction(candidate, m.name, field, said[field], value))
+    # Older files may state no domain; but what one of them calls limited by power is gated by none or by all.
+    domains = {m.conditions.get("clock_domain") for m in [*before, *after]}
+    if {"power", None} <= domains:
+        raise RunFileError(contradiction(candidate, before[0].name, "conditions.clock_domain", None, "power"))
 
 
 def check_metric(name: str, key: str, metrics: Iterable[Metric], candidate: Run) -> None:
