@@ -15,7 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 Json to_json(const std::string& key, const Evidence& evidence) {
-  return {key, evidence.accepted, evidence.opcodes, evidence.calls, evidence.words};
+  return {
+      key, evidence.accepted, evidence.opcodes, evidence.calls, evidence.words, evidence.readable};
 }
 
 }  // namespace
@@ -25,8 +26,11 @@ EvidenceStore::EvidenceStore(std::filesystem::path file) : file_(std::move(file)
   for (std::string line; std::getline(stream, line);) {
     const Json json = Json::parse(line, nullptr, false);
     try {
-      known_[json.at(0)] = {
-          .accepted = json.at(1), .opcodes = json.at(2), .calls = json.at(3), .words = json.at(4)};
+      known_[json.at(0)] = {.accepted = json.at(1),
+                            .opcodes = json.at(2),
+                            .calls = json.at(3),
+                            .words = json.at(4),
+                            .readable = json.at(5)};
     } catch (const Json::exception&) {
       continue;  // cut short
     }
