@@ -6,8 +6,10 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "harness/commands/commands.hpp"
+#include "harness/isa/crash_guard.hpp"
 #include "harness/isa/environment.hpp"
 #include "harness/isa/render.hpp"
 
@@ -17,7 +19,8 @@ namespace {
 constexpr std::size_t kFewForms = 12;  // are shown with details unasked
 
 struct Options {
-  std::string filter, ptx;
+  std::string filter;
+  std::optional<std::string> ptx;
   std::vector<std::string> targets;
   bool json = false, markdown = false, html = false, details = false;
 };
@@ -32,11 +35,13 @@ void show_progress(std::size_t done, std::size_t total) {
 }
 
 void show_matrix(const Options& options) {
+  const std::vector<std::string>& targets =
+      options.targets.empty() ? isa::default_targets() : options.targets;
+  for (const std::string& target : targets) isa::require_target(target);
   std::vector<isa::Form> forms =
-      options.ptx.empty() ? isa::select_forms(options.filter) : isa::forms_from(options.ptx);
-  const isa::Matrix matrix = isa::judge_all(
-      std::move(forms), options.targets.empty() ? isa::default_targets() : options.targets,
-      show_progress);
+      options.ptx ? isa::forms_from(*options.ptx) : isa::select_forms(options.filter);
+  if (options.ptx) isa::mark_crashes(forms, targets, show_progress);
+  const isa::Matrix matrix = isa::judge_all(std::move(forms), targets, show_progress);
   const bool details = options.details || matrix.forms.size() <= kFewForms;
   fmt::print("{}", options.json       ? to_json(matrix)
                    : options.markdown ? to_markdown(matrix)
@@ -70,7 +75,7 @@ std::string examples() {
 
 void add_isa(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(
-      "isa", "The instruction x target matrix: native, emulated, split or rejected");
+      "isa", "The instruction x target matrix: native, emulated, split, rejected or unknown");
   auto options = std::make_shared<Options>();
   auto* filter = command->add_option("FILTER", options->filter,
                                      "Regular expression found in the name or the PTX of a form");

@@ -217,18 +217,17 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
                             code, kMostCode));
   Sources sources(view);
   Output output(view);
-  std::size_t shown = 0;
+  std::vector<std::string> problems;
   for (Function& read : disassemble_anew(refs)) {
     if (!read.problem.empty()) {
-      fmt::print(stderr, "assay: {}: {}\n", file.string(), read.problem);
+      problems.push_back(fmt::format("{}: {}", file.string(), read.problem));
       continue;
     }
     const auto function = std::make_shared<const Function>(std::move(read));
     output.add(analysis_of(function, view, sources), sources.table(function->arch));
-    ++shown;
   }
-  if (shown == 0)
-    throw Error(ExitCode::usage, fmt::format("{}: no kernel could be read", file.string()));
+  if (problems.size() == refs.size()) throw Error(ExitCode::usage, problems.front());
+  for (const std::string& problem : problems) fmt::print(stderr, "assay: {}\n", problem);
   output.finish();
   return ExitCode::ok;
 }

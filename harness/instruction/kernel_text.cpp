@@ -11,8 +11,9 @@ std::string module_header(std::string_view architecture) {
 }
 
 std::string entry_text(const PtxEntry& entry) {
-  std::string text = fmt::format(".visible .entry {}({})\n.maxntid {}\n", entry.name,
-                                 fmt::join(entry.parameters, ", "), entry.threads);
+  std::string text =
+      fmt::format(".visible .entry {}({})\n", entry.name, fmt::join(entry.parameters, ", "));
+  if (entry.threads > 0) text += fmt::format(".maxntid {}\n", entry.threads);
   for (const std::string& directive : entry.directives) text += directive + "\n";
   return text + "{\n" + entry.body + "  ret;\n}\n";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/isa/assembly.hpp"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -28,15 +29,26 @@ void append_once(std::string& words, const std::string& more) {
   words += (words.empty() ? "" : "; ") + more;
 }
 
+// Whether what stands in quotation marks in a remark is an instruction of the form.
+bool names_instruction(const std::string& remark, const std::string& ptx) {
+  const std::size_t begin = remark.find('\'');
+  const std::size_t end = begin == remark.npos ? begin : remark.find('\'', begin + 1);
+  if (end == remark.npos || end == begin + 1) return false;
+  return ptx.find(remark.substr(begin + 1, end - begin - 1) + ".") != ptx.npos;
+}
+
 // What the assembler says about one form: on the line that holds it or, if nothing there, on those
 // around it.
-std::string words_about(const FormPlace& place, const std::vector<Remark>& remarks, bool errors) {
+std::string words_about(const Form& form, const FormPlace& place,
+                        const std::vector<Remark>& remarks, bool errors) {
   std::string own, around;
   const std::string kernel = " '" + place.kernel + "'";
   for (const Remark& remark : remarks) {
     if (remark.error != errors) continue;
+    // An advice may have no place but the instruction it names: "'setmaxnreg' ignored ...".
+    const bool advises = !errors && remark.line == 0 && names_instruction(remark.text, form.ptx);
     const std::size_t named = remark.text.find(kernel);
-    if (remark.line == place.own)
+    if (remark.line == place.own || advises)
       append_once(own, remark.text);
     else if (named != remark.text.npos)
       append_once(around, std::string(remark.text).erase(named, kernel.size()));
@@ -78,7 +90,7 @@ class Batch {
       if (!result.cubin.empty()) {
         for (std::size_t n = 0; n < indices.size(); ++n) {
           const FormPlace& place = module.forms[n];
-          evidence_[indices[n]].words = words_about(place, said, false);
+          evidence_[indices[n]].words = words_about(*forms[n], place, said, false);
           assembled_.push_back({indices[n], cubins_.size(), place.kernel, place.frame});
         }
         cubins_.push_back(std::move(result.cubin));
@@ -87,7 +99,7 @@ class Batch {
       std::vector<std::size_t> innocent;
       for (std::size_t n = 0; n < indices.size(); ++n) {
         Evidence& evidence = evidence_[indices[n]];
-        evidence.words = words_about(module.forms[n], said, true);
+        evidence.words = words_about(*forms[n], module.forms[n], said, true);
         if (evidence.words.empty()) innocent.push_back(indices[n]);
       }
       if (innocent.size() == indices.size()) {  // an error without a place: halve until one is left
@@ -121,7 +133,8 @@ class Batch {
       const Function &frame = functions[pairs[i].first], &kernel = functions[pairs[i].second];
       evidence = difference(frame, kernel);
       evidence.words = std::move(words);
-      if (!kernel.problem.empty())
+      evidence.readable = frame.problem.empty() && kernel.problem.empty();
+      if (!evidence.readable)
         append_once(evidence.words, "nvdisasm cannot read the machine code of it");
     }
   }
@@ -137,13 +150,18 @@ class Batch {
     Assembled result = try_assemble_anew(ptx, architecture_);
     std::string words;
     for (const Remark& remark : remarks(result.log))
-      if (remark.error == result.cubin.empty()) append_once(words, remark.text);
+      if (remark.error == result.cubin.empty())
+        append_once(words, remark.line > 0 ? fmt::format("line {}: {}", remark.line, remark.text)
+                                           : remark.text);
     Evidence& evidence = evidence_[index];
     if (!result.cubin.empty()) {
       const DeviceCode code = device_code(std::move(result.cubin));
       std::vector<FunctionRef> kernels;
       for (const std::string& kernel : code.kernels) kernels.push_back({code.elf, kernel});
-      evidence = contents(disassemble_anew(kernels));
+      const std::vector<Function> functions = disassemble_anew(kernels);
+      evidence = contents(functions);
+      evidence.readable = std::ranges::all_of(functions, &std::string::empty, &Function::problem);
+      if (!evidence.readable) append_once(words, "nvdisasm cannot read the machine code of it");
     }
     evidence.words = std::move(words);
   }
@@ -169,7 +187,7 @@ std::vector<Remark> remarks(std::string_view log) {
     log.remove_prefix(std::min(end + 1, log.size()));
     std::string number, severity, text;
     if (!RE2::PartialMatch(line, form, &number, &severity, &text)) continue;
-    if (text.starts_with("Ptx assembly aborted") || severity == "info") continue;
+    if (text.starts_with("Ptx assembly aborted")) continue;
     found.push_back({.line = number.empty() ? 0 : std::stoi(number),
                      .error = severity == "error" || severity == "fatal",
                      .text = text});

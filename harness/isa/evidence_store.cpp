@@ -13,7 +13,8 @@ namespace assay::isa {
 namespace {
 
 Json to_json(const std::string& key, const Evidence& evidence) {
-  return {key, evidence.accepted, evidence.opcodes, evidence.calls, evidence.words};
+  return {
+      key, evidence.accepted, evidence.opcodes, evidence.calls, evidence.words, evidence.readable};
 }
 
 }  // namespace
@@ -23,8 +24,11 @@ EvidenceStore::EvidenceStore(std::filesystem::path file) : file_(std::move(file)
   for (std::string line; std::getline(stream, line);) {
     try {
       const Json json = parse_json(line, {file_.string()});
-      known_[json.at(0)] = {
-          .accepted = json.at(1), .opcodes = json.at(2), .calls = json.at(3), .words = json.at(4)};
+      known_[json.at(0)] = {.accepted = json.at(1),
+                            .opcodes = json.at(2),
+                            .calls = json.at(3),
+                            .words = json.at(4),
+                            .readable = json.at(5)};
     } catch (const std::exception&) {
       continue;  // cut short, or not ours
     }

@@ -6,6 +6,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -88,6 +89,54 @@ void require_unique_names(const std::vector<Form>& forms) {
                                              fmt::join(twice, "', '")));
 }
 
+constexpr std::size_t kLargestModule = std::size_t{4}
+                                       << 20;  // bytes: half a minute for all targets
+constexpr std::size_t kLargestList = std::size_t{1} << 20;
+
+// Throws Error(usage) for what is no PTX, and for more of it than can be judged in sensible time.
+// `where` names the file, or is "--ptx".
+void require_ptx(std::string_view text, const std::string& where) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ExitCode::usage, fmt::format("{}: {}", where, why));
+  };
+  const auto holds = [&](std::string_view part) { return text.find(part) != text.npos; };
+  if (text.starts_with("\x7f"
+                       "ELF") ||
+      text.starts_with("\x50\xed\x55\xba"))
+    refuse(fmt::format("is machine code, not PTX; `assay sass {}` reads it", where));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    refuse(fmt::format("is no text: byte {} is 0x{:02x}; give PTX", i + 1, c));
+  }
+  if (holds("__global__") || holds("#include"))
+    refuse("is CUDA C++, not PTX; `nvcc -ptx` makes PTX of it");
+  if (text.size() > kLargestModule)
+    refuse(
+        fmt::format("{:.1f} MB of PTX; at most {} MiB are judged at once: give the kernels that "
+                    "matter in a module of their own",
+                    static_cast<double>(text.size()) / 1e6, kLargestModule >> 20));
+}
+
+// Each comment as blanks, so that places stay what they are.
+std::string without_comments(std::string text) {
+  enum class In : std::uint8_t { text, line, block } in = In::text;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view pair = std::string_view(text).substr(i, 2);
+    if (in == In::text && (pair == "//" || pair == "/*"))
+      in = pair == "//" ? In::line : In::block;
+    else if (in == In::line && text[i] == '\n')
+      in = In::text;
+    const bool ends = in == In::block && pair == "*/";
+    if (in != In::text && text[i] != '\n') text[i] = ' ';
+    if (ends) {
+      text[++i] = ' ';
+      in = In::text;
+    }
+  }
+  return text;
+}
+
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path))
@@ -148,13 +197,22 @@ std::vector<Form> forms_from(const std::string& source) {
   std::error_code ignored;
   const bool is_file = source.find_first_of(" ;\n") == source.npos ||
                        std::filesystem::is_regular_file(source, ignored);
+  if (source.find_first_not_of(" \t\r\n") == source.npos)
+    throw Error(ExitCode::usage, "--ptx is empty: give PTX, or a file of it");
   const std::string text = is_file ? contents(source) : source;
+  require_ptx(text, is_file ? source : "--ptx");
   const std::string group = is_file ? std::filesystem::path(source).filename().string() : "ptx";
   std::vector<Form> forms;
-  if (is_module(text)) {
-    forms.push_back({.name = group, .group = group, .ptx = text});
+  if (const std::string module = without_comments(text); is_module(module)) {
+    forms.push_back({.name = group, .group = group, .ptx = module});
     return forms;
   }
+  if (text.size() > kLargestList)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: {:.1f} MB of forms, and no module, which begins with .version; at "
+                            "most {} MiB are judged at once",
+                            is_file ? source : "--ptx", static_cast<double>(text.size()) / 1e6,
+                            kLargestList >> 20));
   std::map<std::string, int> used;
   for (const InstructionRow& row : notation::rows_of(text)) {
     const std::string name = row.name.empty() ? row.ptx : row.name;

@@ -12,7 +12,8 @@ struct Form {
   std::string name;   // "mma.sync/mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
   std::string group;  // "mma.sync"
   std::string ptx;
-  std::string timed = {};  // the case that measures this form; empty if none does
+  std::string timed = {};    // the case that measures this form; empty if none does
+  std::string problem = {};  // why it is not to be assembled (crash_guard.hpp)
 };
 
 // Every form of the registered instruction tables, by group and in the order registered, timed

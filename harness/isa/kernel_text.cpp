@@ -67,6 +67,11 @@ class Kernel {
               .threads = kThreads};
     for (const Companion* companion : around.companions())
       if (!companion->directive.empty()) entry_.directives.emplace_back(companion->directive);
+    if (form && !form->launch().empty()) {
+      entry_.directives.push_back(form->launch().substr(0, form->launch().size() - 1));
+      // These say how many threads there are themselves.
+      if (form->launch().find("ntid") != std::string::npos) entry_.threads = 0;
+    }
     std::string& body = entry_.body;
     body = ".reg .b64 %assay_at;\n.reg .b32 %assay_lane;\n.reg .pred %assay_elected;\n";
     if (form && !form->shared().empty()) body += form->shared() + "\n";
@@ -93,8 +98,8 @@ class Kernel {
   }
   // The line of the form in text(), the first being 0.
   int own_line() const {
-    const int before = 3 + static_cast<int>(entry_.directives.size());  // .entry, .maxntid, {
-    return before + own_;
+    const std::string whole = entry_text(entry_);
+    return lines_in(whole.substr(0, whole.find("\n{\n") + 3)) + own_;
   }
 
  private:

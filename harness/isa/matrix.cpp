@@ -17,6 +17,7 @@
 #include "harness/isa/assembly.hpp"
 #include "harness/isa/evidence_store.hpp"
 #include "harness/isa/kernel_text.hpp"
+#include "harness/isa/parsed_form.hpp"
 #include "harness/machine/dynamic_library.hpp"
 #include "harness/machine/parallel.hpp"
 #include "harness/target.hpp"
@@ -29,7 +30,7 @@ namespace {
 constexpr std::size_t kFormsPerTask = 1024;
 
 // Part of the name of the files of evidence: raised when support.cpp reads code differently.
-constexpr int kEvidenceVersion = 3;
+constexpr int kEvidenceVersion = 4;
 
 struct Task {
   std::size_t target;
@@ -49,12 +50,24 @@ std::string content_key(const Form& form) {
   return sha256(text).substr(0, 32);
 }
 
+// A module is as many statements as it has semicolons.
+Shape shape_of(const Form& form) {
+  if (is_module(form.ptx))
+    return {.statements = static_cast<int>(std::ranges::count(form.ptx, ';')),
+            .leaves_result = true};
+  const ParsedForm parsed(form.ptx);
+  return {.statements = parsed.statements(), .leaves_result = parsed.leaves_result()};
+}
+
 class Judging {
  public:
   Judging(Matrix& matrix, const Callable<void(std::size_t, std::size_t)>& progress)
       : matrix_(matrix), progress_(progress) {
     const std::string disassembler = disassembler_identity();
-    for (const Form& form : matrix.forms) keys_.push_back(content_key(form));
+    for (const Form& form : matrix.forms) {
+      keys_.push_back(content_key(form));
+      shapes_.push_back(shape_of(form));
+    }
     for (const std::string& target : matrix.targets) {
       const std::string identity =
           fmt::format("{}\n{}\n{}\n{}", kEvidenceVersion, matrix.assembler, disassembler, target);
@@ -76,8 +89,10 @@ class Judging {
     for (std::size_t t = 0; t < matrix_.targets.size(); ++t) {
       std::vector<std::size_t> missing;
       for (std::size_t f = 0; f < matrix_.forms.size(); ++f) {
-        if (const Evidence* known = stores_[t]->find(keys_[f]))
-          matrix_.verdicts[f][t] = isa::judge(*known);
+        if (!matrix_.forms[f].problem.empty())
+          matrix_.verdicts[f][t] = {.support = Support::unknown, .words = matrix_.forms[f].problem};
+        else if (const Evidence* known = stores_[t]->find(keys_[f]))
+          matrix_.verdicts[f][t] = isa::judge(*known, shapes_[f]);
         else
           missing.push_back(f);
       }
@@ -96,7 +111,8 @@ class Judging {
     const std::vector<Evidence> evidence = examine(forms, matrix_.targets[task.target]);
     std::vector<std::pair<std::string, Evidence>> fresh;
     for (std::size_t i = 0; i < evidence.size(); ++i) {
-      matrix_.verdicts[task.forms[i]][task.target] = isa::judge(evidence[i]);
+      matrix_.verdicts[task.forms[i]][task.target] =
+          isa::judge(evidence[i], shapes_[task.forms[i]]);
       fresh.emplace_back(keys_[task.forms[i]], evidence[i]);
     }
     stores_[task.target]->append(fresh);
@@ -108,6 +124,7 @@ class Judging {
   Matrix& matrix_;
   const Callable<void(std::size_t, std::size_t)>& progress_;
   std::vector<std::string> keys_;                       // of forms
+  std::vector<Shape> shapes_;                           // likewise
   std::vector<std::unique_ptr<EvidenceStore>> stores_;  // of targets
   std::vector<Task> tasks_;
   std::mutex mutex_;  // of what follows

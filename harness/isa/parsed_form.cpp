@@ -15,6 +15,8 @@ constexpr Companion kCompanions[] = {
     // A kernel that may run without clusters has a second way for each of these.
     {"barrier.cluster", "", "", ".explicitcluster"},
     {"%cluster", "", "", ".explicitcluster"},
+    // Else the assembler does not know how many registers there are before, and ignores it.
+    {"setmaxnreg", "", "", ".maxnreg 128"},
 };
 
 constexpr std::string_view kOfOneThread[] = {
@@ -43,6 +45,16 @@ std::vector<std::string> statements(std::string_view ptx) {
   return found;
 }
 
+// Directives that stand between a kernel's name and its body (PTX ISA, "Performance-Tuning
+// Directives" and "Cluster Dimension Directives").
+bool is_launch_directive(const std::string& statement) {
+  constexpr std::string_view kDirectives[] = {
+      ".maxnreg",        ".maxntid",           ".reqntid",           ".minnctapersm",
+      ".maxnctapersm",   ".noreturn",          ".reqnctapercluster", ".explicitcluster",
+      ".maxclusterrank", ".blocksareclusters", ".abi_preserve"};
+  return std::ranges::any_of(kDirectives, [&](auto name) { return statement.starts_with(name); });
+}
+
 // Identifiers that may be registers, in the order of their first use.
 std::vector<std::string> names(const std::string& text) {
   static const RE2 identifier(R"(([%$_A-Za-z][\w$]*))");
@@ -54,15 +66,27 @@ std::vector<std::string> names(const std::string& text) {
 
 }  // namespace
 
-ParsedForm::ParsedForm(std::string_view ptx) {
-  for (const std::string& statement : statements(ptx)) {
-    if (statement.starts_with(".reg"))
-      declare(statement);
-    else if (statement.starts_with(".shared"))
-      shared_ += statement + "; ";
-    else
-      text_ += (text_.empty() ? "" : " ") + statement + (statement.starts_with('{') ? "" : ";");
+// Declarations, directives, text. What declares registers of its own in braces means the same
+// without them, unless a name stands for two registers.
+void ParsedForm::take(const std::string& statement) {
+  if (statement.starts_with(".reg")) return declare(statement);
+  if (statement.starts_with(".shared")) {
+    shared_ += statement + "; ";
+  } else if (is_launch_directive(statement)) {
+    launch_ += statement + "\n";
+  } else if (statement.starts_with('{') && statement.ends_with('}') &&
+             statement.find(".reg", 1) == statement.rfind(".reg")) {
+    for (const std::string& inner :
+         isa::statements(std::string_view(statement).substr(1, statement.size() - 2)))
+      take(inner);
+  } else {
+    if (!statement.starts_with('.')) ++statements_;
+    text_ += (text_.empty() ? "" : " ") + statement + (statement.starts_with('{') ? "" : ";");
   }
+}
+
+ParsedForm::ParsedForm(std::string_view ptx) {
+  for (const std::string& statement : isa::statements(ptx)) take(statement);
   for (const std::string& name : names(text_)) {
     if (std::ranges::find(registers_, name, &Register::name) != registers_.end()) continue;
     const auto declared = declared_.find(name);
@@ -71,7 +95,7 @@ ParsedForm::ParsedForm(std::string_view ptx) {
     else if (const auto known = environment_register(name))
       registers_.push_back(*known);
   }
-  for (const std::string& statement : statements(text_)) note_operands(statement);
+  for (const std::string& statement : isa::statements(text_)) note_operands(statement);
 }
 
 // ".reg .b32 a, b<4>": b<4> is b0 to b3.

@@ -24,6 +24,10 @@ class ParsedForm {
 
   const std::string& text() const { return text_; }      // one line, without declarations
   const std::string& shared() const { return shared_; }  // declarations of shared memory
+  const std::string& launch() const { return launch_; }  // directives of the kernel: ".maxnreg 64"
+  int statements() const { return statements_; }
+  // Writes a register, or is nothing but directives.
+  bool leaves_result() const { return !written_.empty() || statements_ == 0; }
   const std::vector<Register>& registers() const { return registers_; }  // by first use
   // Before it is written, if it is written at all.
   bool reads(const Register& reg) const { return read_.contains(reg.name); }
@@ -35,10 +39,12 @@ class ParsedForm {
   bool is_of_one_thread() const;
 
  private:
+  void take(const std::string& statement);
   void declare(const std::string& statement);
   void note_operands(const std::string& statement);
 
-  std::string text_, shared_;
+  std::string text_, shared_, launch_;
+  int statements_ = 0;
   std::map<std::string, std::string> declared_;
   std::vector<Register> registers_;
   std::set<std::string> read_, written_;

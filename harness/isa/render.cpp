@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kLegend =
     "N native: one instruction. xK: split into K of one kind. E emulated: becomes something else.\n"
-    ". rejected by the assembler. ! accepted with advice or a warning.\n";
+    ". rejected by the assembler. ? accepted, but what it becomes is not known.\n"
+    "! accepted with advice or a warning.\n";
 
 constexpr std::string_view kPrefix = "sm_";
 
@@ -55,6 +56,7 @@ std::string short_name(const Form& form) {
 
 std::string remark(const Verdict& verdict) {
   if (verdict.support == Support::rejected) return verdict.words;
+  if (verdict.support == Support::unknown) return verdict.words;
   const std::string becomes = describe(verdict);
   return verdict.words.empty() ? becomes : becomes + "; " + verdict.words;
 }
@@ -63,8 +65,10 @@ std::string cell(const Verdict& verdict) {
   std::string text = verdict.support == Support::native     ? "N"
                      : verdict.support == Support::emulated ? "E"
                      : verdict.support == Support::split    ? fmt::format("x{}", verdict.count)
+                     : verdict.support == Support::unknown  ? "?"
                                                             : ".";
-  if (verdict.support != Support::rejected && !verdict.words.empty()) text += "!";
+  const bool works = verdict.support != Support::rejected && verdict.support != Support::unknown;
+  if (works && !verdict.words.empty()) text += "!";
   return text;
 }
 
@@ -72,11 +76,13 @@ std::string summary(const Matrix& matrix) {
   std::map<Support, std::size_t> counts;
   for (const auto& row : matrix.verdicts)
     for (const Verdict& verdict : row) ++counts[verdict.support];
-  return fmt::format("{} forms x {} targets by {}: {} native, {} split, {} emulated, {} rejected",
-                     matrix.forms.size(), matrix.targets.size(),
-                     matrix.assembler.substr(0, matrix.assembler.rfind(' ')),
-                     counts[Support::native], counts[Support::split], counts[Support::emulated],
-                     counts[Support::rejected]);
+  return fmt::format(
+      "{} forms x {} targets by {}: {} native, {} split, {} emulated, {} rejected, "
+      "{} unknown",
+      matrix.forms.size(), matrix.targets.size(),
+      matrix.assembler.substr(0, matrix.assembler.rfind(' ')), counts[Support::native],
+      counts[Support::split], counts[Support::emulated], counts[Support::rejected],
+      counts[Support::unknown]);
 }
 
 std::string to_text(const Matrix& matrix, bool details) {

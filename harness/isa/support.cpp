@@ -25,9 +25,9 @@ const std::vector<Weighed>& weights() {
        {"NOP", "MOV", "UMOV", "IMAD.MOV", "CS2R", "R2UR", "LDC", "LDCU", "ULDC", "S2R", "S2UR",
         "B2R", "RPCMOV", "EXIT", "STL"}},
       {Weight::control,
-       {"PRMT",   "UPRMT",     "BRA",  "BSSY",      "BSYNC", "BREAK", "WARPSYNC", "PLOP3",
-        "UPLOP3", "P2R",       "R2P",  "P2UR",      "UP2UR", "R2UP",  "RET",      "CALL",
-        "ERRBAR", "CGAERRBAR", "CCTL", "LDGDEPBAR", "VOTEU", "YIELD"}},
+       {"PRMT",   "UPRMT",  "BRA",       "BSSY", "BSYNC",     "BREAK", "WARPSYNC", "PLOP3",
+        "UPLOP3", "P2R",    "R2P",       "P2UR", "UP2UR",     "UR2UP", "R2UP",     "RET",
+        "CALL",   "ERRBAR", "CGAERRBAR", "CCTL", "LDGDEPBAR", "VOTEU", "YIELD"}},
       {Weight::order, {"ELECT", "MEMBAR", "DEPBAR", "WARPGROUP", "NANOSLEEP", "BPT"}},
       {Weight::integer,
        {"IADD3",   "UIADD3",    "IADD",       "UIADD",    "IADD3X",    "VIADD",  "IMAD",
@@ -95,7 +95,7 @@ Census census_of(const Function& function) {
 }  // namespace
 
 std::string_view name(Support support) {
-  constexpr std::string_view kNames[] = {"native", "emulated", "split", "rejected"};
+  constexpr std::string_view kNames[] = {"native", "emulated", "split", "rejected", "unknown"};
   return kNames[static_cast<int>(support)];
 }
 
@@ -133,12 +133,44 @@ Evidence contents(std::span<const Function> kernels) {
           .calls = {routines.begin(), routines.end()}};
 }
 
-Verdict judge(const Evidence& evidence) {
-  Verdict verdict{.calls = evidence.calls, .words = evidence.words};
-  if (!evidence.accepted) return verdict;
+namespace {
+
+// What does the work: the heaviest there is, but that of a fence is its MEMBAR, whatever arithmetic
+// chooses between two of them.
+Weight heaviest_of(const OpcodeCount& opcodes) {
   Weight heaviest = Weight::none;
-  for (const auto& [opcode, count] : evidence.opcodes)
+  bool fences = false;
+  for (const auto& [opcode, count] : opcodes) {
     heaviest = std::max(heaviest, weight_of(opcode));
+    fences = fences || base(opcode) == "MEMBAR";
+  }
+  return fences && heaviest == Weight::integer ? Weight::order : heaviest;
+}
+
+// Instead of a target it lacks, the assembler names the way it was called.
+bool is_about_the_call(const std::string& words) {
+  return words.find("per-function compilation mode") != words.npos;
+}
+
+}  // namespace
+
+Verdict judge(const Evidence& evidence, const Shape& shape) {
+  Verdict verdict{.calls = evidence.calls, .words = evidence.words};
+  if (!evidence.accepted) {
+    if (is_about_the_call(evidence.words)) verdict.support = Support::unknown;
+    return verdict;
+  }
+  if (!evidence.readable) {
+    verdict.support = Support::unknown;
+    return verdict;
+  }
+  if (evidence.opcodes.empty() && evidence.calls.empty() && !shape.leaves_result) {
+    verdict.support = Support::unknown;
+    verdict.words += verdict.words.empty() ? "" : "; ";
+    verdict.words += "nothing is left of it: not needed here, or dropped";
+    return verdict;
+  }
+  const Weight heaviest = heaviest_of(evidence.opcodes);
   std::set<std::string> bases;  // of what counts
   int all = 0, counting = 0, lighter = 0;
   for (const auto& [opcode, count] : evidence.opcodes) {
@@ -153,8 +185,10 @@ Verdict judge(const Evidence& evidence) {
       lighter += count;
     }
   }
+  const bool each_its_own = shape.statements > 1 && counting + lighter <= shape.statements;
   const bool works_here = std::ranges::all_of(evidence.calls, is_aside);
-  if (works_here && (heaviest == Weight::none || (counting == 1 && lighter <= kLighterThanNative)))
+  if (works_here && (heaviest == Weight::none || each_its_own ||
+                     (counting == 1 && lighter <= kLighterThanNative)))
     verdict.support = Support::native;
   else if (works_here && bases.size() == 1 && lighter <= kLighterThanPiece * counting)
     verdict.support = Support::split;

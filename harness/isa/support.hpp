@@ -9,7 +9,12 @@
 //   native    if one counts, with at most six lighter ones that are arithmetic (multiplications
 //             that scale a subnormal argument of MUFU), or if it becomes nothing at all (a move);
 //   split     if several of one opcode, modifiers aside, count, with at most two lighter for each;
-//   emulated  otherwise, or if it calls a routine (`__cuda_sm_9x_mma_...`), other than to trap.
+//   emulated  otherwise, or if it calls a routine (`__cuda_sm_9x_mma_...`), other than to trap;
+//   unknown   if the assembler took it and what came out does not tell: nvdisasm cannot read it, or
+//             nothing is left of a form that leaves no result (a fence, a store): it may have
+//             needed nothing, or have been dropped.
+// Of several statements each has its own instruction: native if no more work is left than there
+// are.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -22,7 +27,7 @@
 
 namespace assay::isa {
 
-enum class Support : std::uint8_t { native, emulated, split, rejected };
+enum class Support : std::uint8_t { native, emulated, split, rejected, unknown };
 std::string_view name(Support support);
 
 // What was seen of one form on one target.
@@ -31,6 +36,13 @@ struct Evidence {
   OpcodeCount opcodes = {};             // what one execution becomes
   std::vector<std::string> calls = {};  // routines that it calls
   std::string words = {};  // the assembler's: why it rejects, or its advice; "; " between several
+  bool readable = true;    // by nvdisasm
+};
+
+// What a form's text tells of its verdict.
+struct Shape {
+  int statements = 1;
+  bool leaves_result = true;  // in a register, or asks for nothing that could be seen (a directive)
 };
 
 // Evidence of a form that was accepted: what `kernel` has more than `frame`, as kernel_text.hpp
@@ -46,7 +58,7 @@ struct Verdict {
   std::vector<std::string> calls = {};
   std::string words = {};
 };
-Verdict judge(const Evidence& evidence);
+Verdict judge(const Evidence& evidence, const Shape& shape = {});
 
 // What a form becomes, heaviest first: "2 HMMA.16816.F32, 12 F2FP.F16.E4M3.UNPACK_B, 4 FADD".
 std::string describe(const Verdict& verdict);

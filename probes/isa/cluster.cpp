@@ -56,7 +56,7 @@ const InstructionForms multimem{"multimem", notation::rows_of(R"(
     multimem.ld_reduce.relaxed.gpu.global.add.acc::f32.(f16x2|bf16x2) %r0, [%gmem];
     multimem.ld_reduce.relaxed.gpu.global.add.acc::f32.v4.(f16x2|bf16x2) {%r[0:4]}, [%gmem];
     multimem.ld_reduce.relaxed.gpu.global.(add|min|max|add.acc::f16).(e4m3x4|e5m2x4) %r0, [%gmem];
-    multimem.ld_reduce.relaxed.gpu.global.(add|min|max).v4.(e4m3x4|e5m2x4) {%r[0:4]}, [%gmem];
+    multimem.ld_reduce.relaxed.gpu.global.(add|min|max|add.acc::f16).v4.(e4m3x4|e5m2x4) {%r[0:4]}, [%gmem];
     multimem.ld_reduce.relaxed.gpu.global.(min|max|add).(u32|s32) %r0, [%gmem];
     multimem.ld_reduce.relaxed.gpu.global.(min|max).(u64|s64) %rd0, [%gmem];
     multimem.ld_reduce.relaxed.gpu.global.add.u64 %rd0, [%gmem];

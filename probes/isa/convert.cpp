@@ -58,6 +58,7 @@ const InstructionForms packed{"convert packed", notation::rows_of(R"(
     cvt.rn.satfinite(|.relu).(e2m3x2|e3m2x2).f32 %h0, %f0, %f1;
     cvt.rn(|.relu).f16x2.(e2m3x2|e3m2x2) %r0, %h0;
     .reg .b8 byte; cvt.rn.satfinite(|.relu).e2m1x2.f32 byte, %f0, %f1;
+    .reg .b8 byte; cvt.rn.satfinite(|.relu).e2m1x2.(f16x2|bf16x2) byte, %r0;
     .reg .b8 byte; cvt.rn(|.relu).f16x2.e2m1x2 %r0, byte;
     cvt.(rz|rp)(|.satfinite).ue8m0x2.f32 %h0, %f0, %f1;
     cvt.(rz|rp)(|.satfinite).ue8m0x2.bf16x2 %h0, %r0;

@@ -122,6 +122,20 @@ const InstructionForms maps{"tensormap", notation::rows_of(R"(
     tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%gmem], 4; # 96B
     tensormap.replace.tile.fill_mode.global.b1024.b32 [%gmem], 1;
     tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%gmem], 1;
+    tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%smem], %rd0; # 32-bit address
+    tensormap.replace.tile.rank.shared::cta.b1024.b32 [%smem], %r0;
+    tensormap.replace.tile.(box_dim|global_dim|element_stride).shared::cta.b1024.b32 [%smem], 1, %r0;
+    tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%smem], 1, %rd0;
+    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%smem], 6;
+    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%smem], 13; # b4x16
+    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%smem], 14; # b4x16_p64
+    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%smem], 15; # b6x16_p32
+    tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%smem], 0;
+    tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%smem], 2; # 32B
+    tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%smem], 3;
+    tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%smem], 4; # 96B
+    tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%smem], 1;
+    tensormap.replace.tile.swizzle_atomicity.shared::cta.b1024.b32 [%smem], 1;
     tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%gmem], [%smem], 128;
     fence.proxy.tensormap::generic.release.(cta|cluster|gpu|sys);
     fence.proxy.tensormap::generic.acquire.(cta|cluster|gpu|sys) [%gmem], 128;

@@ -263,6 +263,26 @@ TEST(Cubin, ANameThatNeverEndsStaysAsItIs) {
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 5);
 }
 
+// Relocatable code has a section for its shared memory that is as large as that and has no contents.
+TEST(Cubin, SharedMemoryOfRelocatableCodeTakesNoPlaceInTheFile) {
+  std::vector<char> cubin = sample_cubin(Target::sm_90a);
+  Elf64_Ehdr header;
+  std::memcpy(&header, cubin.data(), sizeof header);
+  Elf64_Shdr section;  // a note, of which nothing is read
+  bool found = false;
+  for (int i = 0; i < header.e_shnum && !found; ++i) {
+    char* const at = cubin.data() + header.e_shoff + i * sizeof section;
+    std::memcpy(&section, at, sizeof section);
+    if (section.sh_type != SHT_NOTE) continue;
+    section.sh_type = 0x7000000a;  // SHT_CUDA_SHARED
+    section.sh_size = 40'000;
+    std::memcpy(at, &section, sizeof section);
+    found = true;
+  }
+  ASSERT_TRUE(found);
+  EXPECT_EQ(extract_bytes(cubin).at(0).kernels, std::vector<std::string>{"fma_chain"});
+}
+
 // Every truncation and many random corruptions either parse or throw Error.
 TEST(Cubin, DamagedFilesNeverCrash) {
   const std::vector<char> fat = fat_binary({sample_cubin(Target::sm_90a)});

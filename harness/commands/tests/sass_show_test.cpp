@@ -73,7 +73,7 @@ TEST_F(SassShow, TargetTheDisassemblerDoesNotKnow) {
   std::memcpy(&header, bytes.data(), sizeof header);
   header.e_flags = (header.e_flags & ~0xff00u) | 250u << 8;
   std::memcpy(bytes.data(), &header, sizeof header);
-  const std::string said = refusal(file("future.cubin", bytes), "", ExitCode::failed);
+  const std::string said = refusal(file("future.cubin", bytes), "", ExitCode::usage);
   EXPECT_NE(said.find("sm_250"), said.npos) << said;
   EXPECT_NE(said.find("ASSAY_NVDISASM"), said.npos) << said;
 }

@@ -112,5 +112,45 @@ TEST(IsaSupport, ReadsTheAssemblersRemarks) {
   EXPECT_EQ(said[3].line, 0);
 }
 
+// What came out does not tell whether the form was needed, dropped or unreadable.
+TEST(Support, Unknown) {
+  const Shape fence{.leaves_result = false};
+  const Verdict dropped = judge({.accepted = true}, fence);
+  EXPECT_EQ(dropped.support, Support::unknown);
+  EXPECT_NE(dropped.words.find("nothing is left of it"), std::string::npos);
+  EXPECT_EQ(judge({.accepted = true}).support, Support::native);  // a move
+  EXPECT_EQ(judge({.accepted = true, .opcodes = {{"MEMBAR.ALL.GPU", 1}}}, fence).support,
+            Support::native);
+  EXPECT_EQ(judge({.accepted = true, .opcodes = {{"IADD3", 1}}, .readable = false}).support,
+            Support::unknown);
+  EXPECT_EQ(judge({.words = "Pragma 'enable_smem_spilling' is not allowed for per-function "
+                            "compilation modes"})
+                .support,
+            Support::unknown);
+  EXPECT_EQ(judge({.words = "Feature '.x' not supported"}).support, Support::rejected);
+}
+
+TEST(Support, EachOfSeveralStatementsHasItsInstruction) {
+  const Evidence sum{.accepted = true, .opcodes = {{"IADD3", 1}, {"IMAD", 1}}};
+  EXPECT_EQ(judge(sum).support, Support::emulated);
+  EXPECT_EQ(judge(sum, {.statements = 2}).support, Support::native);
+  const Evidence more{.accepted = true, .opcodes = {{"IADD3", 4}, {"LDS", 1}, {"IMAD", 2}}};
+  EXPECT_EQ(judge(more, {.statements = 2}).support, Support::emulated);
+  const Evidence calls{.accepted = true, .opcodes = {{"IADD3", 1}}, .calls = {"__cuda_sm_9x_x"}};
+  EXPECT_EQ(judge(calls, {.statements = 2}).support, Support::emulated);
+}
+
+// fence.proxy.alias: which of two fences is executed depends on an address.
+TEST(Support, AFenceIsItsMembar) {
+  const Verdict verdict = judge({.accepted = true,
+                                 .opcodes = {{"ISETP.EQ.U32.AND", 1},
+                                             {"MEMBAR.SC.GPU", 1},
+                                             {"MEMBAR.SC.SYS", 1},
+                                             {"BRA", 2},
+                                             {"CCTL.IVALL", 1}}});
+  EXPECT_EQ(verdict.support, Support::split);
+  EXPECT_EQ(verdict.count, 2);
+}
+
 }  // namespace
 }  // namespace assay::isa

@@ -215,7 +215,7 @@ Cost CostTable::cost(const Instruction& instruction) const {
       return {&pipe, *fastest->second.cycles, Basis::pipe,
               fmt::format("{} in {}", fastest->first, fastest->second.cycles_source)};
   }
-  if (const auto rate = documented_rate(pipe, arch_))
+  if (const auto rate = documented_rate(instruction.opcode, pipe, arch_))
     return {&pipe, 32 * (pipe.shared ? 1 : 4) / *rate, Basis::documented,
             fmt::format("{} threads per clock and SM, CUDA C++ Programming Guide", *rate)};
   return {&pipe, kAssumedCycles / (pipe.shared ? 4 : 1), Basis::assumed, "one issue slot"};

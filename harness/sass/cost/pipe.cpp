@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "harness/error.hpp"
 #include "harness/target.hpp"
@@ -62,20 +63,36 @@ constexpr Row kRows[] = {
     {"tmem", "LDTM STTM UTCCP UTCSHIFT UTCBAR UTCATOMSWS"},
 };
 
-// CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": 32-bit floating-point
-// add, multiply and multiply-add; 32-bit integer multiply; logic, shifts and compares; 64-bit
-// floating point; special functions; warp shuffle.
+// CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions", results per clock and
+// SM: 32-bit integer multiply; logic, shifts and compares; special functions; warp shuffle. These
+// are the same from compute capability 7.5 on.
 struct Rate {
   std::string_view pipe;
   double threads;
 };
-constexpr Rate kRates[] = {{"fma", 128}, {"fmaheavy", 64}, {"alu", 64}, {"xu", 16}, {"lsu", 32}};
+constexpr Rate kRates[] = {{"fmaheavy", 64}, {"alu", 64}, {"xu", 16}, {"lsu", 32}};
 
-// Of double precision, where targets differ. Code for "sm_90" runs at the rate of "sm_90a".
-std::optional<double> documented_fp64_rate(std::string_view arch) {
+// The same table where targets differ, for those that the table of targets leaves out: 32-bit add,
+// multiply and multiply-add; pairs of 16-bit floats, as instructions; 64-bit floats.
+struct FloatRates {
+  int capability;
+  double f32, half2, f64;
+};
+constexpr FloatRates kFloatRates[] = {
+    {75, 64, 64, 2}, {80, 64, 128, 32}, {86, 128, 64, 2}, {87, 128, 64, 2}};
+
+// "sm_103a" as "sm_103": code for either runs at one rate.
+std::string_view without_suffix(std::string_view arch) {
+  return arch.substr(0, arch.find_last_of("0123456789") + 1);
+}
+
+std::optional<FloatRates> float_rates(std::string_view arch) {
   for (const TargetRow& row : kTargetTable)
     for (const std::string_view spelling : words(row.assembled))
-      if (spelling == arch && row.scalar.f64 > 0) return row.scalar.f64;
+      if (without_suffix(spelling) == without_suffix(arch))
+        return FloatRates{0, 128, row.scalar.half2, row.scalar.f64};
+  for (const FloatRates& rates : kFloatRates)
+    if (arch == "sm_" + std::to_string(rates.capability)) return rates;
   return std::nullopt;
 }
 
@@ -114,8 +131,16 @@ const Pipe& documented_pipe(std::string_view opcode) {
   return pipe_called("other");
 }
 
-std::optional<double> documented_rate(const Pipe& pipe, std::string_view arch) {
-  if (pipe.name == "fp64") return documented_fp64_rate(arch);
+std::optional<double> documented_rate(std::string_view opcode, const Pipe& pipe,
+                                      std::string_view arch) {
+  const bool on_pairs =
+      opcode.starts_with("HADD2") || opcode.starts_with("HMUL2") || opcode.starts_with("HFMA2");
+  if (pipe.name == "fp64" || pipe.name == "fma") {
+    const std::optional<FloatRates> rates = float_rates(arch);
+    if (!rates) return std::nullopt;
+    const double threads = pipe.name == "fp64" ? rates->f64 : on_pairs ? rates->half2 : rates->f32;
+    return threads > 0 ? std::optional(threads) : std::nullopt;
+  }
   for (const Rate& rate : kRates)
     if (rate.pipe == pipe.name) return rate.threads;
   return std::nullopt;

@@ -22,8 +22,10 @@ const Pipe& pipe_called(std::string_view name);
 // The pipe of an opcode ("IMAD.MOV.U32"), "other" for opcodes the table does not know.
 const Pipe& documented_pipe(std::string_view opcode);
 
-// Threads per clock and SM, where NVIDIA documents them for the architecture ("sm_90a").
-std::optional<double> documented_rate(const Pipe& pipe, std::string_view arch);
+// Threads per clock and SM for an opcode of the pipe, where NVIDIA documents them for the
+// architecture ("sm_90a").
+std::optional<double> documented_rate(std::string_view opcode, const Pipe& pipe,
+                                      std::string_view arch);
 
 bool is_matrix(const Instruction& instruction);         // of any kind: HMMA, HGMMA, UTCHMMA, ...
 bool is_warpgroup_mma(const Instruction& instruction);  // asynchronous: HGMMA, QGMMA, IGMMA, BGMMA

@@ -16,6 +16,7 @@ STATUSES = {
     "split": "several of the same",
     "emulated": "others instead",
     "rejected": "none",
+    "unknown": "taken, but what it becomes is not known",
 }
 
 

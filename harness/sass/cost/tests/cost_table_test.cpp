@@ -138,6 +138,30 @@ TEST_F(CostTableTest, MatrixInstructionsByShape) {
   expect(costs, hgmma(8, ss), "tensor", 32, Basis::related);  // the knee is not known
 }
 
+// CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions".
+TEST(DocumentedRates, WhereTargetsDiffer) {
+  const auto rate = [](const char* opcode, const char* arch) {
+    return documented_rate(opcode, documented_pipe(opcode), arch).value_or(0);
+  };
+  struct Row {
+    const char* arch;
+    double fadd, hfma2, dfma;
+  };
+  for (const Row& row :
+       {Row{"sm_75", 64, 64, 2}, Row{"sm_80", 64, 128, 32}, Row{"sm_86", 128, 64, 2},
+        Row{"sm_89", 128, 64, 2}, Row{"sm_90a", 128, 128, 64}, Row{"sm_100", 128, 64, 64},
+        Row{"sm_120a", 128, 64, 2}}) {
+    EXPECT_EQ(rate("FADD", row.arch), row.fadd) << row.arch;
+    EXPECT_EQ(rate("HFMA2.BF16_V2", row.arch), row.hfma2) << row.arch;
+    EXPECT_EQ(rate("DFMA", row.arch), row.dfma) << row.arch;
+    EXPECT_EQ(rate("IMAD", row.arch), 64) << row.arch;
+    EXPECT_EQ(rate("LOP3.LUT", row.arch), 64) << row.arch;
+    EXPECT_EQ(rate("MUFU.EX2", row.arch), 16) << row.arch;
+    EXPECT_EQ(rate("SHFL.BFLY", row.arch), 32) << row.arch;
+  }
+  EXPECT_EQ(rate("FADD", "sm_70"), 0);  // nothing is claimed of what was not looked up
+}
+
 TEST_F(CostTableTest, FilesThatAreNoTables) {
   EXPECT_NE(
       message_of(ExitCode::usage, [&] { table("{\"schema\": \"other/1\"}"); }).find("other/1"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 
-from ..answer.findings import UNFIT
 from ..book import text
-from ..book.model import SHARED, Book, Column, Published, Row
+from ..book.model import Book, Column, Published, Row
 from ..book.published import NOTABLE, comparable, figures, reason, short_title
 from .kinds import EMPTY, Cell, Table
 
@@ -40,7 +39,6 @@ def _own(row: Row, column: Column) -> Cell:
         return Cell(text.size(n.value) + share, n.anchor)
     interval = text.plus_minus(n.value, n.low, n.high)
     said = f"{text.number(n.value, n.half_width)} {interval} {text.unit(row.unit)}{share}"
-    said += f" {UNFIT}" if SHARED in n.flags else ""
     return Cell(re.sub(" ±0 ", " ", said), n.anchor)
 
 

@@ -43,8 +43,8 @@ def page(isa: Isa) -> Page:
     """Every form on every target, to search and filter."""
     lead = (
         f"{len(isa.forms)} forms, asked of the assembler itself ({isa.assembler}). N is native: one instruction; xK is "
-        "split into K of one kind; E is emulated: becomes something else; a dot is rejected by the assembler; ! is "
-        "accepted with advice or a warning. A click on a name shows what it becomes and why."
+        "split into K of one kind; E is emulated: becomes something else; a dot is rejected by the assembler; ? is "
+        "accepted, but what it becomes is not known; ! is accepted with advice or a warning. A click on a name shows what it becomes and why."
     )
     values = {"targets": isa.targets, "groups": list(isa.groups), "count": len(isa.forms), "data": data(isa)}
     return Page(
@@ -77,15 +77,17 @@ def data(isa: Isa) -> str:
 
 
 def cell(verdict: dict[str, Any]) -> str:
-    """The sign of a verdict: "N", "x2", "E" or "."; with "!" where the assembler had something to say."""
+    """The sign of a verdict: "N", "x2", "E", "?" or "."; with "!" where the assembler had something to say."""
+    if verdict["status"] == "unknown":
+        return "?"
     signs = {"native": "N", "emulated": "E", "split": f"x{verdict.get('count', '')}"}
     return signs.get(verdict["status"], ".") + ("!" if verdict.get("advice") else "")
 
 
 def remark(verdict: dict[str, Any]) -> str:
     """What a form becomes, or why it is rejected."""
-    if verdict["status"] == "rejected":
-        return str(verdict.get("words", ""))
+    if verdict["status"] in ("rejected", "unknown"):
+        return str(verdict.get("words", verdict.get("advice", "")))
     opcodes = sorted(verdict.get("opcodes", {}).items(), key=lambda item: -item[1])
     parts = [f"{count} {opcode}" for opcode, count in opcodes]
     parts += [f"call of {routine}" for routine in verdict.get("calls", [])]
