@@ -94,7 +94,7 @@ def test_a_deviation_from_a_published_figure_is_explained_and_a_small_one_is_not
     ]
     found = blocks(model.build([data_runs.data()], others))[13]
     rows = {row[0]: row for row in table(found, "Every level") if row[0]}
-    assert rows["L2, near"][3] == "+8.5 %" and "147.0 ns at their 1755 MHz" in rows["L2, near"][4]
+    assert rows["L2, near"][3] == "+8.5 %" and "147 at their 1755" in rows["L2, near"][4]
     assert rows["memory, read"][2].startswith("656 cycles, H800, Someone, 2025")
     assert rows["memory, read"][3:] == ["+0.6 %", ""]
     assert rows["L1"][3:] == ["−15.0 %", "not explained"]

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 
 from ..book import text
+from ..book.deviation import NOTABLE, reason
 from ..book.model import Book, Column, Published, Row
-from ..book.published import NOTABLE, comparable, figures, reason, short_title
+from ..book.published import comparable, figures, short_title
 from .kinds import EMPTY, Cell, Table
 
 
@@ -46,7 +47,7 @@ def _theirs(book: Book, row: Row, p: Published) -> list[Cell]:
     """What they found, how far ours is from it, and why."""
     value = text.size(p.value) if p.unit in ("B", "byte") else f"{text.number(p.value)} {text.unit(p.unit)}"
     source = "datasheet" if p.datasheet else short_title(p.title)
-    told = Cell(f"{value}, {p.gpu.replace('NVIDIA ', '')}, {source}", kind="published")
+    told = Cell(f"{value}, {p.gpu.replace('NVIDIA ', '')}, {source}", kind="published", title=p.note)
     for column, n in zip(book.columns, row.numbers):
         if n and p.unit == row.unit and comparable(p, column):
             if abs(n.value / p.value - 1) <= NOTABLE:

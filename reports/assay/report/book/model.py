@@ -125,7 +125,7 @@ def name_in(row: Row, state: str) -> str:
     return row.name if state == BURST or row.name.endswith(SUSTAINED) else row.name + SUSTAINED
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # with all of its run
 class Column:
     """One run that measured something."""
 
@@ -146,7 +146,7 @@ class Column:
         return f"m{self.index}-{text.slug(name)}"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # of gigabytes
 class Book:
     """Everything a report says, before it is said."""
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why ours differs from a published figure: checks that are calculated from the page's own figures. Pure.
+
+A reason is a sentence with the deviation that it leaves. It is given only where no more than NOTABLE is left: what a
+source says of itself is not a reason, for no figure here could contradict it. Without one, a deviation is not explained.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import text
+from .model import Book, Column, Number, Published, Row
+
+NOTABLE = 0.05  # deviation from a published figure that wants a reason, and that a reason may leave
+
+
+@dataclass(frozen=True)
+class Check:
+    """A possible reason, and how far ours is from theirs if it is one: 0.02 for 2 % more."""
+
+    said: str
+    left: float
+
+    @property
+    def holds(self) -> bool:
+        return abs(self.left) <= NOTABLE
+
+
+def reason(book: Book, column: Column, row: Row, n: Number, p: Published) -> str:
+    """The reasons that hold, in one text; "" where none does."""
+    return ". ".join(check.said for check in checks(book, column, row, n, p) if check.holds)
+
+
+def checks(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    """Every reason that applies to figures of this kind, whether it holds or not."""
+    if p.datasheet:
+        yield from _limit(n, p)
+        return
+    for possible in (_clocks, _spread, _other_way, _misses, _whole_gpu):
+        yield from possible(book, column, row, n, p)
+
+
+def _limit(n: Number, p: Published) -> Iterator[Check]:
+    """A datasheet says what is possible: less than that contradicts nothing."""
+    below = n.value >= p.value if n.better == "lower" else n.value <= p.value
+    said = f"the datasheet has a limit, of which {text.percent(n.value / p.value)} is reached"
+    yield Check(said, 0.0 if below else n.value / p.value - 1)
+
+
+# What runs at the SM clock takes the same cycles at any.
+AT_THE_SM_CLOCK = re.compile(
+    r"(sass|tensor_core|special_function|sync)/|memory/(l1|shared|constant|texture|distributed_)"
+)
+
+
+def _clocks(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    """The same time is more cycles of a faster clock, for what has a clock of its own."""
+    theirs = re.search(r"(\d{3,4}) MHz", p.note)
+    m = book.measurement(column, row.name)
+    ours = (m.conditions.get("sm_clock_mhz") if m else None) or (column.run.gpu or {}).get("sm_clock_max_mhz")
+    if not theirs or not ours or p.unit != "cycle" or AT_THE_SM_CLOCK.match(row.name):
+        return
+    clock = float(theirs[1])
+    left = n.value / ours / (p.value / clock) - 1
+    yield Check(
+        f"ratio of cycles {n.value / p.value:.2f}, of clocks {ours / clock:.2f}; in ns "
+        f"{text.number(round(1e3 * n.value / ours, 1))} at {ours:.0f} MHz, "
+        f"{text.number(round(1e3 * p.value / clock, 1))} at their {clock:.0f} "
+        f"({text.deviation(1 + left, 1)})",
+        left,
+    )
+
+
+def _spread(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    """SMs differ: theirs may be one of them."""
+    m = book.measurement(column, row.name)
+    metric = m.metrics.get(row.metric) if m else None
+    if metric and metric.spread:
+        low, high = metric.spread["min"], metric.spread["max"]
+        ends = " to ".join(text.number(round(end, 1)) for end in (low, high))
+        yield Check(f"the SMs here range from {ends}", 0.0 if low <= p.value <= high else n.value / p.value - 1)
+
+
+# Cases that may be closer to how others measured: (name, what is done there).
+OTHER_WAYS = {
+    "memory/l1/latency": (("memory/l1/latency/index", "with an index that becomes an address"),),
+    "memory/l2_near/latency": (("memory/l2_near/latency_spoiled", "without copies in the other partition"),),
+    "memory/l2_far/latency": (("memory/l2_far/latency_replicated", "from the copy in the near partition"),),
+}
+
+
+def _other_way(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    for name, words in OTHER_WAYS.get(row.name, ()):
+        other = book.row(name, row.metric)
+        o = other.numbers[column.index] if other else None
+        if o:
+            said = f"{words} {text.number(round(o.value, 1))} ({text.deviation(o.value, p.value)})"
+            yield Check(said, o.value / p.value - 1)
+
+
+MISSES = re.compile(r"([\d,]+) of its ([\d,]+) loads miss")
+
+
+def _misses(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    """A known share of their loads missed L1: the same share of ours would take as long as L2 here."""
+    share, beyond = MISSES.search(p.note), book.row("memory/l2_near/latency", row.metric)
+    l2 = beyond.numbers[column.index] if beyond else None
+    if share and l2 and row.name == "memory/l1/latency":
+        missing, loads = (float(count.replace(",", "")) for count in share.groups())
+        expected = n.value + missing / loads * (l2.value - n.value)
+        said = f"{missing:.0f} of their {loads:.0f} loads miss; with as many from L2 here "
+        yield Check(
+            f"{said}{text.number(round(expected, 1))} ({text.deviation(expected, p.value)})", expected / p.value - 1
+        )
+
+
+def _whole_gpu(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    """L2 is one for all SMs: on fewer of them, each gets more."""
+    theirs = re.search(r"(\d{2,3}) SMs", p.note)
+    if not theirs or not column.sm_count or p.unit != "B/clk/SM" or not row.name.startswith("memory/l2/"):
+        return
+    ours, others = n.value * column.sm_count, p.value * int(theirs[1])
+    if int(theirs[1]) != column.sm_count:
+        said = f"on all SMs {text.number(round(ours))} and {text.number(round(others))} B/clk, {column.sm_count} and "
+        yield Check(f"{said}{theirs[1]} SMs ({text.deviation(ours, others)})", ours / others - 1)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reason for a deviation follows from the page's own figures, or there is none."""
+
+from pathlib import Path
+
+import pytest
+import report_runs
+
+from assay.files import Measurement, Metric, Run, load
+from assay.report.__main__ import default_published, load_published
+from assay.report.book import deviation, model, published
+from assay.report.family.memory import levels
+
+RESULTS = Path(__file__).parents[2] / "results"
+FULL = RESULTS / "h200" / "2026-11-22-full"
+
+
+@pytest.fixture(scope="module")
+def book():
+    return model.build([load(FULL)], load_published(default_published()))
+
+
+def deviations(book):
+    """(row, number, published) of all that the page may compare."""
+    for row in book.rows:
+        for p in published.figures(book, row):
+            for column, n in zip(book.columns, row.numbers):
+                if n and p.unit == row.unit and published.comparable(p, column):
+                    yield column, row, n, p
+
+
+def test_every_reason_over_all_published_figures_holds_by_its_own_calculation(book):
+    compared = list(deviations(book))
+    assert len(compared) > 50 and {p.datasheet for *_, p in compared} == {True, False}
+    given = 0
+    for column, row, n, p in compared:
+        found = list(deviation.checks(book, column, row, n, p))
+        said = deviation.reason(book, column, row, n, p)
+        given += bool(said)
+        for check in found:
+            assert (check.said in said) == (abs(check.left) <= deviation.NOTABLE), (row.name, check)
+        assert p.note == "" or p.note.rstrip(".") not in said
+    assert given > 5
+
+
+def why(book, name, metric, gpu, value=None):
+    row = book.row(name, metric)
+    p = next(p for p in row.published if p.gpu == gpu and (value is None or p.value == value))
+    return deviation.reason(book, book.columns[0], row, row.numbers[0], p)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "gpu", "value"),
+    [
+        ("memory/l2/read_chunks/20mib", "bandwidth_gb_per_s", "NVIDIA H200", None),
+        ("memory/l2/read_chunks/20mib", "bytes_per_clock_per_sm", "NVIDIA H100 PCIe", None),
+        ("memory/l2/read_chunks/8mib", "bytes_per_clock_per_sm", "NVIDIA H100 PCIe", None),
+        ("memory/l1/latency", "latency_cycles", "NVIDIA H800 PCIe", 32.0),
+        ("memory/dram/latency", "latency_ns", "NVIDIA H100 PCIe", None),
+        ("memory/dram/latency", "latency_cycles", "NVIDIA H100 PCIe", None),
+    ],
+)
+def test_reasons_that_do_not_hold_are_withdrawn(book, name, metric, gpu, value):
+    assert why(book, name, metric, gpu, value) == ""
+
+
+def test_reasons_that_hold_are_given_with_their_calculation(book):
+    said = why(book, "memory/l2_far/latency", "latency_cycles", "NVIDIA H800 PCIe")
+    assert "ratio of cycles 1.12, of clocks 1.13; in ns 234.4 at 1980 MHz, 236 at their 1755" in said
+    said = why(book, "memory/l1/latency", "latency_cycles", "NVIDIA H100 80GB HBM3", 41.118)
+    assert "1024 of their 32768 loads miss; with as many from L2 here 41.7" in said
+    said = why(book, "memory/l2/read", "bytes_per_clock_per_sm", "NVIDIA H800 PCIe")
+    assert "132 and 114 SMs" in said
+
+
+def test_the_page_says_not_explained(book):
+    rows = [[cell.said for cell in row] for row in levels.levels(book).rows]
+    notable = [row for row in rows if row[-2] and row[-2][0] in "+−" and abs(float(row[-2][1:].split("\u202f")[0])) > 5]
+    assert notable and all(row[-1] for row in notable)
+    assert any(row[-1] == "not explained" for row in notable)
+
+
+def number(value, better="lower"):
+    return model.Number(value, None, None, None, None, better, "")
+
+
+def test_a_datasheet_is_a_limit_only_for_what_is_below_it():
+    def found(value):
+        m = Measurement("a/b", "probe", primary="x", metrics={"x": Metric("GB/s", value, (value, value), "higher")})
+        sheet = Measurement("a/b", "probe", params={"basis": "datasheet"}, metrics={"x": Metric("GB/s", 100.0)})
+        made = model.build([Run(report_runs.gpu(), [m])], [Run({"gpu": {"name": "NVIDIA H200"}}, [sheet])])
+        row = made.row("a/b", "x")
+        return deviation.reason(made, made.columns[0], row, row.first, row.published[0])
+
+    assert found(80.0) == "the datasheet has a limit, of which 80.0\u202f% is reached"
+    assert found(120.0) == ""
