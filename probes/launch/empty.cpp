@@ -165,7 +165,8 @@ const assay::Registration registration{{
          {"interval_us",
           "Time from one empty kernel to the next when the CPU is ahead of the GPU."},
          {"gpu_gap_us",
-          "Time from the end of a 4 us kernel's work, which leaves time stamps behind, to where the "
+          "Time from the end of a 4 us kernel's work, which leaves time stamps behind, to where "
+          "the "
           "next begins; empty kernels (interval_us) follow sooner."},
          {"gpu_gap_saved_us",
           "Time by which gpu_gap_us is shorter than without the launch attribute."},

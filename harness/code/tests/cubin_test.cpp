@@ -263,7 +263,8 @@ TEST(Cubin, ANameThatNeverEndsStaysAsItIs) {
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 5);
 }
 
-// Relocatable code has a section for its shared memory that is as large as that and has no contents.
+// Relocatable code has a section for its shared memory that is as large as that and has no
+// contents.
 TEST(Cubin, SharedMemoryOfRelocatableCodeTakesNoPlaceInTheFile) {
   std::vector<char> cubin = sample_cubin(Target::sm_90a);
   Elf64_Ehdr header;
