@@ -102,12 +102,9 @@ def zero_copy(book: Book, column: Column) -> list[Part]:
         if (rate := m.value("bandwidth_gb_per_s")) is not None:
             found.append((f"{name}s the CPU's memory at {rate:.1f} GB/s", column.anchor(m.name)))
         elif (ns := m.value("latency_ns")) is not None:
-            found.append(
-                (
-                    f"a dependent load takes {text.number(round(ns))} ns, from one SM: others are nearer or farther",
-                    column.anchor(m.name),
-                )
-            )
+            of_all = m.metrics["latency_ns"].spread is not None
+            from_where = "the median of all SMs" if of_all else "from the SM where the only CTA lands"
+            found.append((f"a dependent load takes {text.number(round(ns))} ns, {from_where}", column.anchor(m.name)))
     return found
 
 
