@@ -19,7 +19,7 @@ from assay.files.isa_file import Isa
 from assay.files.refused import Refusal, of_measurement, without
 from assay.files.sass_file import HotLoop
 
-from . import identity, interval, text
+from . import identity, interval, text, units
 from .join import joined
 
 SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
@@ -253,7 +253,7 @@ def _published(runs: Iterable[Run]) -> list[Published]:
                         m.name,
                         key,
                         metric.value,
-                        metric.unit,
+                        units.unit(m.name, metric.unit),
                         source.get("gpu", gpu.get("name", "")),
                         base_architecture(gpu.get("architecture", "")),
                         source.get("title", ""),
@@ -309,7 +309,7 @@ def build(
         good = {name: m for name, m in ms.items() if m.ok}
         found = {name: list(of_measurement(m, run, good)) for name, m in good.items()}
         refused += [(column, refusal) for of_case in found.values() for refusal in of_case]
-        entries.append({name: without(m, found[name]) if found[name] else m for name, m in good.items()})
+        entries.append({name: units.shown(without(m, found[name]) if found[name] else m) for name, m in good.items()})
     counts = [
         Counter(m.status for m in [*ms.values(), *(n for n in run.measurements if n.status == "not_run")])
         for run, ms in measuring

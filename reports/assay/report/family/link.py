@@ -22,6 +22,7 @@ WAYS = {"h2d": "to the GPU", "d2h": "from the GPU"}
 BYTES = Axis("bytes of a copy", 4, bytes=True)
 PEER = re.compile(r"peer/(\w+)/(\w+)(/both_ways)?")
 COPIED_BY = {"copy_engine": "copy engine", "sm": "SMs"}
+BY_SMS = "SMs copy by two kernels at once, one for each direction; one kernel whose warps do both is another method"
 
 
 def evidence(book: Book) -> list[Block]:
@@ -77,6 +78,8 @@ def both_ways(book: Book, column: Column) -> list[Part]:
             found.append((said, column.anchor(m.name)))
         elif all_of_it is not None:
             found.append((f"by {COPIED_BY.get(name, name)} {all_of_it:.1f} GB/s", column.anchor(m.name)))
+    if any("by SMs" in said for said, _ in found):
+        found.append((BY_SMS, ""))
     return found
 
 
@@ -99,7 +102,9 @@ def zero_copy(book: Book, column: Column) -> list[Part]:
         if (rate := m.value("bandwidth_gb_per_s")) is not None:
             found.append((f"{name}s the CPU's memory at {rate:.1f} GB/s", column.anchor(m.name)))
         elif (ns := m.value("latency_ns")) is not None:
-            found.append((f"a load takes {text.number(round(ns))} ns", column.anchor(m.name)))
+            of_all = m.metrics["latency_ns"].spread is not None
+            from_where = "the median of all SMs" if of_all else "from the SM where the only CTA lands"
+            found.append((f"a dependent load takes {text.number(round(ns))} ns, {from_where}", column.anchor(m.name)))
     return found
 
 

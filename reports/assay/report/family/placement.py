@@ -114,6 +114,7 @@ def gpcs(book: Book, column: Column) -> list[Part]:
         said = re.sub(r"^GPCs: ", "", told)
     elif least is not None and most is not None:
         said += f" of {least:g} to {most:g} SMs" if least != most else f" of {least:g} SMs"
+    said += ". They are virtual: the groups of SMs within which clusters are placed, not what lies on the die"
     found = [(said, column.anchor(m.name))]
     if (alike := m.value("sms_mapped_alike_twice")) is not None:
         found.append((f"{text.percent(alike)} of the SMs mapped alike twice", column.anchor(m.name)))

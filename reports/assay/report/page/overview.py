@@ -85,7 +85,7 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
             ha="right",
             va="bottom",
         )
-        ax.set(xlabel="FLOP per byte of DRAM traffic", ylabel="TFLOP/s")
+        ax.set(xlabel="FLOP per byte of DRAM traffic", ylabel="TFLOP/s, of integers TOP/s")
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
         ax.yaxis.set_major_formatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}")
         said = ", ".join(f"{_kinds(r)} {text.number(r.tflops)} TFLOP/s" for r in found)

@@ -43,8 +43,8 @@ LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of
     **{f"shared memory of another SM, clusters of {size}": _of_clusters(size) for size in (4, 8, 16)},
     "L2, near": (("memory/l2_near/latency", LATENCY), ("memory/l2_near/latency", NS)),
     "L2, far": (("memory/l2_far/latency", LATENCY), ("memory/l2_far/latency", NS)),
-    "L2": (("memory/l2/read", BANDWIDTH), ("memory/l2/read", RATE)),
-    "L2, read by several SMs at once": (("memory/l2/read_chunks/20mib", BANDWIDTH),),
+    "L2, served by it": (("memory/l2/read", BANDWIDTH), ("memory/l2/read", RATE)),
+    "L2, merged on the way": (("memory/l2/read_chunks/20mib", BANDWIDTH),),
     "memory, read": (("memory/dram/latency", LATENCY), ("memory/dram/latency", NS), ("memory/hbm/read", BANDWIDTH)),
     "memory, write": (("memory/hbm/write", BANDWIDTH),),
     "memory, copy": (("memory/hbm/copy", BANDWIDTH),),
@@ -62,7 +62,10 @@ def evidence(book: Book) -> list[Block]:
         found.draw(latency_over_footprint(book, column))
         found.draw(bandwidth_over_footprint(book, column))
         partitions.add_figures(book, column, found)
-    found.tabulate(levels(book))
+    table = levels(book)
+    if table:
+        table.notes.append(L2_NAMES)
+    found.tabulate(table)
     for column in book.columns[:4]:
         found.tabulate(by_load(book, column))
     partitions.add_tables(book, found)
@@ -104,9 +107,13 @@ TITLES = {
 }
 
 
+L2_NAMES = (
+    "Served by L2: each SM reads lines of its own. Merged on the way: several SMs read one line at about the same time, so "
+    "that they receive more than L2 gives. From L1: loads that L1 may serve."
+)
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
 BANDWIDTH_LEVELS = (
-    *("shared memory", "L1", "L2", "L2, read by several SMs at once"),
+    *("shared memory", "L1", "L2, served by it", "L2, merged on the way"),
     *("memory, read", "memory, write", "memory, copy"),
 )
 

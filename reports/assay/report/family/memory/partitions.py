@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.files import Measurement
+
 from ...answer.findings import Part, lines
 from ...block.kinds import EMPTY, Cell, Evidence, Table
 from ...block.tables import metric_table, named, of_column, sweep_table, who
@@ -92,9 +94,28 @@ def _tlb(book: Book, column: Column) -> list[Part]:
     at, found = column.anchor(m.name), []
     if (reach := m.value("tlb_reach_bytes")) is not None:
         found.append((f"reaches {text.size(reach)}", at))
-    if (miss := m.value("tlb_miss_cycles")) is not None:
-        found.append((f"a miss costs {miss:.0f} cycles", at))
+    if (fit := tlb_miss(m)) is not None:
+        cycles, count = fit
+        said = f"a miss costs {cycles:.0f} cycles, by least squares over {text.counted(count, 'range')} beyond"
+        found.append((f"{said}: latency = hit + miss × (1 − reach / range)", at))
     return found
+
+
+def tlb_miss(m: Measurement) -> tuple[float, int] | None:
+    """(cycles of a miss, ranges beyond the reach that it follows from); None where fewer than two are beyond.
+
+    Of random accesses over a range F the TLB of reach R holds R/F, so that a share of 1 - R/F misses. The widest range
+    alone shows that share of a miss, not the whole of one. Ranges down to a quarter of the reach say what a hit takes.
+    """
+    reach, series = m.value("tlb_reach_bytes"), m.series_named("latency_cycles")
+    points = [(f, y) for f, y in series.curve if f >= reach / 4] if series and reach else []
+    beyond = sum(f > reach for f, _ in points)
+    if beyond < 2:
+        return None
+    missing = np.array([max(0.0, 1 - reach / f) for f, _ in points])
+    line = np.column_stack([np.ones_like(missing), missing])
+    (_, miss), *_ = np.linalg.lstsq(line, np.array([y for _, y in points]), rcond=None)
+    return float(miss), beyond
 
 
 def _loaded(book: Book, column: Column) -> list[Part]:
@@ -149,10 +170,9 @@ def _power(book: Book, column: Column) -> list[Part]:
             continue
         (slow, foot, _), (fast, top, at) = points[0], points[-1]
         picojoules = (top - foot) / (fast - slow) * 1e3
-        said = (
-            f"{operation} at {text.number(round(fast))} GB/s {top:.0f} W, {picojoules:.0f} pJ/B above the {foot:.0f} W"
-        )
-        found.append((f"{said} of {text.number(round(slow))} GB/s", at))
+        said = f"{operation} at {text.number(round(fast))} GB/s {top:.0f} W: {1e3 * top / fast:.0f} pJ/B of the whole board, "
+        said += f"{picojoules:.0f} pJ/B above the {foot:.0f} W of {text.number(round(slow))} GB/s"
+        found.append((said, at))
     return found
 
 
@@ -296,7 +316,14 @@ def l2_patterns(book: Book, column: Column) -> Table | None:
     rows = of_column(book, column, "memory/l2/")
     metrics = {"bandwidth_gb_per_s": "GB/s", "bytes_per_clock_per_sm": "B/clk/SM"}
     caption = f"Reading L2, by footprint and by who reads what{who(book, column)}"
-    return metric_table(caption, column, [(n.replace("/", " "), m) for n, m in rows], metrics)
+    return metric_table(caption, column, [(n.replace("/", " ") + _served(n), m) for n, m in rows], metrics)
+
+
+def _served(name: str) -> str:
+    """What the bandwidth of a case of `memory/l2/` is that of."""
+    if name.startswith("read_chunks/") or name == "read/same_lines":
+        return ", merged on the way"
+    return ", served by L2" if name == "read" else ""
 
 
 def residency(book: Book, column: Column) -> Table | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ...answer.findings import Answer, Part, lines, of_row, picked, stated
 from ...answer.questions import Question
-from ...book import instructions, labels, text
+from ...book import instructions, labels, text, units
 from ...book.mma import best_mma, measured_fastest, mma_type, preferred
 from ...book.model import Book, Column, Row
 from .power import power as power_cases
@@ -89,7 +89,7 @@ def fp32(book: Book, question: Question) -> Answer:
         of_row(
             book,
             row,
-            f"a product of f32 matrices by {row.name.split('/')[-1]}",
+            f"products of f32 operands by {row.name.split('/')[-1]}, loads and splits not included",
             lambda column, name=row.name: error(column, name),
         )
         for row in book.find(r"tensor_core/fp32_matmul/.*", "tflops")
@@ -119,7 +119,8 @@ def power(book: Book, question: Question) -> Answer:
         for kind, cases in by_kind.items():
             found.setdefault(kind, {})[column.index] = [
                 (
-                    f"{labels.words(c.data)} {c.tflops:.0f} TFLOP/s" + (f" at {c.watts:.0f} W" if c.watts else ""),
+                    f"{labels.words(c.data)} {c.tflops:.0f} {units.unit(kind, 'TFLOP/s')}"
+                    + (f" at {c.watts:.0f} W" if c.watts else ""),
                     c.anchor,
                 )
                 for c in (cases if len(cases) < 3 else (cases[0], cases[-1]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.files import Measurement
 
-from ...book import labels
+from ...book import labels, units
 from ...book.model import Book, Column
 from ...draw.svg import GRID, INK, SERIES, Figure, axes, finish
 
@@ -75,11 +75,13 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
         ax.grid(False)
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)
-        said = "; ".join(f"{c.kind} {labels.words(c.data)} {c.tflops:.0f} TFLOP/s" for c in cases)
+        said = "; ".join(
+            f"{c.kind} {labels.words(c.data)} {c.tflops:.0f} {units.unit(c.kind, 'TFLOP/s')}" for c in cases
+        )
         return finish(
             canvas,
             f"power{column.index}",
             f"Throughput by data, {column.label}",
             f"Under lasting load: {said}.",
-            "TFLOP/s of the same wgmma loop under lasting load, with the power drawn and the clock that was left.",
+            "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that was left.",
         )
