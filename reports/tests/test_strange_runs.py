@@ -160,3 +160,11 @@ def test_figures_of_a_shared_gpu_are_marked(tmp_path):
 def test_what_runs_json_holds_is_json(tmp_path):
     out = written(tmp_path, measurement("a/b", params={"x": "\x00</script>"}))
     assert json.loads((out / "runs.json").read_text())[0]["measurements"][0]["params"] == {"x": "\x00</script>"}
+
+
+@pytest.mark.parametrize("field", ["title", "url", "gpu", "note"])
+def test_a_source_is_of_words(tmp_path, capsys, field):
+    theirs = {**measurement("a/b"), "source": {"title": "A paper", field: ["x"]}}
+    path = runs.write(tmp_path / "run.json", runs.run(theirs))
+    assert main([str(path), "--out", str(tmp_path / "out")]) == 2
+    assert f'run.json: measurements[0].source.{field} (a/b): ["x"] is not of type "string"' in capsys.readouterr().err
