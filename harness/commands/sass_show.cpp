@@ -213,7 +213,9 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
   try {
     functions = disassemble(refs);
   } catch (const Error& error) {
-    throw Error(error.code(), file.string() + ": " + error.what());
+    // What cannot be disassembled here is what was given, not what was built.
+    const ExitCode code = error.code() == ExitCode::failed ? ExitCode::usage : error.code();
+    throw Error(code, file.string() + ": " + error.what());
   }
   for (const auto& function : functions)
     output.add(analysis_of(function, view, sources), sources.table(function->arch));

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -18,6 +16,7 @@
 #include "harness/instruction/registry.hpp"
 #include "harness/isa/environment.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::isa {
@@ -84,14 +83,15 @@ void require_unique_names(const std::vector<Form>& forms) {
                                              fmt::join(twice, "', '")));
 }
 
+constexpr std::size_t kLargestPtx = std::size_t{64} << 20;  // bytes of a module
+
 std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
     throw Error(ExitCode::usage, fmt::format("cannot read '{}': no such file (and no PTX, which "
                                              "ends with a semicolon)",
-                                             path.string()));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text;
+                                             excerpt(path.string())));
+  return read_file(path, kLargestPtx);
 }
 
 }  // namespace
