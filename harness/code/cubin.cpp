@@ -44,7 +44,7 @@ constexpr std::uint8_t kArchitectureSpecific = 0x09;  // attribute of .nv.compat
 class MappedFile {
  public:
   explicit MappedFile(const fs::path& path) {
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status {};
     if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_size > 0) {

@@ -2,14 +2,61 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <new>
+#include <string>
 
 #include "harness/commands/commands.hpp"
 #include "harness/commands/startup.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/environment.hpp"
+#include "harness/machine/excerpt.hpp"
 
 namespace assay::commands {
+
+namespace {
+
+struct Meaning {
+  ExitCode code;
+  const char* words;
+};
+// README holds the same table. Errors of what a command is given are never 1.
+constexpr Meaning kMeanings[] = {
+    {ExitCode::ok, "as asked"},
+    {ExitCode::failed,
+     "a case failed or was refused; some machine code is not as expected; slower"},
+    {ExitCode::usage, "bad arguments, or input that cannot be read"},
+    {ExitCode::inconclusive, "the data cannot tell (gate)"},
+    {ExitCode::unfit, "this machine cannot do it: no GPU, driver too old, throttled, no tool"},
+    {ExitCode::io, "results could not be written: disk full, no permission"},
+    {ExitCode::interrupted, "interrupted; a run can be resumed"}};
+
+std::string exit_codes() {
+  std::string text = "Exit status:\n";
+  for (const Meaning& meaning : kMeanings)
+    text += fmt::format("  {:>3}  {}\n", static_cast<int>(meaning.code), meaning.words);
+  return text;
+}
+
+int say(const Error& error) {
+  fmt::print(stderr, "assay: {}\n", error.what());
+  return static_cast<int>(error.code());
+}
+
+// What could not be printed is an error, whether the command noticed or not.
+int with_output_written(int exit_code) {
+  const bool flushed = std::fflush(stdout) == 0;
+  const int why = errno;
+  if (flushed && !std::ferror(stdout)) return exit_code;
+  return say(
+      Error(ExitCode::io, fmt::format("cannot write to standard output{}{}", flushed ? "" : ": ",
+                                      flushed ? "" : std::strerror(why))));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   open_closed_descriptors();
@@ -21,6 +68,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("assay {} {}", build.version, build.commit));
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
+  app.footer(exit_codes());
   int exit_code = 0;
   add_info(app, exit_code);
   add_isa(app, exit_code);
@@ -34,15 +82,18 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 has codes of its own above 100 for each mistake; here they are all the user's.
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    const bool is_help = app.exit(error) == 0;
+    return with_output_written(static_cast<int>(is_help ? ExitCode::ok : ExitCode::usage));
   } catch (const Error& error) {
-    fmt::print(stderr, "assay: {}\n", error.what());
-    return static_cast<int>(error.code());
+    return say(error);
+  } catch (const std::bad_alloc&) {
+    return say(Error(ExitCode::usage, "this input needs more memory than there is"));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "assay: {}\n", error.what());
-    return static_cast<int>(ExitCode::failed);
+    // fmt throws where a print fails.
+    if (std::ferror(stdout)) return with_output_written(static_cast<int>(ExitCode::io));
+    return say(Error(ExitCode::usage, excerpt(error.what())));
   }
-  return exit_code;
+  return with_output_written(exit_code);
 }
 
 }  // namespace assay::commands

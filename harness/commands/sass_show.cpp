@@ -218,7 +218,15 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
   Sources sources(view);
   Output output(view);
   std::vector<std::string> problems;
-  for (Function& read : disassemble_anew(refs)) {
+  std::vector<Function> functions;
+  try {
+    functions = disassemble_anew(refs);
+  } catch (const Error& error) {
+    // What cannot be disassembled here is what was given, not what was built.
+    const ExitCode code = error.code() == ExitCode::failed ? ExitCode::usage : error.code();
+    throw Error(code, file.string() + ": " + error.what());
+  }
+  for (Function& read : functions) {
     if (!read.problem.empty()) {
       problems.push_back(fmt::format("{}: {}", file.string(), read.problem));
       continue;

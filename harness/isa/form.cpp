@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -19,6 +17,7 @@
 #include "harness/instruction/registry.hpp"
 #include "harness/isa/environment.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/run/selection.hpp"
 
 namespace assay::isa {
@@ -90,7 +89,8 @@ void require_unique_names(const std::vector<Form>& forms) {
 }
 
 constexpr std::size_t kLargestModule = std::size_t{4}
-                                       << 20;  // bytes: half a minute for all targets
+                                       << 20;                // bytes: half a minute for all targets
+constexpr std::size_t kLargestFile = std::size_t{64} << 20;  // that is looked at at all
 constexpr std::size_t kLargestList = std::size_t{1} << 20;
 
 // Throws Error(usage) for what is no PTX, and for more of it than can be judged in sensible time.
@@ -138,13 +138,12 @@ std::string without_comments(std::string text) {
 }
 
 std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
     throw Error(ExitCode::usage, fmt::format("cannot read '{}': no such file (and no PTX, which "
                                              "ends with a semicolon)",
-                                             path.string()));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text;
+                                             excerpt(path.string())));
+  return read_file(path, kLargestFile);
 }
 
 }  // namespace

@@ -11,6 +11,17 @@ constexpr std::string_view kGap = "...";
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
+// Of the printable character that begins at `at`; 0 if none does.
+std::size_t character_length(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return first >= ' ' && first != 0x7f ? 1 : 0;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || length > text.size() - at) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if (!continues_character(text[at + i])) return 0;
+  return length;
+}
+
 }  // namespace
 
 std::string excerpt(std::string_view text) {
@@ -22,8 +33,11 @@ std::string excerpt(std::string_view text) {
     while (end < text.size() && continues_character(text[end])) ++end;
     result = std::string(text.substr(0, begin)).append(kGap).append(text.substr(end));
   }
-  std::ranges::replace_if(
-      result, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+  for (std::size_t i = 0; i < result.size();) {
+    const std::size_t length = character_length(result, i);
+    if (length == 0) result[i] = '?';
+    i += std::max<std::size_t>(length, 1);
+  }
   return result;
 }
 

@@ -6,7 +6,8 @@
 
 namespace assay {
 
-// The text, cut in the middle where it is long, with '?' for what would move a terminal's cursor.
+// The text, cut in the middle where it is long, with '?' for what would move a terminal's cursor
+// and for bytes that are no UTF-8.
 std::string excerpt(std::string_view text);
 
 }  // namespace assay

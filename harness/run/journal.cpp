@@ -124,7 +124,7 @@ Journal Journal::resume(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
     throw Error(ExitCode::usage, fmt::format("{} holds no run to resume: there is no {} in it",
-                                             folder.string(), kFile));
+                                             excerpt(folder.string()), kFile));
   std::size_t good = 0;  // bytes up to the end of the last whole line
   std::vector<Line> lines = whole_lines(path, good);
   if (lines.empty())

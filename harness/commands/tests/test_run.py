@@ -54,7 +54,7 @@ def test_bad_cases_are_recorded_and_the_run_goes_on(assay):
     assert reasons["bad/wrong"] == ("failed", "wrong result: 2 + 2 must be 5")
     assert reasons["bad/skip"] == ("skipped", "it needs two of everything")
     assert reasons["bad/nothing"][0] == "failed" and "measured nothing" in reasons["bad/nothing"][1]
-    assert reasons["bad/infinite"][0] == "failed" and "not finite" in reasons["bad/infinite"][1]
+    assert reasons["bad/infinite"][0] == "failed" and "is not a number" in reasons["bad/infinite"][1]
     assert all(reasons[f"good/steady/{i}"] == ("ok", "") for i in range(3))
     assay.wait_for_no_process()
 

@@ -34,5 +34,10 @@ TEST(Excerpt, CutsBetweenCharacters) {
 
 TEST(Excerpt, NothingMovesTheCursor) { EXPECT_EQ(excerpt("a\nb\x1b[31m\x7f"), "a?b?[31m?"); }
 
+TEST(Excerpt, IsUtf8) {
+  EXPECT_EQ(excerpt("a\xff\xfe b\xc2"), "a?? b?");
+  EXPECT_EQ(excerpt("\xc0\xaf\xe2\x82µ"), "????µ");
+}
+
 }  // namespace
 }  // namespace assay

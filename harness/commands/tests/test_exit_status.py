@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command's exit status, as README and --help state it: errors of what it is given are never 1."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from command_line import ROOT, built
+
+CASE = "^sass/ffma/f32$"
+
+
+def call(*arguments, folder=None, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([built("assay"), *map(str, arguments)], cwd=folder, text=True, capture_output=True,
+                          timeout=30, **options)
+
+
+def test_readme_and_help_hold_the_same_table():
+    said = call("--help").stdout.split("Exit status:\n")[1]
+    table = re.findall(r"^ +(\d+) +(.*)$", said, re.MULTILINE)
+    assert [code for code, _ in table] == ["0", "1", "2", "3", "4", "5", "130"]
+    assert "".join(f"| {code} | {words} |\n" for code, words in table) in (ROOT / "README.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Files that are not what they are taken for, by name."""
+    folder = tmp_path_factory.mktemp("inputs")
+    files = {
+        "empty": b"", "text": b"one\ntwo\n", "noise": os.urandom(5000), "zeros": bytes(100_000),
+        "elf": b"\x7fELF\x02\x01\x01" + bytes(2000), "torn.json": b'{"schema": "assay.run/1", "meas',
+        "deep.json": b"[" * 50_000, "deep_objects.json": b'{"a":' * 50_000, "twice.json": b'{"schema": 1, "schema": 2}',
+        "huge_number.json": b'{"schema": "assay.run/1", "environment": {"gpu": {"name": 1e999}}}',
+        "other_schema.json": b'{"schema": "assay.gate/1"}', "list.json": b"[]",
+        "no_measurements.json": b'{"schema": "assay.run/1", "environment": {}}',
+        "wrong_type.json": json.dumps({"schema": "assay.run/1", "environment": {}, "measurements": [
+            {"name": "a", "kind": "probe", "metrics": {"x": {"unit": "us", "value": "fast"}}}]}).encode(),
+        "surrogate.json": b'{"schema": "\\ud800"}', "not_utf8.json": b'{"schema": "\xff\xfe"}',
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    os.mkfifo(folder / "pipe")
+    (folder / "loop").symlink_to("loop")
+    (folder / "folder").mkdir()
+    return folder
+
+
+def one_line(done: subprocess.CompletedProcess, code: int):
+    assert done.returncode == code, f"{done.args}: {done.returncode}\n{done.stdout[:500]}{done.stderr[:500]}"
+    lines = done.stderr.strip().split("\n")
+    assert len(lines) == 1 and lines[0].startswith("assay: ") and len(lines[0]) < 700, done.stderr[:2000]
+
+
+NAMES = ["empty", "text", "noise", "zeros", "elf", "torn.json", "deep.json", "deep_objects.json", "twice.json",
+         "huge_number.json", "other_schema.json", "list.json", "no_measurements.json", "wrong_type.json",
+         "surrogate.json", "not_utf8.json", "pipe", "loop", "folder", "absent", "a" * 5000]
+
+
+@pytest.mark.parametrize("option", ["--table", "--measured"])
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:20])
+def test_tables_that_are_none(inputs, name, option):
+    done = call("sass", CASE, "--target", "sm_90a", option, inputs / name)
+    one_line(done, 2)
+    assert name[:20] in done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:20])
+def test_device_code_that_is_none(inputs, name):
+    one_line(call("sass", inputs / name), 2)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:20])
+def test_runs_that_are_none(inputs, name):
+    one_line(call("run", "--resume", inputs / name), 2)
+
+
+@pytest.mark.parametrize("name", ["pipe", "loop", "folder", "absent", "/dev/null", "/dev/zero"])
+def test_ptx_that_is_none(inputs, name):
+    one_line(call("isa", "--ptx", inputs / name, "--targets", "sm_90a"), 2)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["info", "--nonsense"], ["info", "extra"], ["list", "--suite", "none"], ["list", "("], ["list", "a" * 50_000],
+    ["list", "(" * 50_000], ["list", "a{1000}{1000}"], ["list", "nosuchcase"], ["run", "nosuchcase"],
+    ["run", "--interval", "nan"], ["run", "--time-cap", "inf"], ["run", "--deadline", "-1"], ["run", "--seed", "x"],
+    ["run", "--device", "x"], ["run", "--repetitions", "1e9"], ["run", "--or-new"], ["sass"], ["sass", "nosuchcase"],
+    ["sass", CASE, "--target", "sm_1"], ["sass", CASE, "--warps", "0"], ["sass", CASE, "--out", "x"],
+    ["isa", "nosuchform"], ["isa", "--targets", "sm_1"], ["isa", "a" * 50_000], ["ruin"], ["--nonsense"], [],
+], ids=lambda arguments: " ".join(arguments)[:40] or "nothing")
+def test_wrong_usage(tmp_path, arguments):
+    done = call(*arguments, folder=tmp_path)
+    assert done.returncode == 2, done.stderr[:2000]
+    assert done.stderr and len(done.stderr) < 2000
+    assert not list(tmp_path.iterdir())
+
+
+PRINTING = [["info"], ["info", "--json"], ["list"], ["list", "--json"], ["list", "--markdown"], ["--help"],
+            ["run", "--help"], ["--version"], ["sass", CASE, "--target", "sm_90a"],
+            ["sass", CASE, "--target", "sm_90a", "--json"], ["isa", "--ptx", "mov.b32 %r0, %r1;", "--targets", "sm_90a"]]
+
+
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_output_that_cannot_be_written(arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([built("assay"), *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    one_line(done, 5)
+
+
+@pytest.mark.parametrize("arguments", PRINTING[:-1:3], ids=" ".join)
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_closed_descriptors(arguments, closed):
+    redirections = " ".join(f"{descriptor}>&-" for descriptor in closed)
+    done = subprocess.run(["bash", "-c", f'"$0" "$@" {redirections}', built("assay"), *arguments], text=True,
+                          capture_output=True, timeout=120)
+    assert done.returncode == (5 if 1 in closed else 0), done.stderr
+
+
+def test_a_run_with_closed_descriptors_is_whole(tmp_path):
+    """A journal must not take the place of standard output."""
+    done = subprocess.run(["bash", "-c", '"$0" run good --out out >&- 2>&- <&-', built("assay_test_probes")],
+                          cwd=tmp_path, timeout=60, capture_output=True)
+    assert done.returncode == 5
+    lines = (tmp_path / "out/journal.jsonl").read_text().splitlines()
+    assert len([json.loads(line) for line in lines]) == 4
+    assert len(json.loads((tmp_path / "out/run.json").read_text())["measurements"]) == 3
