@@ -327,10 +327,10 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
     missing_keys.push_back(keys.back());
   }
   std::vector<Function> fresh = disassemble_anew(missing);
-  for (std::size_t i = 0; i < fresh.size(); ++i)
-    if (!fresh[i].problem.empty()) {
-      const bool no_code = fresh[i].arch.empty();  // nothing that nvdisasm was asked about
-      throw Error(no_code ? ExitCode::usage : ExitCode::failed, fresh[i].problem);
+  for (const Function& function : fresh)
+    if (!function.problem.empty()) {
+      const bool no_code = function.arch.empty();  // nothing that nvdisasm was asked about
+      throw Error(no_code ? ExitCode::usage : ExitCode::failed, function.problem);
     }
 
   const std::lock_guard lock(memo().mutex);

@@ -12,7 +12,7 @@
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
 #include "harness/measure/device_kernels.hpp"
-#include "harness/measure/nvtx.hpp"
+#include "harness/machine/nvtx.hpp"
 #include "harness/measure/plausible.hpp"
 #include "harness/measure/state_impl.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "harness/run/json_io.hpp"
+#include "harness/run/json_document.hpp"
 
 namespace assay {
 

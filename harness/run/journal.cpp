@@ -75,7 +75,7 @@ Journal::~Journal() {
 Journal::Journal(Journal&& other) noexcept
     : folder_(std::move(other.folder_)),
       file_(std::exchange(other.file_, -1)),
-      place_(other.place_),
+      place_(std::exchange(other.place_, {})),
       header_(std::move(other.header_)),
       measurements_(std::move(other.measurements_)),
       finished_(std::move(other.finished_)) {}

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "harness/run/json_io.hpp"
+#include "harness/run/json_document.hpp"
 
 namespace assay {
 

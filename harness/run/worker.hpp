@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/run/json_io.hpp"
+#include "harness/run/json_document.hpp"
 
 namespace assay {
 

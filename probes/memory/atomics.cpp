@@ -157,7 +157,7 @@ std::vector<std::uint32_t> inputs(std::uint32_t value, std::uint32_t other, std:
   return words;
 }
 
-constexpr std::size_t kLines = 64, kLineApart = 4096;  // homes change every 4 KiB on sm_90
+constexpr std::size_t kLines = 64, kLineApart = 1024;  // words: homes change every 4 KiB on sm_90
 
 class Bench {
  public:
@@ -194,11 +194,11 @@ class Bench {
     }
   }
 
-  // On the address `bytes` behind the first one; there are kLines pages of those.
-  Callable<void(const Launch&)> chain(std::size_t bytes = 0) {
+  // On the first word of line `line`, of kLines.
+  Callable<void(const Launch&)> chain(std::size_t line) {
     upload(1, kSlot, negated());
-    return [this, bytes, kernel = s_.generated_kernel(kLatency)](const Launch& l) {
-      launch_generated(kernel, 1, 1, l, in_, out_ + bytes / sizeof(*out_));
+    return [this, line, kernel = s_.generated_kernel(kLatency)](const Launch& l) {
+      launch_generated(kernel, 1, 1, l, in_, out_ + line * kLineApart);
     };
   }
   std::size_t threads() const { return shared_ ? kThreads : ctas_ * kThreads; }
@@ -242,11 +242,11 @@ void measure_latency(State& s, Bench& bench, bool shared) {
   std::vector<double> of_lines;
   if (!shared) {
     for (std::size_t line = 0; line < kLines; ++line)
-      of_lines.push_back(s.cycles_once(bench.chain(line * kLineApart)) / kUnroll);
+      of_lines.push_back(s.cycles_once(bench.chain(line)) / kUnroll);
     homes = two_clusters(of_lines);
     nearest = static_cast<std::size_t>(std::ranges::min_element(of_lines) - of_lines.begin());
   }
-  s.cycles({.steps = kUnroll}, bench.chain(nearest * kLineApart));
+  s.cycles({.steps = kUnroll}, bench.chain(nearest));
   if (!homes) return;
   std::erase_if(of_lines, [&](double cycles) { return cycles < homes->boundary; });
   s.add_exact("far_latency_cycles", "cycle", Better::lower, median(of_lines));

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/limits.hpp"
+#include "harness/probe.hpp"
 #include "harness/ptx/descriptor/tcgen05_descriptor.hpp"
-#include "harness/state.hpp"
 
 namespace assay::tcgen05 {
 

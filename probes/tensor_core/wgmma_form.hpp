@@ -9,7 +9,8 @@
 #pragma once
 #include <string>
 
-#include "harness/state.hpp"
+#include "harness/limits.hpp"
+#include "harness/probe.hpp"
 
 namespace assay {
 

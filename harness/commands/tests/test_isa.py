@@ -85,7 +85,7 @@ def test_unknown_names_suggest_near_ones(isa):
 @pytest.mark.parametrize("arguments, words", [
     (["--targets", "hopper", "mma"], "unknown target 'hopper'"),
     (["--targets", "sm_42", "--ptx", "exit;"], "sm_42"),
-    (["--ptx", "\n \n"], "no PTX"),
+    (["--ptx", "\n \n"], "--ptx is empty"),
     (["--ptx", "missing.txt"], "cannot read 'missing.txt'"),
     (["--ptx", "."], "cannot read '.'"),
 ])

@@ -5,9 +5,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
