@@ -150,7 +150,8 @@ TEST(Cubin, StrangeFilesAreOneLineErrors) {
   EXPECT_THROW(extract("/bin/ls"), Error);
 }
 
-// Relocatable code has a section for its shared memory that is as large as that and has no contents.
+// Relocatable code has a section for its shared memory that is as large as that and has no
+// contents.
 TEST(Cubin, SharedMemoryOfRelocatableCodeTakesNoPlaceInTheFile) {
   std::vector<char> cubin = sample_cubin(Target::sm_90a);
   Elf64_Ehdr header;
