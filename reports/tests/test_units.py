@@ -8,6 +8,7 @@ from machine_runs import series
 from assay.files import Measurement, Metric, Run
 from assay.report.book import model, units
 from assay.report.family.memory import partitions
+from assay.report.family.numerics import sums
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,14 @@ def test_a_tlb_miss_is_the_whole_miss_and_not_the_share_that_was_reached():
     cycles, _ = partitions.tlb_miss(tlb(2**29, 102.0, ranges=(int(1.2 * 2**29), int(1.4 * 2**29))))
     assert cycles == pytest.approx(102.0)  # though the widest range shows 29 cycles of it
     assert partitions.tlb_miss(tlb(2**29, 102.0, ranges=(2**30,))) is None
+
+
+def test_an_emulated_mma_says_whose_sums_these_are():
+    m = Measurement("numerics/accumulate/mma_sync/e4m3", "probe", params={"c": "added last", "addends": "truncated"})
+    m.metrics = {"accumulator_fraction_bits": Metric("bit", 25)}
+    m.sass = {"emulated": True, "loop": {"HMMA.16816.F32": 2, "F2FP.F16.E4M3.UNPACK_B": 12, "FADD": 4}}
+    assert sums.headline(m) == (
+        "keeps 25 fraction bits, truncated; not by FP8 hardware but by HMMA.16816.F32 on operands unpacked to f16; C added last"
+    )
+    m.sass["emulated"] = False
+    assert sums.headline(m) == "keeps 25 fraction bits, truncated"

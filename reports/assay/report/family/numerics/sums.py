@@ -97,7 +97,18 @@ def headline(m: Measurement) -> str:
     if (at_once := m.value("products_per_sum")) is not None and at_once > 1:
         sums = m.value("sums") or 1
         said += f"; {at_once:g} products at once" + (f", {sums:g} times" if sums > 1 else "")
-    return said
+    return said + _emulation(m)
+
+
+def _emulation(m: Measurement) -> str:
+    """ "; by HMMA.16816.F32 on unpacked operands, C added last": the sums of an MMA that the hardware lacks are those of
+    the instruction that takes its place."""
+    loop = (m.sass or {}).get("loop") or {}
+    used = [op for op in loop if op.startswith("HMMA")]
+    if not used or not ((m.sass or {}).get("emulated") or "emulated" in m.flags):
+        return ""
+    last = "; C " + str(m.params["c"]) if "c" in m.params else ""
+    return f"; not by FP8 hardware but by {', '.join(used)} on operands unpacked to f16{last}"
 
 
 def multiply_adds(book: Book, column: Column) -> list[tuple[str, str, str]]:
