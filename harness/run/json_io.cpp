@@ -36,6 +36,7 @@ Json to_json(const Metric& metric) {
                {"better", metric.better == Better::higher ? "higher" : "lower"}};
   put(json, "limit", metric.limit);
   if (!metric.limit_source.empty()) json["limit_source"] = metric.limit_source;
+  if (metric.signed_value) json["signed"] = true;
   if (metric.spread)
     json["spread"] = {{"min", number(metric.spread->min)},
                       {"median", number(metric.spread->median)},

@@ -14,6 +14,8 @@
 #include "harness/device.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/files.hpp"
+#include "harness/registry.hpp"
+#include "harness/run/json_io.hpp"
 
 namespace assay {
 namespace {

@@ -19,18 +19,19 @@ Rate rate_once(State& s, const Callable<void(const Launch&)>& launch) {
     check(cudaMemsetAsync(records.data(), 0, records.bytes(), s.stream()));
     launch({s.stream(), iterations, records.as<StopwatchRecord>()});
     check(cudaGetLastError());
-    std::vector<double> cycles;
+    std::vector<double> clocks;  // cycles in a nanosecond
     std::uint64_t begin_ns = UINT64_MAX, end_ns = 0;
     for (const StopwatchRecord& r :
          download(records.as<const StopwatchRecord>(), ctas, s.stream())) {
-      s.require(r.stop_clock > r.start_clock && r.stop_ns >= r.start_ns,
+      s.require(r.stop_clock > r.start_clock && r.stop_ns > r.start_ns,
                 "a clock of an SM ran backwards, or its CTA left no record");
-      cycles.push_back(static_cast<double>(r.stop_clock - r.start_clock));
+      clocks.push_back(static_cast<double>(r.stop_clock - r.start_clock) /
+                       static_cast<double>(r.stop_ns - r.start_ns));
       begin_ns = std::min(begin_ns, r.start_ns);
       end_ns = std::max(end_ns, r.stop_ns);
     }
-    const auto n = static_cast<double>(iterations);
-    return {median(cycles) / n, static_cast<double>(end_ns - begin_ns) / n};
+    const double ns = static_cast<double>(end_ns - begin_ns) / static_cast<double>(iterations);
+    return {ns * median(clocks), ns};
   };
   std::int64_t n = 1;
   run(n);

@@ -71,7 +71,9 @@ def _measurement_problems(m: dict[str, Any], at: str) -> Iterator[str]:
     if m.get("status", "ok") == "ok" and m.get("source") is None:
         if m["primary"] not in metrics:
             yield f"{at}.primary ({name}): {m['primary']!r:.60} is none of the metrics: {', '.join(metrics):.200}"
-        elif said := impossible(metrics[m["primary"]]["unit"], metrics[m["primary"]]["value"]):
+        elif not (primary := metrics[m["primary"]]).get("signed") and (
+            said := impossible(primary["unit"], primary["value"])
+        ):
             yield f"{step(f'{at}.metrics', m['primary'])}.value ({name}): {said}"
     for key, metric in metrics.items():
         if said := _interval_problem(metric):

@@ -115,7 +115,7 @@ def check_metric(name: str, key: str, metrics: Iterable[Metric], candidate: Run)
             ours, theirs = getattr(first, field), getattr(metric, field)
             if ours != theirs:
                 raise RunFileError(contradiction(candidate, name, f"metrics.{key}.{field}", ours, theirs))
-        if said := impossible(metric.unit, metric.value):
+        if not metric.extra.get("signed") and (said := impossible(metric.unit, metric.value)):
             raise RunFileError(f"{candidate.path}: {name}: metrics.{key}.value: {said}, here or in the base")
 
 
