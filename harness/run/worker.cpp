@@ -14,7 +14,7 @@
 #include "harness/device.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/files.hpp"
-#include "harness/registry.hpp"
+#include "harness/probe.hpp"
 #include "harness/run/json_io.hpp"
 
 namespace assay {
