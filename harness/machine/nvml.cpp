@@ -10,6 +10,7 @@
 
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/excerpt.hpp"
 
 namespace assay {
 
@@ -65,7 +66,10 @@ struct NvmlLibrary {
   NvmlLibrary(const NvmlLibrary&) = delete;
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
-  std::string explain(nvmlReturn_t error) const { return error_string(error); }
+  std::string explain(nvmlReturn_t error) const {
+    const char* words = error_string(error);  // a broken library may have none
+    return words ? words : "status " + std::to_string(error);
+  }
 };
 
 namespace {
@@ -166,8 +170,10 @@ OrReason<Nvml> Nvml::open() {
 
 std::string Nvml::driver_version() const {
   std::array<char, NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE> text{};
-  library_->driver_version(text.data(), static_cast<unsigned>(text.size()));
-  return text.data();
+  const nvmlReturn_t error =
+      library_->driver_version(text.data(), static_cast<unsigned>(text.size()));
+  text.back() = '\0';
+  return error == NVML_SUCCESS && text[0] ? excerpt(text.data()) : "unknown";
 }
 
 OrReason<NvmlDevice> Nvml::device(const std::string& pci_bus_id) const {

@@ -60,7 +60,9 @@ Software located(const char* name, Library which) {
 std::string cuda_driver_version(const DynamicLibrary& library) {
   int version = 0;
   const decltype(&cuDriverGetVersion) get = library["cuDriverGetVersion"];
-  get(&version);
+  if (const CUresult status = get(&version))
+    throw Error(ExitCode::unfit, "the CUDA driver at " + library.path() + " answers with status " +
+                                     std::to_string(status) + ": install it again");
   return "CUDA " + dotted(version / 1000, version % 1000 / 10);
 }
 
