@@ -75,12 +75,10 @@ std::vector<std::string> expand(const std::string& line) {
 
 std::string mnemonic(std::string_view ptx) {
   ptx = trimmed(ptx);
-  // Past declarations; where there is nothing behind them, the last one is what the line is about.
-  while (ptx.starts_with('.') && ptx.find(';') != ptx.npos) {
-    const std::string_view behind = trimmed(ptx.substr(ptx.find(';') + 1));
-    if (behind.empty()) break;
-    ptx = behind;
-  }
+  const std::string_view whole = ptx;
+  while (ptx.starts_with('.') && ptx.find(';') != ptx.npos)  // declarations
+    ptx = trimmed(ptx.substr(ptx.find(';') + 1));
+  if (ptx.empty()) ptx = whole;  // a directive alone
   if (ptx.starts_with('@'))
     ptx = trimmed(ptx.substr(std::min(ptx.find_first_of(kBlank), ptx.size())));
   return std::string(ptx.substr(0, ptx.find_first_of(" \t\n;")));

@@ -197,7 +197,7 @@ std::vector<Form> forms_from(const std::string& source) {
   const bool is_file = source.find_first_of(" ;\n") == source.npos ||
                        std::filesystem::is_regular_file(source, ignored);
   if (source.find_first_not_of(" \t\r\n") == source.npos)
-    throw Error(ExitCode::usage, "--ptx is empty: give PTX, or a file of it");
+    throw Error(ExitCode::usage, "--ptx holds no PTX: give some, or a file of it");
   const std::string text = is_file ? contents(source) : source;
   require_ptx(text, is_file ? source : "--ptx");
   const std::string group = is_file ? std::filesystem::path(source).filename().string() : "ptx";

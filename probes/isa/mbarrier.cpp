@@ -79,11 +79,11 @@ const InstructionForms fences{"fences", notation::rows_of(R"(
 )")};
 
 const InstructionForms control{"control", notation::rows_of(R"(
-    setmaxnreg.(inc|dec).sync.aligned.u32 240;
-    setmaxnreg.(inc|dec).sync.aligned.u32 24; # 24
-    .(maxntid|reqntid|minnctapersm|maxnctapersm|reqnctapercluster|maxclusterrank|maxnreg) 64; # launch
-    .(explicitcluster|noreturn); # launch
-    .reqntid 64; .reqnctapercluster 2; .blocksareclusters; # launch
+    setmaxnreg.inc.sync.aligned.u32 240;
+    setmaxnreg.dec.sync.aligned.u32 24; # 24
+    .(maxntid|reqntid|minnctapersm|reqnctapercluster|maxclusterrank|maxnreg) 64; # launch
+    .explicitcluster; # launch
+    .reqntid 64; .reqnctapercluster 2; .blocksareclusters; # launch of clusters
     (stacksave|stackrestore).(u32 %r0|u64 %rd0);
     griddepcontrol.(wait|launch_dependents);
     elect.sync %r0|%p0, -1;

@@ -134,7 +134,7 @@ TEST(Support, EachOfSeveralStatementsHasItsInstruction) {
   const Evidence sum{.accepted = true, .opcodes = {{"IADD3", 1}, {"IMAD", 1}}};
   EXPECT_EQ(judge(sum).support, Support::emulated);
   EXPECT_EQ(judge(sum, {.statements = 2}).support, Support::native);
-  const Evidence more{.accepted = true, .opcodes = {{"IADD3", 4}, {"LDS", 1}, {"IMAD", 3}}};
+  const Evidence more{.accepted = true, .opcodes = {{"IADD3", 8}, {"LDS", 1}, {"IMAD", 2}}};
   EXPECT_EQ(judge(more, {.statements = 2}).support, Support::emulated);
   const Evidence calls{.accepted = true, .opcodes = {{"IADD3", 1}}, .calls = {"__cuda_sm_9x_x"}};
   EXPECT_EQ(judge(calls, {.statements = 2}).support, Support::emulated);

@@ -59,7 +59,7 @@ def test_what_cannot_be_judged_is_told_at_once(isa, tmp_path, name, content, sai
 
 def test_empty(isa):
     result = isa("--ptx", "")
-    assert (result.returncode, result.stderr) == (2, "assay: --ptx is empty: give PTX, or a file of it\n")
+    assert (result.returncode, result.stderr) == (2, "assay: --ptx holds no PTX: give some, or a file of it\n")
 
 
 def test_lines_of_a_module_are_those_of_the_file(isa, tmp_path):
