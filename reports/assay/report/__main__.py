@@ -27,7 +27,8 @@ examples:
   assay report out/ --isa isa.json           adds which instruction exists on which target
 
 Give runs in the order in which their columns should stand. Runs of one GPU, by environment.gpu.id, that measured
-different cases become one column; a file without that id is a column by itself. A journal of a killed run (journal.jsonl) works too.
+different cases become one column; a file without that id is a column by itself. A journal of a killed run
+(journal.jsonl) works too.
 What `assay sass WHAT --json > sass-NAME.json` wrote beside a run comes along: the hot loops of its kernels.
 Exit status: 0 the page was written, 2 it was not.
 """

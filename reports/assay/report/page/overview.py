@@ -153,7 +153,13 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
         )
 
 
+MOST = 4  # runs that are drawn
+
+
 def overview(book: Book) -> list[Figure]:
-    """The figures that belong to no one family."""
-    drawn = [draw(book, c, state) for c in book.columns[:4] for state in STATES for draw in (roofline, waterfall)]
-    return [f for f in drawn if f]
+    """The figures that belong to no one family, of the first runs that have some."""
+    drawn = []
+    for column in book.columns:
+        found = [f for state in STATES for draw in (roofline, waterfall) if (f := draw(book, column, state))]
+        drawn += [found] if found else []
+    return [figure for found in drawn[:MOST] for figure in found]
