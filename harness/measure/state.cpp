@@ -11,8 +11,8 @@
 #include "harness/code/assembler.hpp"
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
-#include "harness/measure/device_kernels.hpp"
 #include "harness/machine/nvtx.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/measure/plausible.hpp"
 #include "harness/measure/state_impl.hpp"
 

@@ -29,7 +29,8 @@ examples:
   assay report out/ --isa isa.json           adds which instruction exists on which target
 
 Give runs in the order in which their columns should stand. Runs of one GPU, by environment.gpu.id, that measured
-different cases become one column; a file without that id is a column by itself. A journal of a killed run (journal.jsonl) works too.
+different cases become one column; a file without that id is a column by itself. A journal of a killed run
+(journal.jsonl) works too.
 What `assay sass WHAT --json > sass-NAME.json` wrote beside a run comes along: the hot loops of its kernels.
 Exit status: 0 the pages were written, 2 bad arguments or input, 5 they could not be written, 70 a defect of assay. What
 failed leaves an earlier report in DIR as it was.

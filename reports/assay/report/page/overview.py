@@ -154,13 +154,16 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
         )
 
 
+MOST = 4  # runs that are drawn
+
+
 def overview(book: Book) -> list[Figure]:
-    """The figures that belong to no one family."""
-    makers = [
-        lambda c=c, make=make, state=state: make(book, c, state)
-        for c in book.columns[:4]
-        for state in STATES
-        for make in (roofline, waterfall)
-    ]
-    drawn = (guard.made("The shape of the machine", make, lambda said: None) for make in makers)
-    return [f for f in drawn if f]
+    """The figures that belong to no one family, of the first runs that have some."""
+
+    def made(column: Column) -> list[Figure]:
+        makers = [lambda draw=draw, s=s: draw(book, column, s) for s in STATES for draw in (roofline, waterfall)]
+        found = (guard.made("The shape of the machine", make, lambda said: None) for make in makers)
+        return [f for f in found if f]
+
+    drawn = [found for column in book.columns if (found := made(column))]
+    return [figure for found in drawn[:MOST] for figure in found]
