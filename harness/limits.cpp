@@ -39,7 +39,7 @@ std::string counter(const TensorRate& rate, bool sparse) {
 
 Limit unknown(std::string_view why) { return {0, "none is known: " + std::string(why)}; }
 
-Limit l1_path() { return {128, "one 128-byte line, or 32 banks of 4 bytes, each clock"}; }
+Limit l1_path() { return {128, "a line, or 32 banks of 4 bytes, a clock"}; }
 
 Limit l2_port() {
   return {128, "the SM's port to L2, as CUPTI says of l1tex__m_xbar2l1tex_read_bytes on sm_90"};

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 22> kNeverNegative{
 
 Limit of_every_sm(std::string_view unit) {
   if (unit == "B/clk/SM") return limits::l1_path();
-  if (unit == "op/clk/SM") return {128, "4 warp instructions of 32 lanes each clock"};
+  if (unit == "op/clk/SM") return {128, "4 warps of 32 lanes a clock"};
   return {};
 }
 
@@ -53,12 +53,14 @@ Limit of_unit(const std::map<std::string, Limit>& by_unit, std::string_view unit
       const Limit sm = of_unit(by_unit, pair.per_clock_unit, gpu, clock_mhz);
       if (sm.value <= 0 || clock_mhz <= 0) return {0, sm.source};
       return {sm.value * gpu.sm_count * clock_mhz * pair.scale,
-              fmt::format("{} SMs at {:.0f} MHz, each: {}", gpu.sm_count, clock_mhz, sm.source)};
+              fmt::format("{} SMs, {:.0f} MHz: {}", gpu.sm_count, clock_mhz, sm.source)};
     }
   return of_every_sm(unit);
 }
 
+// Figures that get a limit. Gop/s follow from operations per clock, which have one.
 bool is_rate(std::string_view unit) {
+  if (unit == "Gop/s") return false;
   return unit == "op/clk" || std::ranges::any_of(kPairs, [unit](const Pair& pair) {
            return unit == pair.per_clock_unit || unit == pair.per_second_unit;
          });

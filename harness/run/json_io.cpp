@@ -65,14 +65,15 @@ Json to_json(const Series& series) {
 Json to_json(const Conditions& c, Pace pace) {
   Json json = {{"clock_domain", name(pace)}};
   put(json, "sm_clock_mhz", c.sm_clock_mhz);
-  put(json, "sm_clock_min_mhz", c.sm_clock_min_mhz);
-  put(json, "sm_clock_max_mhz", c.sm_clock_max_mhz);
+  for (const auto& [key, clock] : {std::pair{"sm_clock_min_mhz", c.sm_clock_min_mhz},
+                                   std::pair{"sm_clock_max_mhz", c.sm_clock_max_mhz}})
+    if (clock) json[key] = number(*clock, kClockDigits);
   put(json, "memory_clock_mhz", c.memory_clock_mhz);
   put(json, "power_w", c.power_w);
-  put(json, "power_max_w", c.power_max_w);
+  if (c.power_max_w) json["power_max_w"] = number(*c.power_max_w, kClockDigits);
   put(json, "temperature_c", c.temperature_c);
   json["throttle"] = c.throttle;
-  put(json, "other_processes", c.other_processes);
+  if (c.other_processes.value_or(0) > 0) put(json, "other_processes", c.other_processes);
   json["l2"] = c.l2;
   json["stop"] = c.stop;
   json["sample_count"] = c.sample_count;

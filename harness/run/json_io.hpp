@@ -12,7 +12,7 @@ namespace assay {
 
 // Significant digits of numbers in a run file: of samples and series, whose own noise is a
 // thousand times larger, and of everything else.
-inline constexpr int kSampleDigits = 7, kDigits = 9;
+inline constexpr int kSampleDigits = 7, kDigits = 9, kClockDigits = 5;
 
 std::string_view name(Role role);
 std::string_view name(Kind kind);

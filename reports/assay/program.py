@@ -30,14 +30,14 @@ class Exit(IntEnum):
 
 
 MEANINGS = {
-    Exit.OK: "good",
-    Exit.FAILED: "something was measured wrong, refused, or got slower",
-    Exit.USAGE: "bad arguments or input",
-    Exit.CANNOT_TELL: "the data cannot tell",
-    Exit.UNFIT: "this machine is unfit",
-    Exit.NOT_WRITTEN: "results could not be written",
-    Exit.DEFECT: "a defect of assay itself",
-    Exit.INTERRUPTED: "interrupted",
+    Exit.OK: "as asked",
+    Exit.FAILED: "a case failed or was refused; some machine code is not as expected; slower",
+    Exit.USAGE: "bad arguments, or input that cannot be read",
+    Exit.CANNOT_TELL: "the data cannot tell (gate)",
+    Exit.UNFIT: "this machine cannot do it: no GPU, driver too old, throttled, no tool",
+    Exit.NOT_WRITTEN: "results could not be written: disk full, no permission",
+    Exit.DEFECT: "a defect of assay itself: please report it",
+    Exit.INTERRUPTED: "interrupted; a run can be resumed",
 }
 
 

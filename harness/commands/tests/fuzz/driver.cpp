@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/commands/tests/fuzz/reader.hpp"
+
+// What every fuzzer defines, and libFuzzer calls where there is one.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 

@@ -4,13 +4,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 #include "harness/error.hpp"
-
-// libFuzzer calls it; driver.cpp does where there is no libFuzzer.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace assay {
 
