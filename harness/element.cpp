@@ -7,7 +7,6 @@
 #include <cuda_fp8.h>
 
 #include <bit>
-#include <cmath>
 #include <map>
 
 #include "harness/callable.hpp"
@@ -52,6 +51,10 @@ double fp6_value(Bits bits, __nv_fp6_interpretation_t kind) {
 Bits e2m1_bits(double value) { return __nv_cvt_double_to_fp4(value, __NV_E2M1, cudaRoundNearest); }
 double e2m1_value(Bits bits) {
   return half_value(__nv_cvt_fp4_to_halfraw(static_cast<unsigned char>(bits), __NV_E2M1).x);
+}
+
+double ue8m0_value(Bits bits) {
+  return f32_value(Bits{__nv_cvt_e8m0_to_bf16raw(static_cast<unsigned char>(bits)).x} << 16);
 }
 
 struct Format {
@@ -104,11 +107,7 @@ const Format& format_of(const std::string& type) {
        {4, [](double v) { return low(v, 4); }, [](Bits b) { return static_cast<double>(b); }}},
       {"b1",
        {1, [](double v) { return low(v, 1); }, [](Bits b) { return static_cast<double>(b); }}},
-      // A power of two by its biased exponent: OCP Microscaling Formats 1.0, E8M0.
-      {"ue8m0",
-       {8,
-        [](double v) { return Bits{static_cast<std::uint8_t>(127 + std::lround(std::log2(v)))}; },
-        [](Bits b) { return std::exp2(static_cast<double>(b) - 127); }}},
+      {"ue8m0", {8, [](double v) { return Bits{ue8m0_bits(v, Ue8m0Rounding::rp)}; }, ue8m0_value}},
       {"e2m1", {4, e2m1_bits, e2m1_value}},
       {"e2m1_b8",
        {8, [](double v) { return e2m1_bits(v) << 2; }, [](Bits b) { return e2m1_value(b >> 2); }}}};
@@ -120,6 +119,11 @@ const Format& format_of(const std::string& type) {
 Bits mask(int bits) { return bits == 64 ? ~Bits{0} : (Bits{1} << bits) - 1; }
 
 }  // namespace
+
+std::uint8_t ue8m0_bits(double value, Ue8m0Rounding rounding) {
+  return __nv_cvt_double_to_e8m0(value, __NV_SATFINITE,
+                                 rounding == Ue8m0Rounding::rz ? cudaRoundZero : cudaRoundPosInf);
+}
 
 int element_bits(const std::string& type) { return format_of(type).bits; }
 

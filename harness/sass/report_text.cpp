@@ -106,9 +106,8 @@ std::string costs(const PartAnalysis& part) {
     const std::string title = basis == Basis::measured  ? "measured in " + source
                               : basis == Basis::related ? "taken from " + source
                               : basis == Basis::pipe ? "taken from another of its pipe, " + source
-                              : basis == Basis::documented
-                                  ? "not measured: " + source
-                                  : "not measured: taken as one issue slot";
+                              : basis != Basis::assumed ? "not measured: " + source
+                                                        : "not measured: taken as one issue slot";
     text += wrapped("    " + title + ": ", opcodes);
   }
   return text;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "harness/error.hpp"
 
 namespace assay {
@@ -95,6 +98,38 @@ TEST(Element, IntegersWrapAround) {
 TEST(Element, Ue8m0IsAPowerOfTwo) {
   for (const double value : {0x1p-127, 0.25, 1.0, 2.0, 0x1p127})
     EXPECT_EQ(round_trip("ue8m0", value), value);
+}
+
+TEST(Element, Ue8m0RoundsToThePowerOfTwoBelowOrAbove) {
+  struct Row {
+    double value;
+    int rz, rp;
+  };
+  for (const Row& row :
+       {Row{1, 127, 127}, Row{1 + 0x1p-40, 127, 128}, Row{2 - 0x1p-40, 127, 128},
+        Row{1.5, 127, 128}, Row{2, 128, 128}, Row{0.75, 126, 127},
+        // Subnormal numbers of binary32, and of binary64.
+        Row{0x1p-126, 1, 1}, Row{0x1.8p-127, 0, 1}, Row{0x1p-127, 0, 0}, Row{0x1p-128, 0, 0},
+        Row{0x1p-149, 0, 0}, Row{0x1p-1074, 0, 0}, Row{0, 0, 0}, Row{0x1p127, 254, 254},
+        Row{0x1.8p127, 254, 254}, Row{1e300, 254, 254},
+        Row{std::numeric_limits<double>::infinity(), 254, 254}}) {
+    for (const double value : {row.value, -row.value}) {
+      EXPECT_EQ(ue8m0_bits(value, Ue8m0Rounding::rz), row.rz) << value;
+      EXPECT_EQ(ue8m0_bits(value, Ue8m0Rounding::rp), row.rp) << value;
+      EXPECT_EQ(pack("ue8m0", 32, value) & 0xff, static_cast<std::uint64_t>(row.rp)) << value;
+    }
+  }
+}
+
+TEST(Element, Ue8m0HasOneNan) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : {nan, -nan}) {
+    EXPECT_EQ(ue8m0_bits(value, Ue8m0Rounding::rz), 0xff);
+    EXPECT_EQ(ue8m0_bits(value, Ue8m0Rounding::rp), 0xff);
+  }
+  EXPECT_TRUE(std::isnan(unpack("ue8m0", 0xff)));
+  for (std::uint64_t bits = 0; bits < 0xff; ++bits)
+    EXPECT_EQ(unpack("ue8m0", bits), std::exp2(static_cast<double>(bits) - 127));
 }
 
 TEST(Element, UnknownTypeIsAnError) { EXPECT_THROW(pack("f12", 32, 1.0), Error); }

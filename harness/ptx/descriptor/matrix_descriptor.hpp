@@ -6,7 +6,7 @@
 //   bits 32-45  stride-dimension byte offset >> 4
 //   bits 49-51  base offset: base_offset() of a swizzled matrix that does not start on its swizzle
 //               period
-//   bits 62-63  swizzle: 0 none, 1 128-byte, 2 64-byte, 3 32-byte
+//   bits 62-63  swizzle: 0 none, 1 128-byte, 2 64-byte, 3 32-byte; none for atoms of 32 bytes
 //
 // PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Shared Memory Layout: Matrix Descriptor
 // Format".
@@ -22,6 +22,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <cassert>
 #include <cstdint>
 
 #include "harness/ptx/descriptor/swizzle.hpp"
@@ -48,6 +49,7 @@ __host__ __device__ constexpr std::uint64_t encode_16_byte_units(std::uint32_t b
 }
 
 __host__ __device__ constexpr std::uint64_t encode(const MatrixDescriptor& d) {
+  assert(d.swizzle != Swizzle::bytes128_atoms32);
   const std::uint64_t mode = d.swizzle == Swizzle::bytes128  ? 1
                              : d.swizzle == Swizzle::bytes64 ? 2
                              : d.swizzle == Swizzle::bytes32 ? 3

@@ -25,15 +25,14 @@ namespace assay::ptx::tcgen05 {
 // Strides and stepping along K mean what they mean in matrix_descriptor.hpp; advance() is the same.
 struct MatrixOptions {
   bool leading_is_address = false;
-  bool atoms_of_32_bytes = false;  // of the 128-byte swizzle
 };
 __host__ __device__ constexpr std::uint64_t matrix_descriptor(const MatrixDescriptor& d,
                                                               const MatrixOptions& o = {}) {
-  const std::uint64_t mode = o.atoms_of_32_bytes              ? 1
-                             : d.swizzle == Swizzle::bytes128 ? 2
-                             : d.swizzle == Swizzle::bytes64  ? 4
-                             : d.swizzle == Swizzle::bytes32  ? 6
-                                                              : 0;
+  const std::uint64_t mode = d.swizzle == Swizzle::bytes128_atoms32 ? 1
+                             : d.swizzle == Swizzle::bytes128       ? 2
+                             : d.swizzle == Swizzle::bytes64        ? 4
+                             : d.swizzle == Swizzle::bytes32        ? 6
+                                                                    : 0;
   return encode_16_byte_units(d.start_address) | encode_16_byte_units(d.leading_byte_offset) << 16 |
          encode_16_byte_units(d.stride_byte_offset) << 32 | std::uint64_t{1} << 46 |
          std::uint64_t{d.base_offset & 7} << 49 | std::uint64_t{o.leading_is_address} << 52 |

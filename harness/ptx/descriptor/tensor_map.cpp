@@ -41,6 +41,8 @@ CUtensorMapSwizzle driver_swizzle(Swizzle swizzle) {
       return CU_TENSOR_MAP_SWIZZLE_64B;
     case Swizzle::bytes128:
       return CU_TENSOR_MAP_SWIZZLE_128B;
+    case Swizzle::bytes128_atoms32:
+      return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B;
     case Swizzle::none:
       break;
   }

@@ -73,7 +73,8 @@ bool takes_a_from_registers(const Instruction& instruction) {
 }  // namespace
 
 std::string_view name(Basis basis) {
-  constexpr std::string_view kNames[] = {"measured", "related", "pipe", "documented", "assumed"};
+  constexpr std::string_view kNames[] = {"measured",   "related",   "pipe",
+                                         "documented", "unchecked", "assumed"};
   return kNames[static_cast<std::size_t>(basis)];
 }
 
@@ -216,15 +217,18 @@ Cost CostTable::cost(const Instruction& instruction) const {
               fmt::format("{} in {}", fastest->first, fastest->second.cycles_source)};
   }
   if (const auto rate = documented_rate(instruction.opcode, pipe, arch_))
-    return {&pipe, 32 * (pipe.shared ? 1 : 4) / *rate, Basis::documented,
-            fmt::format("{} threads per clock and SM, CUDA C++ Programming Guide", *rate)};
+    return {&pipe, 32 * (pipe.shared ? 1 : 4) / rate->threads,
+            rate->checked ? Basis::documented : Basis::unchecked,
+            fmt::format("{} threads per clock and SM, {}", rate->threads,
+                        rate->checked ? "NVIDIA's table of throughputs"
+                                      : "not checked: not found in NVIDIA's table of throughputs")};
   return {&pipe, kAssumedCycles / (pipe.shared ? 4 : 1), Basis::assumed, "one issue slot"};
 }
 
 double CostTable::least_cycles(const Instruction& instruction) const {
   if (!instruction.predicate.empty() && instruction.predicate != "@PT") return 0;
   const Cost known = cost(instruction);
-  if (known.basis == Basis::documented || known.basis == Basis::assumed) return 0;
+  if (known.basis >= Basis::documented) return 0;
   if (is_move(instruction)) return std::min(known.cycles, 1.0);
   return known.basis == Basis::measured ? std::floor(known.cycles * 4) / 4 : 0;
 }

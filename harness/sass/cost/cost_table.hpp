@@ -19,6 +19,7 @@ enum class Basis : std::uint8_t {
   related,     // the same instruction with other modifiers, width or shape
   pipe,        // another instruction of the same pipe
   documented,  // NVIDIA's throughput table
+  unchecked,   // a rate of its pipe that was not found there
   assumed      // nothing is known: kAssumedCycles, or kAssumedLatency
 };
 std::string_view name(Basis basis);

@@ -22,10 +22,15 @@ const Pipe& pipe_called(std::string_view name);
 // The pipe of an opcode ("IMAD.MOV.U32"), "other" for opcodes the table does not know.
 const Pipe& documented_pipe(std::string_view opcode);
 
-// Threads per clock and SM for an opcode of the pipe, where NVIDIA documents them for the
-// architecture ("sm_90a").
-std::optional<double> documented_rate(std::string_view opcode, const Pipe& pipe,
-                                      std::string_view arch);
+// Threads per clock and SM for an opcode of the pipe on an architecture ("sm_90a"). Checked: as
+// NVIDIA's table of throughputs has it; otherwise as other instructions of the pipe.
+struct DocumentedRate {
+  double threads;
+  bool checked;
+  bool operator==(const DocumentedRate&) const = default;
+};
+std::optional<DocumentedRate> documented_rate(std::string_view opcode, const Pipe& pipe,
+                                              std::string_view arch);
 
 bool is_matrix(const Instruction& instruction);         // of any kind: HMMA, HGMMA, UTCHMMA, ...
 bool is_warpgroup_mma(const Instruction& instruction);  // asynchronous: HGMMA, QGMMA, IGMMA, BGMMA

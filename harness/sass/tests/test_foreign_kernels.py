@@ -29,3 +29,25 @@ def test_median_error(rows):
 
 def test_page_is_of_this_build(rows):
     assert (ROOT / "docs/predictions.md").read_text() == compare.page(rows, FOLDER)
+
+
+def test_reasons_lead_to_what_was_measured(rows):
+    given = [row for row in rows if compare.explanation(row) not in ("", "not explained")]
+    assert {row.name for row in given} == {"conv_3x3", "saxpy", "transpose"}
+    for row in given:
+        assert compare.reason(row.name, row.warps).cycles == pytest.approx(row.measured, rel=0.05), row.name
+
+
+def test_a_reason_of_other_cycles_explains_nothing():
+    def loop(name, measured):
+        return compare.Comparison(name, 64, measured, measured / 2, 1, "lsu")
+
+    assert "1152" in compare.explanation(loop("conv_3x3", 1152))
+    assert compare.explanation(loop("conv_3x3", 2000)) == "not explained"
+    assert compare.explanation(loop("rms_norm", 2000)) == "not explained"
+
+
+def test_words_of_one_bank_come_one_after_the_other():
+    assert compare.shared_cycles(list(range(32))) == 1
+    assert compare.shared_cycles([7] * 32) == 1
+    assert compare.shared_cycles([32 * lane for lane in range(32)]) == 32

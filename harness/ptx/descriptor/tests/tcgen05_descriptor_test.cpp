@@ -34,6 +34,7 @@ TEST(Tcgen05MatrixDescriptor, HasASwizzleFieldOfThreeBits) {
     return bits(matrix_descriptor(MatrixDescriptor{0, 0, 0, swizzle}), 61, 63);
   };
   EXPECT_EQ(mode(Swizzle::none), 0u);
+  EXPECT_EQ(mode(Swizzle::bytes128_atoms32), 1u);
   EXPECT_EQ(mode(Swizzle::bytes128), 2u);
   EXPECT_EQ(mode(Swizzle::bytes64), 4u);
   EXPECT_EQ(mode(Swizzle::bytes32), 6u);
@@ -46,7 +47,6 @@ TEST(Tcgen05MatrixDescriptor, OptionsHaveBitsOfTheirOwn) {
   EXPECT_EQ(matrix_descriptor(shifted) ^ matrix_descriptor(kPlain), std::uint64_t{7} << 49);
   EXPECT_EQ(matrix_descriptor(kPlain, {.leading_is_address = true}) ^ matrix_descriptor(kPlain),
             std::uint64_t{1} << 52);
-  EXPECT_EQ(bits(matrix_descriptor(kPlain, {.atoms_of_32_bytes = true}), 61, 63), 1u);
   EXPECT_EQ(bits(matrix_descriptor(kPlain), 53, 60), 0u);
 }
 

@@ -43,6 +43,11 @@ TEST(TensorMap, SaysWhatIsWrong) {
             }),
             "rows of the box are 256 bytes, more than the 128-byte swizzle holds");
   EXPECT_EQ(refusal([](auto& s) {
+              s.box = {128, 64};
+              s.swizzle = Swizzle::bytes128_atoms32;
+            }),
+            "rows of the box are 256 bytes, more than the 128-byte swizzle holds");
+  EXPECT_EQ(refusal([](auto& s) {
               s.box = {4, 64};
             }),
             "rows of the box are 8 bytes, which is not a multiple of 16");

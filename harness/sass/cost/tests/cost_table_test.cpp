@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "harness/target_table.hpp"
 #include "harness/tests/scratch.hpp"
 
 namespace assay::sass {
@@ -138,28 +139,70 @@ TEST_F(CostTableTest, MatrixInstructionsByShape) {
   expect(costs, hgmma(8, ss), "tensor", 32, Basis::related);  // the knee is not known
 }
 
-// CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions".
+std::optional<DocumentedRate> rate(const char* opcode, std::string_view arch) {
+  return documented_rate(opcode, documented_pipe(opcode), arch);
+}
+
+// "Throughput of Native Arithmetic Instructions" of the CUDA C++ Programming Guide and the Best
+// Practices Guide.
 TEST(DocumentedRates, WhereTargetsDiffer) {
-  const auto rate = [](const char* opcode, const char* arch) {
-    return documented_rate(opcode, documented_pipe(opcode), arch).value_or(0);
-  };
   struct Row {
     const char* arch;
-    double fadd, hfma2, dfma;
+    double fadd, hfma2, dfma, iadd3, shfl;
   };
   for (const Row& row :
-       {Row{"sm_75", 64, 64, 2}, Row{"sm_80", 64, 128, 32}, Row{"sm_86", 128, 64, 2},
-        Row{"sm_89", 128, 64, 2}, Row{"sm_90a", 128, 128, 64}, Row{"sm_100", 128, 64, 64},
-        Row{"sm_120a", 128, 64, 2}}) {
-    EXPECT_EQ(rate("FADD", row.arch), row.fadd) << row.arch;
-    EXPECT_EQ(rate("HFMA2.BF16_V2", row.arch), row.hfma2) << row.arch;
-    EXPECT_EQ(rate("DFMA", row.arch), row.dfma) << row.arch;
-    EXPECT_EQ(rate("IMAD", row.arch), 64) << row.arch;
-    EXPECT_EQ(rate("LOP3.LUT", row.arch), 64) << row.arch;
-    EXPECT_EQ(rate("MUFU.EX2", row.arch), 16) << row.arch;
-    EXPECT_EQ(rate("SHFL.BFLY", row.arch), 32) << row.arch;
+       {Row{"sm_75", 64, 64, 2, 64, 16}, Row{"sm_80", 64, 128, 32, 64, 32},
+        Row{"sm_89", 128, 64, 2, 64, 32}, Row{"sm_90a", 128, 128, 64, 64, 32},
+        Row{"sm_120a", 128, 64, 2, 128, 32}, Row{"sm_121a", 128, 64, 2, 128, 32}}) {
+    EXPECT_EQ(rate("FADD", row.arch), (DocumentedRate{row.fadd, true})) << row.arch;
+    EXPECT_EQ(rate("HFMA2", row.arch), (DocumentedRate{row.hfma2, true})) << row.arch;
+    EXPECT_EQ(rate("DFMA", row.arch), (DocumentedRate{row.dfma, true})) << row.arch;
+    EXPECT_EQ(rate("IADD3", row.arch), (DocumentedRate{row.iadd3, true})) << row.arch;
+    EXPECT_EQ(rate("SHFL.BFLY", row.arch), (DocumentedRate{row.shfl, true})) << row.arch;
+    EXPECT_EQ(rate("LOP3.LUT", row.arch), (DocumentedRate{64, true})) << row.arch;
   }
-  EXPECT_EQ(rate("FADD", "sm_70"), 0);  // nothing is claimed of what was not looked up
+  EXPECT_EQ(rate("FFMA", "sm_86"), (DocumentedRate{128, true}));
+  EXPECT_EQ(rate("DFMA", "sm_100"), (DocumentedRate{64, true}));
+  EXPECT_EQ(rate("F2I.TRUNC.NTZ", "sm_90"), (DocumentedRate{16, true}));
+  EXPECT_EQ(rate("F2I.TRUNC.NTZ", "sm_120"), (DocumentedRate{2, true}));
+}
+
+TEST(DocumentedRates, SayWhatWasNotChecked) {
+  EXPECT_EQ(rate("HFMA2", "sm_86"), (DocumentedRate{64, false}));  // sources disagree
+  EXPECT_EQ(rate("FADD", "sm_87"), (DocumentedRate{128, false}));  // the table has no such column
+  EXPECT_EQ(rate("DFMA", "sm_103a"), (DocumentedRate{2, false}));
+  EXPECT_EQ(rate("PRMT", "sm_90"), (DocumentedRate{64, false}));  // nor such a row
+  EXPECT_EQ(rate("IMAD", "sm_120"), (DocumentedRate{64, true}));
+  EXPECT_EQ(rate("IMAD.WIDE.U32", "sm_120"), (DocumentedRate{64, false}));
+  EXPECT_EQ(rate("HFMA2.BF16_V2", "sm_80"), (DocumentedRate{128, false}));
+  EXPECT_EQ(rate("LDS.128", "sm_90"), (DocumentedRate{32, false}));
+  EXPECT_EQ(rate("F2F.F64.F32", "sm_90"), (DocumentedRate{16, false}));
+  EXPECT_EQ(rate("FADD", "sm_70"), std::nullopt);  // nothing is claimed of what was not looked up
+}
+
+TEST(DocumentedRates, AgreeWithTheTableOfTargets) {
+  for (const TargetRow& row : kTargetTable) {
+    const auto expect_same = [&](const char* opcode, double known) {
+      const auto documented = rate(opcode, row.name);
+      if (known <= 0 || !documented || !documented->checked) return;
+      EXPECT_EQ(documented->threads, known) << opcode << " on " << row.name;
+    };
+    expect_same("HFMA2", row.scalar.half2);
+    expect_same("DFMA", row.scalar.f64);
+    expect_same("IADD3", row.scalar.iadd3);
+    expect_same("MUFU.EX2", row.scalar.ex2);
+  }
+}
+
+TEST_F(CostTableTest, AnUncheckedRateSaysSo) {
+  const CostTable costs = table();
+  const Cost checked = costs.cost({.opcode = "LOP3.LUT"}),
+             unchecked = costs.cost({.opcode = "PRMT"});
+  EXPECT_EQ(name(checked.basis), "documented");
+  EXPECT_EQ(name(unchecked.basis), "unchecked");
+  EXPECT_EQ(checked.source.find("not checked"), std::string::npos);
+  EXPECT_NE(unchecked.source.find("not checked"), std::string::npos) << unchecked.source;
+  EXPECT_EQ(costs.least_cycles({.opcode = "PRMT"}), 0);
 }
 
 TEST_F(CostTableTest, FilesThatAreNoTables) {
