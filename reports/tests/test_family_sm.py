@@ -136,17 +136,17 @@ def test_of_runs_of_which_only_some_instructions_are_settled_the_others_have_no_
 def test_an_instruction_that_was_not_saturated_alone_is_judged_in_no_pair(best, judged):
     make = Maker(1)
     machine_runs.pipes(make)
-    fadd = make.run.measurements[2]
-    fadd.params["instruction"] = "sass/hfma2/f16x2"
-    fadd.metrics["ops_per_clock_per_sm"] = make.metric("ops_per_clock_per_sm", 60.0, width=0)
-    fadd.sass["loop"] = {"HFMA2": 96, "BRA": 1, "ISETP.NE.U32.AND": 1, "UIADD3": 1}
+    hfma2 = make.run.measurements[2]
+    hfma2.params["instruction"] = "sass/hfma2/f16x2"
+    hfma2.metrics["ops_per_clock_per_sm"] = make.metric("ops_per_clock_per_sm", 60.0, width=0)
+    hfma2.sass["loop"] = {"HFMA2": 47, "HFMA2.MMA": 49, "BRA": 1, "ISETP.NE.U32.AND": 1, "UIADD3": 1}
     for name, opcode, rate in (("f16x2_uniform", "HFMA2", best), ("f16x2_relu", "HFMA2.RELU", 128.0)):
         m = make.add(f"sass/hfma2/{name}", ops_per_clock_per_sm=rate, latency_cycles=4)
         m.metrics["ops_per_clock_per_sm"].value = rate
-        m.sass["loop"] = {opcode: 96, "BRA": 1}
+        m.sass["loop"] = {opcode: 96, "HFMA2.MMA": 96, "BRA": 1}
     found = book(make.run)
     result = pipes.pipe_map(found, found.columns[0])
-    assert fadd.name == "sass/pipes/hfma2/f16x2"
+    assert hfma2.name == "sass/pipes/hfma2/f16x2"
     place = result.names.index("hfma2/f16x2")
     assert (place in [i for p in result.pipes for i in p.members]) is judged
     assert bool(pipes.np.isnan(result.index[place]).all()) is not judged

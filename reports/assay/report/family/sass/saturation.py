@@ -33,12 +33,12 @@ class Short:
 
 
 def short(book: Book, column: Column, m: Measurement) -> Short | None:
-    """How far a case of pairs fell short of the best rate of the same opcode; None where it did not, or where nothing
+    """How far a case of pairs fell short of the best rate of the same opcodes; None where it did not, or where nothing
     of the same unit was measured on a GPU of this name."""
-    instruction, opcode = str(m.params.get("instruction", "")), _opcode(m)
+    instruction, own = str(m.params.get("instruction", "")), _opcodes(m)
     group = "/".join(instruction.split("/")[:2]) + "/"
     rate = next((r for r in RATES if r in m.metrics), None)
-    if not instruction or rate is None or opcode is None:
+    if not instruction or rate is None or not own:
         return None
     alike = [
         Short(m.metrics[rate].value, other.metrics[rate].value, other.name, c)
@@ -46,15 +46,16 @@ def short(book: Book, column: Column, m: Measurement) -> Short | None:
         if other.name.startswith(group)
         and rate in other.metrics
         and gpu_name(c.run) == gpu_name(column.run)
-        and _opcode(other) == opcode
+        and _opcodes(other) == own
     ]
     best = max(alike, key=lambda s: s.best, default=None)
     # What controls the loop takes slots of the pipe too, and shorter loops have more of it.
     return best if best and best.rate * _with_control(m) < (1 - SHORT) * best.best else None
 
 
-def _opcode(m: Measurement) -> str | None:
-    return next((opcode for opcode, _ in opcodes(m, 1)), None)
+def _opcodes(m: Measurement) -> frozenset[str]:
+    """The assembler alternates between opcodes of one operation, such as HFMA2 and HFMA2.MMA."""
+    return frozenset(opcode for opcode, _ in opcodes(m))
 
 
 def _with_control(m: Measurement) -> float:
