@@ -85,9 +85,7 @@ def table(book: Book, column: Column) -> Table | None:
 
 def _over_time(book: Book, column: Column) -> list[str]:
     """What loads that were watched from their beginning show of clocks for which no reason is given."""
-    found = [
-        f"{load.name}: {'; '.join(over_time.in_words(load, column))}." for load in over_time.loads(book, column)
-    ]
+    found = [f"{load.name}: {'; '.join(over_time.in_words(load, column))}." for load in over_time.loads(book, column)]
     late = [min(given.values()) for load in over_time.loads(book, column) if (given := load.reasons_given)]
     if late:
         found.append(

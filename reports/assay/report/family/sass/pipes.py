@@ -320,7 +320,9 @@ def _in_blocks(found: PipeMap, of: str) -> Block:
     if found.agreement is not None:
         said = f"For {text.percent(found.agreement)} of {found.compared} instructions, pairs and the hardware's "
         from_runs = " and ".join(column.tag for column in found.sources if column.tag)
-        said += f"counters{f' (run {from_runs})' if from_runs else ''} name the same pipe." + (" Not for:" if found.disagreements else "")
+        said += f"counters{f' (run {from_runs})' if from_runs else ''} name the same pipe." + (
+            " Not for:" if found.disagreements else ""
+        )
         blocks += [sentence(said), Bullets([f"{line}." for line in found.disagreements])]
     else:
         how = [Span("No counters to compare with: run "), Span("assay run --counters '^sass/pipes/'", kind="code")]
