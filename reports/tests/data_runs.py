@@ -167,7 +167,7 @@ def tma(make: Exact) -> None:
 
 def launch(make: Exact) -> None:
     make.put("launch/empty/stream", time_us=2.9, cpu_us=2.9, gpu_gap_us=1.7, latency_us=8.1)
-    make.put("launch/empty/graph", time_us=0.7, cpu_us=0.02, gpu_gap_us=0.8, latency_us=5.9)
+    make.put("launch/empty/graph", time_us=0.7, cpu_us=0.02, gpu_gap_us=0.8, interval_us=0.7, latency_us=5.9)
     make.put("launch/call/stream_sync", time_us=8.2, cpu_us=1.3)
     make.put("launch/call/memset/4", time_us=1.1, cpu_us=0.7)
     make.put("launch/graph/chain", None, curve("latency_us", "us", "nodes", [1, 8, 64], [6.4, 15, 70]), latency_us=6.4)

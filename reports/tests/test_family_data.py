@@ -185,6 +185,37 @@ def test_launches_and_workers(book):
     assert "kernels of 5 µs: streams 320 thousand/s (2.1 × one worker), 95 % of it with 8 workers" in words
 
 
+def ways(found):
+    block = blocks(found)[18]
+    return said(block), next(t for t in block.tables if t.name.startswith("An empty kernel by how it is launched"))
+
+
+def test_a_gap_that_is_longer_than_an_interval_says_of_which_kernels_each_is(book):
+    words, table = ways(book)
+    assert "empty kernels on the GPU, from one to the next: graph 0.7 µs" in words
+    assert "between the work of two, kernels of 4 µs with time stamps: stream 1.7 µs" in words
+    (note,) = table.notes
+    assert note.endswith("So the second may exceed the first: a node of a graph.") and "write time stamps" in note
+    assert "from process to process" not in words
+
+
+def test_what_a_launch_takes_from_process_to_process_is_said_where_it_differs():
+    runs = [data_runs.data(), data_runs.data()]
+    for run, graph, stream in zip(runs, (0.50, 0.68), (2.9, 2.91)):
+        for m in run.measurements:
+            if m.name in ("launch/empty/graph", "launch/empty/stream"):
+                m.metrics["time_us"].value = graph if m.name.endswith("graph") else stream
+    words, table = ways(model.build(runs))
+    assert "a node of a graph 0.5 to 0.68 µs in 2 processes" in words and "a kernel into a stream 2.9 to" not in words
+    assert table.notes[-1].endswith("a node of a graph 0.5 to 0.68 µs in 2 processes.")
+    one = Run(runs[0].environment, [*runs[0].measurements, *(m for m in runs[1].measurements)])
+    for i, m in enumerate(one.measurements):
+        m.repetition = int(i >= len(runs[0].measurements))
+    assert "a node of a graph 0.5 to 0.68 µs in 2 processes" in ways(model.build([one]))[0]
+    runs[1].environment = {**runs[1].environment, "gpu": {**runs[1].gpu, "name": "NVIDIA H100"}}
+    assert "from process to process" not in ways(model.build(runs))[0]
+
+
 def test_placement_and_what_no_code_knows_of(book):
     block = blocks(book)[19]
     words = said(block)

@@ -84,6 +84,78 @@ def test_fp64_and_tensor_cores_are_one_pipe_where_the_counters_say_so(joint, lab
     assert result.agreement == agreement
 
 
+def counted_run(started, joint, tensor="tensor"):
+    """Four instructions in pairs, whose counters have the joint pipe or not."""
+    make = Maker(1)
+    make.run.extra["run"] = {"started": started}
+    alone = {"dadd": ("fp64", 2.0), "dmul": ("fp64", 2.0), "dfma": ("fp64", 2.0), "hmma": (tensor, 4.0)}
+    for i, (name, (pipe, cycles)) in enumerate(alone.items()):
+        m = make.add(f"sass/pipes/{name}", cycles_per_instruction=cycles, params={"opcode": name.upper()})
+        partners = list(alone)[i + 1 :]
+        m.series = [
+            machine_runs.series("pair_cycles", [cycles + alone[p][1] for p in partners], "cycle", partner=partners)
+        ]
+        machine_runs.counters(m, **{pipe: 1.0})
+        m.counters |= {"sm__cycles_active.avg": 1e6} | ({"sm__pipe_shared_cycles_active.avg": joint} if joint else {})
+    return make.run
+
+
+SETTLED, STALE = ("2026-11-21T08:00:00Z", 3.9e6), ("2026-11-21T07:00:00Z", None)
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [[STALE, SETTLED], [SETTLED, STALE], [("2026-11-22T07:00:00Z", None), SETTLED]],
+    ids=["older", "behind", "newer"],
+)
+def test_counters_that_do_not_settle_a_pipe_say_nothing_beside_those_that_do(runs):
+    found = book(*(counted_run(*run) for run in runs))
+    for column in found.columns:
+        result = pipes.pipe_map(found, column)
+        assert [p.label for p in result.pipes] == ["shared"] and not result.disagreements
+        assert [c.run.extra["run"]["started"] for c in result.sources] == [SETTLED[0]]
+
+
+def test_counters_are_of_the_newest_run_and_never_of_two_kinds_of_gpu():
+    newest, other = counted_run("2026-11-23T08:00:00Z", 3.9e6, "fp64"), counted_run("2026-11-24T08:00:00Z", 3.9e6)
+    other.environment["gpu"]["name"] = "NVIDIA H100"
+    found = book(counted_run(*SETTLED), newest, other)
+    pipes_of = [dict(pipes.pipe_map(found, c).counted[3]) for c in found.columns]
+    assert [list(p)[0] for p in pipes_of] == ["fp64", "fp64", "tensor"]
+
+
+def test_of_runs_of_which_only_some_instructions_are_settled_the_others_have_no_counters():
+    part = counted_run(*SETTLED)
+    part.measurements = part.measurements[:3]
+    found = book(counted_run(*STALE), part)
+    result = pipes.pipe_map(found, found.columns[0])
+    assert [bool(c) for c in result.counted] == [True, True, True, False] and result.compared == 3
+
+
+@pytest.mark.parametrize(("best", "judged"), [(63.0, True), (70.0, False)])
+def test_an_instruction_that_was_not_saturated_alone_is_judged_in_no_pair(best, judged):
+    make = Maker(1)
+    machine_runs.pipes(make)
+    hfma2 = make.run.measurements[2]
+    hfma2.params["instruction"] = "sass/hfma2/f16x2"
+    hfma2.metrics["ops_per_clock_per_sm"] = make.metric("ops_per_clock_per_sm", 60.0, width=0)
+    hfma2.sass["loop"] = {"HFMA2": 47, "HFMA2.MMA": 49, "BRA": 1, "ISETP.NE.U32.AND": 1, "UIADD3": 1}
+    for name, opcode, rate in (("f16x2_uniform", "HFMA2", best), ("f16x2_relu", "HFMA2.RELU", 128.0)):
+        m = make.add(f"sass/hfma2/{name}", ops_per_clock_per_sm=rate, latency_cycles=4)
+        m.metrics["ops_per_clock_per_sm"].value = rate
+        m.sass["loop"] = {opcode: 96, "HFMA2.MMA": 96, "BRA": 1}
+    found = book(make.run)
+    result = pipes.pipe_map(found, found.columns[0])
+    assert hfma2.name == "sass/pipes/hfma2/f16x2"
+    place = result.names.index("hfma2/f16x2")
+    assert (place in [i for p in result.pipes for i in p.members]) is judged
+    assert bool(pipes.np.isnan(result.index[place]).all()) is not judged
+    assert (place in result.short) is not judged and result.compared == (7 if judged else 6)
+    picture = pipes.picture(found, found.columns[0])
+    words = "not saturated, not judged: HFMA2: 60.0 alone, 70.0 in sass/hfma2/f16x2_uniform"
+    assert (words in picture.svg) is not judged
+
+
 def test_an_instruction_that_queues_with_two_pipes_goes_where_it_does_so_most():
     # 0 and 1 are one pipe, 2 and 3 another; 4 queues with 0 and 1, and half so with 2 and 3.
     shared = pipes.np.array(

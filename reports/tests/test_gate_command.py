@@ -2,6 +2,7 @@
 """The gate's command line: exit codes, and what it writes for people and for machines."""
 
 import json
+import time
 from xml.etree import ElementTree
 
 import pytest
@@ -80,6 +81,23 @@ def test_exit_codes(gate, base, candidate, options, code, words):
 def test_usage_errors(gate, options):
     code, _, err = gate([measurement()], [measurement()], *options)
     assert code == 2 and "error: " in err
+
+
+@pytest.mark.parametrize("option", ["--filter", "--metric"])
+@pytest.mark.parametrize("expression", ["(", "(?=a)", r"(a)\1", "a{1001}", "((a{99}){99}){99}", "\udcff", "(" + "x" * 50_000])
+def test_an_expression_that_is_none_names_its_option_and_the_mend(gate, option, expression):
+    code, _, err = gate([measurement()], [measurement()], option, expression)
+    (line,) = [line for line in err.splitlines() if "error: " in line]
+    assert code == 2 and f"argument {option}: " in line and "write it in RE2's syntax" in line and len(line) < 1000
+
+
+@pytest.mark.parametrize("option", ["--filter", "--metric"])
+@pytest.mark.parametrize("expression", ["(a+)+$", "(a|aa)+$", "(.*a){25}$", "x*" * 20_000 + "y"])
+def test_an_exponential_expression_ends_at_once(gate, option, expression):
+    long = measurement("a" * 250 + "_b", metric="a" * 60 + "_b")
+    began = time.process_time()
+    gate([long], [long], option, expression)
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(

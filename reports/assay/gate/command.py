@@ -6,16 +6,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+import re2
 
 from assay import __version__, files
 from assay.gate import present
 from assay.gate.compare import Result, Rules, Verdict, compare
 from assay.gate.sides import IncomparableRuns
-from assay.plain_text import one_line
+from assay.plain_text import CUT, one_line
 from assay.program import Exit, command, complain, say, write_file
 
 
@@ -71,10 +72,18 @@ def _percentage(text: str) -> float:
 
 
 def _expression(text: str) -> str:
+    """RE2 takes time in proportion to the text, whatever the expression is; Python's own engine may take for ever."""
+    options = re2.Options()
+    options.log_errors = False
     try:
-        re.compile(text)
-    except re.error as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a regular expression: {error}") from None
+        re2.compile(text, options)
+    except (re2.error, UnicodeError) as error:
+        why = error.args[0]
+        why = why.decode(errors="replace") if isinstance(why, bytes) else "it is not UTF-8"
+        raise argparse.ArgumentTypeError(
+            f"{one_line(repr(text), CUT)} is not a regular expression: {one_line(why, CUT)}; write it in RE2's syntax, as `assay run` takes it, "
+            "without look-around and backreferences"
+        ) from None
     return text
 
 

@@ -12,12 +12,12 @@ counts as one value. With a single one, its interval is widened by a floor that 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
+import re2
 
 from assay.files import Measurement, Metric, Run
 from assay.gate.sides import SHARED, cases, check_agreement, check_machines, check_metric, check_sources
@@ -199,7 +199,7 @@ def _metrics_to_compare(measurement: Measurement, domain: str, rules: Rules) -> 
     a time or rate is converted by the SM clock it was measured at (`_on_one_clock`).
     """
     if rules.metric:
-        return [name for name in measurement.metrics if re.search(rules.metric, name)]
+        return [name for name in measurement.metrics if re2.search(rules.metric, name)]
     names = list(measurement.metrics)
     if measurement.primary in measurement.metrics:
         names.insert(0, measurement.primary)

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+import re2
 
 from assay.files import Measurement, Metric, Run, RunFileError
 from assay.files.run_check import impossible
@@ -63,7 +64,7 @@ def cases(run: Run, name: str | None) -> dict[str, list[Measurement]]:
     """Our own measurements by name, those that match; each list in order of repetition."""
     found: dict[str, dict[int, Measurement]] = {}
     for m in run.measurements:
-        if m.source is not None or (name and not re.search(name, m.name)):
+        if m.source is not None or (name and not re2.search(name, m.name)):
             continue
         repetitions = found.setdefault(m.name, {})
         if (number := m.repetition or 0) in repetitions:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from assay.files import Measurement, Series
 
+from .counters import counted
+from .identity import gpu_name
 from .model import Book, Number
 
 RATES = ("flop_per_clock_per_sm", "ops_per_clock_per_sm")
@@ -98,6 +100,15 @@ def mark(m: Measurement) -> tuple[str, str]:
     return sign, f"built and disassembled, not run: {word}"
 
 
+def _pipes(book: Book, name: str) -> list[tuple[str, float]]:
+    """The pipes by the counters that speak for the first GPU that has some."""
+    for kind in dict.fromkeys(gpu_name(column.run) for column in book.columns):
+        speaking = counted(book, kind).get(name)
+        if speaking and (found := pipes(speaking[1])):
+            return found
+    return []
+
+
 def _numbers(book: Book, name: str, metric: str) -> list[Number | None]:
     row = book.row(name, metric)
     return row.numbers if row else [None] * len(book.columns)
@@ -140,7 +151,7 @@ def _measured(book: Book, name: str, ms: list[Measurement | None]) -> Instructio
             f"{m.params['warps']} × {m.params['chains']}" if m and {"warps", "chains"} <= m.params.keys() else ""
             for m in ms
         ],
-        next((p for m in here if (p := pipes(m))), []),
+        _pipes(book, name),
         any((m.sass or {}).get("emulated") or "emulated" in m.flags for m in here),
         next((s for m in here if (s := sweep(m))), None),
         {m.sass["target"]: ("●", "measured") for m in here if m.sass and "target" in m.sass},

@@ -81,8 +81,8 @@ class Figure:
 
 
 @contextmanager
-def axes(height: float, width: float = WIDTH) -> Any:
-    """(figure, axes) in the page's style. Matplotlib is imported here, when a figure is first drawn."""
+def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) -> Any:
+    """(figure, axes) in the page's style; of several panels, (rows, columns), an array of axes. Matplotlib is imported here, when a figure is first drawn."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -92,7 +92,7 @@ def axes(height: float, width: float = WIDTH) -> Any:
     with matplotlib.rc_context(STYLE):
         canvas = Canvas(figsize=(width, height), dpi=DPI, layout="constrained")
         FigureCanvasSVG(canvas)  # so that texts are measured as they will be set
-        yield canvas, canvas.subplots()
+        yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
 
 def finish(canvas: Any, key: str, title: str, description: str, note: str = "") -> Figure:

@@ -10,6 +10,7 @@ from assay.files import Measurement
 from ..block.kinds import Cell, Table
 from ..book import text
 from ..book.model import Book, Column
+from ..family.tensor_core import over_time
 
 BELOW = 0.02  # of the highest clock: less is how the clock is read
 NO_REASON = "no reason reported"
@@ -78,7 +79,21 @@ def table(book: Book, column: Column) -> Table | None:
     note = (
         "Power is that of the whole board, a mean over tens of milliseconds: a short burst may draw more than it shows."
     )
-    return Table(caption, head, rows, [note])
+    silent = any(not m.conditions.get("throttle") for m in slow(book, column))
+    return Table(caption, head, rows, [note, *(_over_time(book, column) if silent else [])])
+
+
+def _over_time(book: Book, column: Column) -> list[str]:
+    """What loads that were watched from their beginning show of clocks for which no reason is given."""
+    found = [f"{load.name}: {'; '.join(over_time.in_words(load, column))}." for load in over_time.loads(book, column)]
+    late = [min(given.values()) for load in over_time.loads(book, column) if (given := load.reasons_given)]
+    if late:
+        found.append(
+            f"The driver's first reason came {min(late):g}{text.THIN}ms or more after a load began: "
+            "a case may be over before."
+        )
+    lead = "Loads that were watched from their beginning (tensor_core/power_over_time) show:"
+    return [f"{lead} {' '.join(found)}"] if found else []
 
 
 def _clock(m: Measurement) -> float | None:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from assay.files import Measurement
+
 from ...answer.findings import Part, lines
 from ...block.kinds import Block, Cell, Evidence, Table
 from ...block.tables import metric_table, of_column, who
 from ...book import labels, text
+from ...book.identity import gpu_name
 from ...book.model import Book, Column
 from ...draw import curves
 from ...draw.curves import Axis, Line
@@ -38,19 +41,24 @@ CALLS = {
 COSTS = {
     "time_us": "each, in a row, µs",
     "cpu_us": "CPU, µs",
-    "gpu_gap_us": "between kernels, µs",
+    "interval_us": "from one to the next, µs",
+    "gpu_gap_us": "between the work of two, µs",
     "latency_us": "until the CPU sees the end, µs",
     "gpu_gap_saved_us": "less than plain, µs",
     "resident_kernels": "kernels on the GPU at once",
 }
+GAP = "between the work of two is of kernels that work for 4 µs and write time stamps, with their begin and end"
+APART = 0.1  # of the least: more is not how well a time repeats
 MICROSECONDS = Axis("µs")
 
 
 def evidence(book: Book) -> list[Block]:
     found = Evidence(18, "assay run '^launch/'")
     found.findings += lines(book, "an empty kernel, each in a row", lambda c: each(book, c))
+    found.findings += lines(book, "the same, from process to process", lambda c: apart(book, c))
     found.findings += lines(book, "until the CPU sees its end", lambda c: seen(book, c))
-    found.findings += lines(book, "on the GPU from the end of one to the next", lambda c: gaps(book, c))
+    found.findings += lines(book, "empty kernels on the GPU, from one to the next", lambda c: intervals(book, c))
+    found.findings += lines(book, "between the work of two, kernels of 4 µs with time stamps", lambda c: gaps(book, c))
     found.findings += lines(book, "small copies and events", lambda c: calls(book, c))
     for column in book.columns[:4]:
         found.draw(graph_size(book, column))
@@ -87,6 +95,11 @@ def each(book: Book, column: Column) -> list[Part]:
 def seen(book: Book, column: Column) -> list[Part]:
     names = {"call/flag": "a flag it watches", "call/stream_sync": "stream", "call/event_sync": "event"}
     return _parts(book, column, "time_us", {**names, "call/event_sync_blocking": "event, asleep"})
+
+
+def intervals(book: Book, column: Column) -> list[Part]:
+    names = {"empty/stream": "stream", "empty/programmatic": "programmatic", "empty/graph": "graph"}
+    return _parts(book, column, "interval_us", names)
 
 
 def gaps(book: Book, column: Column) -> list[Part]:
@@ -157,12 +170,41 @@ def ways_table(book: Book, column: Column) -> Table | None:
     table = metric_table(f"An empty kernel by how it is launched{who(book, column)}", column, rows, COSTS, "Way", _us)
     if table is None:
         return None
+    table.notes = _gap_above(rows)
+    if found := apart(book, column):
+        table.notes.append(f"Each, in a row, differs from process to process: {'; '.join(said for said, _ in found)}.")
     others = [_published(book, column, m.name) for _, m in rows]
     if any(others):
         table.head.append("Published, each")
         for row, said in zip(table.rows, others):
             row.append(Cell(said, kind="published"))
     return table
+
+
+def _gap_above(rows: list[tuple[str, Measurement]]) -> list[str]:
+    """Why a gap between two kernels may be longer than from one to the next."""
+    both = [(words, m) for words, m in rows if {"interval_us", "gpu_gap_us"} <= m.metrics.keys()]
+    if not both:
+        return []
+    said = f"From one to the next is of empty kernels; {GAP}."
+    if above := [words for words, m in both if m.value("gpu_gap_us") > m.value("interval_us")]:
+        said += f" So the second may exceed the first: {', '.join(above)}."
+    return [said]
+
+
+def apart(book: Book, column: Column) -> list[Part]:
+    """Which of the ways took one time in one process and another in the next, on GPUs of this name."""
+    found = []
+    for name, words in WAYS.items():
+        row = book.row(f"launch/{name}", "time_us")
+        if row is None or row.numbers[column.index] is None:
+            continue
+        alike = [n for c, n in zip(book.columns, row.numbers) if n and gpu_name(c.run) == gpu_name(column.run)]
+        values = [v for n in alike for v in n.processes or (n.value,)]
+        if len(values) > 1 and max(values) > (1 + APART) * min(values):
+            said = f"{words} {_us(min(values))} to {_us(max(values))} µs in {len(values)} processes"
+            found.append((said, row.numbers[column.index].anchor))
+    return found
 
 
 def _published(book: Book, column: Column, name: str) -> str:

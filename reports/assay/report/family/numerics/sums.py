@@ -16,6 +16,7 @@ from ...block.kinds import EMPTY, Block, Cell, Facts, Span, Table, figures
 from ...book import labels, text
 from ...book.model import Book, Column, Row
 from ...draw.svg import MUTED, PAPER, SERIES, Figure, axes, finish, spread
+from . import fp8
 
 ACCUMULATE = "numerics/accumulate/"
 GROWTH = "numerics/error_growth/"
@@ -212,7 +213,7 @@ def _distinct(names: list[str], curves: list[tuple[str, str, list[tuple[float, f
 
 
 def rounding(book: Book, question: Question) -> Answer:
-    """What each type's sums keep, and what promoting them gains."""
+    """What each type's sums keep, how an FP8 mma.sync adds, and what promoting them gains."""
     by_name: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
     for column in book.columns:
         for card in cards(book, column):
@@ -225,6 +226,7 @@ def rounding(book: Book, question: Question) -> Answer:
         answer.findings += lines(
             book, label, lambda c, found=by_name[key]: [found[c.index]] if c.index in found else []
         )
+    answer.findings += fp8.findings(book)
     for row in book.find(r"numerics/error_growth/wgmma/(e4m3|bf16)", "promotion_gain"):
 
         def gain(column: Column, row: Row = row) -> list[Part]:

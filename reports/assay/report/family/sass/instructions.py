@@ -9,19 +9,20 @@ from ...block.kinds import Page, Searchable
 from ...book import interval, text
 from ...book.instructions import instructions
 from ...book.model import Book, Column
-from . import pipes
+from . import operands, pipes
 
 PAGE = "instructions.html"
 
 
 def pipelines(book: Book, question: Question) -> Answer:
-    """A few common instructions, the pipes that pairs show, and whether the counters agree."""
+    """A few common instructions, operands of multiply-adds, the pipes that pairs show, and whether counters agree."""
     answer = picked(book, question)
     count = sum(1 for row in instructions(book) if row.first_rate or row.first_latency)
     if count:
         answer.findings.insert(0, one_line("all of them", f"{count} instructions in one table", PAGE))
         answer.more = 0
 
+    answer.findings += operands.findings(book)
     known = pipes.best_known(book)
 
     def shared(column: Column) -> list[Part]:

@@ -13,7 +13,9 @@ linkage, in which a cluster is as good as the worst of its pairs. It is greedy, 
 ports (mma.sync does) queue with members of several clusters: at the end each goes where it interferes most on average.
 
 Two of the pipes that the counters name may be one for a scheduler: sm__pipe_shared_cycles_active counts what FP64 and
-tensor cores do on chips where they share their dispatch.
+tensor cores do on chips where they share their dispatch. Which run's counters are taken is said in book/counters.py.
+
+An instruction that alone was slower than it can be is judged in no pair and stands in no cluster (saturation.py).
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ import numpy as np
 from assay.files import Measurement
 
 from ...block.kinds import Block, Bullets, Facts, Figures, Fold, Paragraph, Part, Span, sentence
-from ...book import text
+from ...book import counters, text
+from ...book.identity import gpu_name
 from ...book.instructions import pipes as counted_pipes
 from ...book.model import Book, Column
 from ...draw import cells
 from ...draw.svg import Figure
+from .saturation import Short, short
 
 PREFIX = "sass/pipes/"
 ISSUE_SLOTS = 2  # that a pair needs
@@ -64,10 +68,12 @@ class PipeMap:
     pipes: list[Pipe] = field(default_factory=list)  # in the order of the picture
     disagreements: list[str] = field(default_factory=list)
     across: list[str] = field(default_factory=list)  # pairs on different pipes that queue all the same
+    short: dict[int, Short] = field(default_factory=dict)  # those that did not keep their pipe busy alone
+    sources: list[Column] = field(default_factory=list)  # runs whose counters these are
 
     @property
     def compared(self) -> int:
-        return sum(1 for pipes in self.counted if pipes)
+        return sum(1 for i, pipes in enumerate(self.counted) if pipes and i not in self.short)
 
     @property
     def agreement(self) -> float | None:
@@ -107,6 +113,12 @@ def pipe_map(book: Book, column: Column) -> PipeMap | None:
             if partner in place:
                 pair[place[name], place[partner]] = pair[place[partner], place[name]] = cycles
     index = np.array([[interference(a, b, pair[i, j]) for j, b in enumerate(alone)] for i, a in enumerate(alone)])
+    unsaturated = {i: said for i, n in enumerate(names) if (said := short(book, column, found[n]))}
+    if len(names) - len(unsaturated) < 3:
+        return None
+    index[list(unsaturated), :] = index[:, list(unsaturated)] = np.nan
+    of_kind = counters.counted(book, gpu_name(column.run))
+    speaking = counters.alike({name: of_kind[name] for n in names if (name := PREFIX + n) in of_kind})
     result = PipeMap(
         column,
         names,
@@ -114,7 +126,9 @@ def pipe_map(book: Book, column: Column) -> PipeMap | None:
         alone,
         pair,
         index,
-        [_counted(found[n]) for n in names],
+        [_counted(speaking[PREFIX + n][1]) if PREFIX + n in speaking else [] for n in names],
+        short=unsaturated,
+        sources=list(dict.fromkeys(speaking[PREFIX + n][0] for n in names if PREFIX + n in speaking)),
     )
     _cluster(result)
     _compare(result)
@@ -136,11 +150,13 @@ def _cluster(result: PipeMap) -> None:
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
     from scipy.spatial.distance import squareform
 
-    weight = np.array([[_weight(a, b) for b in result.alone] for a in result.alone])
-    shared = np.clip(np.nan_to_num(result.index, nan=0.0), 0, 1) * weight
+    judged = [i for i in range(len(result.names)) if i not in result.short]
+    alone, index = result.alone[judged], result.index[np.ix_(judged, judged)]
+    weight = np.array([[_weight(a, b) for b in alone] for a in alone])
+    shared = np.clip(np.nan_to_num(index, nan=0.0), 0, 1) * weight
     # Of a pair that says nothing itself, others speak: it is as far apart as its profiles of interference are.
-    for i, j in zip(*np.where(np.isnan(result.index))):
-        others = [k for k in range(len(result.names)) if k not in (i, j)]
+    for i, j in zip(*np.where(np.isnan(index))):
+        others = [k for k in range(len(judged)) if k not in (i, j)]
         apart = np.abs(shared[i, others] - shared[j, others])
         shared[i, j] = shared[j, i] = 1 - min(1.0, 2 * float(np.mean(apart)))
     distance = 1 - shared
@@ -150,7 +166,7 @@ def _cluster(result: PipeMap) -> None:
     _settle(shared, labels)
     by_label: dict[int, list[int]] = {}
     for leaf in leaves_list(tree):
-        by_label.setdefault(labels[leaf], []).append(int(leaf))
+        by_label.setdefault(labels[leaf], []).append(judged[int(leaf)])
     result.pipes = [Pipe(members) for members in by_label.values()]
 
 
@@ -236,11 +252,11 @@ def picture(book: Book, column: Column) -> Figure | None:
     found = pipe_map(book, column)
     if found is None:
         return None
-    order = [i for pipe in found.pipes for i in pipe.members]
+    order = [*(i for pipe in found.pipes for i in pipe.members), *found.short]
     label_of = {i: pipe.label for pipe in found.pipes for i in pipe.members}
     names = [found.opcodes[i] for i in order]
     breaks, row = [], 0
-    for pipe in found.pipes[:-1]:
+    for pipe in found.pipes if found.short else found.pipes[:-1]:
         row += len(pipe.members)
         breaks.append(row)
 
@@ -254,10 +270,14 @@ def picture(book: Book, column: Column) -> Figure | None:
         words = (
             f"{names[y]} and {names[x]}: {pair:.2f} cycles a pair, {found.alone[i]:.2f} and {found.alone[j]:.2f} alone"
         )
+        if i in found.short or j in found.short:
+            why = "; ".join(f"{found.opcodes[k]}: {found.short[k].words}" for k in (i, j) if k in found.short)
+            return "n", "none", 1, f"{words}; not saturated, not judged: {why}"
         if math.isnan(value):
             return "", "none", 1, f"{words}; one pipe or two would take as long"
         return f"{max(0, value):.1f}".replace("0.", "."), "s1", value, f"{words}; interference {value:.2f}"
 
+    label_of |= {i: "not saturated" for i in found.short}
     rows = [f"{label_of[i]} · {name}" if label_of[i] else name for i, name in zip(order, names)]
     clusters = "; ".join(
         f"{pipe.label or 'no counter'}: {', '.join(found.opcodes[i] for i in pipe.members)}" for pipe in found.pipes
@@ -270,7 +290,8 @@ def picture(book: Book, column: Column) -> Figure | None:
         names,
         cell,
         "Interference of pairs: 0 where both go on at full rate, 1 where they queue; the diagonal is cycles per "
-        "instruction and scheduler, alone. Lines part the pipes that pairs show; names are the counters'.",
+        "instruction and scheduler, alone. Lines part the pipes that pairs show; names are the counters'."
+        + (" n: one of the two was not saturated alone, and the pair is not judged." if found.short else ""),
         size=(24, 17),
         left=24 + 5 * max(len(r) for r in rows),
         breaks=breaks,
@@ -298,11 +319,18 @@ def _in_blocks(found: PipeMap, of: str) -> Block:
     blocks: list[Block] = [Facts(members)]
     if found.agreement is not None:
         said = f"For {text.percent(found.agreement)} of {found.compared} instructions, pairs and the hardware's "
-        said += "counters name the same pipe." + (" Not for:" if found.disagreements else "")
+        from_runs = " and ".join(column.tag for column in found.sources if column.tag)
+        said += f"counters{f' (run {from_runs})' if from_runs else ''} name the same pipe." + (
+            " Not for:" if found.disagreements else ""
+        )
         blocks += [sentence(said), Bullets([f"{line}." for line in found.disagreements])]
     else:
         how = [Span("No counters to compare with: run "), Span("assay run --counters '^sass/pipes/'", kind="code")]
         blocks.append(Paragraph([*how, Span(".")], "muted"))
+    if found.short:
+        why = sentence("Alone each was slower than it can be, so that its pairs do not tell one pipe from two.")
+        lines = [f"{found.opcodes[i]} not saturated: {s.words} ops/clk/SM." for i, s in found.short.items()]
+        blocks.append(Fold("Not judged in pairs", str(len(lines)), [why, Bullets(lines)]))
     if found.across:
         why = sentence("Register ports, dispatch or a shared path may be the reason.")
         summary = "Pairs on different pipes that hardly overlap"

@@ -6,12 +6,12 @@ from __future__ import annotations
 from ...block.declaration import Family
 from ...block.kinds import Block, figures
 from ...book.model import Book
-from . import answers, power, rates, sweeps
+from . import answers, over_time, power, rates, sweeps
 
 
 def pictures(book: Book) -> list[Block]:
     columns = book.columns[:4]
-    by_column = (draw(book, c) for c in columns for draw in (sweeps.n_sweep, power.power_by_data))
+    by_column = (draw(book, c) for c in columns for draw in (sweeps.n_sweep, power.power_by_data, over_time.picture))
     return [figures(*by_column, *(sweeps.in_flight(book, c) for c in columns))]
 
 

@@ -11,6 +11,7 @@ from ...answer.questions import Question
 from ...book import instructions, labels, text, units
 from ...book.mma import best_mma, measured_fastest, mma_type, preferred
 from ...book.model import Book, Column, Row
+from . import over_time
 from .power import power as power_cases
 from .sweeps import reaching_peak
 
@@ -110,7 +111,7 @@ def fp32(book: Book, question: Question) -> Answer:
 
 
 def power(book: Book, question: Question) -> Answer:
-    """Of each type the data that runs fastest and slowest."""
+    """Of each type the data that runs fastest and slowest; which clock is left while it lasts."""
     found: dict[str, dict[int, list[Part]]] = {}
     for column in book.columns:
         by_kind: dict[str, list] = {}
@@ -128,4 +129,5 @@ def power(book: Book, question: Question) -> Answer:
     findings = [
         f for kind, said in found.items() for f in lines(book, kind, lambda c, said=said: said.get(c.index, []))
     ]
+    findings += over_time.findings(book)
     return Answer(question, findings) if findings else picked(book, question)

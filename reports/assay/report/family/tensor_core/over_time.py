@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clock and power while matrix math begins and lasts: what the SMs count beside what the driver reports."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from assay.files import Measurement
+
+from ...answer.findings import Finding, Part, lines
+from ...block.tables import of_column, who
+from ...book import labels, text
+from ...book.model import Book, Column
+from ...draw.svg import INK, MUTED, SERIES, Figure, axes, finish
+
+PREFIX = "tensor_core/power_over_time/"
+ALIKE = 0.01  # of the reported clock: counted and reported agree
+Curve = dict[float, float]  # by ms
+
+
+@dataclass
+class Load:
+    """One load over time. `counted` has a value for each step in which the SMs worked."""
+
+    name: str
+    anchor: str
+    counted: Curve
+    reported: Curve
+    power: Curve
+    reasons: dict[float, list[str]]
+
+    @property
+    def step(self) -> float:
+        """ms between two places, which name the ends of their steps."""
+        times = sorted(self.reported)
+        return times[1] - times[0]
+
+    @property
+    def begins(self) -> float:
+        return min(self.counted) - self.step
+
+    def settled(self, curve: Curve) -> float | None:
+        """The median over the second half of the load."""
+        half = (min(self.counted) + max(self.counted)) / 2
+        late = [curve[t] for t in self.counted if t >= half and t in curve]
+        return statistics.median(late) if late else None
+
+    @property
+    def reasons_given(self) -> dict[str, float]:
+        """Reason -> ms from the beginning of the load until the driver first gave it, during the load."""
+        found: dict[str, float] = {}
+        for t in sorted(self.counted):
+            for reason in self.reasons.get(t, []):
+                found.setdefault(reason, t - self.begins)
+        return found
+
+
+def loads(book: Book, column: Column) -> list[Load]:
+    found = (_load(name, m, column.anchor(m.name)) for name, m in of_column(book, column, PREFIX))
+    return [load for load in found if load]
+
+
+def _load(name: str, m: Measurement, anchor: str) -> Load | None:
+    curves = [dict(s.curve) if (s := m.series_named(key)) else {} for key in ("sm_clock_mhz", "reported_clock_mhz")]
+    if not curves[0] or len(curves[1]) < 2:
+        return None
+    power = m.series_named("power_w")
+    given = m.series_named("reason_given")
+    reasons: dict[float, list[str]] = {}
+    if given and len(given.axes) == 2:
+        for reason, row in zip(given.axes[0].points, given.grid):
+            for t, value in zip(given.axes[1].points, row):
+                if value > 0:
+                    reasons.setdefault(t, []).append(str(reason))
+    return Load(labels.words(name), anchor, *curves, dict(power.curve) if power else {}, reasons)
+
+
+def _beside(counted: float, reported: float | None) -> str:
+    """ "1514 MHz counted by the SMs where the driver reports 1680, 9.9 % below"."""
+    said = f"{counted:.0f}{text.THIN}MHz counted by the SMs"
+    if not reported:
+        return said
+    apart = counted / reported - 1
+    if abs(apart) <= ALIKE:
+        return f"{said}, as the driver reports"
+    side = "below" if apart < 0 else "above"
+    return f"{said} where the driver reports {reported:.0f}, {text.percent(abs(apart))} {side}"
+
+
+def in_words(load: Load, column: Column) -> list[str]:
+    """Settled, in the first step, and what reasons the driver gave, each in words."""
+    said = [_beside(load.settled(load.counted), load.settled(load.reported))]
+    if (watts := load.settled(load.power)) is not None:
+        allowed = (column.run.gpu or {}).get("power_limit_w")
+        said[0] += f", at {watts:.0f}{text.THIN}W" + (f" of {allowed:.0f} allowed" if allowed else "")
+    first = min(load.counted)
+    said.append(f"in the first {load.step:g}{text.THIN}ms {_beside(load.counted[first], load.reported.get(first))}")
+    if reasons := load.reasons_given:
+        only = "the only reason given" if len(reasons) == 1 else "the reasons given"
+        named = " and ".join(f"{r}, first {after:g}{text.THIN}ms after the load began" for r, after in reasons.items())
+        said.append(f"{only}: {named}")
+    else:
+        said.append("the driver gave no reason")
+    return said
+
+
+def findings(book: Book) -> list[Finding]:
+    """A line for each load and run."""
+    names = dict.fromkeys(load.name for column in book.columns for load in loads(book, column))
+    found: list[Finding] = []
+    for name in names:
+
+        def said(column: Column, name: str = name) -> list[Part]:
+            of_name = (load for load in loads(book, column) if load.name == name)
+            return [(words, load.anchor) for load in of_name for words in in_words(load, column)]
+
+        found += lines(book, f"clock under load, {name}", said)
+    return found
+
+
+def picture(book: Book, column: Column) -> Figure | None:
+    """A panel of clocks and one of power for each load, side by side."""
+    found = loads(book, column)
+    if not found:
+        return None
+    with axes(3.2, panels=(2, len(found))) as (canvas, panels):
+        panels = panels.reshape(2, len(found))
+        for (clock, watts), load in zip(panels.T, found):
+            clock.set_title(load.name, fontsize=9, color=INK)
+            clock.plot(*zip(*sorted(load.reported.items())), color=MUTED, lw=1.1)
+            clock.plot(*zip(*sorted(load.counted.items())), color=SERIES[0])
+            if load.power:
+                watts.plot(*zip(*sorted(load.power.items())), color=SERIES[1])
+            watts.set_xlabel("ms")
+            watts.set_ylim(bottom=0)
+        panels[0, 0].set_ylabel("SM clock, MHz")
+        panels[1, 0].set_ylabel("power, W")
+        said = "; ".join(f"{load.name}: {', '.join(in_words(load, column))}" for load in found)
+        return finish(
+            canvas,
+            f"power-over-time{column.index}",
+            f"Clock and power while matrix math lasts{who(book, column)}",
+            f"{said}.",
+            "Above, coloured: the clock that the SMs counted while they worked; grey: the clock that the driver "
+            "reported. Below: the power that it reported.",
+        )
