@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-
 // What every fuzzer defines, and libFuzzer calls where there is one.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
