@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/element.hpp"
-#include "harness/model/matrix/fragment.hpp"
+#include "harness/model/matrix/layout/fragment.hpp"
 #include "harness/ptx/descriptor/swizzle.hpp"
 
 namespace assay::numerics {

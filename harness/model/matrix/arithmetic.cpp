@@ -164,6 +164,27 @@ void multiply_by_model(const Arithmetic& x, const Factors& f, std::span<Word> d)
   }
 }
 
+// Row by row of A, each with its own choice of B's elements.
+void multiply_sparse(const Arithmetic& x, const Factors& f, std::span<Word> d) {
+  const auto n = static_cast<std::size_t>(x.n), k = static_cast<std::size_t>(x.k);
+  const auto scales = static_cast<std::size_t>(x.scales());
+  std::vector<Word> chosen(n * k);
+  Arithmetic one = x;
+  one.m = 1;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(x.m); ++row) {
+    for (std::size_t column = 0; column < n; ++column)
+      for (std::size_t at = 0; at < k; ++at)
+        chosen[column * k + at] = f.b[column * 2 * k + f.columns[row * k + at]];
+    multiply(one,
+             {.a = f.a.subspan(row * k, k),
+              .b = chosen,
+              .c = f.c.empty() ? f.c : f.c.subspan(row * n, n),
+              .scale_a = f.scale_a.empty() ? f.scale_a : f.scale_a.subspan(row * scales, scales),
+              .scale_b = f.scale_b},
+             d.subspan(row * n, n));
+  }
+}
+
 }  // namespace
 
 const char* name(Certainty certainty) {
@@ -188,6 +209,7 @@ Arithmetic arithmetic_of(const Operation& o) {
 }
 
 void multiply(const Arithmetic& x, const Factors& f, std::span<Word> d) {
+  if (!f.columns.empty()) return multiply_sparse(x, f, d);
   if (is_integer(x.a)) return multiply_integers(x, f, d);
   if (x.a == Type::f64)
     throw Violation("matrix.type", "elements of f64 do not fit in words: use multiply_f64()");

@@ -54,10 +54,13 @@ struct Operation {
 };
 Arithmetic arithmetic_of(const Operation& operation);
 
-// A [m][k], B [n][k], C and D [m][n]; an empty C is 0. Scales [m][scales] and [n][scales].
+// A [m][k], B [n][k], C and D [m][n]; an empty C is 0. Scales [m][scales()] and [n][scales()]. Of a
+// sparse form A holds what is stored, B is [n][2 k], and columns [m][k] say which of B's elements
+// each of A's is multiplied by (sparsity.hpp).
 struct Factors {
   std::span<const Word> a, b, c;
   std::span<const Word> scale_a = {}, scale_b = {};
+  std::span<const std::uint8_t> columns = {};
 };
 void multiply(const Arithmetic& arithmetic, const Factors& factors, std::span<Word> d);
 

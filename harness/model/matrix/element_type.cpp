@@ -27,11 +27,10 @@ const Row& row(Type type) { return kRows[static_cast<std::size_t>(type)]; }
 
 const char* name(Type type) { return row(type).name; }
 
-Type type_of(std::string_view name) {
+std::optional<Type> find_type(std::string_view name) {
   for (std::size_t at = 0; at < kRows.size(); ++at)
     if (kRows[at].name == name) return static_cast<Type>(at);
-  throw Violation("matrix.type",
-                  "no matrix instruction has elements of type '" + std::string(name) + "'");
+  return std::nullopt;
 }
 
 int bits_of(Type type) { return row(type).bits; }

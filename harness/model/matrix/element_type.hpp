@@ -2,6 +2,7 @@
 // The element types of matrix instructions.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "harness/numerics/float_format.hpp"
@@ -32,8 +33,8 @@ enum class Type : std::uint8_t {
 
 const char* name(Type type);
 
-// As PTX spells it, without the dot. Throws Violation("matrix.type") for any other.
-Type type_of(std::string_view name);
+// As PTX spells it, without the dot; none for any other word.
+std::optional<Type> find_type(std::string_view name);
 
 // Bits that the value has; what holds it may have more (e2m3 in a byte).
 int bits_of(Type type);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/matrix/mma_form.hpp"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
+#include "harness/model/matrix/mma_shape.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model::matrix {
@@ -31,15 +30,6 @@ constexpr Row kRows[] = {
     {"mxf4nvf4", "e2m1", "f32", "m16n8k64", "m16n8k128"},
 };
 
-bool lists(std::string_view list, std::string_view what) {
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(' ', at), list.size());
-    if (list.substr(at, end - at) == what) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 // The modifiers sorted by what they say.
 struct Words {
   std::string shape, kind;
@@ -52,10 +42,6 @@ struct Words {
   BitOperation bit_operation = BitOperation::bit_and;
   std::string all;
 };
-
-bool is_shape(std::string_view word) {
-  return word.size() > 2 && word[0] == 'm' && word[1] >= '0' && word[1] <= '9';
-}
 
 Words sorted(std::span<const std::string_view> modifiers) {
   Words w;
@@ -97,31 +83,12 @@ Words sorted(std::span<const std::string_view> modifiers) {
       w.kind = word.substr(6);
     else if (is_shape(word))
       w.shape = word;
-    else {
-      try {
-        w.types.push_back(type_of(word));
-      } catch (const Violation&) {
-        throw Violation("mma.modifier", "mma has no modifier '." + std::string(word) + "'");
-      }
-    }
+    else if (const std::optional<Type> type = find_type(word))
+      w.types.push_back(*type);
+    else
+      throw Violation("mma.modifier", "mma has no modifier '." + std::string(word) + "'");
   }
   return w;
-}
-
-struct Shape {
-  int m, n, k;
-};
-
-Shape shape_of(const std::string& text) {
-  Shape shape{};
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (int* size : {&shape.m, &shape.n, &shape.k}) {
-    const auto [next, error] = std::from_chars(at + 1, end, *size);
-    if (error != std::errc()) throw Violation("mma.form", "'" + text + "' is no shape of an mma");
-    at = next;
-  }
-  return shape;
 }
 
 [[noreturn]] void refuse(const Words& w, const std::string& why) {
@@ -189,8 +156,8 @@ MmaForm mma_form(Machine machine, std::span<const std::string_view> modifiers) {
 
   MmaForm form{.shape = w.shape, .k = s.k};
   form.quad_pairs = quad_pairs;
-  form.sparse = w.sparse;
-  form.ordered_metadata = w.ordered;
+  const bool in_bytes = std::string_view(row.kind).ends_with("f8f6f4");
+  if (w.sparse) form.sparsity = sparsity_of(a, in_bytes, s.m, s.k, w.ordered);
   const int stored = w.sparse ? s.k / 2 : s.k;
   form.arithmetic =
       arithmetic_of({machine, Unit::mma_sync, a, b, c, d, s.m, s.n, stored, w.sparse});
@@ -208,7 +175,6 @@ MmaForm mma_form(Machine machine, std::span<const std::string_view> modifiers) {
     form.d = quad_pair_fragment_of_d(d);
     return form;
   }
-  const bool in_bytes = std::string_view(row.kind).ends_with("f8f6f4");
   form.a = fragment_of_a(s.m, stored, packing_of(a, in_bytes));
   form.b = fragment_of_b(s.k, packing_of(b, in_bytes));
   form.c = fragment_of_d(s.m, s.n, packing_of(c, false));

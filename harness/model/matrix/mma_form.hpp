@@ -3,12 +3,14 @@
 // PTX ISA 9.0, 9.7.14.5 "Matrix multiply-accumulate operation using mma instruction" and 9.7.14.6
 // "... using mma.sp instruction with sparse matrix A".
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "harness/model/matrix/arithmetic.hpp"
-#include "harness/model/matrix/fragment.hpp"
+#include "harness/model/matrix/layout/fragment.hpp"
+#include "harness/model/matrix/layout/sparsity.hpp"
 
 namespace assay::model::matrix {
 
@@ -19,8 +21,7 @@ struct MmaForm {
   Fragment a, b, c, d;
   // mma.sync.m8n8k4 of f16: the fragments are those of one of four quad pairs.
   bool quad_pairs = false;
-  bool sparse = false;
-  bool ordered_metadata = false;
+  std::optional<Sparsity> sparsity;
 };
 
 // The instruction's name cut at its dots: {"mma", "sync", "aligned", "m16n8k16", "row", "col",

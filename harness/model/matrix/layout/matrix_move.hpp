@@ -10,15 +10,11 @@
 #include <string_view>
 
 #include "harness/model/matrix/element_type.hpp"
+#include "harness/model/matrix/layout/row_format.hpp"
 
 namespace assay::model::matrix {
 
 inline constexpr int kLanes = 32;
-inline constexpr int kRowBytes = 16;
-
-// How a row holds its sixteen elements: as they are, or in the first 8 or 12 bytes, the rest of the
-// row being padding that is not looked at.
-enum class RowFormat : std::uint8_t { plain, b4x16_p64, b6x16_p32 };
 
 struct MatrixMove {
   int rows_of_one;   // of one matrix in shared memory: 8, or 16 (m16n16)
@@ -29,7 +25,7 @@ struct MatrixMove {
 
   int rows() const { return rows_of_one * count; }  // and lanes that give addresses
   int registers() const { return rows() / 8; }      // of each lane
-  int bytes_read_of_a_row() const;
+  ElementRow row() const;
 };
 
 // {"ldmatrix", "sync", "aligned", "m8n8", "x4", "trans", "shared", "b16"}, likewise "stmatrix".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/model/matrix/matrix_move.hpp"
+#include "harness/model/matrix/layout/matrix_move.hpp"
 
 #include <gtest/gtest.h>
 

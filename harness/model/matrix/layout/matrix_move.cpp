@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/model/matrix/matrix_move.hpp"
+#include "harness/model/matrix/layout/matrix_move.hpp"
 
 #include <array>
 #include <string>
@@ -30,27 +30,12 @@ Place place_of(const MatrixMove& m, int lane, int reg, int element) {
   return {16 * (reg / 2) + 4 * member + 2 * (reg % 2) + element % 2, column};
 }
 
-// Element `at` of a row in memory. Elements of six and four bits become the low bits of a byte.
-Word element_of(const MatrixMove& m, std::span<const std::uint8_t> row, int at) {
-  const auto byte = [&](int i) { return Word{row[static_cast<std::size_t>(i)]}; };
-  switch (m.format) {
-    case RowFormat::b4x16_p64:
-      return byte(at / 2) >> (4 * (at % 2)) & 0xf;
-    case RowFormat::b6x16_p32: {
-      const int bit = 6 * at;
-      const Word both = byte(bit / 8) | (bit / 8 + 1 < 12 ? byte(bit / 8 + 1) << 8 : 0);
-      return both >> (bit % 8) & 0x3f;
-    }
-    case RowFormat::plain:
-      break;
-  }
-  return m.element_bits == 16 ? byte(2 * at) | byte(2 * at + 1) << 8 : byte(at);
-}
-
 }  // namespace
 
-int MatrixMove::bytes_read_of_a_row() const {
-  return format == RowFormat::b4x16_p64 ? 8 : format == RowFormat::b6x16_p32 ? 12 : kRowBytes;
+ElementRow MatrixMove::row() const {
+  return {format, format == RowFormat::b4x16_p64   ? 4
+                  : format == RowFormat::b6x16_p32 ? 6
+                                                   : element_bits};
 }
 
 MatrixMove matrix_move(std::span<const std::string_view> modifiers) {
@@ -121,14 +106,19 @@ MatrixMove matrix_move(std::span<const std::string_view> modifiers) {
 
 void load_matrix(const MatrixMove& m, std::span<const std::uint8_t> memory,
                  std::span<Word> registers) {
-  const int elements = 32 / m.element_bits;
+  const ElementRow row = m.row();
+  const int elements = 32 / m.element_bits, row_elements = row.elements();
+  std::array<Word, 32 * 16> all;  // [row][element]
+  for (int at = 0; at < m.rows(); ++at)
+    row.unpack(memory.subspan(static_cast<std::size_t>(at * kRowBytes), kRowBytes),
+               std::span(all).subspan(static_cast<std::size_t>(at * row_elements)));
   for (int reg = 0; reg < m.registers(); ++reg)
     for (int lane = 0; lane < kLanes; ++lane) {
       Word bits = 0;
       for (int element = 0; element < elements; ++element) {
         const Place p = place_of(m, lane, reg, element);
-        const auto row = memory.subspan(static_cast<std::size_t>(p.row * kRowBytes), kRowBytes);
-        bits |= element_of(m, row, p.element) << (element * m.element_bits);
+        bits |= all[static_cast<std::size_t>(p.row * row_elements + p.element)]
+                << (element * m.element_bits);
       }
       registers[static_cast<std::size_t>(reg * kLanes + lane)] = bits;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/model/matrix/fragment.hpp"
+#include "harness/model/matrix/layout/fragment.hpp"
 
 namespace assay::model::matrix {
 
