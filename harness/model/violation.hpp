@@ -8,8 +8,8 @@
 namespace assay::model {
 
 // Thrown by the semantics of an instruction whose operands the manual forbids. `rule` is a short
-// stable identifier ("tensor_map.box_inner"), what() one sentence with the numbers. The machine adds
-// kernel, thread and source line.
+// stable identifier ("tensor_map.box_inner"), what() one sentence with the numbers. The machine
+// adds kernel, thread and source line.
 class Violation : public std::runtime_error {
  public:
   Violation(std::string rule, const std::string& text)

@@ -81,6 +81,7 @@ struct Group {
   std::optional<Wait> wait;
   std::int64_t token = -1;  // an instruction's own note between two executions of it
   int spins = 0;            // answers "not yet" in a row
+  std::uint64_t since = 0;  // when it began to wait
 };
 
 // Registers of a warp that an asynchronous MMA owns: they hold no value until the wait that covers
@@ -214,8 +215,8 @@ class Operation {
   virtual void finish() = 0;
   bool has_read = false;
   Place issued;
-  std::string what;  // "tensor copy of 16384 bytes to shared memory"
-  int age = 0;
+  std::string what;         // "tensor copy of 16384 bytes to shared memory"
+  std::uint64_t begun = 0;  // time of its issue
 };
 
 }  // namespace assay::model

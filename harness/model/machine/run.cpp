@@ -79,6 +79,7 @@ void Run::release(Warp& warp, int lane, Knowledge& to) {
 
 void Run::issue(Warp& warp, int lane, std::unique_ptr<Operation> operation) {
   operation->issued = place(warp, lane);
+  operation->begun = time();
   operations_.push_back(std::move(operation));
   changed();
 }
@@ -104,6 +105,7 @@ bool Run::progress_operation(bool oldest) {
       operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(index));
       done->finish();
       ++outcome_.operations;
+      trace_operation(*done);
     }
   } catch (const Violation& v) {
     report(v.rule(), v.what(), issued, nullptr);
@@ -208,6 +210,7 @@ void Run::execute(Warp& warp, int quantum) {
   while (quantum-- > 0 && warp.live != 0) {
     Group* group = choose(warp);
     if (group == nullptr) return;
+    if (group->wait) trace_wait(warp, *group);
     group->wait.reset();
     warp.current = group;
     if (group->pc >= static_cast<int>(program_.code.size())) {  // past the last instruction

@@ -138,6 +138,8 @@ class Run {
   void execute(Warp& warp, int quantum);
   void check_owned(Warp& warp, const Decoded& op, Mask mask);
   void merge(Warp& warp);
+  void trace_operation(const Operation& operation);
+  void trace_wait(const Warp& warp, const Group& group);
   void leave(Warp& warp, Mask mask);
   void end(Cta& cta);
   bool progress_operation(bool oldest);
@@ -170,6 +172,7 @@ class Run {
   const Decoded* decoded_ = nullptr;
   std::size_t turn_ = 0;
   std::uint64_t idle_steps_ = 0;
+  std::int64_t last_event_ = -1;  // of an operation, in the trace
 };
 
 }  // namespace assay::model

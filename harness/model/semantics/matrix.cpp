@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "harness/model/matrix/matrix_move.hpp"
+#include "harness/model/matrix/layout/matrix_move.hpp"
 #include "harness/model/matrix/mma_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
 
