@@ -45,8 +45,8 @@ void run_copy(assay::State& s) {
 
 // A ring that the GPU's caches would hold: were any of it cached there, it would show.
 constexpr std::uint32_t kLines = 1 << 14;
-constexpr std::int64_t kRounds = 4;  // of a walk of one SM
-constexpr int kPasses = 9;           // over all SMs: enough for a 95% interval
+constexpr std::int64_t kRounds = 16;  // of a walk of one SM: long beside a timer's microsecond
+constexpr int kPasses = 9;            // over all SMs: enough for a 95% interval
 
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
