@@ -15,7 +15,6 @@
 #include "harness/ptx/ordered_memory.cuh"
 #include "harness/ptx/ordered_shared.cuh"
 #include "harness/state.hpp"
-#include "probes/link/near_gpu.hpp"
 
 namespace {
 
@@ -61,6 +60,21 @@ __global__ void __launch_bounds__(kWarp)
   stopwatch.stop(records);
 }
 
+// Page-locked memory of the CPU.
+class CpuWords {
+ public:
+  explicit CpuWords(std::size_t count) {
+    assay::check(cudaMallocHost(&words_, count * sizeof(std::uint32_t)));
+  }
+  ~CpuWords() { cudaFreeHost(words_); }
+  CpuWords(const CpuWords&) = delete;  // one owner
+  CpuWords& operator=(const CpuWords&) = delete;
+  std::uint32_t* data() const { return words_; }
+
+ private:
+  std::uint32_t* words_ = nullptr;
+};
+
 using Kernel = void (*)(std::int64_t, std::uint32_t*, assay::StopwatchRecord*);
 struct Variant {
   const char *name, *sass;
@@ -90,7 +104,7 @@ void run(assay::State& s) {
   const std::size_t words = std::max<std::size_t>(
       std::size_t{kMostStores} * kLineWords * static_cast<unsigned>(ctas), kLines * kApartWords);
   auto* const memory = s.allocate<std::uint32_t>(words);
-  const assay::PinnedMemory of_cpu = assay::pinned_memory(words * sizeof(std::uint32_t));
+  const CpuWords of_cpu(words);
   std::int64_t last = 0;  // iterations of the last launch
   const auto with = [&last](Kernel kernel, int grid, std::uint32_t* lines) {
     return [=, &last](const assay::Launch& l) {
@@ -120,7 +134,7 @@ void run(assay::State& s) {
                           {{"memory", {std::string("gpu"), std::string("cpu")}},
                            {"stores", {std::int64_t{1}, std::int64_t{4}, std::int64_t{16}}}},
                           {}};
-  for (auto* lines : {memory, reinterpret_cast<std::uint32_t*>(of_cpu.get())})
+  for (auto* lines : {memory, of_cpu.data()})
     for (const Kernel kernel : {v.one, v.four, v.sixteen})
       by_stores.values.push_back(once(kernel, ctas, lines));
   s.add_series(std::move(by_stores));
