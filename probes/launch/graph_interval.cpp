@@ -61,7 +61,8 @@ std::vector<double> intervals(const ExecutableGraph& graph, int nodes, cudaStrea
 }
 
 void add_by_nodes(assay::State& s) {
-  assay::Series series{"interval_us_by_nodes", "us", {{"made", {}}, {"nodes", {}}}, {}};
+  assay::Series series{
+      .name = "interval_us_by_nodes", .unit = "us", .axes = {{"made", {}}, {"nodes", {}}}};
   const std::array counts = {16, 64, 256, 1000, 4000};
   for (const int nodes : counts) series.axes[1].points.emplace_back(std::int64_t{nodes});
   const auto add = [&](const char* made, const auto& graph_of) {
@@ -78,7 +79,7 @@ void add_by_nodes(assay::State& s) {
 
 void add_by_place(assay::State& s) {
   std::vector<ExecutableGraph> graphs;
-  assay::Series of_graph{"interval_us_of_graph", "us", {{"graph", {}}}, {}};
+  assay::Series of_graph{.name = "interval_us_of_graph", .unit = "us", .axes = {{"graph", {}}}};
   for (int i = 0; i < kGraphs; ++i) {
     graphs.push_back(chain_of(kNodes, false));
     of_graph.axes[0].points.emplace_back(std::int64_t{i});
@@ -86,7 +87,7 @@ void add_by_place(assay::State& s) {
   }
   s.add_series(std::move(of_graph));
   const std::array<assay::Stream, kGraphs> streams;
-  assay::Series of_stream{"interval_us_of_stream", "us", {{"stream", {}}}, {}};
+  assay::Series of_stream{.name = "interval_us_of_stream", .unit = "us", .axes = {{"stream", {}}}};
   for (int i = 0; i < kGraphs; ++i) {
     of_stream.axes[0].points.emplace_back(std::int64_t{i});
     of_stream.values.push_back(
@@ -104,7 +105,8 @@ void run(assay::State& s) {
   s.add_metric("interval_us", "us", Better::lower, measured());
   add_by_nodes(s);
   add_by_place(s);
-  assay::Series after_idle{"interval_us_after_idle", "us", {{"idle_ms", {}}}, {}};
+  assay::Series after_idle{
+      .name = "interval_us_after_idle", .unit = "us", .axes = {{"idle_ms", {}}}};
   for (const int idle_ms : {0, 100, 1000}) {
     check(cudaStreamSynchronize(s.stream()));
     std::this_thread::sleep_for(std::chrono::milliseconds(idle_ms));

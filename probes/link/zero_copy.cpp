@@ -96,7 +96,7 @@ void run_latency(assay::State& s) {
     s.require(!each.empty(), "no SM walked alone");
     means.push_back(mean(each));
   }
-  assay::Series by_sm{"latency_ns_by_sm", "ns", {{"sm", {}}}, {}};
+  assay::Series by_sm{.name = "latency_ns_by_sm", .unit = "ns", .axes = {{"sm", {}}}};
   for (const auto& [sm, taken] : alone) {
     by_sm.axes[0].points.emplace_back(std::int64_t{sm});
     by_sm.values.push_back(assay::median(taken));

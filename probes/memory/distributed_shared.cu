@@ -213,8 +213,9 @@ void run(assay::State& s) {
                           });
   if (v.operation != std::string("read")) return;
   // Every thread reads what the one of its number wrote, so that fewer are right too.
-  assay::Series rings{
-      "ring_bytes_per_clock_per_sm", "B/clk/SM", {{"cluster", {}}, {"threads", {}}}, {}};
+  assay::Series rings{.name = "ring_bytes_per_clock_per_sm",
+                      .unit = "B/clk/SM",
+                      .axes = {{"cluster", {}}, {"threads", {}}}};
   for (const int threads : kRingThreads) rings.axes[1].points.emplace_back(std::int64_t{threads});
   for (const int size : assay::kClusterSizes) {
     rings.axes[0].points.emplace_back(std::int64_t{size});

@@ -171,8 +171,8 @@ const Registration tlb{{
           "Latency on plateau * of the curve over pages: translated by that level of TLB."},
          {"tlb_level_*_reach_bytes", "Memory up to which the latency stays on plateau *."},
          {"tlb_miss_cycles",
-          "Cycles that a load takes longer at the worst than with its page in the first TLB: less "
-          "than a miss, since over that range only a share of the loads miss."},
+          "Cycles that a load takes longer at the worst than with its page in the first TLB, on "
+          "average of hits and misses."},
          {"tlb_reach_bytes", "Memory that the last TLB with an end in sight reaches."}},
     .cases = {{.params = {{"load", "cg"}, {"load_bytes", 8}}, .suite = Suite::full}},
     .kernels = kernels,

@@ -129,16 +129,16 @@ void run(assay::State& s) {
   s.may_be_negative("latency_cycles_after_settled_store");
   add("latency_cycles_after_settled_store", once(v.read_back, ctas, memory) - loop);
 
-  assay::Series by_stores{"latency_cycles_by_stores",
-                          "cycle",
-                          {{"memory", {std::string("gpu"), std::string("cpu")}},
-                           {"stores", {std::int64_t{1}, std::int64_t{4}, std::int64_t{16}}}},
-                          {}};
+  assay::Series by_stores{
+      .name = "latency_cycles_by_stores",
+      .unit = "cycle",
+      .axes = {{"memory", {std::string("gpu"), std::string("cpu")}},
+               {"stores", {std::int64_t{1}, std::int64_t{4}, std::int64_t{16}}}}};
   for (auto* lines : {memory, of_cpu.data()})
     for (const Kernel kernel : {v.one, v.four, v.sixteen})
       by_stores.values.push_back(once(kernel, ctas, lines));
   s.add_series(std::move(by_stores));
-  assay::Series by_line{"latency_cycles_by_line", "cycle", {{"line", {}}}, {}};
+  assay::Series by_line{.name = "latency_cycles_by_line", .unit = "cycle", .axes = {{"line", {}}}};
   for (int line = 0; line < kLines; ++line) {
     by_line.axes[0].points.emplace_back(std::int64_t{line});
     by_line.values.push_back(once(v.one, 1, memory + std::ptrdiff_t{line} * kApartWords));
@@ -160,8 +160,7 @@ const assay::Registration registration{{
           "Cycles that it adds to a store and a load that reads it back, so that nothing is under "
           "way any more."},
          {"latency_cycles_by_stores",
-          "Cycles from the first of so many stores, each of a line of its own, to memory of the "
-          "GPU or of the CPU, until it is done."},
+          "Cycles of so many stores to lines of the GPU's or the CPU's memory, and of that part."},
          {"latency_cycles_by_line",
           "Cycles from a store of one SM until it is done, by line of memory."}},
     .cases = {{.name = "acq_rel", .suite = assay::Suite::full},

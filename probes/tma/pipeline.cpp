@@ -107,20 +107,19 @@ const Registration pipeline{{
     .name = "tma/pipeline",
     .question = "How many bytes must each SM keep in flight to hide the latency, by TMA, by "
                 "cp.async and by plain loads?",
-    .metrics =
-        {{"bandwidth_gb_per_s",
-          "Bytes read in a second by all SMs, by way and bytes in flight; the figure is the "
-          "best of the first way."},
-         {"bytes_in_flight_95",
-          "Bytes that each SM must keep in flight for 95% of the best bandwidth, by the "
-          "first way: bulk copies where there are any."},
-         {"bytes_in_flight_95_*",
-          "Bytes that each SM must keep in flight for 95% of the best bandwidth, by *."},
-         {"best_gb_per_s_*", "Best bandwidth by *, with any number of bytes in flight."},
-         {"turn_ns_*",
-          "Time from one fill of a slot by * to the next with 4 KiB in flight on each SM: the "
-          "latency and the hand-over of the slot."},
-         {"tma_of_plain_loads", "Best bandwidth by TMA over the best by plain loads."}},
+    .metrics = {{"bandwidth_gb_per_s",
+                 "Bytes read in a second by all SMs, by way and bytes in flight; the figure is the "
+                 "best of the first way."},
+                {"bytes_in_flight_95",
+                 "Bytes that each SM must keep in flight for 95% of the best bandwidth, by the "
+                 "first way: bulk copies where there are any."},
+                {"bytes_in_flight_95_*",
+                 "Bytes that each SM must keep in flight for 95% of the best bandwidth, by *."},
+                {"best_gb_per_s_*", "Best bandwidth by *, with any number of bytes in flight."},
+                {"turn_ns_*",
+                 "Time from one fill of a slot by * to the next, 4 KiB in flight: its latency and "
+                 "hand-over."},
+                {"tma_of_plain_loads", "Best bandwidth by TMA over the best by plain loads."}},
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full},
               {.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full}},
     .pace = Pace::dram,
