@@ -18,28 +18,27 @@ from assay import plain_text
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
-from .answer import findings
-from .answer.questions import PARTS
+from .answer import findings, questions
 from .block.kinds import Block, Page
 from .book import interval, labels, text
 from .book.model import SHARED, Book
 from .draw import cells
 from .page.environment import conditions
-from .page.front import DATA, MAIN, Report
+from .page.front import DATA, MAIN
+from .page.report import Report
 
 TEMPLATES = Path(__file__).parent / "templates"
-ASKED = {question.number: question.ask for questions in PARTS.values() for question in questions}
 
 
 @dataclass(frozen=True)
 class Links:
-    """Where a link on one page leads: details of a measurement are on the page of its family, all else on the main one.
+    """Where a link on one page leads.
 
     An anchor may also name a page, "fragments.html", a place on one, or an address.
     """
 
     here: str
-    homes: dict[str, str]  # anchor of a measurement -> page
+    homes: dict[str, str]  # anchor -> page
 
     def __call__(self, anchor: str) -> str:
         if anchor not in self.homes and (anchor.startswith(("http:", "https:", "#")) or anchor == DATA):
@@ -87,7 +86,6 @@ def _environment(kind: str) -> Any:
         quantity=labels.quantity,
         speedup=findings.speedup,
         tiny=cells.tiny,
-        asked=ASKED,
         MAIN=MAIN,
         SHARED=SHARED,
     )
@@ -104,11 +102,12 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, title: str = "", homes: dict[str, str] | None = None) -> str:
-    """A page; without a title of the report it stands for itself."""
-    values = {"here": page.name, "link": Links(page.name, homes or {})}
+def html(page: Page, report: Report | None = None) -> str:
+    """A page of a report, or one that stands for itself."""
+    values = {"here": page.name, "link": Links(page.name, report.homes if report else {})}
     show = shown_by("html", **values)
-    return _environment("html").get_template("page.html.j2").render(page=page, title=title, show=show, **values)
+    about = {"title": report.title if report else "", "navigation": report.navigation if report else []}
+    return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)
 
 
 def markdown(report: Report, main: Page) -> str:
@@ -116,7 +115,9 @@ def markdown(report: Report, main: Page) -> str:
     legend = interval.legend(report.book.processes)
     by_column = [conditions(report.book, column) for column in report.book.columns]
     template = _environment("md").get_template("report.md.j2")
-    return template.render(report=report, page=main, conditions=by_column, legend=legend, show=show)
+    return template.render(
+        report=report, main=main, pages=report.printed, conditions=by_column, legend=legend, show=show
+    )
 
 
 def data(book: Book) -> str:
@@ -165,11 +166,12 @@ def _write_files(book: Book, folder: Path) -> list[str]:
         written.append(name)
         (folder / name).write_text(content, encoding="utf-8")
 
-    # While other processes draw what the main page needs.
-    for page in report.others:
-        put(page.name, html(page, report.title, report.homes))
+    for page in report.others:  # while other processes draw what the parts need
+        put(page.name, html(page, report))
     put(DATA, data(book))
-    main = report.main()
+    main = report.finish()
+    for page in report.of_parts:
+        put(page.name, html(page, report))
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report.title, report.homes))
+    put(MAIN, html(main, report))
     return written

@@ -13,6 +13,7 @@ from ..book.model import Book, Column, Number, Row
 from .questions import Question
 
 Part = tuple[str, str]  # (text, anchor of the measurement or section, or "")
+Sentence = list[Part]  # its pieces, one after another
 
 
 @dataclass
@@ -25,11 +26,13 @@ class Finding:
 
 @dataclass
 class Answer:
+    """Sentences, which a reader reads, and findings, on which they rest."""
+
     question: Question
     findings: list[Finding] = field(default_factory=list)
-    remark: str = ""
+    remark: str = ""  # why there are none
     more: int = 0  # rows that answer too and are left to the tables
-    anchor: str = ""  # of its figures and tables
+    said: list[tuple[str, list[Sentence]]] = field(default_factory=list)  # (tags of the runs or "", sentences)
 
 
 def stated(number: Number, unit: str, *, limit: bool = True) -> str:

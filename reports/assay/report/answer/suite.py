@@ -21,7 +21,7 @@ def disassembly(book: Book, question: Question) -> Answer:
     held = sum(1 for m in offline if m.sass.get("verified"))
     findings = []
     if total:
-        findings.append(one_line("measured", f"{good} of {total} loops hold the opcodes they claim", "details"))
+        findings.append(one_line("measured", f"{good} of {total} loops hold the opcodes they claim", ""))
     if offline:
         findings.append(one_line("built only", f"{held} of {len(offline)}, on {len(book.targets)} targets", "not-run"))
     return Answer(question, findings)

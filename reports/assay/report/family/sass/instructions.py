@@ -34,8 +34,8 @@ def pipelines(book: Book, question: Question) -> Answer:
             f"{p.label or 'one pipe'}: {', '.join(dict.fromkeys(found.opcodes[i].split('.')[0] for i in p.members))}"
             for p in found.pipes
         )
-        members = [(said, "sass") for said in groups] if column in known else []
-        return [(f"{len(found.pipes)} pipes{agree}", "sass"), *members]
+        members = [(said, pipes.anchor(column)) for said in groups] if column in known else []
+        return [(f"{len(found.pipes)} pipes{agree}", pipes.anchor(column)), *members]
 
     answer.findings += lines(book, "pipes", shared)
     return answer
