@@ -28,6 +28,7 @@ class Question:
     topic: str  # what it asks about, as the name of what lies behind its answer
     cases: str = ""  # a filter of `assay run` for what answers it
     picks: tuple[Pick, ...] = ()
+    otherwise: str = ""  # what is said of a run that does not answer it; else that it was not measured
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,12 @@ INSTRUCTIONS = (
         ),
     ),
     Question(12, "Did the compiler emit what was asked for?", "Checked machine code"),
-    Question(32, "Which instruction exists on which target?", "Instructions by target"),
+    Question(
+        32,
+        "Which instruction exists on which target?",
+        "Instructions by target",
+        otherwise="The assembler tells: give the report what assay isa --json printed, by --isa.",
+    ),
 )
 
 NUMERICS = (
@@ -251,12 +257,27 @@ KERNELS = (
         "^kernels/.*fixed_order",
         (Pick(r"kernels/.*(batch_invariant|deterministic|fixed_order).*", None, 4),),
     ),
-    Question(11, "What bounds the hot loop of a kernel, and does the time agree?", "Hot loops"),
+    Question(
+        11,
+        "What bounds the hot loop of a kernel, and does the time agree?",
+        "Hot loops",
+        otherwise="The machine code tells: assay sass WHAT shows what bounds a loop.",
+    ),
 )
 
 HOST = (
-    Question(34, "Is this GPU like its siblings?", "GPUs of one kind"),
-    Question(35, "Did this commit make a kernel slower?", "A gate for commits"),
+    Question(
+        34,
+        "Is this GPU like its siblings?",
+        "GPUs of one kind",
+        otherwise="One run cannot tell; give assay report several.",
+    ),
+    Question(
+        35,
+        "Did this commit make a kernel slower?",
+        "A gate for commits",
+        otherwise="A report cannot tell; assay gate BASE CANDIDATE does.",
+    ),
 )
 
 PARTS: tuple[Part, ...] = (
