@@ -67,8 +67,12 @@ def test_what_the_committed_runs_say():
         _, lines = in_sentences(book, by_number()[number])[0]
         return " ".join("".join(t for t, _ in line) for line in lines).replace(THIN, " ")
 
-    assert says(h200, 1).startswith("In fp8, wgmma does 8 192 FLOP per clock and SM, 100 % of its limit, and sustains 1 676")
-    assert says(h200, 13).startswith("A load takes 34 cycles from L1, 280 from the near part of L2, and 694 from memory.")
+    assert says(h200, 1).startswith(
+        "In fp8, wgmma does 8 192 FLOP per clock and SM, 100 % of its limit, and sustains 1 676"
+    )
+    assert says(h200, 13).startswith(
+        "A load takes 34 cycles from L1, 280 from the near part of L2, and 694 from memory."
+    )
     assert "267 in that of the GPU" in says(h200, 20) and "662 in that of the GPU" in says(h100, 20)
     assert "1 180 measured loops" in says(h100, 12)
 

@@ -26,7 +26,9 @@ HOW = [
 def page(book: Book, title: str, parts: list[Chapter]) -> Page:
     """`parts` are the pages that it leads to."""
     found = [shape(book), Section("parts", "The parts of this report", [chapters(parts)])]
-    return Page(MAIN, "", title, "", [s for s in found if s], environment.head(book), skip=("#parts", "Skip to the parts"))
+    return Page(
+        MAIN, "", title, "", [s for s in found if s], environment.head(book), skip=("#parts", "Skip to the parts")
+    )
 
 
 def shape(book: Book) -> Section | None:

@@ -119,5 +119,3 @@ def anchors(blocks: Iterable[Any]) -> Iterator[str]:
         yield from anchors(getattr(block, "blocks", ()))
         for figure in getattr(block, "figures", ()):
             yield figure.key
-
-

@@ -40,7 +40,9 @@ SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
         "A memory-bound step",
     ),
     27: kernels.fastest(r"kernels/triangular\w*/.*", "tflops", "Our triangular inverse"),
-    28: kernels.fastest(r"kernels/.*(batch_invariant|deterministic|fixed_order).*", "tflops", "Our kernel of fixed order"),
+    28: kernels.fastest(
+        r"kernels/.*(batch_invariant|deterministic|fixed_order).*", "tflops", "Our kernel of fixed order"
+    ),
     29: system.collectives,
     30: system.peers,
     31: system.beside_gemm,

@@ -131,4 +131,6 @@ def hot_loops(book: Book, column: Column) -> Found:
         "overlap_efficiency",
         percent,
     )
-    return [say("A two-stage pipeline of bf16 wgmma and softmax's arithmetic reaches {share} of its bound.", share=share)]
+    return [
+        say("A two-stage pipeline of bf16 wgmma and softmax's arithmetic reaches {share} of its bound.", share=share)
+    ]

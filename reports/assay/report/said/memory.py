@@ -73,7 +73,11 @@ def atomics(book: Book, column: Column) -> Found:
     )
     return [
         fastest,
-        say("Atomic adds of f32 to one address run at {one} a clock, to addresses of their own at {own}.", one=one, own=own),
+        say(
+            "Atomic adds of f32 to one address run at {one} a clock, to addresses of their own at {own}.",
+            one=one,
+            own=own,
+        ),
     ]
 
 
@@ -93,7 +97,10 @@ def tma(book: Book, column: Column) -> Found:
                 tma=knee("tensor_2d") or knee("bulk"),
                 loads=knee("ld_16"),
             ),
-            say("TMA needs {tma} in flight per SM for 95 % of the bandwidth of memory.", tma=knee("tensor_2d") or knee("bulk")),
+            say(
+                "TMA needs {tma} in flight per SM for 95 % of the bandwidth of memory.",
+                tma=knee("tensor_2d") or knee("bulk"),
+            ),
         ),
         first(
             say(

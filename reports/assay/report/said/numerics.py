@@ -26,7 +26,11 @@ def adding(book: Book, column: Column) -> Found:
     gain = figure(book, column, f"{GROWTH}wgmma/e4m3", "promotion_gain")
     return [
         first(
-            say(f"In fp8, wgmma keeps {{fp8}} fraction bits of what it adds, in bf16 {{bf16}}{after}.", fp8=fp8, bf16=bf16),
+            say(
+                f"In fp8, wgmma keeps {{fp8}} fraction bits of what it adds, in bf16 {{bf16}}{after}.",
+                fp8=fp8,
+                bf16=bf16,
+            ),
             say("In bf16, mma.sync keeps {bits} fraction bits of what it adds.", bits=bits("mma_sync/bf16")),
         ),
         say("Promoting partial sums to f32 makes long fp8 sums {gain} times more accurate.", gain=gain),

@@ -21,9 +21,7 @@ def costs(book: Book, column: Column) -> Found:
         figure(book, column, f"sass/{name}", "latency_cycles") for name in ("ffma/f32", "dfma/f64", "shfl/idx_b32")
     )
     count = sum(
-        1
-        for row in instructions(book)
-        if any(numbers[column.index] for numbers in (row.latency, row.rate) if numbers)
+        1 for row in instructions(book) if any(numbers[column.index] for numbers in (row.latency, row.rate) if numbers)
     )
     every: Part | None = (f"All {text.number(count)} instructions", PAGE) if count else None
     found = pipes.pipe_map(book, column)

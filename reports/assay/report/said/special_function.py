@@ -87,7 +87,9 @@ def polynomial(book: Book, column: Column) -> Found:
     single = figure(book, column, "special_function/ex2/f32", "ops_per_clock_per_sm")
     pair = figure(book, column, "special_function/ex2/f16x2", "ops_per_clock_per_sm")
     doubled = single and pair and abs(float(pair[0]) / float(single[0]) - 1) > 0.1
-    verb = "yields {pair} results per clock and SM, against {single} of f32." if doubled else (
-        "yields {pair} results per clock and SM, no more than f32 does."
+    verb = (
+        "yields {pair} results per clock and SM, against {single} of f32."
+        if doubled
+        else ("yields {pair} results per clock and SM, no more than f32 does.")
     )
     return [mixed, say(f"MUFU.EX2 on pairs of f16 {verb}", pair=pair, single=single)]

@@ -82,10 +82,14 @@ def workers(book: Book, column: Column) -> Found:
         rate = figure(book, column, m.name, "kernels_per_s", million)
         if at > 1:
             least = (str(round(at)), column.anchor(m.name))
-            template = f"{way.capitalize()} of kernels of {{work}} saturate at {{rate}} a second, with {{least}} workers."
+            template = (
+                f"{way.capitalize()} of kernels of {{work}} saturate at {{rate}} a second, with {{least}} workers."
+            )
             said.append(say(template, work=(lasting(work), ""), rate=rate, least=least))
         else:
-            template = f"{way.capitalize()} of kernels of {{work}} reach {{rate}} a second, and more workers gain nothing."
+            template = (
+                f"{way.capitalize()} of kernels of {{work}} reach {{rate}} a second, and more workers gain nothing."
+            )
             said.append(say(template, work=(lasting(work), ""), rate=rate))
     return said
 
@@ -114,12 +118,8 @@ def host_links(book: Book, column: Column) -> Found:
 
 
 def peers(book: Book, column: Column) -> Found:
-    engine, sms = (
-        figure(book, column, f"{LINK}peer/write/{by}", "bandwidth_gb_per_s") for by in ("copy_engine", "sm")
-    )
-    latency = [
-        figure(book, column, m.name, "latency_ns") for _, m in of_column(book, column, f"{LINK}peer/latency/")
-    ]
+    engine, sms = (figure(book, column, f"{LINK}peer/write/{by}", "bandwidth_gb_per_s") for by in ("copy_engine", "sm"))
+    latency = [figure(book, column, m.name, "latency_ns") for _, m in of_column(book, column, f"{LINK}peer/latency/")]
     return [
         first(
             say(

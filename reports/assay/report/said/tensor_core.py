@@ -16,7 +16,12 @@ from .write import figure, first, number_in, number_of, percent, say, share, sho
 
 Found = list[Sentence | None]
 NAMES = {"e4m3": "fp8"}
-DATA = {"normal": "normally distributed numbers", "uniform": "uniformly distributed numbers", "random_bits": "random bits"}
+DATA = {
+    "normal": "normally distributed numbers",
+    "uniform": "uniformly distributed numbers",
+    "random_bits": "random bits",
+}
+
 
 def rates(book: Book, column: Column) -> Found:
     """The fastest instruction in fp8 and in bf16, per clock and under lasting load, and its share of the limit."""
@@ -32,7 +37,9 @@ def _rate(book: Book, column: Column, kind: str, row: Row, number: Number) -> Se
     head = f"In {NAMES.get(kind, kind)}, {family} does {{rate}} FLOP per clock and SM"
     return first(
         say(f"{head}, {{share}} of its limit, and sustains {{held}} TFLOP/s.", rate=rate, share=reached, held=held),
-        say(f"{head}, {{share}} of its limit, and {{burst}} TFLOP/s in a burst.", rate=rate, share=reached, burst=burst),
+        say(
+            f"{head}, {{share}} of its limit, and {{burst}} TFLOP/s in a burst.", rate=rate, share=reached, burst=burst
+        ),
         say(f"{head}, and {{burst}} TFLOP/s in a burst.", rate=rate, burst=burst),
     )
 
@@ -67,6 +74,7 @@ def to_peak(book: Book, column: Column) -> Found:
     )
     return [one, peak]
 
+
 def fp32(book: Book, column: Column) -> Found:
     tf32 = number_of(book, column, "tensor_core/wgmma/tf32/m64n256/ss", "flop_per_clock_per_sm")
     ffma = number_of(book, column, "special_function/ffma/f32", "flop_per_clock_per_sm")
@@ -97,6 +105,7 @@ def fp32(book: Book, column: Column) -> Found:
         native,
     ]
 
+
 def by_data(book: Book, column: Column) -> Found:
     """How far the throughput of bf16 falls on random data, and the clock that the power limit leaves."""
     cases = [case for case in power(book, column) if case.kind == "bf16"]
@@ -124,6 +133,7 @@ def by_data(book: Book, column: Column) -> Found:
             )
         )
     return said
+
 
 def peak(book: Book, column: Column) -> Found:
     """From the datasheet to the GEMM, under lasting load where that was measured."""
@@ -161,4 +171,3 @@ def peak(book: Book, column: Column) -> Found:
             )
             return [said, why]
     return []
-
