@@ -16,7 +16,7 @@ from assay.report.book import model
 
 # What the run has cases of; of tensor memory it has what was built.
 FAMILIES = {"tensor_core", "special_function", "sass", "numerics"}
-PAGES = {"index.html", "tma.html", "host.html", "instructions.html", "fragments.html", "built.html", "isa.html"} | {
+PAGES = {"index.html", "glossary.html", "tma.html", "host.html", "instructions.html", "fragments.html", "built.html", "isa.html"} | {
     f"{key}{what}.html" for key in FAMILIES for what in ("", "-cases")
 }
 

@@ -18,7 +18,7 @@ from assay.report.__main__ import main
 from assay.report.book import model, text
 from assay.report.page import guard
 
-RESERVED = ["page", "base", "index", "instructions", "isa", "built", "report", "answers", "details", "how", "main"]
+RESERVED = ["page", "base", "index", "instructions", "isa", "built", "report", "answers", "details", "how", "main", "glossary", "published"]
 
 
 def many(key, count=61):
@@ -42,8 +42,8 @@ def written(tmp_path, *measurements, published=()):
 def test_a_family_may_be_called_like_a_page_or_section(tmp_path, count):
     out = written(tmp_path, *(m for key in [*RESERVED, "..", ".hidden", "x" * 500, "日本"] for m in many(key, count)))
     found = pages(out)
-    assert all(re.fullmatch(r"(index|host|family-[\w.-]{1,120})\.html", name) for name in found)
-    assert len(found) == 2 + 2 * (len(RESERVED) + 4)
+    assert all(re.fullmatch(r"(index|host|glossary|family-[\w.-]{1,120})\.html", name) for name in found)
+    assert len(found) == 3 + 2 * (len(RESERVED) + 4)
     ids = {name: set(document.ids) for name, document in found.items()}
     for name, document in found.items():
         assert document.problems == [] and len(document.ids) == len(set(document.ids))

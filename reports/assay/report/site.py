@@ -7,12 +7,12 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from assay import plain_text
 from assay.files import NotWritten, document_of
@@ -20,11 +20,12 @@ from assay.plain_text import printable
 
 from .answer import findings, questions
 from .block.kinds import Block, Page
-from .book import interval, labels, text
+from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN
+from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -92,6 +93,23 @@ def _environment(kind: str) -> Any:
     return environment
 
 
+@dataclass
+class Terms:
+    """Links the first use of each term on a page to what it means."""
+
+    linked: bool  # whether the page has a glossary beside it
+    seen: set[str] = field(default_factory=set)
+
+    def __call__(self, said: str) -> Markup:
+        pieces = []
+        for piece, term in glossary.found(_shown(said)) if self.linked else [(_shown(said), "")]:
+            new = term and term not in self.seen
+            self.seen.add(term)
+            at = f"{GLOSSARY}#{glossary.anchor(term)}"
+            pieces.append(Markup('<a class="term" href="{}">{}</a>').format(at, piece) if new else escape(piece))
+        return Markup("").join(pieces)
+
+
 def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     """Sets a block by the macro of its kind."""
 
@@ -104,7 +122,8 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
 
 def html(page: Page, report: Report | None = None) -> str:
     """A page of a report, or one that stands for itself."""
-    values = {"here": page.name, "link": Links(page.name, report.homes if report else {})}
+    terms = Terms(report is not None and page.name != GLOSSARY)
+    values = {"here": page.name, "link": Links(page.name, report.homes if report else {}), "terms": terms}
     show = shown_by("html", **values)
     about = {"title": report.title if report else "", "navigation": report.navigation if report else []}
     return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)

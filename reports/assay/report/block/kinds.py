@@ -98,6 +98,14 @@ class Facts(Block):
 
 
 @dataclass
+class Terms(Block):
+    """Terms with what they mean, each at a place that links name."""
+
+    rows: list[tuple[str, str, str]]  # (anchor, term, meaning)
+    form: ClassVar[str] = "terms_of"
+
+
+@dataclass
 class Figures(Block):
     """Figures beside each other, as many as fit."""
 
@@ -220,6 +228,14 @@ class Answers(Block):
 
     def __bool__(self) -> bool:
         return bool(self.answers)
+
+    @property
+    def answered(self) -> list[Answer]:
+        return [answer for answer in self.answers if answer.said]
+
+    @property
+    def open(self) -> list[Answer]:
+        return [answer for answer in self.answers if not answer.said]
 
 
 @dataclass

@@ -124,7 +124,8 @@ def section(book: Book) -> Section | None:
     """One column as facts side by side, several as a table; then everything else that is known."""
     if not book.columns:
         return None
-    return Section("machine", "What was measured, and under which conditions", _facts(book))
+    said: list[Block] = [sentence(in_a_line(book, column)) for column in book.columns]
+    return Section("machine", "What was measured, and under which conditions", [*said, *_facts(book)])
 
 
 def _facts(book: Book) -> list[Block]:
@@ -145,6 +146,7 @@ def _facts(book: Book) -> list[Block]:
         caption = "What was measured, and under which conditions (median and range over the run)"
         names = [f"{c.tag} {c.label}" for c in book.columns]
         blocks = [Table(caption, ["Fact", *names], rows_of, kind="facts-table")]
+    blocks = [Fold("The machine and its conditions", "", blocks)]
     slow = [found for column in book.columns if (found := clocks.table(book, column))]
     if slow:
         blocks.append(Fold("Cases at a lower clock, with their power and reasons", "", slow))

@@ -22,7 +22,7 @@ def sections(book: Book) -> list[Block]:
     total = sum(len(found) for _, found in compared)
     close = sum(d <= NOTABLE for _, found in compared for d in found)
     said = (
-        f"Of {total} published figures that can be compared with ours, {close} lie within {text.percent(NOTABLE)}."
+        f"Of {total} published figures that can be compared with ours, {close} lie within {100 * NOTABLE:g}{text.THIN}%."
         if total
         else "No published figure can be compared with ours."
     )

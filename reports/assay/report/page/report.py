@@ -12,7 +12,7 @@ from ..answer.questions import Part
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
 from ..book import identity
 from ..book.model import Book
-from . import environment, front, guard, isa, part, published, sections, unmeasured
+from . import environment, front, glossary, guard, isa, part, published, sections, unmeasured
 from .answers import answers
 from .details import detail
 
@@ -42,7 +42,7 @@ class Report:
         self.of_families = [(key, page) for key, page in made if page]
         self.others = [self._cases_page(key) for key in self.cases]
         self.others += [page for _, page in self.of_families]
-        self.others += [page for page in (unmeasured.built_page(book), isa.page(book.isa)) if page]
+        self.others += [page for page in (unmeasured.built_page(book), isa.page(book.isa), glossary.page()) if page]
         self.published = published.sections(book) if book.published else []
         self.elsewhere = unmeasured.published_elsewhere(book)
         self.shown = [one for one in self.parts if self._has(one)]
@@ -69,7 +69,7 @@ class Report:
     @property
     def printed(self) -> list[Page]:
         """The pages whose blocks the Markdown has too."""
-        tables = {sections.page_of(key) for key in self.cases} | {unmeasured.PAGE}
+        tables = {sections.page_of(key) for key in self.cases} | {unmeasured.PAGE, glossary.PAGE}
         return [*self.of_parts, *(page for page in self.others if page.name in tables)]
 
     def _has(self, one: Part) -> bool:
