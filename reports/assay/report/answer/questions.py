@@ -332,7 +332,7 @@ PARTS: tuple[Part, ...] = (
         ("tma", "tmem"),
         TMA,
         ("tma-depth",),
-        "By TMA",
+        "By TMA, by cp.async, by loads, from memory",
     ),
     Part(
         "sync",
@@ -341,6 +341,7 @@ PARTS: tuple[Part, ...] = (
         ("sync",),
         SYNC,
         ("barriers",),
+        "Barriers and fences",
     ),
     Part(
         "launch",

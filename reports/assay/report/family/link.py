@@ -21,7 +21,7 @@ PREFIX = "link/"
 WAYS = {"h2d": "to the GPU", "d2h": "from the GPU"}
 BYTES = Axis("bytes of a copy", 4, bytes=True)
 PEER = re.compile(r"peer/(\w+)/(\w+)(/both_ways)?")
-COPIED_BY = {"copy_engine": "copy engine", "sm": "SMs"}
+COPIED_BY = {"copy_engine": "copy engine", "sm": "SMs", "sm_one_kernel": "one kernel on the SMs"}
 BY_SMS = "SMs copy by two kernels at once, one for each direction; one kernel whose warps do both is another method"
 
 

@@ -125,6 +125,7 @@ def section(book: Book) -> Section | None:
     if not book.columns:
         return None
     said: list[Block] = [sentence(in_a_line(book, column)) for column in book.columns]
+    said.append(sentence(interval.legend(book.processes)))
     return Section("machine", "What was measured, and under which conditions", [*said, *_facts(book)])
 
 

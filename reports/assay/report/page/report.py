@@ -10,7 +10,7 @@ from .. import family
 from ..answer.findings import Answer
 from ..answer.questions import Part
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
-from ..book import identity
+from ..book import identity, interval
 from ..book.model import Book
 from . import environment, front, glossary, guard, isa, part, published, sections, unmeasured
 from .answers import answers
@@ -102,7 +102,8 @@ class Report:
         whole = next(p for p in self.parts if key in p.families)
         back = Paragraph([Span("What they say together: "), Span(whole.title, part.page_of(whole)), Span(".")])
         title = f"{declared.title}: every case"
-        return Page(sections.page_of(key), title, title, declared.intro, [found, section], [back])
+        lead = f"{declared.intro} {interval.legend(self.book.processes)}".strip()
+        return Page(sections.page_of(key), title, title, lead, [found, section], [back])
 
     def _no_loops(self) -> Section | None:
         if not any(m.lacks_loops_file for _, m in self.book.measurements):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..answer.findings import Sentence
+from ..answer.overlap import SCHEDULES
 from ..book import labels
 from ..book.model import Book, Column
 from ..family.special_function.balance import IMBALANCE, imbalances
@@ -12,14 +13,6 @@ from ..family.special_function.polynomial import mixes
 from .write import figure, first, percent, say, short
 
 Found = list[Sentence | None]
-SCHEDULES = {
-    "in_order": "one warpgroup that does both in order",
-    "two_stage": "one warpgroup in two stages",
-    "two_warpgroups": "two warpgroups",
-    "two_stage_two_warpgroups": "two warpgroups in two stages",
-    "ping_pong": "two warpgroups that take turns",
-    "ping_pong_3": "three warpgroups that take turns",
-}
 
 
 def bottleneck(book: Book, column: Column) -> Found:

@@ -19,7 +19,7 @@ def pipelines(book: Book, question: Question) -> Answer:
     answer = picked(book, question)
     count = sum(1 for row in instructions(book) if row.first_rate or row.first_latency)
     if count:
-        answer.findings.insert(0, one_line("all of them", f"{count} instructions in one table", PAGE))
+        answer.findings.insert(0, one_line("instructions measured", f"{count}, in one table", PAGE))
         answer.more = 0
 
     answer.findings += operands.findings(book)
