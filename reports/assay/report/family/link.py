@@ -27,6 +27,7 @@ BOTH_WAYS_BY = {
     "sm": "SMs in two kernels, one for each direction",
     "sm_one_kernel": "SMs in one kernel whose warps do both",
 }
+BY_SMS = "SMs copy by two kernels at once, one for each direction; one kernel whose warps do both is another method"
 
 
 def evidence(book: Book) -> list[Block]:
