@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +23,10 @@ from .answer.questions import PARTS
 from .block.kinds import Block, Page
 from .book import interval, labels, text
 from .book.model import SHARED, Book
+from .compare import words as comparison_words
+from .compare.figures import Value
+from .compare.pages import Comparison
+from .compare.subjects import Subject
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN, Report
@@ -104,9 +108,9 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, title: str = "", homes: dict[str, str] | None = None) -> str:
-    """A page; without a title of the report it stands for itself."""
-    values = {"here": page.name, "link": Links(page.name, homes or {})}
+def html(page: Page, title: str = "", homes: dict[str, str] | None = None, up: tuple[str, str] | None = None) -> str:
+    """A page; without a title of the report it stands for itself. `up` is (label, address) of what it is a part of."""
+    values = {"here": page.name, "link": Links(page.name, homes or {}), "up": up}
     show = shown_by("html", **values)
     return _environment("html").get_template("page.html.j2").render(page=page, title=title, show=show, **values)
 
@@ -117,6 +121,10 @@ def markdown(report: Report, main: Page) -> str:
     by_column = [conditions(report.book, column) for column in report.book.columns]
     template = _environment("md").get_template("report.md.j2")
     return template.render(report=report, page=main, conditions=by_column, legend=legend, show=show)
+
+
+def comparison_markdown(page: Page) -> str:
+    return _environment("md").get_template("comparison.md.j2").render(page=page, show=shown_by("md"))
 
 
 def data(book: Book) -> str:
@@ -134,16 +142,29 @@ def data(book: Book) -> str:
 def write(book: Book, folder: Path) -> Path:
     """Writes index.html, the pages it needs beside it, report.md and runs.json into the folder, made if need be.
 
-    They are written aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
     Returns the path of the main page. Raises NotWritten.
+    """
+    return _placed(folder, lambda aside: _write_files(book, aside).names)
+
+
+def write_comparison(subjects: Sequence[Subject], folder: Path) -> Path:
+    """The same of several subjects: index.html and report.md compare them, a folder of each has its own report."""
+    return _placed(folder, lambda aside: _write_compared(subjects, aside))
+
+
+def _placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
+    """Files are made aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
+
+    `make` returns their names in the order in which they may be moved.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".report-", dir=folder) as aside:
-            names = _write_files(book, Path(aside))
+            names = make(Path(aside))
             for name in names:
                 if (folder / name).is_dir():
                     raise NotWritten(f"{folder / name}: cannot be written: it is a folder; choose another --out")
+                (folder / name).parent.mkdir(exist_ok=True)
             for name in names:
                 os.replace(Path(aside) / name, folder / name)
     except (OSError, ValueError) as error:
@@ -154,8 +175,15 @@ def write(book: Book, folder: Path) -> Path:
     return folder / MAIN
 
 
-def _write_files(book: Book, folder: Path) -> list[str]:
-    """Their names, in the order in which they may be moved."""
+@dataclass(frozen=True)
+class Written:
+    """The names of a report's files, in the order in which they may be moved, and where its details are."""
+
+    names: list[str]
+    homes: dict[str, str]
+
+
+def _write_files(book: Book, folder: Path, up: tuple[str, str] | None = None) -> Written:
     report = Report(book)
     written: list[str] = []
 
@@ -167,9 +195,31 @@ def _write_files(book: Book, folder: Path) -> list[str]:
 
     # While other processes draw what the main page needs.
     for page in report.others:
-        put(page.name, html(page, report.title, report.homes))
+        put(page.name, html(page, report.title, report.homes, up))
     put(DATA, data(book))
     main = report.main()
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report.title, report.homes))
-    return written
+    put(MAIN, html(main, report.title, report.homes, up))
+    return Written(written, report.homes)
+
+
+def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
+    names: list[str] = []
+    homes: list[dict[str, str]] = []
+    up = (comparison_words.heading(list(subjects)), f"../{MAIN}")
+    for subject in subjects:
+        (folder / subject.folder).mkdir()
+        written = _write_files(subject.book, folder / subject.folder, up)
+        names += [f"{subject.folder}/{name}" for name in written.names]
+        homes.append(written.homes)
+
+    def where(value: Value) -> str:
+        anchor = value.number.anchor
+        return f"{value.subject.folder}/{homes[value.subject.index].get(anchor, MAIN)}#{anchor}"
+
+    comparison = Comparison(subjects, where)
+    pages = comparison.pages()
+    (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
+    for page in pages:
+        (folder / page.name).write_text(html(page, comparison.title), encoding="utf-8")
+    return [*names, "report.md", *(page.name for page in pages)]

@@ -32,6 +32,7 @@ UNIT_IN_NAME = re.compile(r"(?<!_per)_(us|ns|cycles(?!_per)|gb_per_s|tflops|pj|w
 
 # How words and phrases are written that are not written as they are. The longest one that fits is taken.
 PHRASES = {
+    "acq_rel": "acquire-release",
     "at_80_percent": "at 80 %",
     "at_95_percent": "at 95 %",
     "box_bytes_95": "bytes of a box for 95 %,",
@@ -52,6 +53,7 @@ PHRASES = {
     "one_cta_per_sm": ", one CTA per SM",
     "per_clock_per_sm": "per clock and SM",
     "per_us": "per µs",
+    "sc": "sequentially consistent",
     "sparse_2_4": "sparse 2:4",
     "st_async": "st.async",
     "time_ns": "time in ns",
