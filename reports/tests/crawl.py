@@ -11,9 +11,12 @@ def pages(folder: Path) -> dict[Path, Document]:
     return {path: Document(path.read_text()) for path in sorted(folder.rglob("*.html"))}
 
 
-def dead_links(found: dict[Path, Document]) -> list[str]:
-    """Links to files that are not there, places that no page has, and addresses that are not relative."""
-    ids = {path.resolve(): set(document.ids) for path, document in found.items()}
+def dead_links(found: dict[Path, Document], there: dict[Path, Document] | None = None) -> list[str]:
+    """Links to files that are not there, places that no page has, and addresses that are not relative.
+
+    `there` are all pages that they may lead to, if these are more.
+    """
+    ids = {path.resolve(): set(document.ids) for path, document in (there or found).items()}
     dead = []
     for path, document in found.items():
         for tag, key in (("a", "href"), ("link", "href"), ("img", "src"), ("script", "src")):

@@ -2,12 +2,14 @@
 """A comparison as it is written: a page that leads with what differs, and a report of each in a folder of its own."""
 
 import json
+from pathlib import Path
 
 import crawl
 import pytest
 import report_runs
 from test_page import published_beside
 
+import assay
 from assay.files import Measurement, Metric, save
 from assay.program import NotWritten
 from assay.report import site
@@ -96,3 +98,14 @@ def test_what_fails_leaves_the_earlier_comparison_whole(tmp_path):
     with pytest.raises(NotWritten, match="it is a folder"):
         site.write_comparison(found, tmp_path)
     assert (tmp_path / "index.html").read_bytes() == before
+
+
+def test_two_full_runs_are_quick(tmp_path):
+    """Less than ten seconds on two idle cores, 15 of CPU time; on a busy machine a second of CPU does less."""
+    results = Path(assay.__file__).parents[2] / "results"
+    runs = [results / "h100/2026-11-22-most", results / "h200/2026-11-22-full"]
+    start = report_runs.cpu_seconds()
+    assert main([*map(str, runs), "--out", str(tmp_path)]) == 0
+    assert report_runs.cpu_seconds() - start < 30
+    found = crawl.pages(tmp_path)
+    assert crawl.dead_links({path: found[path] for path in found if path.parent == tmp_path}, found) == []

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay.files import Run, RunFileError, isa_file, load, sass_file
@@ -53,7 +55,20 @@ def load_published(folder: Path | None) -> list[Run]:
     return [load(path) for path in sorted(folder.glob("*.json"))]
 
 
+@contextmanager
+def rarely_collected() -> Iterator[None]:
+    """A report keeps what it makes until it is written: looking for garbage as often as Python does takes a fifth of
+    its time and finds next to none."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 @command("assay report")
+@rarely_collected()
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="assay report",

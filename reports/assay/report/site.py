@@ -7,8 +7,10 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from .compare.subjects import Subject
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN, Report
+from .page.sections import WORTH_A_POOL
 
 TEMPLATES = Path(__file__).parent / "templates"
 ASKED = {question.number: question.ask for questions in PARTS.values() for question in questions}
@@ -203,19 +206,36 @@ def _write_files(book: Book, folder: Path, up: tuple[str, str] | None = None) ->
     return Written(written, report.homes)
 
 
+_compared: tuple[Sequence[Subject], Path, tuple[str, str]] | None = None
+
+
+def _write_subject(index: int) -> Written:
+    subjects, folder, up = _compared
+    subject = subjects[index]
+    (folder / subject.folder).mkdir()
+    return _write_files(subject.book, folder / subject.folder, up)
+
+
+def _write_subjects(subjects: Sequence[Subject], folder: Path, up: tuple[str, str]) -> list[Written]:
+    """The report of each, in processes of their own where it takes long."""
+    global _compared
+    _compared = subjects, folder, up  # a forked process has it without being sent it
+    tasks = range(len(subjects))
+    if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or (os.cpu_count() or 1) < 2:
+        return [_write_subject(task) for task in tasks]
+    import matplotlib.figure  # noqa: F401  # once, instead of in each
+
+    with ProcessPoolExecutor(min(len(subjects), os.cpu_count() or 1), get_context("fork")) as pool:
+        return list(pool.map(_write_subject, tasks))
+
+
 def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
-    names: list[str] = []
-    homes: list[dict[str, str]] = []
-    up = (comparison_words.heading(list(subjects)), f"../{MAIN}")
-    for subject in subjects:
-        (folder / subject.folder).mkdir()
-        written = _write_files(subject.book, folder / subject.folder, up)
-        names += [f"{subject.folder}/{name}" for name in written.names]
-        homes.append(written.homes)
+    written = _write_subjects(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"))
+    names = [f"{s.folder}/{name}" for s, of_subject in zip(subjects, written) for name in of_subject.names]
 
     def where(value: Value) -> str:
         anchor = value.number.anchor
-        return f"{value.subject.folder}/{homes[value.subject.index].get(anchor, MAIN)}#{anchor}"
+        return f"{value.subject.folder}/{written[value.subject.index].homes.get(anchor, MAIN)}#{anchor}"
 
     comparison = Comparison(subjects, where)
     pages = comparison.pages()

@@ -8,6 +8,7 @@ percentiles are. A comma sets off what qualifies the words before it.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from . import text
 
@@ -104,6 +105,7 @@ MEASURED_WITH = ("latency", "cpu", "gap", "interval", "sm", "cta", "us")
 OF_BYTES = ("link", "collective")  # families whose cases say their bytes as a plain number
 
 
+@lru_cache(maxsize=8192)  # the same metrics and parameters come by the thousand
 def words(name: str) -> str:
     """A name as words: "tensor_core" is "tensor core", "l2_near" "L2 near", "latency_4mib" "latency, 4 MiB"."""
     said = ", ".join(" ".join(_written(part.replace(" ", "_").split("_"))) for part in name.split("/"))
