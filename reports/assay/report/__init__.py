@@ -3,7 +3,7 @@
 
 Each room knows those before it, and none after it:
 
-    files <- book <- answer <- draw <- block <- family <- page <- compare <- site <- documents <- __main__
+    files <- book <- answer <- draw <- block <- family <- page <- compare <- site <- documents <- __main__ <- collection
 
 files   the result files, as objects (the package `assay.files`)
 book    from run files to rows: what a report says, before it is said; numbers and labels as people read them
@@ -15,7 +15,8 @@ page    what stands on which page: the main one, the details, what was built and
 compare what differs between runs, and the page that leads with it
 site    sets blocks by the macros of `templates` and writes the files
 documents  pages and pictures of what one command printed
+collection  a site of all results
 
-Nothing but `files`, `site` and `__main__` touches the disk. A page is a list of blocks; for each kind of block
+Nothing but `files`, `site` and commands touches the disk. A page is a list of blocks; for each kind of block
 templates/blocks.html.j2 and templates/blocks.md.j2 have a macro, and there is no other way to get something onto a page.
 """

@@ -34,6 +34,7 @@ Runs that measured the same cases, or are of GPUs of other names or ids (environ
 leads with what differs beyond noise, in the order in which the runs are given, and a folder of each holds its own
 report. Runs of one name that measured different cases stand in one report; of one id, in one column. A journal of a
 killed run (journal.jsonl) works too.
+scripts/site.sh makes a site of all results of a checkout.
 What `assay sass WHAT --json > sass-NAME.json` wrote beside a run comes along: the hot loops of its kernels.
 Exit status: 0 the pages were written, 2 bad arguments or input, 5 they could not be written, 70 a defect of assay. What
 failed leaves an earlier report in DIR as it was.

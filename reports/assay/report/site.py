@@ -118,6 +118,18 @@ def html(page: Page, title: str = "", homes: dict[str, str] | None = None, up: t
     return _environment("html").get_template("page.html.j2").render(page=page, title=title, show=show, **values)
 
 
+def small(page: Page, style: str, up: tuple[str, str]) -> str:
+    """One of thousands of pages: its style is a file beside them."""
+    values = {"here": page.name, "link": Links(page.name, {})}
+    show = shown_by("html", **values)
+    return _environment("html").get_template("small.html.j2").render(page=page, show=show, style=style, up=up)
+
+
+def style() -> str:
+    """The style of all pages, as a file."""
+    return "\n".join(_environment("html").get_template(name).render() for name in ("style.css.j2", "blocks.css.j2"))
+
+
 def markdown(report: Report, main: Page) -> str:
     show = shown_by("md")
     legend = interval.legend(report.book.processes)
@@ -147,15 +159,15 @@ def write(book: Book, folder: Path) -> Path:
 
     Returns the path of the main page. Raises NotWritten.
     """
-    return _placed(folder, lambda aside: _write_files(book, aside).names)
+    return placed(folder, lambda aside: _write_files(book, aside).names)
 
 
 def write_comparison(subjects: Sequence[Subject], folder: Path) -> Path:
     """The same of several subjects: index.html and report.md compare them, a folder of each has its own report."""
-    return _placed(folder, lambda aside: _write_compared(subjects, aside))
+    return placed(folder, lambda aside: _write_compared(subjects, aside))
 
 
-def _placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
+def placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
     """Files are made aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
 
     `make` returns their names in the order in which they may be moved.
@@ -167,7 +179,7 @@ def _placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
             for name in names:
                 if (folder / name).is_dir():
                     raise NotWritten(f"{folder / name}: cannot be written: it is a folder; choose another --out")
-                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
             for name in names:
                 os.replace(Path(aside) / name, folder / name)
     except (OSError, ValueError) as error:
@@ -212,11 +224,11 @@ _compared: tuple[Sequence[Subject], Path, tuple[str, str]] | None = None
 def _write_subject(index: int) -> Written:
     subjects, folder, up = _compared
     subject = subjects[index]
-    (folder / subject.folder).mkdir()
+    (folder / subject.folder).mkdir(parents=True)
     return _write_files(subject.book, folder / subject.folder, up)
 
 
-def _write_subjects(subjects: Sequence[Subject], folder: Path, up: tuple[str, str]) -> list[Written]:
+def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str]) -> list[Written]:
     """The report of each, in processes of their own where it takes long."""
     global _compared
     _compared = subjects, folder, up  # a forked process has it without being sent it
@@ -230,7 +242,7 @@ def _write_subjects(subjects: Sequence[Subject], folder: Path, up: tuple[str, st
 
 
 def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
-    written = _write_subjects(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"))
+    written = write_reports(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"))
     names = [f"{s.folder}/{name}" for s, of_subject in zip(subjects, written) for name in of_subject.names]
 
     def where(value: Value) -> str:

@@ -31,11 +31,13 @@ Where = Callable[[Value], str]  # the page with the details of a measurement, an
 
 
 class Comparison:
-    """The subjects, their figures, and what was found; `where` leads to details on the subjects' own pages."""
+    """The subjects, their figures, and what was found; `where` leads to details on the subjects' own pages, whose
+    folders are below `root`."""
 
-    def __init__(self, subjects: Sequence[Subject], where: Where) -> None:
+    def __init__(self, subjects: Sequence[Subject], where: Where, root: str = "") -> None:
         self.subjects = list(subjects)
         self.where = where
+        self.root = root
         self.figures = figures(self.subjects)
         self.found = findings(self.figures)
         self.causes = causes.causes(self.subjects)
@@ -58,11 +60,14 @@ class Comparison:
         found = [section for section in sections if section]
         reports = [Span("Each has a report of its own: ")]
         for subject in self.subjects:
-            reports += [Span(subject.label, f"{subject.folder}/{MAIN}"), Span("; ")]
+            reports += [Span(subject.label, f"{self.root}{subject.folder}/{MAIN}"), Span("; ")]
         reports[-1] = Span(".")
         lead = words.summary(self.subjects, self.figures, self.found)
-        contents = [(s.short or s.title, f"#{s.anchor}") for s in found]
-        return Page(MAIN, "", self.title, lead, found, [Paragraph(reports)], contents)
+        links = [Span("On this page: ")]
+        for section in found:
+            links += [Span(section.short or section.title, f"#{section.anchor}"), Span(", ")]
+        links[-1] = Span(".")
+        return Page(MAIN, "", self.title, lead, found, [Paragraph(reports), Paragraph(links)])
 
     def _machines(self) -> Section | None:
         """What differs between machines, conditions, builds and drivers, before any figure."""
@@ -185,8 +190,8 @@ class Comparison:
         if self.many:
             return Cell(f"{ratio(figure.effect):.3g}")
         by = {v.subject.index: v.number.value for v in figure.values}
-        first, *_, last = sorted(by)
-        better = by[first] / by[last] if figure.is_time else by[last] / by[first]
+        first, *_, last = (by[s.index] for s in self.subjects if s.index in by)
+        better = first / last if figure.is_time else last / first
         return Cell(f"{better:.3g}")
 
     def _ratios(self) -> Section | None:
