@@ -113,7 +113,7 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
         names = [title(finding).split(":")[0] for finding in found]
         short = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
         ax.set(yticks=range(len(found)), yticklabels=short, ylim=(len(found) - 0.5, -0.5), xscale="log")
-        ax.margins(x=0.25)
+        ax.margins(x=0.45)  # room for the names at both ends
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:.3g}")
         ax.xaxis.set_minor_formatter(lambda v, _: "")
         ax.set_xlabel("value over the median of all runs")
