@@ -52,7 +52,10 @@ def opened(by: Browser, address: str, width: int = 1400, **settings: Any) -> Ite
     page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("requestfailed", lambda request: said.append(f"cannot load {request.url}"))
-    page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else said.append(f"asks for {request.url}"))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(("file:", "data:")) else said.append(f"asks for {request.url}"),
+    )
     page.goto(address)
     yield page, said
     context.close()

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from page_sets import SETS
-
 from assay.report import site
+from page_sets import SETS
 
 SCREENS = ("1400", "800", "390")
 LONGEST_LOAD = 4  # seconds of the browser's CPU time: a page of 4 MB takes one

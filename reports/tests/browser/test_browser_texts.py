@@ -60,5 +60,7 @@ def test_finds_what_is_wrong_and_no_more(page, html, clipped, overlapping):
 
 
 def test_axe_is_there_and_sees_pale_text(page):
-    page.set_content('<!doctype html><html lang="en"><title>t</title><main><h1>h</h1><p style="color:#bbb">pale</p></main>')
+    page.set_content(
+        '<!doctype html><html lang="en"><title>t</title><main><h1>h</h1><p style="color:#bbb">pale</p></main>'
+    )
     assert [said.split(",")[0] for said in survey.audit(page)] == ["color-contrast", "dark: color-contrast"]
