@@ -6,8 +6,9 @@ import json
 import os
 from pathlib import Path
 
-import page_sets
 import pytest
+
+import page_sets
 import survey
 
 

@@ -17,6 +17,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
+import keyboard
+
 HERE = Path(__file__).parent
 TEXTS = (HERE / "texts.js").read_text()
 THIN = (HERE / "thin.js").read_text()
@@ -24,6 +26,7 @@ THIN = (HERE / "thin.js").read_text()
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 WIDTHS = {1400: 900, 800: 1100, 390: 844}  # a desk, a tablet held upright, a phone: width and height of the window
 PAPER = (718, 1047)  # A4 within margins of 10 mm, in CSS pixels
+PATIENCE_MS = 180_000  # on a machine with other work; what a page costs is counted in time of its processor
 GRAVE = {"serious", "critical"}
 
 
@@ -48,6 +51,7 @@ def opened(by: Browser, address: str, width: int = 1400, **settings: Any) -> Ite
     """A page with what its console and its requests said that should not be."""
     context = by.new_context(viewport={"width": width, "height": WIDTHS[width]}, **settings)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -103,9 +107,11 @@ def _size(page: Page, width: int, height: int) -> None:
 def look(by: Browser, path: Path, printed: bool) -> dict[str, Any]:
     """All there is to say of a page. A picture by itself has one size, no paper, and nothing that axe could judge."""
     is_page = path.suffix == ".html"
-    found: dict[str, Any] = {"bytes": path.stat().st_size, "at": {}, "axe": [], "printed_pages": None}
+    found: dict[str, Any] = {"bytes": path.stat().st_size, "at": {}, "axe": [], "keyboard": None, "printed_pages": None}
     with opened(by, path.as_uri()) as (page, said):
         found["load_cpu_s"] = _cpu_seconds(page)
+        if is_page:
+            found["keyboard"] = keyboard.walk(page)
         for width, height in WIDTHS.items() if is_page else [(1400, 900)]:
             _size(page, width, height)
             found["at"][str(width)] = texts(page) | {"screen": height}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from assay.report import site
+
 from page_sets import SETS
 
 SCREENS = ("1400", "800", "390")

@@ -4,6 +4,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+
 import survey
 
 

@@ -2,6 +2,7 @@
 """The search for clipped and overlapping text finds what was planted, and nothing where nothing is wrong."""
 
 import pytest
+
 import survey
 
 SOUND = {
