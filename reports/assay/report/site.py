@@ -7,39 +7,39 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from assay import plain_text
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
-from .answer import findings
-from .answer.questions import PARTS
+from .answer import findings, questions
 from .block.kinds import Block, Page
-from .book import interval, labels, text
+from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .draw import cells
 from .page.environment import conditions
-from .page.front import DATA, MAIN, Report
+from .page.front import DATA, MAIN
+from .page.glossary import PAGE as GLOSSARY
+from .page.report import Report
 
 TEMPLATES = Path(__file__).parent / "templates"
-ASKED = {question.number: question.ask for questions in PARTS.values() for question in questions}
 
 
 @dataclass(frozen=True)
 class Links:
-    """Where a link on one page leads: details of a measurement are on the page of its family, all else on the main one.
+    """Where a link on one page leads.
 
     An anchor may also name a page, "fragments.html", a place on one, or an address.
     """
 
     here: str
-    homes: dict[str, str]  # anchor of a measurement -> page
+    homes: dict[str, str]  # anchor -> page
 
     def __call__(self, anchor: str) -> str:
         if anchor not in self.homes and (anchor.startswith(("http:", "https:", "#")) or anchor == DATA):
@@ -87,11 +87,27 @@ def _environment(kind: str) -> Any:
         quantity=labels.quantity,
         speedup=findings.speedup,
         tiny=cells.tiny,
-        asked=ASKED,
         MAIN=MAIN,
         SHARED=SHARED,
     )
     return environment
+
+
+@dataclass
+class Terms:
+    """Links the first use of each term on a page to what it means."""
+
+    linked: bool  # whether the page has a glossary beside it
+    seen: set[str] = field(default_factory=set)
+
+    def __call__(self, said: str) -> Markup:
+        pieces = []
+        for piece, term in glossary.found(_shown(said)) if self.linked else [(_shown(said), "")]:
+            new = term and term not in self.seen
+            self.seen.add(term)
+            at = f"{GLOSSARY}#{glossary.anchor(term)}"
+            pieces.append(Markup('<a class="term" href="{}">{}</a>').format(at, piece) if new else escape(piece))
+        return Markup("").join(pieces)
 
 
 def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
@@ -104,11 +120,13 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, title: str = "", homes: dict[str, str] | None = None) -> str:
-    """A page; without a title of the report it stands for itself."""
-    values = {"here": page.name, "link": Links(page.name, homes or {})}
+def html(page: Page, report: Report | None = None) -> str:
+    """A page of a report, or one that stands for itself."""
+    terms = Terms(report is not None and page.name != GLOSSARY)
+    values = {"here": page.name, "link": Links(page.name, report.homes if report else {}), "terms": terms}
     show = shown_by("html", **values)
-    return _environment("html").get_template("page.html.j2").render(page=page, title=title, show=show, **values)
+    about = {"title": report.title if report else "", "navigation": report.navigation if report else []}
+    return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)
 
 
 def markdown(report: Report, main: Page) -> str:
@@ -116,7 +134,9 @@ def markdown(report: Report, main: Page) -> str:
     legend = interval.legend(report.book.processes)
     by_column = [conditions(report.book, column) for column in report.book.columns]
     template = _environment("md").get_template("report.md.j2")
-    return template.render(report=report, page=main, conditions=by_column, legend=legend, show=show)
+    return template.render(
+        report=report, main=main, pages=report.printed, conditions=by_column, legend=legend, show=show
+    )
 
 
 def data(book: Book) -> str:
@@ -165,11 +185,12 @@ def _write_files(book: Book, folder: Path) -> list[str]:
         written.append(name)
         (folder / name).write_text(content, encoding="utf-8")
 
-    # While other processes draw what the main page needs.
-    for page in report.others:
-        put(page.name, html(page, report.title, report.homes))
+    for page in report.others:  # while other processes draw what the parts need
+        put(page.name, html(page, report))
     put(DATA, data(book))
-    main = report.main()
+    main = report.finish()
+    for page in report.of_parts:
+        put(page.name, html(page, report))
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report.title, report.homes))
+    put(MAIN, html(main, report))
     return written

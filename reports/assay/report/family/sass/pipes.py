@@ -311,6 +311,10 @@ def blocks(book: Book) -> list[Block]:
     return [_in_blocks(found, f", {found.column.tag}" if len(book.columns) > 1 else "") for found in maps]
 
 
+def anchor(column: Column) -> str:
+    return f"pipes-of-{column.index}"
+
+
 def _in_blocks(found: PipeMap, of: str) -> Block:
     members = [
         (pipe.label or f"pipe {i}", [Span(found.opcodes[m], kind="code") for m in pipe.members])
@@ -335,4 +339,4 @@ def _in_blocks(found: PipeMap, of: str) -> Block:
         why = sentence("Register ports, dispatch or a shared path may be the reason.")
         summary = "Pairs on different pipes that hardly overlap"
         blocks.append(Fold(summary, str(len(found.across)), [why, Bullets(found.across)]))
-    return Part(f"Pipes{of}", blocks)
+    return Part(f"Pipes{of}", blocks, anchor(found.column))
