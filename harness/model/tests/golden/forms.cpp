@@ -108,15 +108,6 @@ Form thread_form(const std::string& name, const std::string& body, int outputs,
   return f;
 }
 
-std::uint32_t hash(const std::uint8_t* bytes, std::size_t count) {
-  std::uint32_t crc = ~0u;
-  for (std::size_t i = 0; i < count; ++i) {
-    crc ^= bytes[i];
-    for (int k = 0; k < 8; ++k) crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1)));
-  }
-  return ~crc;
-}
-
 std::vector<Form> all_forms() {
   std::vector<Form> all;
   for (auto make : {integer_forms, floating_forms, conversion_forms, warp_forms, matrix_forms,

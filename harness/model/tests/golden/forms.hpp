@@ -58,9 +58,6 @@ inline Form thread_form(const std::string& name, const std::string& body, int ou
   return thread_form(name, body, outputs, std::vector<Draw>{kind}, declarations);
 }
 
-// CRC-32, as zlib computes it.
-std::uint32_t hash(const std::uint8_t* bytes, std::size_t count);
-
 std::vector<Form> integer_forms();
 std::vector<Form> floating_forms();
 std::vector<Form> conversion_forms();

@@ -28,8 +28,8 @@ Form of(const string& opcode, int bits, int operands, Draw kind, const string& t
   const Operands o = of_width(bits);
   string body = o.load + opcode + " " + o.out;
   for (int k = 0; k < operands; ++k) body += ", " + o.in[k];
-  return thread_form(opcode + (tail.empty() ? "" : "/" + tail.substr(2)), body + tail + ";\n" + o.store,
-                     bits == 64 ? 2 : 1, kind, o.declarations);
+  return thread_form(opcode + (tail.empty() ? "" : "/" + tail.substr(2)),
+                     body + tail + ";\n" + o.store, bits == 64 ? 2 : 1, kind, o.declarations);
 }
 
 int width(const string& type) {
