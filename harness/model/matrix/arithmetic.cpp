@@ -9,6 +9,7 @@
 #include <string>
 
 #include "harness/model/matrix/aligned_sum.hpp"
+#include "harness/model/matrix/exact_sum.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model::matrix {
@@ -136,21 +137,47 @@ std::vector<double> binades(Type type, Scale scale, int block, std::span<const W
   return all;
 }
 
-// Products of at most eleven bits each, and scales of four, are exact in a double, and a sum of
-// them is nearer than what an f32 can tell.
+// Rounded to nearest, ties to even, and the pattern of NaN that the chips have.
+Word rounded(Type type, double sum) {
+  if (std::isnan(sum)) return static_cast<Word>(format_of(type).nan());
+  if (sum == 0) return 0;
+  if (type == Type::f32) return std::bit_cast<Word>(static_cast<float>(sum));
+  return static_cast<Word>(numerics::encode(format_of(type), sum));
+}
+
 void multiply_exactly(const Arithmetic& x, const Factors& f, std::span<Word> d) {
-  const auto n = static_cast<std::size_t>(x.n), k = static_cast<std::size_t>(x.k);
-  const std::vector<double> a = values(x.a, x.scale, x.block, f.a, f.scale_a);
-  const std::vector<double> b = values(x.b, x.scale, x.block, f.b, f.scale_b);
-  const Bits nan = format_of(x.d).nan();
-  for (std::size_t to = 0; to < d.size(); ++to) {
-    const double *of_a = &a[to / n * k], *of_b = &b[to % n * k];
-    double sum = f.c.empty() ? 0 : value_of(x.c, f.c[to]);
-    for (std::size_t at = 0; at < k; ++at) sum += of_a[at] * of_b[at];
-    d[to] = static_cast<Word>(std::isnan(sum) ? nan
-                              : sum == 0      ? 0
-                                              : numerics::encode(format_of(x.d), sum));
+  std::vector<double> c(f.c.size()), sums(d.size());
+  for (std::size_t at = 0; at < c.size(); ++at) c[at] = value_of(x.c, f.c[at]);
+  exact_sums({x.m, x.n, x.k}, values(x.a, x.scale, x.block, f.a, f.scale_a),
+             values(x.b, x.scale, x.block, f.b, f.scale_b), c, sums);
+  for (std::size_t at = 0; at < d.size(); ++at) d[at] = rounded(x.d, sums[at]);
+}
+
+// The k of one of the sums that follow one another.
+std::vector<Word> of_stage(const Arithmetic& x, int stage, std::span<const Word> elements) {
+  const auto k = static_cast<std::size_t>(x.k);
+  std::vector<Word> some;
+  for (std::size_t at = 0; at < elements.size(); ++at)
+    if (x.model.stage[at % k] == stage) some.push_back(elements[at]);
+  return some;
+}
+
+// Sum after sum, each as one of its own; C first or last.
+void multiply_in_stages(const Arithmetic& x, const Factors& f, std::span<Word> d) {
+  const int stages = *std::ranges::max_element(x.model.stage) + 1;
+  std::vector<Word> so_far(f.c.begin(), f.c.end());
+  if (x.model.adds_c_last) so_far.assign(d.size(), 0);
+  for (int stage = 0; stage < stages; ++stage) {
+    Arithmetic one = x;
+    one.k = static_cast<int>(std::ranges::count(x.model.stage, stage));
+    one.model.stage.assign(static_cast<std::size_t>(one.k), 0);
+    one.model.adds_c_last = false;
+    multiply(one, {of_stage(x, stage, f.a), of_stage(x, stage, f.b), so_far}, d);
+    so_far.assign(d.begin(), d.end());
   }
+  if (!x.model.adds_c_last || f.c.empty()) return;
+  for (std::size_t at = 0; at < d.size(); ++at)
+    d[at] = static_cast<Word>(numerics::add(x.model, d[at], f.c[at]));
 }
 
 void multiply_by_model(const Arithmetic& x, const Factors& f, std::span<Word> d) {
@@ -216,6 +243,8 @@ void multiply(const Arithmetic& x, const Factors& f, std::span<Word> d) {
   if (x.a == Type::f64)
     throw Violation("matrix.type", "elements of f64 do not fit in words: use multiply_f64()");
   if (x.certainty == Certainty::bounded) return multiply_exactly(x, f, d);
+  if (x.model.adds_c_last || std::ranges::count(x.model.stage, 0) < x.k)
+    return multiply_in_stages(x, f, d);
   if (x.n % 8 == 0 && has_aligned_sums(x.model, x.k))
     return aligned_sums(x.model, {x.m, x.n, x.k}, f.a, f.b, f.c, d);
   multiply_by_model(x, f, d);
