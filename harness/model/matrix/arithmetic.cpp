@@ -38,9 +38,9 @@ MmaModel hopper_model(const Operation& o) {
   }
   if (o.d == Type::f16) m.result = {10, Rounding::nearest_even};
   if (is_fp8(o.a) && o.unit == Unit::mma_sync) {
-    // Converted to f16 and multiplied by two instructions of it, whose results C is added to.
-    for (std::size_t at = 0; at < m.stage.size(); ++at)
-      m.stage[at] = o.k > 16 ? static_cast<int>(at % 4 / 2) : 0;
+    // Converted to f16 and multiplied by two instructions of it, whose results C is added to: the
+    // machine code of sm_90a shows it, HMMA.1688 for K = 16 and HMMA.16816 for K = 32.
+    for (std::size_t at = 0; at < m.stage.size(); ++at) m.stage[at] = static_cast<int>(at % 4 / 2);
     m.adds_c_last = true;
   }
   return m;
@@ -51,7 +51,11 @@ Certainty certainty_of(const Operation& o) {
   const bool six_or_four_bits = !is_integer(o.a) && (bits_of(o.a) < 8 || bits_of(o.b) < 8);
   if (o.machine != Machine::hopper || six_or_four_bits) return Certainty::bounded;
   if (o.a == Type::f64) return o.m == 16 && o.k == 16 ? Certainty::measured : Certainty::inferred;
-  if (o.m == 8 || o.c != o.d) return Certainty::bounded;  // m8n8k4 of f16 is emulated
+  // m8n8k4 of f16 has no instruction: ptxas 13.0 emulates it, and not as a product of matrices
+  // (each thread adds the dot product of its own registers to all of its C). What is computed here
+  // is what the manual says. A sparse fp8 product is two sums, of which products is not known.
+  if (o.m == 8 || o.c != o.d || (o.sparse && is_fp8(o.a) && o.unit == Unit::mma_sync))
+    return Certainty::bounded;
   const int measured_k = is_fp8(o.a) ? 32 : o.a == Type::tf32 ? 8 : 16;
   return o.k == measured_k && o.a == o.b && !o.sparse ? Certainty::measured : Certainty::inferred;
 }

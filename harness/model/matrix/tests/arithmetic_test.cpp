@@ -75,6 +75,7 @@ constexpr Case kHopper[] = {
     {Unit::wgmma, Type::e5m2, Type::e5m2, Type::f16, 64, 8, 32},
     {Unit::mma_sync, Type::bf16, Type::bf16, Type::f32, 16, 8, 8},
     {Unit::mma_sync, Type::e4m3, Type::e4m3, Type::f32, 16, 8, 32},
+    {Unit::mma_sync, Type::e4m3, Type::e5m2, Type::f32, 16, 8, 16},
     {Unit::mma_sync, Type::e5m2, Type::e5m2, Type::f16, 16, 8, 32},
 };
 
