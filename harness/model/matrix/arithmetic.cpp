@@ -39,7 +39,8 @@ MmaModel hopper_model(const Operation& o) {
   if (o.d == Type::f16) m.result = {10, Rounding::nearest_even};
   if (is_fp8(o.a) && o.unit == Unit::mma_sync) {
     // Converted to f16 and multiplied by two instructions of it, whose results C is added to: the
-    // machine code of sm_90a shows it, HMMA.1688 for K = 16 and HMMA.16816 for K = 32.
+    // machine code of sm_90a shows it, HMMA.1688 for K = 16, HMMA.16816 for K = 32, and
+    // HMMA.SP.16832 for a sparse K = 64, which takes the stored elements in the same turns.
     for (std::size_t at = 0; at < m.stage.size(); ++at) m.stage[at] = static_cast<int>(at % 4 / 2);
     m.adds_c_last = true;
   }
@@ -53,9 +54,8 @@ Certainty certainty_of(const Operation& o) {
   if (o.a == Type::f64) return o.m == 16 && o.k == 16 ? Certainty::measured : Certainty::inferred;
   // m8n8k4 of f16 has no instruction: ptxas 13.0 emulates it, and not as a product of matrices
   // (each thread adds the dot product of its own registers to all of its C). What is computed here
-  // is what the manual says. A sparse fp8 product is two sums, of which products is not known.
-  if (o.m == 8 || o.c != o.d || (o.sparse && is_fp8(o.a) && o.unit == Unit::mma_sync))
-    return Certainty::bounded;
+  // is what the manual says.
+  if (o.m == 8 || o.c != o.d) return Certainty::bounded;
   const int measured_k = is_fp8(o.a) ? 32 : o.a == Type::tf32 ? 8 : 16;
   return o.k == measured_k && o.a == o.b && !o.sparse ? Certainty::measured : Certainty::inferred;
 }

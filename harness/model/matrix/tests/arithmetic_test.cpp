@@ -98,6 +98,10 @@ TEST(Arithmetic, IsTheMeasuredModelBitForBit) {
         for (std::size_t to = 0; to < d.size(); ++to)
           ASSERT_EQ(d[to], by_model(x, o, to))
               << name(c.a) << " to " << name(c.d) << ", data " << static_cast<int>(data);
+        if (!has_aligned_sums(x.model, x.k)) continue;
+        std::vector<Word> baseline(d.size());
+        aligned_sums(x.model, {x.m, x.n, x.k}, o.a, o.b, o.c, baseline, Vectors::baseline);
+        EXPECT_EQ(baseline, d);
       }
   }
 }
