@@ -48,7 +48,9 @@ MmaModel hopper_model(const Operation& o) {
 }
 
 Certainty certainty_of(const Operation& o) {
-  if (is_integer(o.a)) return o.a == Type::s8 ? Certainty::measured : Certainty::inferred;
+  if (is_integer(o.a))  // exact in all shapes; that it wraps round was seen
+    return o.machine == Machine::hopper && o.a == Type::s8 && o.b == Type::s8 ? Certainty::measured
+                                                                              : Certainty::inferred;
   const bool six_or_four_bits = !is_integer(o.a) && (bits_of(o.a) < 8 || bits_of(o.b) < 8);
   if (o.machine != Machine::hopper || six_or_four_bits) return Certainty::bounded;
   if (o.a == Type::f64) return o.m == 16 && o.k == 16 ? Certainty::measured : Certainty::inferred;
