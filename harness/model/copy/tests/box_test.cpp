@@ -84,7 +84,7 @@ TEST(ModelBox, TilesAreWhatTheManualSays) {
     ASSERT_NO_THROW(check(map, copy));
     const auto rows = tile_rows(map, copy);
     ASSERT_EQ(moved(map, copy), reference(map, copy, rows, map.box[0])) << run;
-    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.box[0] * shared_bits(map.type) / 8);
+    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.box[0] * global_bits(map.type) / 8);
   }
 }
 
@@ -131,7 +131,7 @@ TEST(ModelBox, Im2colWalksWithinTheCorners) {
     for (Coordinates& row : rows)
       for (int i = 0; i < map.rank - 2; ++i) row[static_cast<std::size_t>(i)] += copy.offsets[i];
     ASSERT_EQ(moved(map, copy), reference(map, copy, rows, map.channels)) << run;
-    EXPECT_EQ(transaction_bytes(map, copy), map.pixels * map.channels * shared_bits(map.type) / 8);
+    EXPECT_EQ(transaction_bytes(map, copy), map.pixels * map.channels * global_bits(map.type) / 8);
   }
 }
 
@@ -164,7 +164,7 @@ TEST(ModelBox, WideIm2colKeepsTheRow) {
     for (std::uint32_t first = 0; first < (blocks ? 128u : 1u); first += 32)
       for (std::uint32_t i = 0; i < block + copy.offsets[0]; ++i) rows.push_back(all[first + i]);
     ASSERT_EQ(moved(map, copy), reference(map, copy, rows, map.channels)) << run;
-    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.channels * shared_bits(map.type) / 8);
+    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.channels * global_bits(map.type) / 8);
   }
 }
 
