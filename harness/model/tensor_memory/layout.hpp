@@ -140,9 +140,9 @@ constexpr PackedCell metadata_cell(MetadataWidth width, int row, int k) {
   return {{cta, r, k / 64}, k % 64 / 8 * 4};
 }
 
-// Where the metadata begin. The sparsity selector of kind::f16 and tf32 names a column; the manual's
-// figures show which. CUTLASS takes the lowest bit of the column out of the address and gives it as
-// selector: it is the column of an aligned pair. Selectors 2 and 3 are unspecified.
+// Where the metadata begin. The sparsity selector of kind::f16 and tf32 names a column; the
+// manual's figures show which. CUTLASS takes the lowest bit of the column out of the address and
+// gives it as selector: it is the column of an aligned pair. Selectors 2 and 3 are unspecified.
 constexpr TensorCell metadata_address(std::uint32_t address, int selector) {
   if (selector < 0 || selector > 1)
     throw std::invalid_argument("what sparsity selectors 2 and 3 select is unspecified");

@@ -70,7 +70,7 @@ std::int32_t random_column(Random& random, const TensorMap& map) {
 
 TEST(ModelBox, TilesAreWhatTheManualSays) {
   Random random;
-  for (int run = 0; run < 400; ++run) {
+  for (int run = 0; run < 150; ++run) {
     TensorMap map = random_map(random, 1);
     TensorCopy copy{.dimensions = map.rank,
                     .shared = static_cast<std::uint32_t>(random(0, 16)) * 128};
@@ -109,7 +109,7 @@ TEST(ModelBox, Gather4TakesTheRowsThatItIsTold) {
 
 TEST(ModelBox, Im2colWalksWithinTheCorners) {
   Random random;
-  for (int run = 0; run < 400; ++run) {
+  for (int run = 0; run < 150; ++run) {
     TensorMap map = random_map(random, 3);
     map.mode = MapMode::im2col;
     map.channels = random_row(random, map);
@@ -138,7 +138,7 @@ TEST(ModelBox, Im2colWalksWithinTheCorners) {
 // 5.5.5: columns only, then the next image; a halo at the end, or behind every 32 pixels of 128.
 TEST(ModelBox, WideIm2colKeepsTheRow) {
   Random random;
-  for (int run = 0; run < 200; ++run) {
+  for (int run = 0; run < 100; ++run) {
     TensorMap map = random_map(random, 3);
     map.mode = MapMode::im2col;
     map.swizzle = MapSwizzle::bytes128;
