@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ..answer.findings import Answer, Finding
+from ..book.headline import Headline
 from ..book.model import Column, Row
 from ..draw.svg import Figure
 
@@ -300,6 +301,28 @@ class Section(Block):
 
 
 @dataclass
+class Headlines(Block):
+    """The numbers that a GPU is known by, each in a place of its own."""
+
+    headlines: list[Headline]
+    form: ClassVar[str] = "headlines"
+
+    def __bool__(self) -> bool:
+        return bool(self.headlines)
+
+
+@dataclass
+class Lines(Block):
+    """A list of sentences made of pieces of text."""
+
+    lines: list[list[Span]]
+    form: ClassVar[str] = "lines"
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
+
+
+@dataclass
 class Page:
     """A file of the report: its head, its contents, its sections."""
 
@@ -313,6 +336,7 @@ class Page:
     foot: list[Block] = field(default_factory=list)
     short: str = ""  # of the title, in the contents of the main page
     wide: bool = False
+    kind: str = ""  # of the page's body: a class of its own for how it is set
     skip: tuple[str, str] = ("#main", "Skip to the content")
 
     @property

@@ -21,6 +21,7 @@ from typing import Any
 from assay.plain_text import one_line
 
 from ..book.model import Column
+from . import placing
 
 # Role -> stand-in. The CSS variables of the same names are in templates/style.css.j2.
 INK, MUTED, GRID, PAPER = "#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04"
@@ -70,6 +71,14 @@ STYLE = {
 
 
 @dataclass
+class Data:
+    """What a picture was drawn from, as rows of a table."""
+
+    head: list[str]
+    rows: list[list[Any]]
+
+
+@dataclass
 class Figure:
     """An SVG with its words: a title, what it shows for those who cannot see it, and a note under it."""
 
@@ -78,6 +87,7 @@ class Figure:
     description: str
     svg: str
     note: str = ""
+    data: Data | None = None
 
 
 @contextmanager
@@ -95,7 +105,7 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
         yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
 
-def finish(canvas: Any, key: str, title: str, description: str, note: str = "") -> Figure:
+def finish(canvas: Any, key: str, title: str, description: str, note: str = "", data: Data | None = None) -> Figure:
     """Renders the figure. Must be called inside `axes`."""
     title, description = one_line(title), one_line(description)
     for artist in canvas.findobj(lambda artist: hasattr(artist, "set_text")):
@@ -131,7 +141,7 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str = "") 
         f'xmlns:xlink="http://www.w3.org/1999/xlink"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>'
     )
-    return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note)
+    return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note, data)
 
 
 def _styled_once(uses: re.Match[str]) -> str:
@@ -139,6 +149,20 @@ def _styled_once(uses: re.Match[str]) -> str:
     found = re.findall(r'(<use [^>]*?) style="([^"]*)"/>', uses[0])
     groups = itertools.groupby(found, key=lambda use: use[1])
     return "".join(f'<g style="{style}">{"".join(f"{use}/>" for use, _ in same)}</g>\n' for style, same in groups)
+
+
+def name_dot(ax: Any, room: placing.Room, x: float, y: float, words: str, color: str, size: float = 8) -> bool:
+    """Puts a name where there is room for it, with a line to the dot if it stands apart; whether there was room."""
+    at_x, at_y = ax.transData.transform((x, y))
+    middle = room.place(at_x, at_y, words, size)
+    if middle is None:
+        return False
+    *_, to_x, to_y = room.segments[-1]
+    back = ax.transData.inverted().transform
+    if math.hypot(to_x - at_x, to_y - at_y) > 10:
+        ax.plot(*zip((x, y), back((to_x, to_y))), color=color, lw=0.6)
+    ax.annotate(words, back(middle), ha="center", va="center", fontsize=size, color=color)
+    return True
 
 
 def spread(positions: list[float], gap: float, heights: Sequence[int] = ()) -> list[float]:

@@ -12,6 +12,7 @@ from ..block.kinds import (
     Cases,
     Details,
     Figures,
+    Fold,
     Page,
     Paragraph,
     Section,
@@ -19,8 +20,8 @@ from ..block.kinds import (
     sentence,
 )
 from ..book import identity, interval
-from ..book.model import Book
-from . import environment, guard, isa, overview, sections, unmeasured
+from ..book.model import Book, Column
+from . import environment, guard, isa, measured, overview, sections, unmeasured
 from .answers import answers
 from .details import detail
 from .sections import MAIN, MANY
@@ -73,13 +74,19 @@ class Report:
             self.others.append(unmeasured.built_page(book, self.built))
         if book.isa:
             self.others.append(isa.page(book.isa))
+        # One GPU is the main page's subject; of several each has a front page of its own.
+        self.gpus = [column for column in book.columns if measured.worth(book, column)]
+        if len(book.columns) > 1:
+            self.others += [measured.page(book, c, measured.name_of(c), [("All runs", MAIN)]) for c in self.gpus]
 
     def main(self) -> Page:
         """The main page, when the blocks of all families are drawn."""
         made = self.drawing.finish()
-        parts: list[Section | None] = [
+        front = self.gpus[0] if len(self.book.columns) == 1 and self.gpus else None
+        parts: list[Block | None] = [
+            *(measured.sections(self.book, front) if front else []),
             _answers(self.book, answers(self.book, sections.evidence(made))),
-            self._shape(),
+            self._shape(front),
             *sections.sections(made, self.cases, self.of_families),
             unmeasured.refused(self.book),
             unmeasured.unmeasured(self.book),
@@ -94,22 +101,29 @@ class Report:
         families = sum(1 for s in found if s.anchor in own)
         after = 1 + sum(s.anchor == "peak" and s.listed for s in found) + families
         contents[after:after] = [(page.short or page.title, page.name) for page in self.of_families]
+        if front:
+            machine = Fold("The machine, and what it did while it was measured", "", environment.head(self.book))
+            found.append(Section("machine", "Conditions", [machine], listed=False))
+        else:
+            contents += [(column.label, measured.name_of(column)) for column in self.gpus]
         return Page(
             MAIN,
             "",
-            self.title,
-            "",
+            f"{self.title}, as measured" if front else self.title,
+            measured.lead(self.book, front) if front else "",
             found,
-            environment.head(self.book),
+            [] if front else environment.head(self.book),
             contents,
             [_how()],
             skip=("#answers", "Skip to the answers"),
+            kind=measured.KIND if front else "",
         )
 
-    def _shape(self) -> Section | None:
+    def _shape(self, front: Column | None) -> Section | None:
+        """Rooflines and where the peak went, but for those on the front page."""
         if not self.book.columns:
             return None
-        drawn = overview.overview(self.book)
+        drawn = overview.overview(self.book, [measured.state_of(self.book, front)] if front else [])
         nothing = [] if self.cases else [sentence("No tables: no measurement of these runs succeeded.", "muted")]
         lacking = (
             "No roofline: it needs a DRAM bandwidth (memory/hbm) and one matrix rate (tensor_core) from the same run."
