@@ -17,7 +17,7 @@ from .book import model
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
 needed. index.html has the answers; beside it stand the tables that would drown them, report.md, all of it as
-Markdown, and runs.json, the data without raw samples.
+Markdown, runs.json, the data without raw samples, and in pictures/ each picture as SVG and CSV.
 """
 
 EPILOG = """\
@@ -68,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
     parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
+    parser.add_argument("--png", action="store_true", help="every picture also as PNG; else those of the front page")
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     published = load_published(None if options.published == "none" else folder)
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = [load(run) for run in options.runs]
     hot = [loop for run in runs for loop in sass_file.load_with(run.path)]
     book = model.build(runs, published, matrix, hot)
-    say(str(site.write(book, Path(options.out))))
+    say(str(site.write(book, Path(options.out), options.png)))
     return Exit.OK
 
 

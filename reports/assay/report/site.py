@@ -20,14 +20,15 @@ from assay.plain_text import printable
 
 from .answer import findings
 from .answer.questions import PARTS
-from .block.kinds import Block, Page
+from .block.kinds import Block, Page, figures_in
 from .book import interval, labels, text
 from .book.model import SHARED, Book
-from .draw import cells
+from .draw import cells, export
 from .page.environment import conditions
 from .page.front import DATA, MAIN, Report
 
 TEMPLATES = Path(__file__).parent / "templates"
+PICTURES = "pictures"  # the folder of their files
 ASKED = {question.number: question.ask for questions in PARTS.values() for question in questions}
 
 
@@ -104,9 +105,11 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, title: str = "", homes: dict[str, str] | None = None) -> str:
-    """A page; without a title of the report it stands for itself."""
-    values = {"here": page.name, "link": Links(page.name, homes or {})}
+def html(
+    page: Page, title: str = "", homes: dict[str, str] | None = None, files: dict[str, list[str]] | None = None
+) -> str:
+    """A page; without a title of the report it stands for itself. `files` are those of pictures, by their keys."""
+    values = {"here": page.name, "link": Links(page.name, homes or {}), "files": files or {}}
     show = shown_by("html", **values)
     return _environment("html").get_template("page.html.j2").render(page=page, title=title, show=show, **values)
 
@@ -131,8 +134,42 @@ def data(book: Book) -> str:
     return json.dumps(documents, separators=(",", ":"))
 
 
-def write(book: Book, folder: Path) -> Path:
-    """Writes index.html, the pages it needs beside it, report.md and runs.json into the folder, made if need be.
+class Pictures:
+    """Writes the pictures of pages as files: SVG and CSV of each, PNG of those a front page begins with or of all."""
+
+    def __init__(self, folder: Path, png: bool) -> None:
+        self.folder, self.png = folder / PICTURES, png
+        self.css = "\n".join(
+            (TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css.j2", "pictures.css.j2")
+        )
+        self.names: list[str] = []
+
+    def of(self, page: Page) -> dict[str, list[str]]:
+        """The files of the page's pictures by their keys, as the page links them."""
+        found: dict[str, list[str]] = {}
+        first = {figure.key for figure in figures_in(page.sections[:1])} if page.kind else set()
+        for figure in page.figures:
+            drawn, name = export.svg(figure, self.css), export.name_of(figure)
+            found[figure.key] = [self._put(f"{name}.svg", drawn.encode())]
+            if self.png or figure.key in first:
+                found[figure.key].append(self._put(f"{name}.png", lambda drawn=drawn: export.png(drawn)))
+            if figure.data:
+                found[figure.key].append(self._put(f"{name}.csv", export.table(figure).encode()))
+        return found
+
+    def _put(self, name: str, content: bytes | Callable[[], bytes]) -> str:
+        """A picture may be on several pages."""
+        where = f"{PICTURES}/{name}"
+        if where not in self.names:
+            self.folder.mkdir(exist_ok=True)
+            (self.folder / name).write_bytes(content if isinstance(content, bytes) else content())
+            self.names.append(where)
+        return where
+
+
+def write(book: Book, folder: Path, png: bool = False) -> Path:
+    """Writes index.html, the pages it needs beside it, their pictures, report.md and runs.json into the folder, made if
+    need be; with `png` every picture also as PNG.
 
     They are written aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
     Returns the path of the main page. Raises NotWritten.
@@ -140,10 +177,11 @@ def write(book: Book, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".report-", dir=folder) as aside:
-            names = _write_files(book, Path(aside))
+            names = _write_files(book, Path(aside), png)
             for name in names:
                 if (folder / name).is_dir():
                     raise NotWritten(f"{folder / name}: cannot be written: it is a folder; choose another --out")
+                (folder / name).parent.mkdir(exist_ok=True)
             for name in names:
                 os.replace(Path(aside) / name, folder / name)
     except (OSError, ValueError) as error:
@@ -154,9 +192,10 @@ def write(book: Book, folder: Path) -> Path:
     return folder / MAIN
 
 
-def _write_files(book: Book, folder: Path) -> list[str]:
+def _write_files(book: Book, folder: Path, png: bool) -> list[str]:
     """Their names, in the order in which they may be moved."""
     report = Report(book)
+    pictures = Pictures(folder, png)
     written: list[str] = []
 
     def put(name: str, content: str) -> None:
@@ -165,11 +204,14 @@ def _write_files(book: Book, folder: Path) -> list[str]:
         written.append(name)
         (folder / name).write_text(content, encoding="utf-8")
 
+    def put_page(page: Page) -> None:
+        put(page.name, html(page, report.title, report.homes, pictures.of(page)))
+
     # While other processes draw what the main page needs.
     for page in report.others:
-        put(page.name, html(page, report.title, report.homes))
+        put_page(page)
     put(DATA, data(book))
     main = report.main()
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report.title, report.homes))
-    return written
+    put_page(main)
+    return [*pictures.names, *written]

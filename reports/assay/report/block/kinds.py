@@ -6,6 +6,7 @@ A block says what is shown; how it is set is for its macro alone. `form` is the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -340,7 +341,24 @@ class Page:
     skip: tuple[str, str] = ("#main", "Skip to the content")
 
     @property
+    def figures(self) -> list[Figure]:
+        """Every picture on it, wherever in its blocks."""
+        return list(figures_in([self.head, self.sections, self.foot]))
+
+    @property
     def scripts(self) -> list[str]:
         """What its searchable tables need."""
         blocks = [b for s in self.sections for b in (s.blocks if isinstance(s, Section) else [s])]
         return [b.of for b in blocks if isinstance(b, Searchable)]
+
+
+def figures_in(value: Any) -> Iterator[Figure]:
+    """The pictures in blocks, and in blocks of these."""
+    if isinstance(value, Figure):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from figures_in(one)
+    elif isinstance(value, Block):
+        for name in ("blocks", "figures", "figure"):
+            yield from figures_in(getattr(value, name, None))

@@ -12,7 +12,7 @@ from typing import Any
 from assay.files import Series
 
 from ..book import labels, text
-from .svg import INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
+from .svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 MOST_DOTS = 120  # on one line
 NAME_WIDTH = 24  # characters of a line's name until it goes on below: more would leave the axes no room
@@ -122,7 +122,12 @@ def draw(
             ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
         ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
         ax.set(xlabel=x.label, ylabel=y.label)
-        return finish(canvas, key, title, _in_words(lines, x, y, levels), note)
+        return finish(canvas, key, title, _in_words(lines, x, y, levels), note, _data(lines, x, y))
+
+
+def _data(lines: Sequence[Line], x: Axis, y: Axis) -> Data:
+    across = f"{x.label}, bytes" if x.bytes and "bytes" not in x.label else x.label
+    return Data(["line", across, y.label], [[line.label, *point] for line in lines for point in line.points])
 
 
 def _dots(line: Line) -> dict[str, Any]:
