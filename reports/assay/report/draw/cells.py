@@ -6,12 +6,15 @@ from __future__ import annotations
 import base64
 import html
 import io
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..book import text
+from . import placing
 from .svg import Data, Figure
 
+DIAGONAL = math.sqrt(0.5)  # of a slanted name's length it reaches so far up and to the right
 SMALL = 400  # units of width: less may stand beside others
 
 
@@ -51,9 +54,10 @@ def grid(
     """A grid of labelled cells. `cell` gives (label, colour class, strength 0..1, what a pointer over it says) or None
     for an empty place. Column names are slanted where they are long; lines are drawn before the rows in `breaks`."""
     wide, high = size
-    top = 8 + (max((len(c) for c in columns), default=0) * 4 if slanted else 12)
-    # A slanted name of n letters reaches about 3.4 n to the right of its column's middle.
-    reach = max((wide * (x + 0.5) + 3.4 * len(name) for x, name in enumerate(columns)), default=0)
+    left = max([left, *(math.ceil(placing.width(name, 9)) + 8 for name in rows)])
+    names = [placing.width(name, 9) for name in columns]
+    top = 12 + (math.ceil(DIAGONAL * max(names, default=0)) if slanted else 8)
+    reach = max((wide * (x + 0.5) + DIAGONAL * (name + 9) for x, name in enumerate(names)), default=0)
     right = max(30, reach - wide * len(columns) + 8) if slanted else 4
     width, height = left + wide * len(columns) + round(right), top + high * len(rows) + 4
     parts, data = [], Data(["row", "column", "shown", "in words"], [])

@@ -13,6 +13,7 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top
 Segment = tuple[float, float, float, float]  # from x, y to x, y
 RADII = (7, 14, 22, 32, 44, 58, 74, 92, 112)
 ANGLES = (0, 180, 315, 225, 45, 135, 270, 90, 340, 200, 20, 160)  # degrees, those tried first that read best
+FINE = 20
 AIR = 1.5  # between a label and what it must not touch
 
 
@@ -27,9 +28,9 @@ def _font() -> Any:
 def width(words: str, size: float) -> float:
     """Of a line of text as matplotlib sets it; the fonts of browsers are not wider."""
     font = _font()
-    font.set_size(size, 72)
+    font.set_size(FINE * size, 72)  # large, so that no letter is moved to a whole pixel
     font.set_text(words, 0.0)
-    return font.get_width_height()[0] / 64
+    return font.get_width_height()[0] / 64 / FINE
 
 
 def crosses(segment: Segment, box: Box) -> bool:

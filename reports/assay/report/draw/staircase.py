@@ -6,10 +6,9 @@ from __future__ import annotations
 from ..book.headline import shown
 from ..book.machine import Level, levels
 from ..book.model import Book, Column, Number
-from .svg import INK, MUTED, SERIES, Data, Figure, axes, finish
+from .svg import BANDWIDTH, INK, LATENCY, MUTED, Data, Figure, axes, finish
 
 HEAD = ["level", "quantity", "value", "low", "high", "limit", "unit"]
-BANDWIDTH, LATENCY = SERIES[0], SERIES[1]
 
 
 def _said(n: Number, units: tuple[str, str]) -> str:

@@ -20,7 +20,6 @@ from typing import Any
 
 from assay.plain_text import one_line
 
-from ..book.model import Column
 from . import placing
 
 # Role -> stand-in. The CSS variables of the same names are in templates/style.css.j2.
@@ -210,25 +209,10 @@ def spark(samples: list[float], width: int = 160, height: int = 28, most: int = 
     )
 
 
-def column_key(ax: Any, columns: list[Column]) -> None:
-    """Names the columns by colour above the axes, when there are several."""
-    if len(columns) > 1:
-        handles = [
-            ax.plot([], [], "o", ms=6, color=SERIES[c.index % len(SERIES)], label=f"{c.tag} {c.label}")[0]
-            for c in columns
-        ]
-        ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(-0.02, 1),
-            ncols=2,
-            fontsize=8.5,
-            labelcolor=INK,
-            borderpad=0.2,
-            handletextpad=0.2,
-        )
-
-
+# The same thing has the same colour in every picture.
+OURS, LIBRARY = SERIES[0], SERIES[1]
+BANDWIDTH, LATENCY = SERIES[0], SERIES[1]
+CLOCK, POWER = SERIES[0], SERIES[1]
 KIND_COLORS = {"nvf4": 4, "mxf4": 4, "e4m3": 0, "s8": 0, "bf16": 1, "f16": 1, "tf32": 2, "f64": 5, "f32": 3}
 
 
