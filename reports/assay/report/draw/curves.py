@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -214,4 +215,18 @@ def _in_words(lines: Sequence[Line], x: Axis, y: Axis, levels: Sequence[tuple[fl
         for line in lines
     ]
     said += [f"{words} from {place(begin)} to {place(end)}" for begin, end, _, words in levels]
-    return f"{y.label} over {x.label}. {'; '.join(said)}."
+    return f"{_finding(lines, y)} {y.label} over {x.label}: {'; '.join(said)}."
+
+
+def _finding(lines: Sequence[Line], y: Axis) -> str:
+    """Which line ends highest and which lowest; of one line between what it lies."""
+    if len(lines) == 1:
+        values = [v for _, v in lines[0].points]
+        return f"{_unit_words(y)} lies between {text.number(min(values))} and {text.number(max(values))}."
+    ends = sorted(((line.points[-1][1], line.label) for line in lines), key=lambda end: end[0])
+    (low, lowest), (high, highest) = ends[0], ends[-1]
+    return f"{highest} ends highest, at {text.number(high)}, and {lowest} lowest, at {text.number(low)}."
+
+
+def _unit_words(y: Axis) -> str:
+    return f"The value in {y.label}" if re.search(r"[/%µ]|^ns$", y.label) else y.label[:1].upper() + y.label[1:]

@@ -10,6 +10,7 @@ from ..block.kinds import Block, Figures, Headlines, Lines, Page, Section, Span
 from ..book import headline, text
 from ..book.model import BURST, LASTING, Book, Column
 from ..draw.diagram import sm_diagram
+from ..draw.repeated import run_to_run
 from ..draw.staircase import staircase
 from ..draw.svg import Figure
 from ..family.tensor_core import over_time
@@ -76,6 +77,8 @@ def sections(book: Book, column: Column) -> list[Block]:
             "Found by rule: figures far from their limit, from what others published, and from GPUs of the same name."
         )
         blocks.append(Section("surprises", "What surprised", [Lines(lines)], intro))
+    if repeated := guard.made("The spread", lambda: run_to_run(book, column), lambda said: None):
+        blocks.append(Section("run-to-run", "From run to run", [Figures([repeated])], printed=False))
     return blocks
 
 
