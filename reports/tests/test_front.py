@@ -10,6 +10,7 @@ from test_page import Document
 
 from assay.report import site
 from assay.report.answer import surprises
+from assay.report.block.kinds import Page
 from assay.report.book import headline, machine, model
 from assay.report.draw.diagram import sm_diagram
 from assay.report.draw.staircase import staircase
@@ -87,21 +88,20 @@ def test_a_sibling_that_is_slower_surprises():
     for m in slow.measurements:
         if m.name == "memory/hbm/read":
             m.metrics["bandwidth_gb_per_s"].value *= 0.8
-    runs = [report_runs.measured(1), slow]
-    for run, name in zip(runs, ("a", "b")):
-        run.environment["gpu"]["id"] = name * 8
-    book = model.build(runs)
-    said = [surprise.said for surprise in surprises.unlike_siblings(book, book.columns[1])]
-    assert "In a burst, this GPU is 20.0\u202f% below its sibling in HBM read, bandwidth." in said, said
+    one, other = model.build([slow]), model.build([report_runs.measured(1)])
+    wanted = "In a burst, this GPU is 20.0\u202f% below its sibling in HBM read, bandwidth."
+    siblings = [(other, other.columns[0])]
+    assert wanted in [s.said for s in surprises.unlike_siblings(one, one.columns[0], siblings)]
+    assert surprises.siblings_in(one, one.columns[0]) == []
 
 
 def test_it_is_light_and_whole(gpu):
-    page = measured.page(*gpu, "index.html", [("Memory", "memory.html")])
-    html = site.html(page, "a report", {})
+    page = Page("index.html", "t", "t", measured.lead(*gpu), measured.sections(*gpu), kind=measured.KIND)
+    html = site.html(page)
     document = Document(html)
     assert document.problems == [] and len(document.ids) == len(set(document.ids))
     assert len(html.encode()) < LARGEST
-    assert len(document.all("figure")) == 4 and 'href="memory.html"' in html
+    assert len(document.all("figure")) == 4
     assert "could not be made" not in html
 
 
@@ -110,14 +110,6 @@ def test_the_main_page_of_one_gpu_begins_with_it(tmp_path):
     assert html.index('class="headlines"') < html.index('id="surprises"') < html.index('id="answers"')
 
 
-def test_of_several_gpus_each_has_one(tmp_path):
-    site.write(committed.book("H200", "H100"), tmp_path)
-    main = (tmp_path / "index.html").read_text()
-    for name, gpu in (("gpu-1.html", "NVIDIA H200"), ("gpu-2.html", "NVIDIA H100 80GB HBM3")):
-        assert f'href="{name}"' in main
-        assert f"{gpu}, as measured" in (tmp_path / name).read_text()
-
-
 def test_a_run_of_little_has_none():
     book = model.build([report_runs.offline()])
-    assert all(not measured.worth(book, column) for column in book.columns)
+    assert measured.subject(book) is None

@@ -6,18 +6,18 @@ A rule needs no list of cases: it compares every figure with what the page has t
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..book import identity, labels, text
 from ..book.deviation import NOTABLE, reason
 from ..book.instructions import OTHERS
-from ..book.model import SUSTAINED, Book, Column, Number, Published, Row, of_state
+from ..book.model import STATES, SUSTAINED, Book, Column, Number, Published, Row, of_state
 from ..book.published import comparable, short_title
-from .siblings import spreads
 
 SHOWN = 3  # of each rule
 LOW, HIGH = 0.05, 0.8  # shares of a limit that surprise: below the first a case measures something else
@@ -32,12 +32,11 @@ class Surprise:
     size: float  # what ranks it
 
 
-def surprises(book: Book, column: Column) -> list[Surprise]:
-    """Those of all rules, in the order of the rules."""
-    found: list[Surprise] = []
-    for rule in (far_from_limits, unlike_published, unlike_siblings):
-        found += sorted(rule(book, column), key=lambda surprise: -surprise.size)[:SHOWN]
-    return found
+def surprises(book: Book, column: Column, siblings: Sequence[Sibling] = ()) -> list[Surprise]:
+    """Those of all rules, in the order of the rules; `siblings` are beside those of the book."""
+    known = [*siblings_in(book, column), *siblings]
+    of_rules = far_from_limits(book, column), unlike_published(book, column), unlike_siblings(book, column, known)
+    return [surprise for found in of_rules for surprise in sorted(found, key=lambda s: -s.size)[:SHOWN]]
 
 
 def far_from_limits(book: Book, column: Column) -> list[Surprise]:
@@ -126,27 +125,35 @@ def _of_published(row: Row, n: Number, p: Published) -> str:
     )
 
 
-def unlike_siblings(book: Book, column: Column) -> list[Surprise]:
-    """The figures of this GPU that are furthest from the median of GPUs of its name."""
+Sibling = tuple[Book, Column]  # another GPU of the same name, in this book or in one of its own
+
+
+def siblings_in(book: Book, column: Column) -> list[Sibling]:
+    """The other columns of GPUs of this name."""
     name = identity.gpu_name(column.run)
-    others = [c for c in book.columns if c is not column and identity.gpu_name(c.run) == name]
-    if not others:
-        return []
+    return [(book, c) for c in book.columns if c is not column and identity.gpu_name(c.run) == name]
+
+
+def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> list[Surprise]:
+    """Of each probe the figure of this GPU that is furthest from the median of its siblings."""
     found: dict[str, Surprise] = {}
-    for spread in spreads(book):
-        row = spread.row
-        own, theirs = (
-            [n.value for c in columns if (n := of_state(row, c.index, spread.state))] for columns in ([column], others)
-        )
-        middle = statistics.median(theirs) if theirs else 0
-        if row.family == "host" or not own or not middle or row.group in found:
+    for row, state in itertools.product(book.rows, STATES):
+        own = of_state(row, column.index, state)
+        if row.family == "host" or not row.primary or not own or not _is_sure(own):
             continue
-        apart = own[0] / middle - 1
-        if abs(apart) > NOTABLE:
+        rows = ((other.row(row.name, row.metric), c) for other, c in siblings)
+        numbers = [n for beside, c in rows if beside and (n := of_state(beside, c.index, state)) and _is_sure(n)]
+        middle = statistics.median(n.value for n in numbers) if numbers else 0
+        apart = own.value / middle - 1 if middle else 0.0
+        if abs(apart) > max(NOTABLE, found[row.group].size if row.group in found else 0):
             side = "above" if apart > 0 else "below"
-            who = "its sibling" if len(theirs) == 1 else f"the median of {len(theirs)} siblings"
-            state = spread.state[:1].upper() + spread.state[1:]
+            who = "its sibling" if len(numbers) == 1 else f"the median of {len(numbers)} siblings"
             words = labels.figure_words(row.name, row.metric)
-            said = f"{state}, this GPU is {text.percent(abs(apart))} {side} {who} in {words}."
-            found[row.group] = Surprise(said, spread.anchor, abs(apart))
+            said = f"{state[:1].upper()}{state[1:]}, this GPU is {text.percent(abs(apart))} {side} {who} in {words}."
+            found[row.group] = Surprise(said, own.anchor, abs(apart))
     return list(found.values())
+
+
+def _is_sure(n: Number) -> bool:
+    """Whether the figure is not within its noise of nothing: a share of that says nothing."""
+    return n.low is None or n.high is None or n.low > 0 or n.high < 0

@@ -74,15 +74,11 @@ class Report:
             self.others.append(unmeasured.built_page(book, self.built))
         if book.isa:
             self.others.append(isa.page(book.isa))
-        # One GPU is the main page's subject; of several each has a front page of its own.
-        self.gpus = [column for column in book.columns if measured.worth(book, column)]
-        if len(book.columns) > 1:
-            self.others += [measured.page(book, c, measured.name_of(c), [("All runs", MAIN)]) for c in self.gpus]
 
     def main(self) -> Page:
         """The main page, when the blocks of all families are drawn."""
         made = self.drawing.finish()
-        front = self.gpus[0] if len(self.book.columns) == 1 and self.gpus else None
+        front = measured.subject(self.book)
         parts: list[Block | None] = [
             *(measured.sections(self.book, front) if front else []),
             _answers(self.book, answers(self.book, sections.evidence(made))),
@@ -104,8 +100,6 @@ class Report:
         if front:
             machine = Fold("The machine, and what it did while it was measured", "", environment.head(self.book))
             found.append(Section("machine", "Conditions", [machine], listed=False))
-        else:
-            contents += [(column.label, measured.name_of(column)) for column in self.gpus]
         return Page(
             MAIN,
             "",

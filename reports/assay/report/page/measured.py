@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front page of one GPU, as measured: what it is, six numbers, four pictures, what surprised, and where the rest is."""
+"""The front page of one GPU, as measured: what it is, six numbers, four pictures, and what surprised."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..answer import surprises
-from ..block.kinds import Block, Figures, Headlines, Lines, Page, Section, Span
+from ..block.kinds import Block, Figures, Headlines, Lines, Section, Span
 from ..book import headline, text
 from ..book.model import BURST, LASTING, Book, Column
 from ..draw.diagram import sm_diagram
@@ -20,20 +20,10 @@ ARCHITECTURES = {"sm_89": "Ada", "sm_90": "Hopper", "sm_100": "Blackwell", "sm_1
 KIND = "front"  # of the page: how it is set on a screen and on paper
 
 
-def worth(book: Book, column: Column) -> bool:
-    """Whether a run measured enough of a GPU to have a front page."""
-    return bool(column.run.gpu) and len(headline.headlines(book, column)) > 1
-
-
-def name_of(column: Column) -> str:
-    """The file of a GPU's front page, where several stand beside each other."""
-    return f"gpu-{column.index + 1}.html"
-
-
-def page(book: Book, column: Column, name: str, parts: list[tuple[str, str]]) -> Page:
-    """`parts` are the pages that hold the rest: (label, link)."""
-    title = f"{column.label}, as measured"
-    return Page(name, title, title, lead(book, column), sections(book, column), contents=parts, kind=KIND)
+def subject(book: Book) -> Column | None:
+    """The GPU that a book is about: its only column, where enough was measured of one."""
+    column = book.columns[0] if len(book.columns) == 1 else None
+    return column if column and column.run.gpu and len(headline.headlines(book, column)) > 1 else None
 
 
 def lead(book: Book, column: Column) -> str:
@@ -65,14 +55,14 @@ def _how(book: Book, column: Column) -> str:
     return f"{text.counted(cases, 'case')} measured{when}{with_what}, {processes}."
 
 
-def sections(book: Book, column: Column) -> list[Block]:
+def sections(book: Book, column: Column, siblings: Sequence[surprises.Sibling] = ()) -> list[Block]:
     """The six numbers and the pictures, then what surprised."""
     drawn = [guard.made("The picture", make, lambda said: said) for make in _pictures(book, column)]
     figures = Figures([found for found in drawn if isinstance(found, Figure)])
     strange = [found for found in drawn if found and not isinstance(found, Figure)]
     numbers = Headlines(headline.headlines(book, column))
-    blocks: list[Block] = [Section("as-measured", "In six numbers", [numbers, figures, *strange], listed=False)]
-    if lines := _surprises(book, column):
+    blocks: list[Block] = [Section("as-measured", "In six numbers", [numbers, figures, *strange])]
+    if lines := _surprises(book, column, siblings):
         intro = (
             "Found by rule: figures far from their limit, from what others published, and from GPUs of the same name."
         )
@@ -97,8 +87,8 @@ def _pictures(book: Book, column: Column) -> list[Callable[[], Figure | None]]:
     ]
 
 
-def _surprises(book: Book, column: Column) -> list[list[Span]]:
-    found = guard.made("What surprised", lambda: surprises.surprises(book, column), lambda said: [])
+def _surprises(book: Book, column: Column, siblings: Sequence[surprises.Sibling]) -> list[list[Span]]:
+    found = guard.made("What surprised", lambda: surprises.surprises(book, column, siblings), lambda said: [])
     lines = [[Span(surprise.said, surprise.anchor)] for surprise in found]
     clocks = guard.made("The clock", lambda: _clocks(book, column), lambda said: [])
     return lines + clocks
