@@ -114,10 +114,10 @@ class Report:
         )
 
     def _shape(self, front: Column | None) -> Section | None:
-        """Rooflines and where the peak went, but for those on the front page."""
-        if not self.book.columns:
+        """Rooflines and where the peak went, where no front page has them."""
+        if not self.book.columns or front:
             return None
-        drawn = overview.overview(self.book, [measured.state_of(self.book, front)] if front else [])
+        drawn = overview.overview(self.book)
         nothing = [] if self.cases else [sentence("No tables: no measurement of these runs succeeded.", "muted")]
         lacking = (
             "No roofline: it needs a DRAM bandwidth (memory/hbm) and one matrix rate (tensor_core) from the same run."

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ..answer import surprises
 from ..block.kinds import Block, Figures, Headlines, Lines, Section, Span
 from ..book import headline, text
-from ..book.model import BURST, LASTING, Book, Column
+from ..book.model import BURST, LASTING, STATES, Book, Column
 from ..draw.diagram import sm_diagram
 from ..draw.repeated import run_to_run
 from ..draw.staircase import staircase
@@ -67,6 +67,10 @@ def sections(book: Book, column: Column, siblings: Sequence[surprises.Sibling] =
             "Found by rule: figures far from their limit, from what others published, and from GPUs of the same name."
         )
         blocks.append(Section("surprises", "What surprised", [Lines(lines)], intro))
+    others = [state for state in STATES if state != state_of(book, column)]
+    if drawn := overview.overview(book, others):
+        said = f"The same {others[0]}"
+        blocks.append(Section("peak", said, [Figures(drawn)], printed=False))
     if repeated := guard.made("The spread", lambda: run_to_run(book, column), lambda said: None):
         blocks.append(Section("run-to-run", "From run to run", [Figures([repeated])], printed=False))
     return blocks

@@ -7,7 +7,7 @@ is sustained and what is a burst have figures of their own.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 
 from ..block.tables import who
 from ..book import labels, roofs, text
@@ -198,9 +198,8 @@ def _lost(steps: list[roofs.Step]) -> str:
 MOST = 4  # runs that are drawn
 
 
-def overview(book: Book, but: Collection[str] = ()) -> list[Figure]:
-    """The figures that belong to no one family, of the first runs that have some; `but` are states left out."""
-    states = [state for state in STATES if state not in but]
+def overview(book: Book, states: Sequence[str] = STATES) -> list[Figure]:
+    """The figures that belong to no one family, of the first runs that have some."""
 
     def made(column: Column) -> list[Figure]:
         makers = [lambda draw=draw, s=s: draw(book, column, s) for s in states for draw in (roofline, waterfall)]
