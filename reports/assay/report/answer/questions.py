@@ -349,7 +349,7 @@ PARTS: tuple[Part, ...] = (
         "Where work lands on the GPU, and the fixed costs that small kernels pay.",
         ("launch", "placement"),
         LAUNCH,
-        ("workers",),
+        ("workers-5us", "workers"),
         "An empty kernel",
     ),
     Part(
