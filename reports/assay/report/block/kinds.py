@@ -307,6 +307,7 @@ class Section(Block):
     blocks: list[Block]
     intro: str = ""
     printed: bool = True
+    short: str = ""  # of the title, in a list of the page's sections
     form: ClassVar[str] = "section"
 
 
@@ -329,7 +330,8 @@ class Page:
     def scripts(self) -> list[str]:
         """What its searchable tables need."""
         blocks = [b for s in self.sections for b in (s.blocks if isinstance(s, Section) else [s])]
-        return [b.of for b in blocks if isinstance(b, Searchable)]
+        found = [b.of for b in blocks if isinstance(b, Searchable)]
+        return ["state", *found] if found else []
 
 
 @dataclass(frozen=True)

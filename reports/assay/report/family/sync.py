@@ -27,6 +27,7 @@ KINDS = {
     "grid": "grid",
     "setmaxnreg": "setmaxnreg, down and up",
     "fence": "fence",
+    "fence_parts": "a fence at GPU scope and its parts",
     "named_barrier/hand_over": "named barrier, handed over",
     "mbarrier": "mbarrier, by piece",
     "mbarrier_remote": "mbarrier of another CTA",
@@ -46,7 +47,11 @@ SAID = {
         for space in ("all", "global", "shared")
     },
     ("cluster", "release acquire"): "release and acquire",
+    ("fence_parts", "release"): "the waiting alone (MEMBAR)",
+    ("fence_parts", "acquire"): "emptying L1 alone (CCTL.IVALL)",
 }
+BY_PLACE = ("fence", "fence_parts")  # what leaves the SM takes as long as the SM is far
+SAME = 0.01
 OVER_THREADS = ("syncthreads", "named_barrier/sync", "named_barrier/hand_over", "mbarrier/arrive_wait")
 
 
@@ -94,8 +99,21 @@ def ends(book: Book, column: Column, kind: str) -> list[Part]:
         for of, m in cases:
             label = stem if m is cases[0][1] else ""
             cycles = f"{text.number(round(m.metrics['latency_cycles'].value, 1))} cycles"
+            if kind in BY_PLACE:
+                cycles += _over_sms(m)
             found.append((" ".join(part for part in (label, of, cycles) if part), column.anchor(m.name)))
     return found[:12]
+
+
+def _over_sms(m: Measurement) -> str:
+    """How far SMs are apart: nothing where the figure is not of all of them."""
+    spread = m.metrics["latency_cycles"].spread
+    if not spread:
+        return ""
+    least, most = spread["min"], spread["max"]
+    if most - least <= SAME * least:
+        return " on every SM"
+    return f" ({text.number(round(least))} to {text.number(round(most))}, by SM)"
 
 
 def overview(book: Book) -> Table | None:

@@ -293,7 +293,7 @@ def picture(book: Book, column: Column) -> Figure | None:
         "instruction and scheduler, alone. Lines part the pipes that pairs show; names are the counters'."
         + (" n: one of the two was not saturated alone, and the pair is not judged." if found.short else ""),
         size=(24, 17),
-        left=24 + 5 * max(len(r) for r in rows),
+        left=24 + 6 * max(len(r) for r in rows),
         breaks=breaks,
     )
 
