@@ -119,7 +119,7 @@ INSTRUCTIONS = (
     Question(
         10,
         "What do the common instructions cost, and which share a pipe?",
-        "Common instructions",
+        "Latencies, operands and pipes",
         "^sass/",
         tuple(
             Pick(f"sass/{name}", "latency_cycles", 1)
@@ -306,6 +306,7 @@ PARTS: tuple[Part, ...] = (
         ("sass",),
         INSTRUCTIONS,
         ("pipes",),
+        "Common instructions",
     ),
     Part(
         "numerics",
