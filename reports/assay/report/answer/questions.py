@@ -369,7 +369,7 @@ PARTS: tuple[Part, ...] = (
         ("kernels",),
         KERNELS,
         ("paired",),
-        "GEMM",
+        "GEMM of bf16",
     ),
     Part("published", "Published figures", "What others measured or promise, beside what was measured here."),
     Part(

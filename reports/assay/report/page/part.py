@@ -163,4 +163,4 @@ def _cases(key: str, found: Cases) -> Paragraph:
 
 
 def _table(page: Page) -> Paragraph:
-    return Paragraph([Span(page.title, page.name)])
+    return Paragraph([Span(page.short or page.heading, page.name)])
