@@ -100,7 +100,7 @@ def test_a_measurement_has_one_address_with_all_that_is_known_of_it(site, found)
     told = said(found[page])
     for part in ("2026-01-01-full", "2026-02-02-full", "H100 80GB HBM3", "656 cycles", "A paper", "assay run"):
         assert part in told, part
-    assert re.search(r'href="\.\./gpus/h200/[\w.]+#m0-memory-dram-latency"', page.read_text())
+    assert re.search(r'href="\.\./gpus/h200/[\w.-]+#m0-memory-dram-latency"', page.read_text())
     assert (site / measurements.address("tensor_core/wgmma/bf16/m64n256/ss/sustained")).exists()
 
 

@@ -71,4 +71,4 @@ def _cell(p: Published | None, unit: str) -> Cell:
 def section(subjects: Sequence[Subject]) -> Section | None:
     found = table(subjects)
     blocks: list[Block] = [found] if found else []
-    return Section("published", "Beside what is published", blocks, short="Published") if blocks else None
+    return Section("published", "Beside what is published", blocks) if blocks else None
