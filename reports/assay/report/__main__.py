@@ -18,8 +18,9 @@ from .compare import subjects
 
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
-needed. index.html has the answers; beside it stand the tables that would drown them, report.md, all of it as
-Markdown, and runs.json, the data without raw samples.
+needed. index.html leads to the parts: a page each with its questions, their answers, a picture and a table, and behind
+folds all else. Beside them stand the cases of each family, report.md, all of it as Markdown, and runs.json, the data
+without raw samples.
 """
 
 EPILOG = """\

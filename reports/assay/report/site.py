@@ -8,22 +8,21 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from assay import plain_text
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
-from .answer import findings
-from .answer.questions import PARTS
+from .answer import findings, questions
 from .block.kinds import Block, Page
-from .book import interval, labels, text
+from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
@@ -31,22 +30,23 @@ from .compare.pages import Comparison
 from .compare.subjects import Subject
 from .draw import cells
 from .page.environment import conditions
-from .page.front import DATA, MAIN, Report
+from .page.front import DATA, MAIN
+from .page.glossary import PAGE as GLOSSARY
+from .page.report import Report
 from .page.sections import WORTH_A_POOL
 
 TEMPLATES = Path(__file__).parent / "templates"
-ASKED = {question.number: question.ask for questions in PARTS.values() for question in questions}
 
 
 @dataclass(frozen=True)
 class Links:
-    """Where a link on one page leads: details of a measurement are on the page of its family, all else on the main one.
+    """Where a link on one page leads.
 
     An anchor may also name a page, "fragments.html", a place on one, or an address.
     """
 
     here: str
-    homes: dict[str, str]  # anchor of a measurement -> page
+    homes: dict[str, str]  # anchor -> page
 
     def __call__(self, anchor: str) -> str:
         if anchor not in self.homes and (anchor.startswith(("http:", "https:", "#")) or anchor == DATA):
@@ -94,11 +94,27 @@ def _environment(kind: str) -> Any:
         quantity=labels.quantity,
         speedup=findings.speedup,
         tiny=cells.tiny,
-        asked=ASKED,
         MAIN=MAIN,
         SHARED=SHARED,
     )
     return environment
+
+
+@dataclass
+class Terms:
+    """Links the first use of each term on a page to what it means."""
+
+    linked: bool  # whether the page has a glossary beside it
+    seen: set[str] = field(default_factory=set)
+
+    def __call__(self, said: str) -> Markup:
+        pieces = []
+        for piece, term in glossary.found(_shown(said)) if self.linked else [(_shown(said), "")]:
+            new = term and term not in self.seen
+            self.seen.add(term)
+            at = f"{GLOSSARY}#{glossary.anchor(term)}"
+            pieces.append(Markup('<a class="term" href="{}">{}</a>').format(at, piece) if new else escape(piece))
+        return Markup("").join(pieces)
 
 
 def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
@@ -111,16 +127,19 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, title: str = "", homes: dict[str, str] | None = None, up: tuple[str, str] | None = None) -> str:
-    """A page; without a title of the report it stands for itself. `up` is (label, address) of what it is a part of."""
-    values = {"here": page.name, "link": Links(page.name, homes or {}), "up": up}
+def html(page: Page, report: Report | None = None, title: str = "", up: tuple[str, str] | None = None) -> str:
+    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of."""
+    terms = Terms(report is not None and page.name != GLOSSARY)
+    homes = report.homes if report else {}
+    values = {"here": page.name, "link": Links(page.name, homes), "terms": terms, "up": up}
     show = shown_by("html", **values)
-    return _environment("html").get_template("page.html.j2").render(page=page, title=title, show=show, **values)
+    about = {"title": title or (report.title if report else ""), "navigation": report.navigation if report else []}
+    return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)
 
 
 def small(page: Page, style: str, up: tuple[str, str]) -> str:
     """One of thousands of pages: its style is a file beside them."""
-    values = {"here": page.name, "link": Links(page.name, {})}
+    values = {"here": page.name, "link": Links(page.name, {}), "terms": Terms(False)}
     show = shown_by("html", **values)
     return _environment("html").get_template("small.html.j2").render(page=page, show=show, style=style, up=up)
 
@@ -135,7 +154,9 @@ def markdown(report: Report, main: Page) -> str:
     legend = interval.legend(report.book.processes)
     by_column = [conditions(report.book, column) for column in report.book.columns]
     template = _environment("md").get_template("report.md.j2")
-    return template.render(report=report, page=main, conditions=by_column, legend=legend, show=show)
+    return template.render(
+        report=report, main=main, pages=report.printed, conditions=by_column, legend=legend, show=show
+    )
 
 
 def comparison_markdown(page: Page) -> str:
@@ -208,13 +229,14 @@ def _write_files(book: Book, folder: Path, up: tuple[str, str] | None = None) ->
         written.append(name)
         (folder / name).write_text(content, encoding="utf-8")
 
-    # While other processes draw what the main page needs.
-    for page in report.others:
-        put(page.name, html(page, report.title, report.homes, up))
+    for page in report.others:  # while other processes draw what the parts need
+        put(page.name, html(page, report, up=up))
     put(DATA, data(book))
-    main = report.main()
+    main = report.finish()
+    for page in report.of_parts:
+        put(page.name, html(page, report, up=up))
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report.title, report.homes, up))
+    put(MAIN, html(main, report, up=up))
     return Written(written, report.homes)
 
 
@@ -253,5 +275,5 @@ def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
     pages = comparison.pages()
     (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
     for page in pages:
-        (folder / page.name).write_text(html(page, comparison.title), encoding="utf-8")
+        (folder / page.name).write_text(html(page, title=comparison.title), encoding="utf-8")
     return [*names, "report.md", *(page.name for page in pages)]

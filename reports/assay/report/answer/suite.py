@@ -20,9 +20,13 @@ def disassembly(book: Book, question: Question) -> Answer:
     held = sum(1 for m in offline if m.sass.get("verified"))
     findings = []
     if total:
-        findings.append(one_line("measured", f"{good} of {total} loops hold the opcodes they claim", "details"))
+        findings.append(one_line("loops measured", f"{good} of {total} loops hold the opcodes they claim", ""))
     if offline:
-        findings.append(one_line("built only", f"{held} of {len(offline)}, on {len(book.targets)} targets", "not-run"))
+        findings.append(
+            one_line(
+                "loops that were only built", f"{held} of {len(offline)}, on {len(book.targets)} targets", "not-run"
+            )
+        )
     return Answer(question, findings)
 
 
@@ -45,7 +49,7 @@ def peak(book: Book, question: Question) -> Answer:
 
         def said(column: Column, state: str = state) -> list[Part]:
             steps = waterfall(book, column, state)
-            return [(" → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps), "peak")] if steps else []
+            return [(f"{text.number(s.tflops)}: {s.label}", "peak") for s in steps]
 
         answer.findings += lines(book, f"bf16 {state}, TFLOP/s", said)
     return answer

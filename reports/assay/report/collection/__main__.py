@@ -40,7 +40,7 @@ def _write_files(collection: Collection, folder: Path) -> list[str]:
         (folder / name).write_text(content, encoding="utf-8")
 
     def put_page(page: Page) -> None:
-        put(page.name, site.html(page, TITLE))
+        put(page.name, site.html(page, title=TITLE))
 
     reported = collection.reported
     for subject, written in zip(reported, site.write_reports(reported, folder, (TITLE, f"../../{MAIN}"))):
@@ -50,7 +50,7 @@ def _write_files(collection: Collection, folder: Path) -> list[str]:
     compared = collection.comparisons()
     for to, comparison in compared:
         for page in comparison.pages():
-            put(f"{to}/{page.name}", site.html(page, TITLE, up=(TITLE, f"../../{MAIN}")))
+            put(f"{to}/{page.name}", site.html(page, title=TITLE, up=(TITLE, f"../../{MAIN}")))
     index, pages = collection.of_measurements()
     put("site.css", site.style())
     for page in pages:

@@ -51,9 +51,9 @@ def grid(
     """A grid of labelled cells. `cell` gives (label, colour class, strength 0..1, what a pointer over it says) or None
     for an empty place. Column names are slanted where they are long; lines are drawn before the rows in `breaks`."""
     wide, high = size
-    top = 8 + (max((len(c) for c in columns), default=0) * 4 if slanted else 12)
-    # A slanted name of n letters reaches about 3.4 n to the right of its column's middle.
-    reach = max((wide * (x + 0.5) + 3.4 * len(name) for x, name in enumerate(columns)), default=0)
+    top = 8 + round(max((len(c) for c in columns), default=0) * 4.6 if slanted else 12)
+    # A slanted name of n letters reaches about 4.3 n to the right of its column's middle.
+    reach = max((wide * (x + 0.5) + 4.3 * len(name) for x, name in enumerate(columns)), default=0)
     right = max(30, reach - wide * len(columns) + 8) if slanted else 4
     width, height = left + wide * len(columns) + round(right), top + high * len(rows) + 4
     parts = []

@@ -1,30 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main page, and all that stand beside it."""
+"""The main page: what was measured, the shape of the machine, and the parts of the report."""
 
 from __future__ import annotations
 
-from .. import family
-from ..answer.findings import Answer
-from ..block.kinds import (
-    Answers,
-    Block,
-    Bullets,
-    Cases,
-    Details,
-    Figures,
-    Page,
-    Paragraph,
-    Section,
-    Span,
-    sentence,
-)
-from ..book import identity, interval
+from ..block.kinds import Block, Bullets, Chapter, Figures, Page, Paragraph, Section, Span, chapters, sentence
 from ..book.model import Book
-from . import environment, guard, isa, overview, sections, unmeasured
-from .answers import answers
-from .details import detail
-from .sections import MAIN, MANY
+from . import environment, overview
 
+MAIN = "index.html"
 DATA = "runs.json"
 HOW = [
     "The kernel is disassembled first; its measured loop must hold the opcodes it claims, and no spills. A mismatch is "
@@ -38,129 +21,31 @@ HOW = [
     "Kernels are checked against a float64 reference, and latency chains for the value they end with, before their "
     "time counts.",
 ]
-NO_LOOPS = (
-    "The texts of the measured loops are in loops.txt.gz, which does not lie beside the run's file. To see the loop of a "
-    "case: "
-)
 
 
-class Report:
-    """All pages of a book. Those in `others` need none of the families' blocks and are there at once."""
-
-    def __init__(self, book: Book) -> None:
-        self.book = book
-        self.title = identity.title([column.run for column in book.columns])
-        self.drawing = sections.Drawing(book)
-        self.cases = sections.cases(book)
-        homes = {key: sections.home_of(key, found) for key, found in self.cases.items()}
-        self.families = {page: family.family_of(key).title for key, page in homes.items()}
-        self.details: dict[str, list[dict]] = {}
-        for column, m in book.measurements:
-            self.details.setdefault(homes.get(m.name.split("/")[0], MAIN), []).append(detail(book, column, m))
-        # Anchor of a measurement -> the page with its details.
-        self.homes = {d["anchor"]: page for page, found in self.details.items() for d in found}
-        makers = [make for declared in family.declared().values() for make in declared.pages]
-        made = (guard.made("The page", lambda make=make: make(book), lambda _: None) for make in makers)
-        self.of_families = [page for page in made if page]
-        self.built = unmeasured.built(book, MAIN, MANY)
-        self.others = [
-            _family_page(homes[key], found, self._details(homes[key]))
-            for key, found in self.cases.items()
-            if homes[key] != MAIN
-        ]
-        self.others += self.of_families
-        if self.built and len(unmeasured.matrix(book)) > MANY:
-            self.others.append(unmeasured.built_page(book, self.built))
-        if book.isa:
-            self.others.append(isa.page(book.isa))
-
-    def main(self) -> Page:
-        """The main page, when the blocks of all families are drawn."""
-        made = self.drawing.finish()
-        parts: list[Section | None] = [
-            _answers(self.book, answers(self.book, sections.evidence(made))),
-            self._shape(),
-            *sections.sections(made, self.cases, self.of_families),
-            unmeasured.refused(self.book),
-            unmeasured.unmeasured(self.book),
-            self.built,
-            isa.section(self.book.isa),
-            unmeasured.published_elsewhere(self.book),
-            self._all_details(),
-        ]
-        found = [part for part in parts if part]
-        contents = [(s.short or s.title, f"#{s.anchor}") for s in found if s.listed]
-        own = {family.place_of(key) for key in [*self.cases, *made]}
-        families = sum(1 for s in found if s.anchor in own)
-        after = 1 + sum(s.anchor == "peak" and s.listed for s in found) + families
-        contents[after:after] = [(page.short or page.title, page.name) for page in self.of_families]
-        return Page(
-            MAIN,
-            "",
-            self.title,
-            "",
-            found,
-            environment.head(self.book),
-            contents,
-            [_how()],
-            skip=("#answers", "Skip to the answers"),
-        )
-
-    def _shape(self) -> Section | None:
-        if not self.book.columns:
-            return None
-        drawn = overview.overview(self.book)
-        nothing = [] if self.cases else [sentence("No tables: no measurement of these runs succeeded.", "muted")]
-        lacking = (
-            "No roofline: it needs a DRAM bandwidth (memory/hbm) and one matrix rate (tensor_core) from the same run."
-        )
-        blocks: list[Block] = [Figures(drawn)] if drawn else [sentence(lacking, "muted")]
-        blocks += nothing
-        return Section("peak", "The shape of the machine", blocks, listed=bool(drawn))
-
-    def _details(self, page: str) -> Details:
-        return Details(self.details.get(page, []), self.book.columns)
-
-    def _all_details(self) -> Section:
-        others = [page for page in self.details if page != MAIN]
-        blocks: list[Block] = []
-        if others:
-            spans = [Span("On pages of their own: ")]
-            for page in others:
-                spans += [
-                    Span(self.families[page], page),
-                    Span(f", {len(self.details[page])} cases"),
-                ]
-                spans.append(Span("; " if page != others[-1] else "."))
-            blocks.append(Paragraph(spans))
-        if any(m.lacks_loops_file for _, m in self.book.measurements):
-            blocks.append(Paragraph([Span(NO_LOOPS), Span("assay sass NAME", kind="code"), Span(".")]))
-        if own := self._details(MAIN):
-            blocks += [sentence(WHAT_DETAILS_SAY), own]
-        elif not self.details:
-            blocks.append(sentence("None: nothing was measured.", "muted"))
-        return Section("details", "Details of every measurement", blocks, short="Details", printed=False)
+def page(book: Book, title: str, parts: list[Chapter]) -> Page:
+    """`parts` are the pages that it leads to."""
+    found = [shape(book), Section("parts", "The parts of this report", [chapters(parts)])]
+    return Page(
+        MAIN, "", title, "", [s for s in found if s], environment.head(book), skip=("#parts", "Skip to the parts")
+    )
 
 
-WHAT_DETAILS_SAY = "Conditions, machine code, samples, and the command that repeats it."
+def shape(book: Book) -> Section | None:
+    if not book.columns:
+        return None
+    drawn = overview.overview(book)
+    lacking = "No roofline: it needs a DRAM bandwidth (memory/hbm) and one matrix rate (tensor_core) from the same run."
+    blocks: list[Block] = [Figures(drawn)] if drawn else [sentence(lacking, "muted")]
+    if not book.rows and not book.refused_rows:
+        blocks.append(sentence("No tables: no measurement of these runs succeeded.", "muted"))
+    return Section("peak", "The shape of the machine", blocks)
 
 
-def _family_page(name: str, found: Cases, details: Details) -> Page:
-    declared = family.family_of(found.rows[0].family)
-    section = Section("details", "Details of every case", [sentence(WHAT_DETAILS_SAY), details], printed=False)
-    return Page(name, declared.title, declared.title, declared.intro, [found, section])
-
-
-def _how() -> Section:
+def how() -> Section:
     data = [
         Span("These pages need no network. "),
         Span(DATA, DATA),
         Span(" has the data, of schema assay.run/1, without raw samples."),
     ]
     return Section("how", "How a number is made", [Bullets(HOW, numbered=True), Paragraph(data)])
-
-
-def _answers(book: Book, found: list[tuple[str, list[Answer]]]) -> Section:
-    legend = interval.legend(book.processes)
-    intro = f"The questions this suite asks, and what these runs say. {legend} Every number leads to how it was made."
-    return Section("answers", "The answers", [Answers(part, of_part) for part, of_part in found], intro, "Answers")

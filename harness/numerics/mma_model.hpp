@@ -12,10 +12,11 @@
 //     fp8 among them;
 //   DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv:2412.19437, section 3.3.2: about 14 bits.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "harness/callable.hpp"
-#include "probes/numerics/float_format.hpp"
+#include "harness/numerics/float_format.hpp"
 
 namespace assay::numerics {
 
@@ -28,7 +29,7 @@ struct Dot {
 using Evaluator = Callable<std::vector<Bits>(const std::vector<Dot>&)>;
 
 struct MmaModel {
-  FloatFormat operand, accumulator;
+  FloatFormat a, b, accumulator;  // C and D are of the accumulator's
   // Along k: products of one stage are added at once, to the result of the stage before.
   std::vector<int> stage;
   bool adds_c_last = false;  // C is no addend of stage 0 but added in the end, rounded to nearest
@@ -50,6 +51,9 @@ struct MmaModel {
 // With the parameters that need no experiment: all products at once, results of full precision.
 MmaModel plain_model(const FloatFormat& operand, const FloatFormat& accumulator, int k);
 
+// As many products as stage[] has places, at most kMostProducts.
+inline constexpr int kMostProducts = 128;
+Bits multiply_add(const MmaModel& model, std::span<const Bits> a, std::span<const Bits> b, Bits c);
 Bits multiply_add(const MmaModel& model, const Dot& dot);
 
 // The share of dots of which the model predicts all bits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/numerics/float_format.hpp"
+#include "harness/numerics/float_format.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -29,19 +29,26 @@ const char* name(Rounding rounding) {
 Bits FloatFormat::infinity() const {
   return infinities ? ones(exponent_bits) << (fraction_bits + unused_bits) : 0;
 }
-Bits FloatFormat::nan() const { return sign_bit() - 1; }
+Bits FloatFormat::nan() const { return nans ? sign_bit() - 1 : 0; }
 Bits FloatFormat::greatest() const {
   const Bits unit = Bits{1} << unused_bits;
+  if (!nans) return sign_bit() - unit;
   return (infinities ? infinity() : nan()) - unit;
 }
 
 FloatFormat float_format(const std::string& name) {
-  static const FloatFormat formats[] = {
-      {"f16", 5, 10},        {"bf16", 8, 7}, {"tf32", 8, 10, true, 13},
-      {"e4m3", 4, 3, false}, {"e5m2", 5, 2}, {"f32", 8, 23}};
+  static const FloatFormat formats[] = {{"f16", 5, 10},
+                                        {"bf16", 8, 7},
+                                        {"tf32", 8, 10, true, 13},
+                                        {"e4m3", 4, 3, false},
+                                        {"e5m2", 5, 2},
+                                        {"e2m3", 2, 3, false, 0, false},
+                                        {"e3m2", 3, 2, false, 0, false},
+                                        {"e2m1", 2, 1, false, 0, false},
+                                        {"f32", 8, 23}};
   for (const FloatFormat& format : formats)
     if (format.name == name) return format;
-  throw Error(ExitCode::usage, "no floating-point format '" + name + "' in probes/numerics");
+  throw Error(ExitCode::usage, "no floating-point format '" + name + "' in harness/numerics");
 }
 
 Number decode(const FloatFormat& format, Bits bits) {
@@ -54,7 +61,8 @@ Number decode(const FloatFormat& format, Bits bits) {
     number.kind = number.significand == 0 ? Number::Kind::infinite : Number::Kind::nan;
     return number;
   }
-  if (last && number.significand == ones(format.fraction_bits)) number.kind = Number::Kind::nan;
+  if (format.nans && last && number.significand == ones(format.fraction_bits))
+    number.kind = Number::Kind::nan;
   number.exponent = std::max(field, 1) - format.bias();
   if (field > 0) number.significand |= Bits{1} << format.fraction_bits;
   return number;
@@ -111,7 +119,7 @@ Bits encode(const FloatFormat& format, const Result& result, bool negative, std:
 Bits encode(const FloatFormat& format, double value) {
   const bool negative = std::signbit(value);
   const Bits sign = negative ? format.sign_bit() : 0;
-  if (std::isnan(value)) return sign | format.nan();
+  if (std::isnan(value)) return sign | (format.nans ? format.nan() : format.greatest());
   if (std::isinf(value)) return sign | (format.infinities ? format.infinity() : format.greatest());
   int exponent = 0;
   const double fraction = std::frexp(std::abs(value), &exponent);

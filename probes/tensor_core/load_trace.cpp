@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock and power along time, from idle into a load of wgmmas and out of it again: how soon the
-// power limit acts, what the clock does until then, and which reason the driver gives.
-//
 // The clock is each launch's own, cycles over nanoseconds as the SMs counted them. Power, the clock
 // that the driver reports and its reasons come from NVML, as often as it answers. Both are shown on
 // one grid of time: the last that was known, and nothing before the first launch.
-#include <fmt/format.h>
+#include "probes/tensor_core/load_trace.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <random>
 #include <thread>
 
 #include "harness/cuda.hpp"
 #include "harness/device.hpp"
 #include "harness/machine/nvml.hpp"
 #include "harness/statistics.hpp"
-#include "probes/tensor_core/wgmma_kernel.hpp"
 
+namespace assay {
 namespace {
 
-using namespace assay;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kIdleSeconds = 0.25, kLoadSeconds = 2.0, kAfterSeconds = 0.5;
@@ -30,13 +25,6 @@ constexpr double kStepSeconds = 0.01;  // of the grid
 constexpr double kLaunchCycles = 2e6;  // about a millisecond
 constexpr const char* kReasons[] = {"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
                                     "hw_thermal_slowdown", "hw_power_brake"};
-
-struct Load {
-  const char *element, *data;
-};
-constexpr Load kLoads[] = {{"bf16", "normal"}, {"bf16", "zeros"}, {"e4m3", "normal"}};
-
-WgmmaKernel kernel_of(const Case& c) { return {.form = WgmmaForm::of(c), .entry = "in_flight"}; }
 
 // What NVML said, and when, seconds from the begin.
 struct Told {
@@ -126,26 +114,18 @@ std::vector<double> on_grid(const std::vector<Entry>& entries, std::size_t point
   return values;
 }
 
-void run(State& s) {
+}  // namespace
+
+void trace_load(State& s, const Callable<void(const Launch&)>& launch) {
   const OrReason<Nvml> nvml = Nvml::open();
   if (!nvml) s.skip(nvml.reason());
   const OrReason<NvmlDevice> gpu = nvml->device(s.device().pci_bus_id);
   if (!gpu) s.skip(gpu.reason());
 
-  const WgmmaKernel kernel = kernel_of(s.which());
-  const GeneratedKernel loaded = load_wgmma(s, kernel);
-  std::mt19937_64 random(s.seed());
-  std::normal_distribution<double> spread;
-  const bool zeros = s.text("data") == "zeros";
-  const auto words = [&] {
-    return packed(kernel.form.a, [&] { return zeros ? 0.0 : spread(random); });
-  };
-  set_operands(loaded, kernel, operands_of(kernel.form, words(), words(), random));
-
   const auto begin = Clock::now();
   Watch watch(*gpu, begin);
   std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds));
-  const std::vector<Ran> ran = load(s, loaded.on_every_sm(), begin);
+  const std::vector<Ran> ran = load(s, launch, begin);
   std::this_thread::sleep_for(std::chrono::duration<double>(kAfterSeconds));
   const std::vector<Told> told = watch.stop();
 
@@ -157,8 +137,7 @@ void run(State& s) {
   const auto told_on_grid = [&](const auto& member) {
     return on_grid(told, points, [&](const Told& t) { return (t.reading.*member).value_or(NAN); });
   };
-  const std::vector<double> clock =
-      on_grid(ran, points, [](const Ran& launch) { return launch.mhz; });
+  const std::vector<double> clock = on_grid(ran, points, [](const Ran& one) { return one.mhz; });
   s.add_series({.name = "sm_clock_mhz", .unit = "MHz", .axes = {time}, .values = clock});
   s.add_series({.name = "reported_clock_mhz",
                 .unit = "MHz",
@@ -178,9 +157,9 @@ void run(State& s) {
   s.add_series({.name = "reason_given", .unit = "", .axes = {reasons, time}, .values = given});
 
   std::vector<double> mhz, late;
-  for (const Ran& launch : ran) {
-    mhz.push_back(launch.mhz);
-    if (launch.at > kIdleSeconds + kLoadSeconds / 2) late.push_back(launch.mhz);
+  for (const Ran& one : ran) {
+    mhz.push_back(one.mhz);
+    if (one.at > kIdleSeconds + kLoadSeconds / 2) late.push_back(one.mhz);
   }
   if (mhz.empty() || late.empty()) s.skip("the load ended before its clock could settle");
   s.add_exact("settled_clock_mhz", "MHz", Better::higher, median(late));
@@ -188,37 +167,16 @@ void run(State& s) {
   s.add_exact("least_clock_mhz", "MHz", Better::higher, std::ranges::min(mhz));
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const auto& [element, data] : kLoads) {
-    Params params = WgmmaForm{element, element, "f32", 256}.params();
-    params["data"] = data;
-    all.push_back({.name = fmt::format("{}/{}", element, data),
-                   .params = std::move(params),
-                   .suite = Suite::full});
-  }
-  return all;
+std::vector<MetricNote> load_trace_notes() {
+  return {{"sm_clock_mhz", "SM clock of each launch as the SMs counted it, over time."},
+          {"reported_clock_mhz", "SM clock that the driver reports, over time."},
+          {"power_w", "Power of the board as the driver reports it, over time."},
+          {"reason_given",
+           "One where the driver gives this reason for a lowered clock, zero where it does "
+           "not, over time."},
+          {"settled_clock_mhz", "Median SM clock in the second half of the load."},
+          {"first_clock_mhz", "SM clock of the first millisecond of the load."},
+          {"least_clock_mhz", "Least SM clock of any millisecond of the load."}};
 }
 
-const Registration registration{{
-    .name = "tensor_core/power_over_time",
-    .question = "What do clock and power do when a load of matrix products begins, lasts and ends?",
-    .metrics = {{"sm_clock_mhz", "SM clock of each launch as the SMs counted it, over time."},
-                {"reported_clock_mhz", "SM clock that the driver reports, over time."},
-                {"power_w", "Power of the board as the driver reports it, over time."},
-                {"reason_given",
-                 "One where the driver gives this reason for a lowered clock, zero where it does "
-                 "not, over "
-                 "time."},
-                {"settled_clock_mhz", "Median SM clock in the second half of the load."},
-                {"first_clock_mhz", "SM clock of the first millisecond of the load."},
-                {"least_clock_mhz", "Least SM clock of any millisecond of the load."}},
-    .cases = cases(),
-    .targets = targets_with(Feature::wgmma),
-    .pace = Pace::power,
-    .kernels = [](const Case& c,
-                  Target target) { return std::vector<KernelUse>{kernel_of(c).use(target)}; },
-    .run = run,
-}};
-
-}  // namespace
+}  // namespace assay

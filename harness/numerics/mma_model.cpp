@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/numerics/mma_model.hpp"
+#include "harness/numerics/mma_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace assay::numerics {
@@ -31,17 +32,17 @@ Addend addend(const MmaModel& m, const FloatFormat& format, Number n) {
 }
 
 Addend product(const MmaModel& m, Number a, Number b) {
-  const bool small = subnormal(m.operand, a) || subnormal(m.operand, b);
+  const bool small = subnormal(m.a, a) || subnormal(m.b, b);
   if (small && !m.keeps_subnormal_inputs) {
-    if (subnormal(m.operand, a)) a.significand = 0;
-    if (subnormal(m.operand, b)) b.significand = 0;
+    if (subnormal(m.a, a)) a.significand = 0;
+    if (subnormal(m.b, b)) b.significand = 0;
   }
-  return {a.negative != b.negative, a.exponent + b.exponent, 2 * m.operand.fraction_bits,
+  return {a.negative != b.negative, a.exponent + b.exponent, m.a.fraction_bits + m.b.fraction_bits,
           a.significand * b.significand,
           m.normalizes_products || (small && m.normalizes_subnormals)};
 }
 
-Bits sum(const MmaModel& m, const std::vector<Addend>& addends) {
+Bits sum(const MmaModel& m, std::span<const Addend> addends) {
   int greatest = m.least_exponent;
   for (const Addend& x : addends)
     if (x.significand != 0 || m.zeros_count) greatest = std::max(greatest, x.alignment());
@@ -84,7 +85,8 @@ Bits add(const MmaModel& m, Bits x, Bits y) {
 }  // namespace
 
 MmaModel plain_model(const FloatFormat& operand, const FloatFormat& accumulator, int k) {
-  return {.operand = operand,
+  return {.a = operand,
+          .b = operand,
           .accumulator = accumulator,
           .stage = std::vector<int>(static_cast<std::size_t>(k), 0),
           .fraction_bits = accumulator.fraction_bits,
@@ -93,29 +95,34 @@ MmaModel plain_model(const FloatFormat& operand, const FloatFormat& accumulator,
           .nan = accumulator.nan()};
 }
 
-Bits multiply_add(const MmaModel& m, const Dot& dot) {
-  Bits running = m.adds_c_last ? 0 : dot.c;
+Bits multiply_add(const MmaModel& m, std::span<const Bits> a, std::span<const Bits> b, Bits c) {
+  Bits running = m.adds_c_last ? 0 : c;
   const int stages = *std::ranges::max_element(m.stage) + 1;
-  std::vector<Addend> addends;
+  std::array<Addend, kMostProducts + 1> addends;
   for (int stage = 0; stage < stages; ++stage) {
-    const Number c = decode(m.accumulator, running);
+    const Number so_far = decode(m.accumulator, running);
     Special special;
-    special.add(c);
-    addends.assign(1, addend(m, m.accumulator, c));
+    special.add(so_far);
+    addends[0] = addend(m, m.accumulator, so_far);
+    std::size_t count = 1;
     for (std::size_t k = 0; k < m.stage.size(); ++k) {
       if (m.stage[k] != stage) continue;
-      const Number a = decode(m.operand, dot.a[k]), b = decode(m.operand, dot.b[k]);
-      special.add_product(a, b);
-      addends.push_back(product(m, a, b));
+      const Number x = decode(m.a, a[k]), y = decode(m.b, b[k]);
+      special.add_product(x, y);
+      addends[count++] = product(m, x, y);
     }
     if (special.nan || (special.positive && special.negative))
       running = m.nan;
     else if (special.positive || special.negative)
       running = m.accumulator.infinity() | (special.negative ? m.accumulator.sign_bit() : 0);
     else
-      running = sum(m, addends);
+      running = sum(m, std::span(addends).first(count));
   }
-  return m.adds_c_last ? add(m, running, dot.c) : running;
+  return m.adds_c_last ? add(m, running, c) : running;
+}
+
+Bits multiply_add(const MmaModel& m, const Dot& dot) {
+  return multiply_add(m, dot.a, dot.b, dot.c);
 }
 
 double agreement(const MmaModel& model, const std::vector<Dot>& dots,

@@ -16,17 +16,18 @@ struct FloatFormat {
   int exponent_bits, fraction_bits;
   bool infinities = true;  // e4m3 has none: all but its last pattern there are numbers
   int unused_bits = 0;     // below the fraction: tf32 is kept in 32 bits
+  bool nans = true;        // types of 6 and 4 bits have none, nor infinities
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   int least_exponent() const { return 1 - bias(); }  // of a normal number
   int greatest_exponent() const { return infinities ? bias() : bias() + 1; }
   Bits sign_bit() const { return Bits{1} << (exponent_bits + fraction_bits + unused_bits); }
   Bits infinity() const;  // positive; 0 where there is none
-  Bits nan() const;       // positive, all bits set
+  Bits nan() const;       // positive, all bits set; 0 where there is none
   Bits greatest() const;  // positive, finite
 };
 
-// "f16 bf16 tf32 e4m3 e5m2 f32"; throws Error(usage) for any other.
+// "f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 f32"; throws Error(usage) for any other.
 FloatFormat float_format(const std::string& name);
 
 // (-1)^negative * significand * 2^(exponent - fraction_bits). A subnormal keeps the least exponent
