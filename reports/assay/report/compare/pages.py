@@ -85,7 +85,7 @@ class Comparison:
         if different:
             rows = [[Cell(label), *self._fact(values)] for label, values in different]
             caption = "What differs between the machines, and what they did meanwhile"
-            blocks.append(Table(caption, head, rows, kind=published.PLAIN))
+            blocks.append(Table(caption, head, rows, kind=published.FEW))
         relation = identity.relation([s.run for s in self.subjects])
         name = "One name, " if len({identity.gpu_name(s.run) for s in self.subjects}) == 1 else ""
         said = [f"{name}{relation}." if name and relation else ""]
@@ -99,10 +99,10 @@ class Comparison:
             )
         blocks.append(sentence(" ".join(part for part in said if part)))
         rows = [[Cell(label), *self._fact(values)] for label, values in minor]
-        tables = [Table("Further differences", head, rows, kind=published.PLAIN)] if rows else []
+        tables = [Table("Further differences", head, rows, kind=published.FEW)] if rows else []
         if same:
             rows = [[Cell(label), Cell(value)] for label, value in same]
-            tables.append(Table("Equal on all", ["", "all"], rows, kind=published.PLAIN))
+            tables.append(Table("Equal on all", ["", "all"], rows, kind=published.FEW))
         blocks.append(Fold("Further facts", f"{len(minor) + len(same)}", tables))
         return Section("machines", "Machines, conditions and builds", blocks) if facts else None
 

@@ -13,6 +13,7 @@ from .subjects import Subject
 
 MOST_COLUMNS, MOST_ROWS = 7, 14
 PLAIN = "compact plain"  # a table whose first column is words, not names
+FEW = f"{PLAIN} few"  # and that fits a phone
 LEAST = 2  # GPUs that a figure must be published for
 
 
