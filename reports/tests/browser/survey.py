@@ -23,6 +23,13 @@ HERE = Path(__file__).parent
 TEXTS = (HERE / "texts.js").read_text()
 THIN = (HERE / "thin.js").read_text()
 
+OPEN_FOLDS = """(() => {
+  const folds = document.querySelectorAll("details:not([open])");
+  folds.forEach((fold) => { fold.open = true; fold.dataset.opened = ""; });
+  return folds.length;
+})()"""
+CLOSE_FOLDS = "document.querySelectorAll('details[data-opened]').forEach((fold) => { fold.open = false; })"
+
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 WIDTHS = {1400: 900, 800: 1100, 390: 844}  # a desk, a tablet held upright, a phone: width and height of the window
 PAPER = (718, 1047)  # A4 within margins of 10 mm, in CSS pixels
@@ -81,7 +88,7 @@ def grave(page: Page, **options: Any) -> list[str]:
 
 def audit(page: Page) -> list[str]:
     """axe's findings on the page with its folds open, in light colours, and on the colours of the dark page."""
-    page.evaluate("document.querySelectorAll('details').forEach((fold) => fold.setAttribute('open', ''))")
+    page.evaluate(OPEN_FOLDS)
     page.evaluate(THIN)
     found = grave(page)
     page.emulate_media(color_scheme="dark")
@@ -116,6 +123,11 @@ def look(by: Browser, path: Path, printed: bool) -> dict[str, Any]:
             _size(page, width, height)
             found["at"][str(width)] = texts(page) | {"screen": height}
         if is_page:
+            folds = page.evaluate(OPEN_FOLDS)
+            for width in (390, 1400) if folds else ():
+                _size(page, width, WIDTHS[width])
+                found["at"][f"{width}, folds open"] = texts(page) | {"screen": WIDTHS[width]}
+            page.evaluate(CLOSE_FOLDS)
             page.emulate_media(media="print")
             wide = page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide"
             _size(page, *(reversed(PAPER) if wide else PAPER))

@@ -10,7 +10,7 @@ from assay.report import site
 
 from page_sets import SETS
 
-SCREENS = ("1400", "800", "390")
+SCREENS = ("1400", "800", "390", "1400, folds open", "390, folds open")
 LONGEST_LOAD = 4  # seconds of the browser's CPU time: a page of 4 MB takes one
 MOST_SHRINK = 1.25  # what a browser may shrink a printed page by until its text is too small
 
