@@ -307,7 +307,7 @@ def test_help_teaches(capsys):
         main(["--help"])
     assert leaving.value.code == 0
     said = capsys.readouterr().out
-    assert "examples:" in said and "--published" in said and "side by side" in said
+    assert "examples:" in said and "--published" in said and "what differs between two GPUs" in said
 
 
 def test_a_metric_says_what_it_is(tmp_path):
