@@ -30,6 +30,13 @@ OPEN_FOLDS = """(() => {
 })()"""
 CLOSE_FOLDS = "document.querySelectorAll('details[data-opened]').forEach((fold) => { fold.open = false; })"
 
+# What can be read without scrolling: numbers, and pictures whose middle can be seen.
+FIRST_SCREEN = """(() => {
+  const above = (one, part) => { const box = one.getBoundingClientRect(); return box.top + part * box.height <= innerHeight; };
+  const count = (what, part) => [...document.querySelectorAll(what)].filter((one) => above(one, part)).length;
+  return {numbers: count(".headlines .shown", 1), pictures: count("main figure svg[role=img]", 0.5)};
+})()"""
+
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 WIDTHS = {1400: 900, 800: 1100, 390: 844}  # a desk, a tablet held upright, a phone: width and height of the window
 PAPER = (718, 1047)  # A4 within margins of 10 mm, in CSS pixels
@@ -54,9 +61,9 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(by: Browser, address: str, width: int = 1400, **settings: Any) -> Iterator[tuple[Page, list[str]]]:
+def opened(by: Browser, address: str, width: int = 1400) -> Iterator[tuple[Page, list[str]]]:
     """A page with what its console and its requests said that should not be."""
-    context = by.new_context(viewport={"width": width, "height": WIDTHS[width]}, **settings)
+    context = by.new_context(viewport={"width": width, "height": WIDTHS[width]}, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     said: list[str] = []
@@ -118,6 +125,7 @@ def look(by: Browser, path: Path, printed: bool) -> dict[str, Any]:
     with opened(by, path.as_uri()) as (page, said):
         found["load_cpu_s"] = _cpu_seconds(page)
         if is_page:
+            found["first_screen"] = page.evaluate(FIRST_SCREEN)
             found["keyboard"] = keyboard.walk(page)
         for width, height in WIDTHS.items() if is_page else [(1400, 900)]:
             _size(page, width, height)
