@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install`, and what find_package(assay) then gives another project: assay::commands (the
-# whole command line; it brings assay::harness along), assay::kernel_frame (operands, checks and
+# whole command line; it brings assay::harness along), assay::model (the host model), assay::kernel_frame (operands, checks and
 # baselines of kernels) and assay_add_probes(). See examples/.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -14,12 +14,13 @@ foreach(dependency fmt CLI11 nlohmann_json benchmark re2)
 endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
+set_target_properties(assay_model PROPERTIES EXPORT_NAME model)
 set_target_properties(assay_harness PROPERTIES EXPORT_NAME harness)
 set_target_properties(assay_commands PROPERTIES EXPORT_NAME commands)
 install(TARGETS assay RUNTIME)
 install(TARGETS assay_kernels LIBRARY)
 set_target_properties(assay_kernel_frame PROPERTIES EXPORT_NAME kernel_frame)
-install(TARGETS assay_harness assay_commands assay_kernel_frame
+install(TARGETS assay_model assay_harness assay_commands assay_kernel_frame
   assay_fmt assay_json assay_cli11 assay_benchmark assay_re2 EXPORT assayTargets)
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${package_dir})
 

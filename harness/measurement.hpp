@@ -42,7 +42,8 @@ struct Conditions {
   std::optional<double> power_max_w = {};  // highest of the readings
   std::optional<double> temperature_c = {};
   std::vector<std::string> throttle = {};
-  std::optional<int> other_processes = {};  // that had a context on the GPU before or after
+  // That had a context on the GPU before, after or while the first figure was sampled.
+  std::optional<int> other_processes = {};
   std::string l2 = "warm";
   std::string stop = "converged";  // or "time_cap": the interval asked for was not reached
   int sample_count = 0;

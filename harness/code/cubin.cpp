@@ -303,6 +303,13 @@ void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit,
   throw Error(error.code(), file.string() + ": " + what);
 }
 
+void visit_ptx(const fs::path& file, const Callable<void(std::string_view)>& visit) {
+  const MappedFile mapped(file);
+  visit_containers(mapped.bytes(), [&](std::span<const char> bytes) {
+    if (!ElfImage::is_elf(bytes)) for_each_ptx(bytes, visit);
+  });
+}
+
 std::vector<DeviceCode> extract(const fs::path& file) {
   std::vector<DeviceCode> codes;
   visit_device_code(file, [&](DeviceCode code) { codes.push_back(std::move(code)); });

@@ -21,7 +21,8 @@ namespace assay {
 namespace {
 
 constexpr std::uint32_t kMagic = 0xBA55ED50;
-constexpr std::uint16_t kKindElf = 2;             // a cubin; 1 is PTX
+constexpr std::uint16_t kKindPtx = 1;
+constexpr std::uint16_t kKindElf = 2;             // a cubin
 constexpr std::uint64_t kCompressedLz4 = 0x2000;  // in flags
 constexpr std::uint64_t kCompressedZstd = 0x8000;
 // Twice what the largest of NVIDIA's libraries hold is 256 MiB; they pack at most 24 to 1.
@@ -107,7 +108,7 @@ namespace {
 
 using VisitEntry = Callable<void(std::span<const char> header, std::span<const char> payload)>;
 
-void for_each_entry(std::span<const char> bytes, const VisitEntry& visit) {
+void for_each_entry(std::span<const char> bytes, std::uint16_t wanted, const VisitEntry& visit) {
   for (std::size_t at = 0; const auto container = peek<ContainerHeader>(bytes, at);) {
     if (container->magic != kMagic) {
       at += 8;  // padding between containers
@@ -126,7 +127,7 @@ void for_each_entry(std::span<const char> bytes, const VisitEntry& visit) {
       if (header_size < kShortEntry || header_size > rest.size() ||
           payload_size > rest.size() - header_size)
         damaged("an entry reaches past its end");
-      if (kind == kKindElf) visit(rest.first(header_size), rest.subspan(header_size, payload_size));
+      if (kind == wanted) visit(rest.first(header_size), rest.subspan(header_size, payload_size));
       entry_at += header_size + payload_size;
     }
     at = (begin + container->size + 7) / 8 * 8;
@@ -137,13 +138,24 @@ void for_each_entry(std::span<const char> bytes, const VisitEntry& visit) {
 
 bool can_unpack(std::span<const char> bytes) {
   bool all = true;
-  for_each_entry(bytes,
+  for_each_entry(bytes, kKindElf,
                  [&](auto header, auto payload) { all = all && can_unpack(header, payload); });
   return all;
 }
 
 void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take) {
-  for_each_entry(bytes, [&](auto header, auto payload) { take(cubin_of(header, payload)); });
+  for_each_entry(bytes, kKindElf,
+                 [&](auto header, auto payload) { take(cubin_of(header, payload)); });
+}
+
+void for_each_ptx(std::span<const char> bytes, const Callable<void(std::string_view)>& take) {
+  for_each_entry(bytes, kKindPtx, [&](auto header, auto payload) {
+    const auto entry = peek<EntryHeader>(header, 0);
+    // Compressed PTX is of other people's programs: what is built here is not.
+    if (entry && (entry->flags & (kCompressedLz4 | kCompressedZstd)) != 0) return;
+    const std::string_view text(payload.data(), payload.size());
+    take(text.substr(0, text.find('\0')));
+  });
 }
 
 std::vector<char> unpack_lz4(std::span<const char> packed, std::size_t size) {

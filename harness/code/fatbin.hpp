@@ -2,6 +2,7 @@
 // Fat binaries: the container that nvcc puts device code into.
 #pragma once
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "harness/callable.hpp"
@@ -17,6 +18,9 @@ bool can_unpack(std::span<const char> bytes);
 // entry reaches outside its container, does not unpack to the size it states, or states one that no
 // cubin has.
 void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take);
+
+// Calls `take` with every PTX text that is not compressed. Throws like for_each_cubin().
+void for_each_ptx(std::span<const char> bytes, const Callable<void(std::string_view)>& take);
 
 // A block of LZ4 (lz4_Block_format.md of the LZ4 project), which must become exactly `size` bytes.
 // Throws Error(usage) if it does not.

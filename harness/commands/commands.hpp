@@ -14,6 +14,7 @@ namespace assay::commands {
 void add_info(CLI::App& app, int& exit_code);
 void add_isa(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
+void add_model(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_sass(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);  // what `run` starts; hidden from help

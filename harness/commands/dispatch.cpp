@@ -74,6 +74,7 @@ int main(int argc, char** argv) {
   add_isa(app, exit_code);
   add_list(app, exit_code);
   add_run(app, exit_code);
+  add_model(app, exit_code);
   add_sass(app, exit_code);
   add_worker(app, exit_code);
   try {

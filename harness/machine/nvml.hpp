@@ -21,6 +21,7 @@ struct Reading {
   std::optional<double> temperature_c, memory_temperature_c;
   std::optional<std::uint64_t> energy_mj;  // since the driver was loaded
   std::vector<std::string> throttle;       // names from throttle_reasons()
+  std::optional<int> other_processes;      // not from read(), which is to be cheap
 };
 
 // What stays as it is during a run.

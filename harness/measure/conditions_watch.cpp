@@ -45,6 +45,8 @@ WatchSummary summarize(const std::vector<Reading>& readings) {
   summary.power_max_w = highest(told(readings, &Reading::power_w));
   summary.temperature_c = highest(told(readings, &Reading::temperature_c));
   summary.memory_temperature_c = highest(told(readings, &Reading::memory_temperature_c));
+  if (const auto others = highest(told(readings, &Reading::other_processes)))
+    summary.other_processes = static_cast<int>(*others);
   if (const auto energy = told(readings, &Reading::energy_mj); energy.size() >= 2)
     summary.energy_j = (energy.back() - energy.front()) * 1e-3;
 

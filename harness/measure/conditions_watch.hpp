@@ -21,6 +21,7 @@ struct WatchSummary {
   std::optional<double> power_w;                         // mean
   std::optional<double> power_max_w;
   std::optional<double> temperature_c, memory_temperature_c;  // highest
+  std::optional<int> other_processes;                         // highest
   std::optional<double> energy_j;     // between the first and the last reading
   std::vector<std::string> throttle;  // every reason seen, in alphabetical order
   int polls = 0;

@@ -187,10 +187,12 @@ void let_recover(GpuContext& gpu) {
 
 // A process with a context of its own takes turns with this one on the SMs, and shares caches,
 // memory and power with it: what is measured beside it is not what the GPU can do.
+// What was seen while the first figure was sampled is among the conditions already.
 void note_others(Measurement& found, std::optional<int> before, std::optional<int> after) {
-  if (!before && !after) return;
-  const int most = std::max(before.value_or(0), after.value_or(0));
-  found.conditions.other_processes = most;
+  std::optional<int>& meanwhile = found.conditions.other_processes;
+  if (!before && !after && !meanwhile) return;
+  const int most = std::max({before.value_or(0), after.value_or(0), meanwhile.value_or(0)});
+  meanwhile = most;
   if (most > 0) found.flags.emplace_back("shared_gpu");
 }
 

@@ -30,6 +30,8 @@ constexpr double kSettledSeconds = 0.4;    // of it, after which power is what i
 // Before each round of a burst comparison of what the power limit slows down: the averages that the
 // limit acts on have then forgotten the round before.
 constexpr std::chrono::milliseconds kRest{50};
+// Asking for processes takes the driver longer than the rest of a poll.
+constexpr int kPollsForProcesses = 5;
 constexpr double kCyclesInterval = 0.2;  // of the interval asked for, for figures in cycles
 // How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch
 // of any library seen here, so that no launch latency is inside the events.
@@ -68,8 +70,12 @@ void stamped(GpuContext& gpu, F&& work) {
 }  // namespace
 
 void State::Impl::start_watch() {
-  if (!measured && !watch && gpu && gpu->nvml)
-    watch.emplace(ConditionsWatch::Reader([nvml = *gpu->nvml] { return nvml.read(); }));
+  if (measured || watch || !gpu || !gpu->nvml) return;
+  watch.emplace(ConditionsWatch::Reader([from = gpu, polls = 0]() mutable {
+    Reading now = from->nvml->read();
+    if (polls++ % kPollsForProcesses == 0) now.other_processes = from->other_processes();
+    return now;
+  }));
 }
 
 void State::Impl::sustain(const Callable<void()>& once) {
@@ -106,6 +112,7 @@ std::vector<double> State::Impl::take_samples(const Callable<double()>& one, dou
     conditions.power_max_w = summary.power_max_w;
     conditions.temperature_c = summary.temperature_c;
     conditions.throttle = summary.throttle;
+    conditions.other_processes = summary.other_processes;
     if (!conditions.sm_clock_mhz) conditions.sm_clock_mhz = summary.sm_clock_mhz;
   }
   return std::move(sampled.values);

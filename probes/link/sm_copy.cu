@@ -10,6 +10,7 @@ namespace assay {
 namespace {
 
 constexpr int kThreads = 512, kCtasPerSm = 4, kVectors = 4;
+constexpr std::uint64_t kStayNs = 20'000;  // far longer than placing a CTA on each SM takes
 
 // Rows of one vector a thread, kVectors of them under way in each.
 __global__ void __launch_bounds__(kThreads)
@@ -66,6 +67,37 @@ __global__ void chase_far(std::int64_t rounds, const void* first, std::uint64_t*
       at = ptx::load_relaxed_sys(reinterpret_cast<const std::uint64_t*>(at));
   }
   *end = at;
+}
+
+__host__ __device__ std::uint32_t first_step(int cta) {
+  return static_cast<std::uint32_t>(cta) * 97u;
+}
+
+// The one load before brings the translation of the page. Who does not walk stays a while, so that
+// no other CTA comes to its SM while some are still to be placed.
+__global__ void chase_far_by_sms(bool all, std::uint32_t only, std::int64_t rounds,
+                                 PlaceLayout ring, FarWalk* walks) {
+  const std::uint32_t sm = ptx::smid();
+  const std::uint64_t begin_ns = ptx::globaltimer();
+  FarWalk walk{0, 0, sm, 0};
+  if (all || sm == only) {
+    std::uint64_t at = ring.at_step(first_step(static_cast<int>(blockIdx.x)));
+    at = ptx::load_relaxed_sys(reinterpret_cast<const std::uint64_t*>(at));
+    if (at == 0) return;  // never: waits for the load
+    const std::uint64_t start_ns = ptx::globaltimer();
+#pragma unroll 1
+    for (std::int64_t i = 0; i < rounds; ++i) {
+#pragma unroll
+      for (int step = 0; step < kFarSteps; ++step)
+        at = ptx::load_relaxed_sys(reinterpret_cast<const std::uint64_t*>(at));
+    }
+    if (at == 0) return;  // likewise
+    walk = {at, ptx::globaltimer() - start_ns, sm, 0};
+  } else {
+    while (ptx::globaltimer() - begin_ns < kStayNs) {
+    }
+  }
+  if (threadIdx.x == 0) walks[blockIdx.x] = walk;
 }
 
 // Each adds one, but cannot know that before it has the last one's result: counts stay below 2^63.
@@ -146,6 +178,21 @@ std::uint64_t FarChain::expected_end(std::int64_t rounds) const {
   const std::int64_t steps = rounds * kFarSteps;
   if (access == FarAccess::atomic) return static_cast<std::uint64_t>(steps);
   return ring_of(*this).at_step(static_cast<std::uint32_t>(steps % lines));
+}
+
+void FarChain::walk_by_sms(std::optional<std::uint32_t> only, std::int64_t rounds, FarWalk* walks,
+                           int ctas, cudaStream_t stream) const {
+  chase_far_by_sms<<<ctas, 32, 0, stream>>>(!only, only.value_or(0), rounds, ring_of(*this), walks);
+  check(cudaGetLastError());
+}
+
+std::uint64_t FarChain::expected_end(int cta, std::int64_t rounds) const {
+  const auto steps = static_cast<std::uint32_t>(rounds * kFarSteps) + 1;
+  return ring_of(*this).at_step((first_step(cta) + steps) % lines);
+}
+
+std::vector<KernelUse> walk_by_sms_use() {
+  return {{.kernel = "chase_far_by_sms", .sass = {{"LDG.E.64.STRONG.SYS", kFarSteps, kFarSteps}}}};
 }
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "harness/probe.hpp"
@@ -36,6 +37,12 @@ enum class FarAccess : std::uint8_t { load, atomic };
 inline constexpr int kFarSteps = 16;  // in one round of the loop
 std::vector<KernelUse> far_chain_use(FarAccess access);
 
+// What a CTA found: where its walk came to (0: it did not walk), from where, and how long it took.
+struct FarWalk {
+  std::uint64_t end, ns;
+  std::uint32_t sm, unused;
+};
+
 // A random ring of `lines` 128-byte lines in `memory`, tied by the current GPU, for loads; one
 // counter of zero for atomics.
 struct FarChain {
@@ -49,6 +56,13 @@ struct FarChain {
   void walk(std::int64_t rounds, cudaStream_t stream) const;  // from the ring's first place
   // What `end` must hold after one walk of a chain just tied.
   std::uint64_t expected_end(std::int64_t rounds) const;
+
+  // Of loads: a walk by one CTA of each of `ctas` SMs, or only by those on the SM `only`, each from
+  // a place of its own. All of walks[ctas] is written.
+  void walk_by_sms(std::optional<std::uint32_t> only, std::int64_t rounds, FarWalk* walks, int ctas,
+                   cudaStream_t stream) const;
+  std::uint64_t expected_end(int cta, std::int64_t rounds) const;
 };
+std::vector<KernelUse> walk_by_sms_use();
 
 }  // namespace assay

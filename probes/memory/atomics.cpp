@@ -166,8 +166,9 @@ class Bench {
         a_(a),
         shared_(shared),
         ctas_(static_cast<std::size_t>(s.device().sm_count)),
+        out_bytes_(std::max(ctas_ * kThreads * kSlot, kLines * kLineApart * 4)),
         in_(s.allocate<std::uint32_t>(4 + ctas_ * kThreads)),
-        out_(s.allocate<std::uint32_t>(ctas_ * kThreads * kSlot / 4)) {}
+        out_(s.allocate<std::uint32_t>(out_bytes_ / 4)) {}
 
   // Operations per clock, of one SM where memory is shared and else of all.
   double rate(std::size_t addresses) {
@@ -216,7 +217,7 @@ class Bench {
         words.insert(words.end(), words.begin() + 4, words.begin() + 4 + kThreads);
     check(
         cudaMemcpyAsync(in_, words.data(), words.size() * 4, cudaMemcpyHostToDevice, s_.stream()));
-    check(cudaMemsetAsync(out_, 0, ctas_ * kThreads * kSlot, s_.stream()));
+    check(cudaMemsetAsync(out_, 0, out_bytes_, s_.stream()));
     check(cudaStreamSynchronize(s_.stream()));
   }
   void launch_checked(const char* entry, int threads, std::size_t ctas) {
@@ -229,7 +230,7 @@ class Bench {
   State& s_;
   const Atomic& a_;
   bool shared_;
-  std::size_t ctas_;
+  std::size_t ctas_, out_bytes_;
   std::uint32_t *in_, *out_;
 };
 

@@ -21,6 +21,11 @@ struct ClusterKernel {
   std::size_t shared_bytes = 0;  // dynamic
 };
 
+// Calls `use` with a launch of clusters of `size` CTAs that leaves each SM one CTA at most, so that
+// nobody shares a port with another; not, and returns false, where no such cluster fits the GPU.
+bool with_clusters(State& s, const ClusterKernel& kernel, int size,
+                   const Callable<void(const cudaLaunchConfig_t& config)>& use);
+
 // Calls `value` for every size and distance (from `first_distance`) that fits the GPU and adds
 // `name` over both as a series, NaN where no such cluster fits; and the mean of the distances above
 // 0 as the figure "<name>_of_<size>".

@@ -6,7 +6,12 @@
 // For latency, the first CTA of each cluster chases round a ring of addresses in the other's memory
 // (or sends a chain of atomics there that change nothing); for bandwidth all CTAs read, write or
 // send atomics at once, each thread to words of its own.
+//
+// The mean over distances is of all ways through a cluster. A ring, in which each CTA reads from
+// the next rank, is distance 1 alone; fewer threads than all of a CTA may read more there, since
+// fewer requests stand in each other's way. The best of that is the ring's figure.
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "harness/device.hpp"
@@ -175,6 +180,8 @@ constexpr Variant kVariants[] = {
     {"max", "reach<5, false>", reach<kMax, false>, "ATOM.E.MAX", false, true},
     {"cas", "reach<6, false>", reach<kCas, false>, "ATOM.E.CAS", false, true}};
 
+constexpr int kRingThreads[] = {64, 128, 256, 512};
+
 const Variant& variant_of(const assay::Case& c) {
   return *std::ranges::find(kVariants, c.text("operation"),
                             [](const Variant& v) { return v.operation; });
@@ -204,6 +211,28 @@ void run(assay::State& s) {
                           [&](const cudaLaunchConfig_t& config, std::uint32_t distance) {
                             return kThreads * (v.atomic ? 1 : 16) / cycles_of(config, distance);
                           });
+  if (v.operation != std::string("read")) return;
+  // Every thread reads what the one of its number wrote, so that fewer are right too.
+  assay::Series rings{.name = "ring_bytes_per_clock_per_sm",
+                      .unit = "B/clk/SM",
+                      .axes = {{"cluster", {}}, {"threads", {}}}};
+  for (const int threads : kRingThreads) rings.axes[1].points.emplace_back(std::int64_t{threads});
+  for (const int size : assay::kClusterSizes) {
+    rings.axes[0].points.emplace_back(std::int64_t{size});
+    double best = 0;
+    for (const int threads : kRingThreads) {
+      rings.values.push_back(NAN);
+      assay::with_clusters(s, {kernel.kernel, threads}, size,
+                           [&](const cudaLaunchConfig_t& config) {
+                             rings.values.back() = threads * 16 / cycles_of(config, 1);
+                             best = std::max(best, rings.values.back());
+                           });
+    }
+    if (best > 0)
+      s.add_exact("ring_bytes_per_clock_per_sm_of_" + std::to_string(size), "B/clk/SM",
+                  assay::Better::higher, best);
+  }
+  s.add_series(std::move(rings));
 }
 
 std::vector<assay::Case> cases() {
@@ -231,6 +260,12 @@ const assay::Registration registration{{
                 {"bytes_per_clock_per_sm_of_*",
                  "Bytes that each CTA moves in a cycle, the mean over all distances but 0 in "
                  "clusters of * CTAs."},
+                {"ring_bytes_per_clock_per_sm",
+                 "Bytes that each CTA reads in a cycle from the next rank, by cluster size and the "
+                 "threads of a CTA that read."},
+                {"ring_bytes_per_clock_per_sm_of_*",
+                 "Bytes that each CTA reads in a cycle from the next rank in clusters of * CTAs, "
+                 "with as many threads as is best."},
                 {"ops_per_clock_per_sm_of_*",
                  "Atomics that each CTA sends in a cycle, the mean over all distances but 0 in "
                  "clusters of * CTAs."}},

@@ -3,8 +3,10 @@
 //
 // One warp of one SM chases in random order; all else is idle. Where the curve leaves a plateau the
 // level below is full: the largest footprint still on it is that level's capacity (to the step of
-// the curve, a quarter of an octave). memory/tlb chases over one line of each page, so that pages
-// alone are too many, not bytes: the curve shows how far each TLB reaches and what a miss costs.
+// the curve, a quarter of an octave). Between two plateaus there is no steady state to wait for,
+// and other SMs find other values, since they are nearer to other parts of L2. memory/tlb chases
+// over one line of each page, so that pages alone are too many, not bytes: the curve shows how far
+// each TLB reaches and what a miss costs.
 #include <algorithm>
 
 #include "harness/device.hpp"
@@ -147,7 +149,9 @@ const Registration curves{{
     .name = "memory/latency_curve",
     .question = "How does the latency of a dependent load grow with the memory it is drawn from, "
                 "and how much does each level hold?",
-    .metrics = {{"latency_cycles", "Cycles of a dependent load, over the footprint."},
+    .metrics = {{"latency_cycles",
+                 "Cycles of a dependent load from one SM, over the footprint; between two plateaus "
+                 "it depends on what the nearer level has kept."},
                 {"*_latency_cycles", "Latency of the plateau of the curve named *."},
                 {"*_capacity_bytes",
                  "Largest footprint still on the plateau named *: what that level holds."},
@@ -167,7 +171,8 @@ const Registration tlb{{
           "Latency on plateau * of the curve over pages: translated by that level of TLB."},
          {"tlb_level_*_reach_bytes", "Memory up to which the latency stays on plateau *."},
          {"tlb_miss_cycles",
-          "Cycles that a load takes longer at the worst than with its page in the first TLB."},
+          "Cycles that a load takes longer at the worst than with its page in the first TLB, on "
+          "average of hits and misses."},
          {"tlb_reach_bytes", "Memory that the last TLB with an end in sight reaches."}},
     .cases = {{.params = {{"load", "cg"}, {"load_bytes", 8}}, .suite = Suite::full}},
     .kernels = kernels,

@@ -23,15 +23,17 @@ Rate rate_once(State& s, const Callable<void(const Launch&)>& launch) {
     std::uint64_t begin_ns = UINT64_MAX, end_ns = 0;
     for (const StopwatchRecord& r :
          download(records.as<const StopwatchRecord>(), ctas, s.stream())) {
-      s.require(r.stop_clock > r.start_clock && r.stop_ns > r.start_ns,
+      s.require(r.stop_clock > r.start_clock && r.stop_ns >= r.start_ns,
                 "a clock of an SM ran backwards, or its CTA left no record");
-      clocks.push_back(static_cast<double>(r.stop_clock - r.start_clock) /
-                       static_cast<double>(r.stop_ns - r.start_ns));
+      // Some GPUs' timers step by a microsecond: a round or two may take less.
+      if (r.stop_ns > r.start_ns)
+        clocks.push_back(static_cast<double>(r.stop_clock - r.start_clock) /
+                         static_cast<double>(r.stop_ns - r.start_ns));
       begin_ns = std::min(begin_ns, r.start_ns);
       end_ns = std::max(end_ns, r.stop_ns);
     }
     const double ns = static_cast<double>(end_ns - begin_ns) / static_cast<double>(iterations);
-    return {ns * median(clocks), ns};
+    return {clocks.empty() ? 0 : ns * median(clocks), ns};
   };
   std::int64_t n = 1;
   run(n);

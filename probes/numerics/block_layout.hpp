@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "probes/numerics/float_format.hpp"
+#include "harness/numerics/float_format.hpp"
 #include "probes/numerics/mma_instruction.hpp"
 
 namespace assay::numerics {

@@ -129,7 +129,7 @@ std::vector<MmaModel> neighbours(const MmaModel& m) {
     vary([&](MmaModel& o) {
       for (int at = 0; at < k; ++at) o.stage[static_cast<std::size_t>(at)] = at / size;
     });
-  for (const int least : {-1000, 2 * m.operand.least_exponent(), -126, -14})
+  for (const int least : {-1000, 2 * m.a.least_exponent(), -126, -14})
     vary([&](MmaModel& o) { o.least_exponent = least; });
   vary([](MmaModel& o) { o.adds_c_last = !o.adds_c_last; });
   vary([](MmaModel& o) { o.normalizes_products = !o.normalizes_products; });

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/numerics/mma_model.hpp"
+#include "harness/numerics/mma_model.hpp"
 
 namespace assay::numerics {
 

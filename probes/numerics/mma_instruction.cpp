@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include "harness/element.hpp"
+#include "harness/model/matrix/layout/fragment.hpp"
 #include "harness/ptx/descriptor/swizzle.hpp"
 
 namespace assay::numerics {
+
+namespace matrix = model::matrix;
+
 namespace {
 
 constexpr int kRowBytes = 32;  // K of every wgmma and tcgen05.mma here
@@ -56,22 +60,24 @@ std::string MmaInstruction::type_name() const {
 }
 
 Position documented_position(const MmaInstruction& instruction, Operand operand, Slot slot) {
-  const int warp = slot.thread / 32, quad = slot.thread % 32 / 4, lane = slot.thread % 4;
-  const int halves = instruction.m == 8 ? 1 : 2;  // eight rows each, of the warp's
+  if (instruction.family == Family::tcgen05 && operand == Operand::d)
+    return {slot.thread, slot.reg};
   const int elements = instruction.fragment(operand).elements;
-  const int row = 16 * warp + quad;
-  const auto along_k = [&](int reg) { return elements * (4 * reg + lane) + slot.element; };
+  const matrix::Slot there{slot.thread, slot.reg, slot.element};
   switch (operand) {
-    case Operand::a:
-      return {row + 8 * (slot.reg % halves), along_k(slot.reg / halves)};
-    case Operand::b:
-      return {along_k(slot.reg), quad};
+    case Operand::a: {
+      const auto [row, column] = matrix::position_in_a(instruction.m, elements, there);
+      return {row, column};
+    }
+    case Operand::b: {  // the model's B is [n][k]
+      const auto [column, row] = matrix::position_in_b(elements, there);
+      return {row, column};
+    }
     case Operand::d:
       break;
   }
-  if (instruction.family == Family::tcgen05) return {slot.thread, slot.reg};
-  const int index = slot.reg * elements + slot.element;
-  return {row + 8 * (index / 2 % halves), 8 * (index / 2 / halves) + 2 * lane + index % 2};
+  const auto [row, column] = matrix::position_in_d(instruction.m, elements, there);
+  return {row, column};
 }
 
 int tile_bytes(const MmaInstruction& instruction) {

@@ -52,8 +52,7 @@ struct MmaInstruction {
 };
 
 // The place that the PTX ISA documents: PTX ISA 9.0, 9.7.14.5 "Matrix Fragments for mma.m*n*k*" and
-// 9.7.15.5 "Register Fragments" of wgmma. One formula holds them all: a quad of four threads shares
-// a row of A and D and a column of B, and its threads take turns, register by register.
+// 9.7.15.5 "Register Fragments" of wgmma, as harness/model/matrix/layout/fragment.hpp has them.
 Position documented_position(const MmaInstruction& instruction, Operand operand, Slot slot);
 
 // Elements of A and B in shared memory for wgmma and tcgen05, in bytes from the tile's begin: rows

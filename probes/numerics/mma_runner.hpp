@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "harness/instruction/generated_kernel.hpp"
+#include "harness/numerics/mma_model.hpp"
 #include "harness/state.hpp"
 #include "probes/numerics/block_layout.hpp"
-#include "probes/numerics/mma_model.hpp"
 
 namespace assay::numerics {
 

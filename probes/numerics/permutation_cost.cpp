@@ -15,9 +15,9 @@
 
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
+#include "harness/numerics/float_format.hpp"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/statistics.hpp"
-#include "probes/numerics/float_format.hpp"
 #include "probes/numerics/fp8_permutation.hpp"
 #include "probes/numerics/mma_instruction.hpp"
 

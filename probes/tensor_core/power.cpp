@@ -3,6 +3,10 @@
 // enough for the power limit to act. Nothing differs but the bits, so what differs in watts and
 // clock is what they switch.
 //
+// tensor_core/power is what it settles at. tensor_core/power_over_time is from idle into such a
+// load and out of it again: how soon the power limit acts, what the clock does until then, and
+// which reason the driver gives.
+//
 // Random bits are just that: in bf16 and e4m3 some mean NaN, and soon the accumulators do. 2:4 is
 // dense arithmetic on normal data, two of four elements of A, at random, zero.
 #include <fmt/format.h>
@@ -13,6 +17,7 @@
 
 #include "harness/callable.hpp"
 #include "harness/measurement.hpp"
+#include "probes/tensor_core/load_trace.hpp"
 #include "probes/tensor_core/wgmma_kernel.hpp"
 
 namespace {
@@ -61,46 +66,68 @@ constexpr Data kData[] = {
      },
      [](const std::string& e, std::mt19937_64& r) { return packed(e, normal(e, r)); }}};
 
-std::vector<Case> cases() {
+Case case_of(const std::string& element, const std::string& data) {
+  Params params = WgmmaForm{element, element, element == "s8" ? "s32" : "f32", 256}.params();
+  params["data"] = data;
+  return {.name = fmt::format("{}/{}", element, data),
+          .params = std::move(params),
+          .suite = Suite::full};
+}
+
+std::vector<Case> settled_cases() {
   std::vector<Case> all;
   for (const char* element : {"bf16", "e4m3", "s8"})
     for (const Data& data : kData) {
-      const std::string type = element;
-      Params params = WgmmaForm{type, type, type == "s8" ? "s32" : "f32", 256}.params();
-      params["data"] = data.name;
-      params["state"] = "sustained";
-      all.push_back({.name = fmt::format("{}/{}", element, data.name),
-                     .params = std::move(params),
-                     .suite = Suite::full});
+      all.push_back(case_of(element, data.name));
+      all.back().params["state"] = "sustained";
     }
   return all;
 }
 
-void run(State& s) {
+// The kernel of the case, with its data in place.
+GeneratedKernel prepare(State& s) {
   const WgmmaKernel kernel = kernel_of(s.which());
   const Data& data = *std::ranges::find(kData, s.text("data"), &Data::name);
-  const GeneratedKernel loaded = load_wgmma(s, kernel);
+  GeneratedKernel loaded = load_wgmma(s, kernel);
   std::mt19937_64 random(s.seed());
   const auto of_b = data.of_b ? data.of_b : data.of_a;
   set_operands(loaded, kernel,
                operands_of(kernel.form, data.of_a(kernel.form.a, random),
                            of_b(kernel.form.b, random), random));
+  return loaded;
+}
+
+void run_settled(State& s) {
+  const WgmmaKernel kernel = kernel_of(s.which());
   s.cycles({.flop = kernel.flop(kernel.warpgroups), .limit = kernel.form.limit(s.target())},
-           loaded.on_every_sm());
+           prepare(s).on_every_sm());
   s.lead_with("tflops");
   if (const auto watts = s.conditions().power_w) s.add_exact("power_w", "W", Better::lower, *watts);
 }
 
-const Registration registration{{
+Probe probe_of(Probe rest) {
+  rest.targets = targets_with(Feature::wgmma);
+  rest.pace = Pace::power;
+  rest.kernels = [](const Case& c, Target target) {
+    return std::vector<KernelUse>{kernel_of(c).use(target)};
+  };
+  return rest;
+}
+
+const Registration settled{probe_of({
     .name = "tensor_core/power",
     .question = "How much do the tensor cores' power, clock and rate depend on the data?",
     .metrics = {{"power_w", "Power of the GPU while it multiplies such data."}},
-    .cases = cases(),
-    .targets = targets_with(Feature::wgmma),
-    .pace = Pace::power,
-    .kernels = [](const Case& c,
-                  Target target) { return std::vector<KernelUse>{kernel_of(c).use(target)}; },
-    .run = run,
-}};
+    .cases = settled_cases(),
+    .run = run_settled,
+})};
+
+const Registration over_time{probe_of({
+    .name = "tensor_core/power_over_time",
+    .question = "What do clock and power do when a load of matrix products begins, lasts and ends?",
+    .metrics = load_trace_notes(),
+    .cases = {case_of("bf16", "normal"), case_of("bf16", "zeros"), case_of("e4m3", "normal")},
+    .run = [](State& s) { trace_load(s, prepare(s).on_every_sm()); },
+})};
 
 }  // namespace

@@ -65,6 +65,12 @@ std::vector<double> Curves::best_of(const std::vector<std::string>& prefixes) co
   return best;
 }
 
+const std::vector<double>& Curves::samples(const std::string& name, std::uint64_t place) const {
+  const auto curve = std::ranges::find(curves_, name, &Curve::name);
+  const auto index = std::ranges::find(places_, place) - places_.begin();
+  return curve->samples.at(static_cast<std::size_t>(index));
+}
+
 void Curves::report(State& s, const std::string& knee_name) const {
   Series series{"bandwidth_gb_per_s", "GB/s", {{of_, {}}, {along_, {}}}, {}};
   for (const std::uint64_t place : places_)

@@ -27,6 +27,8 @@ class Curves {
   const StreamJob& fastest() const;
   // The largest value of each sweep over the curves whose name begins with one of these.
   std::vector<double> best_of(const std::vector<std::string>& prefixes) const;
+  // What each sweep found of a curve at a place; empty where there is no job.
+  const std::vector<double>& samples(const std::string& name, std::uint64_t place) const;
   // For each curve `<knee>_<name>`, the place where it reaches 95% of its best, and
   // best_gb_per_s_<name>; the first curve's knee as `<knee>` too; and the medians of all points as
   // the series bandwidth_gb_per_s.

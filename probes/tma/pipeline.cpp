@@ -4,6 +4,12 @@
 //
 // By Little's law an H200's DRAM wants 4.8 TB/s x about 0.7 us / 132 SMs = 25 KiB in flight on each
 // SM, plus what jitter and the refilling of slots cost.
+//
+// A slot counts as in flight all along, also while it is handed over: from its arrival, which a
+// warp waits for and its lanes agree on, to the next copy into it. With 4 KiB in flight that is one
+// copy after another, and turn_ns is its latency and the hand-over. A reader that hands nothing
+// over, since no warp waits for what comes, reaches more with so few bytes, and nothing more with
+// many.
 #include <algorithm>
 
 #include "harness/device.hpp"
@@ -17,6 +23,8 @@ namespace {
 constexpr std::uint64_t kDramBytes = std::uint64_t{2} << 30;  // far larger than any L2
 // A copy by TMA brings at most so many bytes, and fewer where fewer are in flight.
 constexpr std::uint64_t kBoxBytes = 4096;
+// In flight on each SM where turn_ns is taken: a TMA copy's slot is then the only one.
+constexpr std::uint64_t kTurnBytes = 4096;
 
 std::vector<std::uint64_t> depths() {
   std::vector<std::uint64_t> bytes;
@@ -83,6 +91,13 @@ void run_pipeline(State& s) {
   }
   curves.measure(streamer);
   report(s, streamer, curves, "bytes_in_flight_95");
+  for (const Mover* mover : compared(s.target())) {
+    std::vector<double> turns = curves.samples(mover->name, kTurnBytes);
+    if (turns.empty()) continue;
+    const double bytes = static_cast<double>(kTurnBytes) * s.device().sm_count;
+    for (double& value : turns) value = bytes / value;  // B / (GB/s) = ns
+    s.add_metric(std::string("turn_ns_") + mover->name, "ns", Better::lower, turns);
+  }
   if (has(s.target(), Feature::tma) && s.text("level") == "dram")
     s.add_metric("tma_of_plain_loads", "ratio", Better::higher,
                  ratios(curves.best_of({"bulk", "tensor"}), curves.best_of({"ld"})));
@@ -101,6 +116,9 @@ const Registration pipeline{{
                 {"bytes_in_flight_95_*",
                  "Bytes that each SM must keep in flight for 95% of the best bandwidth, by *."},
                 {"best_gb_per_s_*", "Best bandwidth by *, with any number of bytes in flight."},
+                {"turn_ns_*",
+                 "Time from one fill of a slot by * to the next, 4 KiB in flight: its latency and "
+                 "hand-over."},
                 {"tma_of_plain_loads", "Best bandwidth by TMA over the best by plain loads."}},
     .cases = {{.name = "dram", .params = {{"level", "dram"}}, .suite = Suite::full},
               {.name = "l2", .params = {{"level", "l2"}}, .suite = Suite::full}},

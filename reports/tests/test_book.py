@@ -48,7 +48,7 @@ def test_numbers_show_two_digits_of_their_uncertainty(value, half_width, shown):
 def test_intervals_are_symmetric_unless_they_are_not():
     assert text.plus_minus(10.0, 9.8, 10.2) == "±0.20"
     assert text.plus_minus(10.0, 9.9, 11.0) == "+1.0 \u22120.10"
-    assert text.plus_minus(10.0, 10.0, 10.0) == "±0"
+    assert text.plus_minus(10.0, 10.0, 10.0) == ""
     assert text.plus_minus(10.0, None, None) == ""
     assert text.plus_minus(18.0, 17.99998, 18.00002) == "±0.00002"  # never 2e-05
 
@@ -242,11 +242,11 @@ def test_a_run_without_the_fastest_mma_has_no_peak_to_lose():
     assert not mma.measured_fastest(book, book.columns[1], "tf32")
 
 
-def test_all_35_questions_are_asked_in_order_and_answered_or_not():
+def test_all_35_questions_are_asked_once_and_answered_or_not():
     said = [
         a for _, part in answers(model.build([report_runs.measured(), report_runs.offline()])) for a in part
     ]
-    assert [a.question.number for a in said] == list(range(1, 36))
+    assert sorted(a.question.number for a in said) == list(range(1, 36))
     answered = {a.question.number for a in said if a.findings}
     assert {1, 2, 3, 4, 7, 9, 10, 12, 13, 14, 15, 17, 18, 20, 22, 23, 25, 26, 29, 32, 33} == answered
     empty = [a for _, part in answers(model.build([])) for a in part]
@@ -256,7 +256,7 @@ def test_all_35_questions_are_asked_in_order_and_answered_or_not():
 def test_every_answer_carries_its_uncertainty():
     book = model.build([run_of(case("memory/dram/latency", 640.0))])
     found = findings.of_row(book, book.row("memory/dram/latency", "latency_cycles"))
-    assert found.lines == [("", [("640 ±0 cycles", "m0-memory-dram-latency")])]
+    assert found.lines == [("", [("640 cycles", "m0-memory-dram-latency")])]
 
 
 def test_speedups_name_the_strongest_baseline():

@@ -321,7 +321,7 @@ def test_balance_as_measured_takes_the_place_of_what_rates_say():
 
 
 def test_the_questions_get_their_sentences(machine):
-    assert "peak of wgmma bf16 ss: N = 128, 2 warpgroups, 1 accumulator, one group in flight" in said(machine, 2)
+    assert "the peak of wgmma bf16 ss takes: N = 128, 2 warpgroups, 1 accumulator, one group in flight" in said(machine, 2)
     tf32, product, fp8 = said(machine, 3)
     assert "tf32x3" in product and "at most 1.0e-06 off" in product
     assert "8.0" in tf32 and "× FFMA's 254" in tf32 and "emulated by" in fp8

@@ -4,6 +4,7 @@
 import pytest
 import report_runs
 from machine_runs import series
+from test_page import whole
 
 from assay.files import Measurement, Metric, Run, save
 from assay.files.refused import main, refusals
@@ -108,7 +109,8 @@ def test_nothing_of_a_shared_gpu_is_used():
 def test_a_page_marks_what_is_refused_and_answers_nothing_with_it(tmp_path):
     broken = case("memory/l2/read", **{**rate(54.0), "bandwidth_gb_per_s": metric("GB/s", 36000.0)})
     book = model.build([Run(report_runs.gpu(), [broken, L1])])
-    html = site.write(book, tmp_path).read_text()
+    site.write(book, tmp_path)
+    html = whole(tmp_path)
     assert "refused: contradicts itself</span>" in html and "Refused figures" in html
     assert "54 B/clk/SM on 132 SMs at 1980 MHz are 14113 GB/s, not 36000" in html
     assert "| refused: contradicts itself |" in (tmp_path / "report.md").read_text()
@@ -122,7 +124,8 @@ def test_a_whole_run_of_a_shared_gpu_makes_a_page_that_says_so(tmp_path):
     run = report_runs.measured()
     for m in run.measurements:
         m.flags.append("shared_gpu")
-    html = site.write(model.build([run]), tmp_path).read_text()
+    site.write(model.build([run]), tmp_path)
+    html = whole(tmp_path)
     assert "unfit, of a shared GPU" in html
     assert not any(
         a.findings for _, part in answers(model.build([run])) for a in part if a.question.number in (1, 13, 22)

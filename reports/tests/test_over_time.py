@@ -4,6 +4,7 @@
 import machine_runs
 import pytest
 from report_runs import Maker
+from test_page import whole
 
 from assay.report import site
 from assay.report.book import model
@@ -100,5 +101,6 @@ def test_the_page_shows_it_beside_the_question_and_where_clocks_were_low(tmp_pat
     slow.conditions["throttle"] = ["sw_power_cap"]
     reasoned = book_of(make)
     assert "power_over_time" not in "".join(clocks.table(reasoned, reasoned.columns[0]).notes)
-    html = site.write(found, tmp_path).read_text()
+    site.write(found, tmp_path)
+    html = whole(tmp_path)
     assert html.count("Clock and power while matrix math lasts") >= 1 and "clock under load, bf16, zeros" in html

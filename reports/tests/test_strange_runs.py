@@ -8,7 +8,7 @@ import pytest
 import report_runs
 import runs
 from runs import measurement
-from test_page import Document
+from test_page import Document, whole
 
 from assay.files import Measurement, Metric, Run, Series
 from assay.files.run_file import Axis
@@ -16,12 +16,12 @@ from assay.program import NotWritten
 from assay.report import family, site
 from assay.report.__main__ import main
 from assay.report.book import model, text
-from assay.report.page import guard, sections
+from assay.report.page import guard
 
-RESERVED = ["page", "base", "index", "instructions", "isa", "built", "report", "answers", "details", "how", "main"]
+RESERVED = ["page", "base", "index", "instructions", "isa", "built", "report", "answers", "details", "how", "main", "glossary", "published"]
 
 
-def many(key, count=sections.MANY + 1):
+def many(key, count=61):
     return [measurement(f"{key}/case/{i}", metric="time_us") for i in range(count)]
 
 
@@ -38,12 +38,12 @@ def written(tmp_path, *measurements, published=()):
     return tmp_path / "out"
 
 
-@pytest.mark.parametrize("count", [1, sections.MANY + 1])
+@pytest.mark.parametrize("count", [1, 61])
 def test_a_family_may_be_called_like_a_page_or_section(tmp_path, count):
     out = written(tmp_path, *(m for key in [*RESERVED, "..", ".hidden", "x" * 500, "日本"] for m in many(key, count)))
     found = pages(out)
-    assert all(re.fullmatch(r"(index|family-[\w.-]{1,120})\.html", name) for name in found)
-    assert len(found) == (1 if count == 1 else 1 + len(RESERVED) + 4)
+    assert all(re.fullmatch(r"(index|host|glossary|family-[\w.-]{1,120})\.html", name) for name in found)
+    assert len(found) == 3 + 2 * (len(RESERVED) + 4)
     ids = {name: set(document.ids) for name, document in found.items()}
     for name, document in found.items():
         assert document.problems == [] and len(document.ids) == len(set(document.ids))
@@ -59,7 +59,7 @@ def test_no_declared_family_takes_the_place_of_a_page():
 def test_names_that_differ_in_signs_alone_have_places_of_their_own(tmp_path):
     names = ["s/a+b", "s/a*b", "s/a-b", "s/a/b", "s/a..b", "s/a,b", "s/" + "x" * 300 + "1", "s/" + "x" * 300 + "2"]
     out = written(tmp_path, *map(measurement, names))
-    document = pages(out)["index.html"]
+    document = pages(out)["family-s-cases.html"]
     anchors = {i for i in document.ids if i.startswith("m0-")}
     assert len(anchors) == len(names) == len({text.slug(name) for name in names})
     links = {a["href"].rpartition("#")[2] for a, _ in document.all("a")}
@@ -71,7 +71,7 @@ def test_only_addresses_of_the_web_become_links(tmp_path, url):
     theirs = {**measurement("a/b", 90.0), "source": {"title": "A paper", "url": url}}
     other = {**measurement("c/d", 90.0), "source": {"title": "Another", "url": "https://example.org/x"}}
     out = written(tmp_path, measurement("a/b"), measurement("c/d"), published=[theirs, other])
-    links = [a["href"] for a, _ in pages(out)["index.html"].all("a")]
+    links = [a["href"] for page in pages(out).values() for a, _ in page.all("a")]
     assert url not in links and "https://example.org/x" in links
     assert f"]({url})" not in (out / "report.md").read_text()
     assert "](https://example.org/x)" in (out / "report.md").read_text()
@@ -84,8 +84,8 @@ def test_markup_of_names_and_reasons_is_text(tmp_path):
     said = (out / "report.md").read_text()
     assert r"\<script>alert(1)\</script>\|\*\*b\*\*\[x\](javascript:y)\`c\`" in said
     assert "\n# heading" not in said and "\x1b" not in said and not re.search(r"(?<!\\)<script", said)
-    html = (out / "index.html").read_text()
-    assert "<script>alert" not in html and "\0" not in html and pages(out)["index.html"].problems == []
+    html = whole(out)
+    assert "<script>alert" not in html and "\0" not in html and not any(p.problems for p in pages(out).values())
 
 
 def shaped(name, values, points=None, unit="cycle"):
@@ -106,8 +106,8 @@ def test_curves_of_nothing_zeros_and_extremes_are_drawn_or_left_out(tmp_path, va
             m = Measurement(f"{name}{'/words' * bool(points)}", "probe", primary="latency_cycles", series=series)
             m.metrics = {"latency_cycles": Metric("cycle", 3.0, (3.0, 3.0), "lower")}
             run.measurements.append(m)
-    main_page = site.write(model.build([run]), tmp_path)
-    assert guard.LEFT_OUT not in main_page.read_text()
+    site.write(model.build([run]), tmp_path)
+    assert guard.LEFT_OUT not in whole(tmp_path)
 
 
 @pytest.mark.parametrize("value", ["many", None, [1], {"x": 1}, True, 1e300, -1])
@@ -116,14 +116,15 @@ def test_parameters_of_another_sort_break_no_page(tmp_path, value):
     for m in run.measurements:
         m.params = {key: value for key in ("n", "bytes", "gpus", "target", "basis", "warps", "k", "type", *m.params)}
     site.write(model.build([run]), tmp_path)
-    assert Document((tmp_path / "index.html").read_text()).problems == []
+    assert not any(page.problems for page in pages(tmp_path).values())
 
 
 def test_what_strange_figures_break_is_left_out_in_words(tmp_path, monkeypatch):
     declared = family.declared()["memory"]
     monkeypatch.setitem(declared.__dict__, "blocks", (lambda book: 1 / 0, *declared.blocks))
     run = report_runs.measured()
-    html = site.write(model.build([run]), tmp_path).read_text()
+    site.write(model.build([run]), tmp_path)
+    html = whole(tmp_path)
     assert f"{guard.LEFT_OUT} (ZeroDivisionError in test_strange_runs.py" in html and "memory/hbm" in html
 
 
@@ -151,7 +152,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, out):
 def test_figures_of_a_shared_gpu_are_marked(tmp_path):
     shared = measurement("memory/hbm/read", 4000, metric="bandwidth_gb_per_s", unit="GB/s", better="higher")
     out = written(tmp_path, {**shared, "flags": ["shared_gpu"]}, measurement("a/b", conditions={"other_processes": 1}))
-    said = " ".join(" ".join(pages(out)["index.html"].words).split())
+    said = " ".join(" ".join(word for page in pages(out).values() for word in page.words).split())
     assert "2 of 2: another process used the GPU; they are marked shared_gpu" in said
     assert said.count("refused: unfit, of a shared GPU") >= 2  # in place of the figures
     assert (out / "report.md").read_text().count("unfit, of a shared GPU") >= 2

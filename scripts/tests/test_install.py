@@ -61,7 +61,7 @@ def test_find_package_and_own_probe(tmp_path):
     assert [m["name"] for m in measured] == ["own/division"] * 6
     assert all(m["status"] == "ok" and m["primary"] == "latency_ns" for m in measured)
     call(program, "report", tmp_path / "run", "--out", tmp_path / "page")
-    assert "own/division" in (tmp_path / "page/index.html").read_text()
+    assert "own/division" in (tmp_path / "page/family-own-cases.html").read_text()
     assert "| own/division | latency, ns |" in (tmp_path / "page/report.md").read_text()
     # Against itself: a busy machine cannot make that slower.
     call(program, "gate", tmp_path / "run", tmp_path / "run", "--all", "--json", tmp_path / "gate.json")

@@ -14,6 +14,8 @@ HARNESS = (
     ("harness/ptx",),  # device code
     ("harness",),  # what a probe's author includes
     ("harness/ptx/descriptor",),  # host-side encoders of what device code is given
+    ("harness/numerics",),
+    ("harness/model",),
     ("harness/machine",),
     ("harness/code",),
     ("harness/measure",),

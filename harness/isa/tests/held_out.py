@@ -308,17 +308,34 @@ def functions(listing: str) -> dict[str, Counter]:
 
 # What prepares, packs and branches; the same work may come as one of two opcodes.
 LIGHT = "NOP MOV UMOV CS2R R2UR LDC LDCU ULDC S2R S2UR EXIT BRA PRMT BSSY BSYNC P2R R2P PLOP3 UPRMT RET STL LDL WARPSYNC"
+MOVES = ("HFMA2.MMA", "IMAD.MOV")  # also of constants
+# What prepares an operand or finishes a result of other instructions, but is also work of its own.
+ARITHMETIC = """
+IADD3 IADD UIADD3 VIADD IMAD UIMAD LOP3 ULOP3 SHF USHF SHL SHR SEL USEL LEA ULEA ISETP UISETP BMSK SGXT IABS IMNMX VIMNMX
+VABSDIFF FADD FMUL FFMA FMNMX FSETP FSEL FSET HADD2 HMUL2 HFMA2 HMNMX2 HSETP2 HSET2 VOTEU ERRBAR CGAERRBAR CCTL MEMBAR
+"""
 
 
 def opinion(seen: tuple[Counter, Counter] | str) -> str:
-    """ "rejected", "unknown", "one kind" (one instruction, or several of one opcode) or "mixed"."""
+    """ "rejected"; "unknown"; what the opcodes tell: "native" (one instruction), "split" (several of one opcode),
+    "emulated" (a routine is called, or the work is of two units), "nothing"; or "mixed": they do not tell."""
     if isinstance(seen, str):
         return seen
-    with_it, without = seen
+    with_it, without, light = *seen, set(LIGHT.split())
     if any(opcode.startswith("CALL") for opcode in with_it):
+        return "emulated"
+    more, lost = with_it - without, without - with_it
+    # Where the instruction writes a register, nobody loads it before. All else the frame has in both kernels.
+    heavy = [opcode for opcode in lost if opcode.split(".")[0] not in light]
+    if any(not opcode.startswith(("LDG.", "ISETP.NE.U32.AND", *MOVES)) for opcode in heavy):
         return "mixed"
-    bases = {opcode.split(".")[0] for opcode in with_it - without} - set(LIGHT.split())
-    return "mixed" if len(bases) > 1 else "one kind"
+    bases = {opcode.split(".")[0] for opcode in more if not opcode.startswith("IMAD.MOV")} - light
+    if not bases:
+        return "nothing"
+    if len(bases) == 1:
+        count = sum(n for opcode, n in more.items() if opcode.split(".")[0] in bases and "IMAD.MOV" not in opcode)
+        return "native" if count == 1 else "split"
+    return "emulated" if len(bases - set(ARITHMETIC.split())) > 1 else "mixed"
 
 
 def verdicts(drafts_: list[Draft], targets: list[str], folder: Path) -> dict[tuple[str, str], dict]:

@@ -3,6 +3,8 @@
 
 A sample for sm_90a; ASSAY_HELD_OUT=600 draws that many, for three targets. With CUDA 13.0 all of those 1,800 verdicts
 agree: 1,031 rejected by both, 751 accepted by both, and 18 unknown, on which nvJitLink, and mostly ptxas too, crashes.
+Of the 751, the opcodes of 549 tell native, split and emulated from one another: 492, 20 and 37, as the matrix says. 38
+become nothing or a move, and 164 an instruction with arithmetic beside it, which has no second opinion.
 """
 
 import os
@@ -26,9 +28,11 @@ def test_verdicts_agree(tmp_path):
         kinds[status, opinion] += 1
         if (status == "rejected") != (opinion == "rejected"):
             wrong.append((text, target, verdict, opinion))
-        # One opcode is never another instruction's work: what is native or split is so for both.
-        if opinion == "one kind" and status == "emulated":
+        crashed = status == "unknown" and "crashes" in verdict.get("advice", "")
+        if opinion in ("native", "split", "emulated") and status not in (opinion, "rejected") and not crashed:
             wrong.append((text, target, verdict, opinion))
     print(kinds)
+    told = sum(count for (_, opinion), count in kinds.items() if opinion in ("native", "split", "emulated"))
+    assert told >= accepted[True] / 2, "most of what is accepted has a second opinion on what it becomes"
     assert min(accepted.values()) >= len(rows) // 10, "the grammar draws both legal and illegal forms"
     assert not wrong, "\n".join(map(str, wrong))

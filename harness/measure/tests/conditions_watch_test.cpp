@@ -35,8 +35,16 @@ TEST(ConditionsWatch, SummarizesReadings) {
   EXPECT_TRUE(seen.missing.empty());
 }
 
+TEST(ConditionsWatch, RemembersAProcessThatCameAndWent) {
+  std::vector<Reading> readings(4);
+  readings[0].other_processes = 0;
+  readings[2].other_processes = 1;  // the others did not ask
+  EXPECT_EQ(summarize(readings).other_processes, 1);
+}
+
 TEST(ConditionsWatch, LeavesOutWhatTheGpuDoesNotTell) {
   const WatchSummary seen = summarize({Reading{}});
+  EXPECT_FALSE(seen.other_processes);
   EXPECT_FALSE(seen.sm_clock_mhz);
   EXPECT_FALSE(seen.memory_temperature_c);
   EXPECT_FALSE(seen.energy_j);

@@ -2,7 +2,7 @@
 #include "harness/sass/cost/pipe.hpp"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 
@@ -124,11 +124,23 @@ std::optional<FloatRates> float_rates(std::string_view arch) {
   return std::nullopt;
 }
 
-// Of 64-bit types, a product's other half or bfloat16: what the rows above do not speak of.
+bool has_any(std::string_view opcode, std::initializer_list<const char*> parts) {
+  return std::ranges::any_of(parts,
+                             [&](const char* part) { return opcode.find(part) != opcode.npos; });
+}
+
+// Not sums and products of pairs, for all their names, and measured at 64 on sm_90: HADD2.F32
+// converts a half to a 32-bit float, HFMA2.OOB makes a zero where an operand is out of bounds.
+constexpr double kConversionRate = 64;
+bool is_conversion(std::string_view opcode) {
+  return opcode.starts_with('H') && has_any(opcode, {"HADD2.F32", ".OOB"});
+}
+
+// Of 64-bit types, a product's other half, bfloat16 or one of those: what the rows above do not
+// speak of.
 bool is_variant(std::string_view opcode) {
   if (opcode.starts_with('D')) return false;
-  return std::ranges::any_of(std::array{"64", ".HI", ".WIDE", "BF16"},
-                             [&](const char* part) { return opcode.find(part) != opcode.npos; });
+  return is_conversion(opcode) || has_any(opcode, {"64", ".HI", ".WIDE", "BF16"});
 }
 
 // The table's column for an architecture, if it has one.
@@ -186,6 +198,7 @@ std::optional<DocumentedRate> documented_rate(std::string_view opcode, const Pip
   const auto unchecked = [](double threads) {
     return threads > 0 ? std::optional(DocumentedRate{threads, false}) : std::nullopt;
   };
+  if (is_conversion(opcode)) return unchecked(kConversionRate);
   const bool on_pairs =
       base.starts_with("HADD2") || base.starts_with("HMUL2") || base.starts_with("HFMA2");
   if (pipe.name == "fp64" || pipe.name == "fma") {

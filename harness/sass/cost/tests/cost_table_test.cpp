@@ -175,6 +175,9 @@ TEST(DocumentedRates, SayWhatWasNotChecked) {
   EXPECT_EQ(rate("IMAD", "sm_120"), (DocumentedRate{64, true}));
   EXPECT_EQ(rate("IMAD.WIDE.U32", "sm_120"), (DocumentedRate{64, false}));
   EXPECT_EQ(rate("HFMA2.BF16_V2", "sm_80"), (DocumentedRate{128, false}));
+  EXPECT_EQ(rate("HADD2.F32", "sm_90"), (DocumentedRate{64, false}));
+  EXPECT_EQ(rate("HFMA2.OOB", "sm_90"), (DocumentedRate{64, false}));
+  EXPECT_EQ(rate("HADD2.BF16_V2", "sm_90"), (DocumentedRate{128, false}));
   EXPECT_EQ(rate("LDS.128", "sm_90"), (DocumentedRate{32, false}));
   EXPECT_EQ(rate("F2F.F64.F32", "sm_90"), (DocumentedRate{16, false}));
   EXPECT_EQ(rate("FADD", "sm_70"), std::nullopt);  // nothing is claimed of what was not looked up

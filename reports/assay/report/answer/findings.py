@@ -13,6 +13,7 @@ from ..book.model import Book, Column, Number, Row
 from .questions import Question
 
 Part = tuple[str, str]  # (text, anchor of the measurement or section, or "")
+Sentence = list[Part]  # its pieces, one after another
 
 
 @dataclass
@@ -25,20 +26,19 @@ class Finding:
 
 @dataclass
 class Answer:
+    """Sentences, which a reader reads, and findings, on which they rest."""
+
     question: Question
     findings: list[Finding] = field(default_factory=list)
-    remark: str = ""
+    remark: str = ""  # why there are none
     more: int = 0  # rows that answer too and are left to the tables
-    anchor: str = ""  # of its figures and tables
+    said: list[tuple[str, list[Sentence]]] = field(default_factory=list)  # (tags of the runs or "", sentences)
 
 
 def stated(number: Number, unit: str, *, limit: bool = True) -> str:
-    """ "4 093 ±2 FLOP/clk/SM (99.9 % of limit)": value, interval, unit, share of the limit; what several
-    processes found."""
-    parts = [text.number(number.value, number.half_width)]
-    if around := text.plus_minus(number.value, number.low, number.high):
-        parts.append(around)
-    parts.append(text.unit(unit))
+    """ "4 093 FLOP/clk/SM (99.9 % of limit)": value, unit, share of the limit; what several processes found. Its
+    interval is in the tables and with the details."""
+    parts = [text.number(float(f"{number.value:.5g}")), text.unit(unit)]
     if limit and number.share is not None:
         parts.append(f"({text.percent(number.share)} of limit)")
     if apart := interval.spread(number.processes):
@@ -51,7 +51,8 @@ def speedup(baseline: Baseline) -> str:
     ratio, (low, high) = baseline.speedup.value, baseline.speedup.ci95 or (None, None)
     half_width = None if low is None else max(ratio - low, high - ratio)
     apart = interval.spread(interval.values_of(baseline.speedup))
-    return " ".join(filter(None, (text.number(ratio, half_width), text.plus_minus(ratio, low, high), apart)))
+    around = text.plus_minus(ratio, low, high)
+    return " ".join(filter(None, (text.number(ratio, half_width), around, apart)))
 
 
 def one_line(label: str, said: str, anchor: str) -> Finding:

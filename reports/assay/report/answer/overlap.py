@@ -10,6 +10,27 @@ from ..book.model import Book, Column, Row
 from .findings import Finding, Part, lines
 
 
+SCHEDULES = {
+    "in_order": "one warpgroup that does both in order",
+    "two_stage": "one warpgroup in two stages",
+    "two_warpgroups": "two warpgroups",
+    "two_stage_two_warpgroups": "two warpgroups in two stages",
+    "ping_pong": "two warpgroups that take turns",
+    "ping_pong_3": "three warpgroups that take turns",
+    "two_warps": "two warps",
+    "interleaved": "one warp that interleaves both",
+}
+
+
+def label(name: str) -> str:
+    """ "wgmma bf16, two warpgroups, FFMA + EX2 on each element" of a case of overlap."""
+    kind, schedule, work = name.split("/")[2:]
+    of = labels.words(kind.replace("_acc_", ", sums in "))
+    return (
+        f"{of}, {SCHEDULES.get(schedule, labels.words(schedule))}, {work.upper().replace('_', ' + ')} on each element"
+    )
+
+
 def efficiencies(book: Book, rows: Iterable[Row]) -> list[Finding]:
     """Of each schedule the share of the time that the longer of MMA and exp2 would take alone.
 
@@ -24,10 +45,11 @@ def efficiencies(book: Book, rows: Iterable[Row]) -> list[Finding]:
         def share(column: Column, row: Row = row, cap: Row | None = cap) -> list[Part]:
             n, ratio = row.numbers[column.index], book.row(row.name, "exp_to_mma_time")
             ratio_here = ratio.numbers[column.index] if ratio else None
-            how = f", exp2 {ratio_here.value:.2f} × the MMA" if ratio_here else ""
-            most = cap.numbers[column.index] if cap else None
-            how += f"; unrelated to each other they reach {text.percent(most.value)}" if most else ""
-            return [(f"{text.percent(n.value)} of the longer one's bound{how}", n.anchor)] if n else []
+            how = f", where exp2 takes {ratio_here.value:.2f} times as long as the MMA" if ratio_here else ""
+            found = [(f"{text.percent(n.value)} of perfect overlap{how}", n.anchor)] if n else []
+            if found and cap and (most := cap.numbers[column.index]):
+                found.append((f"{text.percent(most.value)} without any dependence between the two", most.anchor))
+            return found
 
-        findings += lines(book, labels.case_words(row.name).removeprefix("overlap "), share)
+        findings += lines(book, label(row.name), share)
     return findings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions of the suite, and the rows that answer each.
+"""The parts of the report, the questions that each opens with, and the rows that the answers rest on.
 
 A question may name its rows by regular expressions over whole measurement names. Others are answered by the family that
 measures what they ask, or by `suite`.
@@ -8,6 +8,7 @@ measures what they ask, or by `suite`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -24,143 +25,363 @@ class Pick:
 class Question:
     number: int
     ask: str
+    topic: str  # what it asks about, as the name of what lies behind its answer
+    cases: str = ""  # a filter of `assay run` for what answers it
     picks: tuple[Pick, ...] = ()
+    otherwise: str = ""  # what is said of a run that does not answer it; else that it was not measured
 
 
-PARTS: dict[str, tuple[Question, ...]] = {
-    "Tensor cores": (
-        Question(1, "What does each MMA family really deliver, per clock and sustained?"),
-        Question(
-            2,
-            "Latency of one MMA; how large an N, how many warps to reach the peak?",
-            (
-                Pick(r"tensor_core/wgmma/bf16/m64n(256|64|8)/ss", "latency_cycles", 3),
-                Pick(r"tensor_core/wgmma/bf16/m64n256/ss", "completion_cycles", 1, "one alone, until it is waited for"),
-                Pick(r"tensor_core/mma_sync/(bf16|f16)/m16n8k16", "latency_cycles", 2),
-                Pick(r"tensor_core/tcgen05/(bf16|f16)/.*", "latency_cycles", 2),
+@dataclass(frozen=True)
+class Part:
+    """A page of the report: the families that it shows, and the questions that it opens with.
+
+    Its picture is the first whose key begins with one of `pictures`, its table the first whose caption begins with
+    `table`; without such, the first there is. All others are folded.
+    """
+
+    key: str  # the name of its page without ".html"
+    title: str
+    about: str
+    families: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
+    pictures: tuple[str, ...] = ()
+    table: str = ""
+
+
+TENSOR_CORES = (
+    Question(
+        1,
+        "What does each family of matrix instructions deliver, per clock and under lasting load?",
+        "Rates of matrix instructions",
+        "^tensor_core/(wgmma|mma_sync|tcgen05)/",
+    ),
+    Question(
+        2,
+        "How long does one MMA take, and what does it take to reach the peak?",
+        "Latency of an MMA, and the way to the peak",
+        "^tensor_core/(wgmma|mma_sync)",
+        (
+            Pick(r"tensor_core/wgmma/bf16/m64n(256|64|8)/ss", "latency_cycles", 3),
+            Pick(r"tensor_core/wgmma/bf16/m64n256/ss", "completion_cycles", 1, "one alone, until it is waited for"),
+            Pick(r"tensor_core/mma_sync/(bf16|f16)/m16n8k16", "latency_cycles", 2),
+            Pick(r"tensor_core/tcgen05/(bf16|f16)/.*", "latency_cycles", 2),
+        ),
+    ),
+    Question(
+        3,
+        "Does fp32 matmul run on tensor cores, and is fp8 mma.sync native?",
+        "fp32 matmul and fp8 mma.sync",
+        "^tensor_core/(fp32_matmul|mma_sync)/",
+        (
+            Pick(r"tensor_core/(wgmma/tf32/m64n256/ss|(mma_sync|tcgen05)/tf32/.*)", "flop_per_clock_per_sm", 2),
+            Pick(r"tensor_core/fp32_matmul/\w+", "flop_per_clock_per_sm", 3),
+            Pick(r"(special_function|sass)/ffma/.*", None, 1),
+            Pick(r"tensor_core/mma_sync/e4m3/.*", "flop_per_clock_per_sm", 2),
+        ),
+    ),
+    Question(
+        5,
+        "How much does throughput depend on the data?",
+        "Power and throughput by data",
+        "^tensor_core/power",
+        (Pick(r"tensor_core/.*/(zeros|constant|uniform_bits)", "tflops", 6),),
+    ),
+    Question(33, "Where did the peak go?", "From the datasheet to our GEMM", "^(tensor_core/wgmma|kernels/gemm)/"),
+)
+
+SPECIAL_FUNCTIONS = (
+    Question(
+        7,
+        "At which head dimension does exp2 become the bottleneck of attention?",
+        "exp2 against matrix math",
+        "^special_function/imbalance/",
+    ),
+    Question(
+        8,
+        "How far do MMA and exp2 overlap inside one SM?",
+        "Overlap of MMA and exp2",
+        "^special_function/(overlap|interference)/",
+        (Pick(r"special_function/.*overlap.*", None, 5),),
+    ),
+    Question(
+        9,
+        "When does a polynomial beat the special-function unit at exp2?",
+        "exp2 by polynomial, and two at once",
+        "^special_function/exp2",
+        (
+            Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 4),
+            Pick(r"special_function/exp2_f16x2/.*", "ops_per_clock_per_sm", 3),
+        ),
+    ),
+)
+
+INSTRUCTIONS = (
+    Question(
+        10,
+        "What do the common instructions cost, and which share a pipe?",
+        "Common instructions",
+        "^sass/",
+        tuple(
+            Pick(f"sass/{name}", "latency_cycles", 1)
+            for name in ("ffma/f32", "hfma2/f16x2", "dfma/f64", "imad/s32", "iadd3/s32", "lop3/b32", "shfl/idx_b32")
+        ),
+    ),
+    Question(12, "Did the compiler emit what was asked for?", "Checked machine code"),
+    Question(
+        32,
+        "Which instruction exists on which target?",
+        "Instructions by target",
+        otherwise="The assembler tells: give the report what assay isa --json printed, by --isa.",
+    ),
+)
+
+NUMERICS = (
+    Question(
+        4,
+        "How do matrix instructions add, and what is lost?",
+        "How matrix instructions add",
+        "^numerics/(accumulate|error_growth|multiply_add)/",
+        (Pick(r"numerics/(?!fragment|.*(layout|permutation)).*", None, 6),),
+    ),
+    Question(
+        6,
+        "What does it cost to feed an fp8 result into the next product?",
+        "Layouts of operands, and the permutation",
+        "^numerics/(fragment|permutation)",
+        (Pick(r".*(layout|permut)\w*.*", None, 4),),
+    ),
+)
+
+MEMORY = (
+    Question(13, "How fast is each level of memory?", "Latency and bandwidth of every level", "^memory/"),
+    Question(
+        16,
+        "Do atomics beat a sum in shared memory?",
+        "Atomics and ways to sum",
+        "^memory/(atomics|reduction)/",
+    ),
+)
+
+TMA = (
+    Question(14, "How deep a pipeline does TMA need?", "TMA, cp.async and plain loads", "^tma/"),
+    Question(15, "What does tensor memory cost?", "Tensor memory", "^tmem/"),
+)
+
+SYNC = (Question(20, "What do barriers and fences cost?", "Barriers and fences", "^sync/"),)
+
+LAUNCH = (
+    Question(18, "What are the fixed costs of a launch?", "Launches, graphs and small copies", "^launch/"),
+    Question(19, "Where do CTAs land, and what does the tail cost?", "Placement, waves and tails", "^placement/"),
+    Question(
+        21,
+        "Where does the throughput of many small workers saturate?",
+        "Many small workers",
+        "^launch/(workers|green_context|neighbour)",
+    ),
+)
+
+LINKS = (
+    Question(
+        17,
+        "What does it cost to move data between CPU and GPU?",
+        "Copies between CPU and GPU",
+        "^link/",
+        tuple(
+            Pick(f"host/dram_bandwidth/{how}", None, 1, f"the CPU's memory, {how}") for how in ("copy", "read", "triad")
+        ),
+    ),
+    Question(
+        30,
+        "How fast are links between GPUs?",
+        "Links between GPUs",
+        "^link/peer/",
+        (Pick(r"kernels/all_reduce/.*", None, 4),),
+    ),
+    Question(29, "How fast are collectives, and where are the knees?", "Collectives by size", "^collective/"),
+    Question(
+        31,
+        "What does a running collective cost a GEMM?",
+        "A collective beside a GEMM",
+        "^collective/.*overlap",
+        (Pick(r"(collective|kernels)/.*overlap.*", None, 4),),
+    ),
+)
+
+KERNELS = (
+    Question(22, "How does our GEMM compare with the vendor's library?", "GEMM over shapes", "^kernels/gemm/"),
+    Question(
+        23,
+        "Is a batch-1 product of matrix and vector at memory bandwidth?",
+        "GEMV",
+        "^kernels/gemv/",
+        (Pick(r"kernels/gemv/.*", "bandwidth_gb_per_s", 5),),
+    ),
+    Question(
+        24,
+        "How fast is a grouped GEMM of mixture-of-experts layers?",
+        "Grouped GEMM",
+        "^kernels/grouped_gemm/",
+        (Pick(r"kernels/grouped_gemm/.*", None, 4),),
+    ),
+    Question(
+        25,
+        "How fast are attention and MLA decode?",
+        "Attention",
+        "^kernels/(attention|mla_decode)/",
+        (Pick(r"kernels/(attention|mla_decode)/.*", None, 6),),
+    ),
+    Question(
+        26,
+        "Which share of copy bandwidth do memory-bound steps reach?",
+        "Memory-bound steps",
+        "^kernels/(softmax|norm_quantize|transpose|reduction|hadamard)/",
+        (
+            Pick(
+                r"kernels/(softmax|norm_quantize|rms_?norm\w*|transpose|reduction|hadamard|quantize\w*)/.*",
+                "bandwidth_gb_per_s",
+                6,
             ),
         ),
-        Question(
-            3,
-            "What of fp32 matmul runs on tensor cores? Is fp8 mma.sync native?",
-            (
-                Pick(r"tensor_core/(wgmma/tf32/m64n256/ss|(mma_sync|tcgen05)/tf32/.*)", "flop_per_clock_per_sm", 2),
-                Pick(r"tensor_core/fp32_matmul/\w+", "flop_per_clock_per_sm", 3),
-                Pick(r"(special_function|sass)/ffma/.*", None, 1),
-                Pick(r"tensor_core/mma_sync/e4m3/.*", "flop_per_clock_per_sm", 2),
-            ),
-        ),
-        Question(
-            4,
-            "Numerics: accumulator width, rounding, subnormals",
-            (Pick(r"numerics/(?!fragment|.*(layout|permutation)).*", None, 6),),
-        ),
-        Question(
-            5,
-            "How much do TFLOP/s depend on the data?",
-            (Pick(r"tensor_core/.*/(zeros|constant|uniform_bits)", "tflops", 6),),
-        ),
-        Question(
-            6,
-            "FP8 operand layouts, and what the permutation costs",
-            (Pick(r".*(layout|permut)\w*.*", None, 4),),
-        ),
     ),
-    "Special functions against matrix math": (
-        Question(7, "At which head dimension does exp2 become the bottleneck of attention?"),
-        Question(
-            8,
-            "How far do MMA and exp2 overlap inside one SM?",
-            (Pick(r"special_function/.*overlap.*", None, 5),),
-        ),
-        Question(
-            9,
-            "When does a polynomial exp2, or a 2-wide one, beat MUFU.EX2?",
-            (
-                Pick(r"special_function/ex2/.*", "ops_per_clock_per_sm", 4),
-                Pick(r"special_function/exp2_f16x2/.*", "ops_per_clock_per_sm", 3),
-            ),
-        ),
+    Question(
+        27,
+        "Is a small triangular inverse better by substitution or by block doubling?",
+        "Triangular inverse",
+        "^kernels/triangular",
+        (Pick(r"kernels/triangular\w*/.*", None, 4),),
     ),
-    "SASS pipelines": (
-        Question(
-            10,
-            "Latency and issue rate of the common instructions; shared pipes",
-            tuple(
-                Pick(f"sass/{name}", "latency_cycles", 1)
-                for name in ("ffma/f32", "hfma2/f16x2", "dfma/f64", "imad/s32", "iadd3/s32", "lop3/b32", "shfl/idx_b32")
-            ),
-        ),
-        Question(
-            11,
-            "What bounds the hot loop of a kernel, and does the time agree?",
-        ),
-        Question(12, "Did the compiler emit what was asked for?"),
+    Question(
+        28,
+        "What does batch invariance cost?",
+        "Batch invariance",
+        "^kernels/.*fixed_order",
+        (Pick(r"kernels/.*(batch_invariant|deterministic|fixed_order).*", None, 4),),
     ),
-    "Memory, TMA, TMEM": (
-        Question(13, "Latency and bandwidth of every level"),
-        Question(14, "TMA: latency, bandwidth, and how deep a pipeline hides it"),
-        Question(15, "TMEM: load, store and copy"),
-        Question(16, "Atomics against a shared-memory reduction"),
-        Question(
-            17,
-            "Host transfers: what offloading costs",
-            tuple(
-                Pick(f"host/dram_bandwidth/{how}", None, 1, f"the CPU's memory, {how}")
-                for how in ("copy", "read", "triad")
-            ),
-        ),
+    Question(
+        11,
+        "What bounds the hot loop of a kernel, and does the time agree?",
+        "Hot loops",
+        otherwise="The machine code tells: assay sass WHAT shows what bounds a loop.",
     ),
-    "Scheduling and launch": (
-        Question(18, "Fixed costs: launch, graph, dependent launch, event, memset"),
-        Question(19, "Where do CTAs land? Waves and tails"),
-        Question(20, "Barriers: cycles each; cost of setmaxnreg"),
-        Question(21, "Many small workers: where does throughput saturate?"),
+)
+
+HOST = (
+    Question(
+        34,
+        "Is this GPU like its siblings?",
+        "GPUs of one kind",
+        otherwise="One run cannot tell; give assay report several.",
     ),
-    "Kernels people actually run": (
-        Question(22, "GEMM against the vendor library, over LLM shapes"),
-        Question(
-            23, "Batch-1 decode: is GEMV at memory bandwidth?", (Pick(r"kernels/gemv/.*", "bandwidth_gb_per_s", 5),)
-        ),
-        Question(24, "Grouped GEMM of mixture-of-experts layers", (Pick(r"kernels/grouped_gemm/.*", None, 4),)),
-        Question(25, "Attention forward and MLA decode", (Pick(r"kernels/(attention|mla_decode)/.*", None, 6),)),
-        Question(
-            26,
-            "Memory-bound steps: share of copy bandwidth",
-            (
-                Pick(
-                    r"kernels/(softmax|norm_quantize|rms_?norm\w*|transpose|reduction|hadamard|quantize\w*)/.*",
-                    "bandwidth_gb_per_s",
-                    6,
-                ),
-            ),
-        ),
-        Question(
-            27,
-            "Small triangular inverse: substitution or block doubling?",
-            (Pick(r"kernels/triangular\w*/.*", None, 4),),
-        ),
-        Question(
-            28,
-            "What does batch invariance cost?",
-            (Pick(r"kernels/.*(batch_invariant|deterministic|fixed_order).*", None, 4),),
-        ),
+    Question(
+        35,
+        "Did this commit make a kernel slower?",
+        "A gate for commits",
+        otherwise="A report cannot tell; assay gate BASE CANDIDATE does.",
     ),
-    "Several GPUs": (
-        Question(29, "Collective bus bandwidth and latency; where are the knees?"),
-        Question(
-            30,
-            "Peer links; one-shot and two-shot all-reduce against NCCL",
-            (Pick(r"kernels/all_reduce/.*", None, 4),),
-        ),
-        Question(
-            31, "What does a running collective cost a GEMM?", (Pick(r"(collective|kernels)/.*overlap.*", None, 4),)
-        ),
+)
+
+PARTS: tuple[Part, ...] = (
+    Part(
+        "tensor_core",
+        "Tensor cores",
+        "Matrix instructions: what one SM delivers per clock, and what the GPU delivers per second.",
+        ("tensor_core",),
+        TENSOR_CORES,
+        ("power-over-time", "n-sweep"),
+        "Per type and accumulator",
     ),
-    "The map": (
-        Question(32, "Which instruction exists on which target?"),
-        Question(33, "Where did the peak go?"),
-        Question(34, "Is this GPU like its siblings?"),
-        Question(35, "Did this commit make a kernel slower?"),
+    Part(
+        "special_function",
+        "Special functions",
+        "exp2, log2, reciprocal and their kin against matrix math, and what replaces them.",
+        ("special_function",),
+        SPECIAL_FUNCTIONS,
+        ("imbalance",),
+        "Results per clock",
     ),
-}
+    Part(
+        "sass",
+        "Instructions",
+        "What each instruction costs, and which of them share a pipe.",
+        ("sass",),
+        INSTRUCTIONS,
+        ("pipes",),
+    ),
+    Part(
+        "numerics",
+        "Numerics",
+        "What the arithmetic keeps: accumulators, rounding, subnormal numbers, layouts of operands.",
+        ("numerics",),
+        NUMERICS,
+        ("error-growth",),
+        "How each MMA adds",
+    ),
+    Part(
+        "memory",
+        "Memory",
+        "Latency and bandwidth of every level, from shared memory to DRAM.",
+        ("memory",),
+        MEMORY,
+        ("latency-curve", "ladder"),
+        "Every level",
+    ),
+    Part(
+        "tma",
+        "TMA and tensor memory",
+        "Bulk asynchronous copies, and the memory that holds the accumulators of SM100.",
+        ("tma", "tmem"),
+        TMA,
+        ("tma-depth",),
+        "By TMA, by cp.async, by loads, from memory",
+    ),
+    Part(
+        "sync",
+        "Synchronization",
+        "Barriers and fences, from a warp to the grid.",
+        ("sync",),
+        SYNC,
+        ("barriers",),
+        "Barriers and fences",
+    ),
+    Part(
+        "launch",
+        "Scheduling and launch",
+        "Where work lands on the GPU, and the fixed costs that small kernels pay.",
+        ("launch", "placement"),
+        LAUNCH,
+        ("workers",),
+        "An empty kernel",
+    ),
+    Part(
+        "link",
+        "Links and collectives",
+        "Copies between CPU and GPU, between GPUs, and among many.",
+        ("link", "collective"),
+        LINKS,
+        ("collective", "link-h2d"),
+        "Copies by the kind",
+    ),
+    Part(
+        "kernels",
+        "Kernels",
+        "Kernels that people run, each in turns with the best that a library offers.",
+        ("kernels",),
+        KERNELS,
+        ("paired",),
+        "GEMM",
+    ),
+    Part("published", "Published figures", "What others measured or promise, beside what was measured here."),
+    Part(
+        "host",
+        "Machine and run",
+        "The machine, its processor, what it did meanwhile, and what has no result.",
+        ("host",),
+        HOST,
+    ),
+)
+
+
+@lru_cache(maxsize=1)
+def by_number() -> dict[int, Question]:
+    """Every question, in the order of the parts."""
+    return {question.number: question for part in PARTS for question in part.questions}

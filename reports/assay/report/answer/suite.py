@@ -10,7 +10,6 @@ from assay.files import Measurement
 from ..book import text
 from ..book.model import STATES, Book, Column
 from ..book.roofs import waterfall
-from . import siblings
 from .findings import Answer, Part, lines, one_line
 from .questions import Question
 
@@ -21,9 +20,13 @@ def disassembly(book: Book, question: Question) -> Answer:
     held = sum(1 for m in offline if m.sass.get("verified"))
     findings = []
     if total:
-        findings.append(one_line("measured", f"{good} of {total} loops hold the opcodes they claim", "details"))
+        findings.append(one_line("loops measured", f"{good} of {total} loops hold the opcodes they claim", ""))
     if offline:
-        findings.append(one_line("built only", f"{held} of {len(offline)}, on {len(book.targets)} targets", "not-run"))
+        findings.append(
+            one_line(
+                "loops that were only built", f"{held} of {len(offline)}, on {len(book.targets)} targets", "not-run"
+            )
+        )
     return Answer(question, findings)
 
 
@@ -46,7 +49,7 @@ def peak(book: Book, question: Question) -> Answer:
 
         def said(column: Column, state: str = state) -> list[Part]:
             steps = waterfall(book, column, state)
-            return [(" → ".join(f"{s.label} {text.number(s.tflops)}" for s in steps), "peak")] if steps else []
+            return [(f"{text.number(s.tflops)}: {s.label}", "peak") for s in steps]
 
         answer.findings += lines(book, f"bf16 {state}, TFLOP/s", said)
     return answer
@@ -54,6 +57,10 @@ def peak(book: Book, question: Question) -> Answer:
 
 def gate(book: Book, question: Question) -> Answer:
     return Answer(question, remark="not a question for one report: assay gate BASE CANDIDATE answers it")
+
+
+def siblings(book: Book, question: Question) -> Answer:
+    return Answer(question, remark="not a question for one report: give `assay report` the runs of its siblings as well")
 
 
 def verified(measurements: list[tuple[Column, Measurement]]) -> tuple[int, int]:
@@ -66,6 +73,6 @@ ANSWERS: dict[int, Callable[[Book, Question], Answer]] = {
     12: disassembly,
     32: targets,
     33: peak,
-    34: siblings.answer,
+    34: siblings,
     35: gate,
 }

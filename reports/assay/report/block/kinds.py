@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ..answer.findings import Answer, Finding
+from ..book import text
 from ..book.headline import Headline
 from ..book.model import Column, Row
 from ..draw.svg import Figure
@@ -90,12 +91,20 @@ class Bullets(Block):
 class Facts(Block):
     """Labels and what is said of each, its pieces parted by commas. `wide` sets them side by side."""
 
-    rows: list[tuple[str, list[Span]]]
+    rows: list[tuple[str | Span, list[Span]]]
     wide: bool = False
     form: ClassVar[str] = "facts"
 
     def __bool__(self) -> bool:
         return bool(self.rows)
+
+
+@dataclass
+class Terms(Block):
+    """Terms with what they mean, each at a place that links name."""
+
+    rows: list[tuple[str, str, str]]  # (anchor, term, meaning)
+    form: ClassVar[str] = "terms_of"
 
 
 @dataclass
@@ -167,6 +176,7 @@ class Fold(Block):
     summary: str
     aside: str
     blocks: list[Block]
+    anchor: str = ""
     form: ClassVar[str] = "fold"
 
 
@@ -192,12 +202,14 @@ class Evidence(Block):
     remark: str = ""  # why there may be no findings
     form: ClassVar[str] = "evidence"
 
-    @property
-    def anchor(self) -> str:
-        return f"q{self.number}"
-
     def __bool__(self) -> bool:
         return bool(self.findings or self.figures or self.tables)
+
+    @property
+    def holds(self) -> str:
+        """ "3 pictures, 1 table": what there is to see."""
+        counts = {"picture": len(self.figures), "table": len(self.tables)}
+        return ", ".join(text.counted(n, word) for word, n in counts.items() if n)
 
     def draw(self, figure: Figure | None) -> None:
         if figure:
@@ -210,11 +222,22 @@ class Evidence(Block):
 
 @dataclass
 class Answers(Block):
-    """The questions of one part of the suite with what is said of each."""
+    """Questions, each with what is said of it, and a link to what lies behind."""
 
-    part: str
     answers: list[Answer]
+    behind: dict[int, str] = field(default_factory=dict)  # question -> anchor of its figures and tables
     form: ClassVar[str] = "answers"
+
+    def __bool__(self) -> bool:
+        return bool(self.answers)
+
+    @property
+    def answered(self) -> list[Answer]:
+        return [answer for answer in self.answers if answer.said]
+
+    @property
+    def open(self) -> list[Answer]:
+        return [answer for answer in self.answers if not answer.said]
 
 
 @dataclass
@@ -278,26 +301,15 @@ class Searchable(Block):
 
 
 @dataclass
-class OnPage(Block):
-    """Blocks with a page of their own: shown there and in the Markdown, elsewhere a sentence that leads to it."""
-
-    page: str
-    blocks: list[Block]
-    instead: Paragraph
-    form: ClassVar[str] = "on_page"
-
-
-@dataclass
 class Section(Block):
-    """A part of a page with a heading that contents and links name."""
+    """A section of a page with a heading that links name."""
 
     anchor: str
     title: str
     blocks: list[Block]
     intro: str = ""
-    short: str = ""  # of the title, in the contents
-    listed: bool = True  # in the contents
     printed: bool = True
+    short: str = ""  # of the title, in a list of the page's sections
     form: ClassVar[str] = "section"
 
 
@@ -325,7 +337,7 @@ class Lines(Block):
 
 @dataclass
 class Page:
-    """A file of the report: its head, its contents, its sections."""
+    """A file of the report: its head and its sections."""
 
     name: str
     title: str
@@ -333,9 +345,8 @@ class Page:
     lead: str
     sections: list[Block]
     head: list[Block] = field(default_factory=list)
-    contents: list[tuple[str, str]] = field(default_factory=list)  # (label, link)
     foot: list[Block] = field(default_factory=list)
-    short: str = ""  # of the title, in the contents of the main page
+    short: str = ""  # of the title, in the navigation; "" keeps it out
     wide: bool = False
     kind: str = ""  # of the page's body: a class of its own for how it is set
     skip: tuple[str, str] = ("#main", "Skip to the content")
@@ -349,7 +360,8 @@ class Page:
     def scripts(self) -> list[str]:
         """What its searchable tables need."""
         blocks = [b for s in self.sections for b in (s.blocks if isinstance(s, Section) else [s])]
-        return [b.of for b in blocks if isinstance(b, Searchable)]
+        found = [b.of for b in blocks if isinstance(b, Searchable)]
+        return ["state", *found] if found else []
 
 
 def figures_in(value: Any) -> Iterator[Figure]:
@@ -362,3 +374,17 @@ def figures_in(value: Any) -> Iterator[Figure]:
     elif isinstance(value, Block):
         for name in ("blocks", "figures", "figure"):
             yield from figures_in(getattr(value, name, None))
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page as others list it: its title, what it says in a line, and its name; "" where there is none."""
+
+    title: str
+    claim: str
+    page: str
+
+
+def chapters(found: list[Chapter]) -> Facts:
+    """The pages with what each says, as a list."""
+    return Facts([(Span(c.title, c.page), [Span(c.claim, kind="" if c.page else "muted")]) for c in found])

@@ -43,13 +43,13 @@ def number(value: float, half_width: float | None = None) -> str:
 
 
 def plus_minus(value: float, low: float | None, high: float | None) -> str:
-    """The 95% interval as "±1.8", or "+0.4 −1.2" where its sides differ by more than half."""
+    """The 95% interval as "±1.8", or "+0.4 −1.2" where its sides differ by more than half; "" where it has no width."""
     if low is None or high is None:
         return ""
     down, up = value - low, high - value
     wide = max(down, up)
     if wide <= 0:
-        return "±0"
+        return ""
     if min(down, up) >= 0.5 * wide:
         return f"±{_one_side(wide, value)}"
     return f"+{_one_side(up, value)} {MINUS}{_one_side(down, value)}"

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The families of measurements: a module, or a folder, for each, named as the names of its measurements begin.
 
-A module declares itself as `FAMILY`. It needs to be named nowhere else; `ORDER` says only where its section stands.
+A module declares itself as `FAMILY`. It needs to be named nowhere else: one that no part of the
+report names (`answer.questions.PARTS`) is a part by itself.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from functools import lru_cache
 
+from ..answer.questions import PARTS, Part
 from ..block.declaration import Family
 from ..book import labels, text
 
-# Of the sections on the page. Families that are not among them follow.
-ORDER = (
-    *("tensor_core", "special_function", "sass", "numerics", "memory", "tma", "tmem", "sync", "placement", "launch"),
-    *("link", "collective", "host", "kernels"),
-)
+# In this order they stand on the page; families that no part names follow.
+ORDER = tuple(key for part in PARTS for key in part.families)
 
 
 @lru_cache(maxsize=1)
@@ -42,3 +42,13 @@ def family_of(key: str) -> Family:
     """The declared one; for measurements of another name one of these words."""
     title = labels.words(key)
     return declared().get(key) or Family(key, title[:1].upper() + title[1:])
+
+
+def parts(keys: Iterable[str]) -> list[Part]:
+    """The parts of the report, with one of its own for each of these families that none names."""
+    found = list(PARTS)
+    for key in dict.fromkeys(keys):
+        if key not in ORDER:
+            of_family = family_of(key)
+            found.append(Part(place_of(key), of_family.title, of_family.intro, (key,)))
+    return found

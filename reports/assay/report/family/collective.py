@@ -137,7 +137,7 @@ def collectives(book: Book, question: Question) -> Answer:
         for one in series[:3]:
             size, top, *_ = max(one.points, key=lambda p: p[1])
             findings.append(
-                one_line(f"{operation} {one.label}", f"{text.number(top)} GB/s at {text.size(size)}", "collective")
+                one_line(f"{operation} {one.label}", f"{text.number(top)} GB/s at {text.size(size)}", "link.html")
             )
     return Answer(question, findings)
 

@@ -260,7 +260,7 @@ def hot_loop(book: Book, question: Question) -> Answer:
         findings.append(one_line(f"hot loop of {labels.case_words(loop.case)}", said, "hot-loops"))
     command = "assay sass WHAT: opcodes by pipe, bound, schedule and stages of its loops"
     if findings:
-        findings.append(one_line("any other kernel", command, ""))
+        findings.append(one_line("of any other kernel", command, ""))
     return Answer(question, findings, remark=command)
 
 

@@ -23,6 +23,11 @@ WAYS = {"h2d": "to the GPU", "d2h": "from the GPU"}
 BYTES = Axis("bytes of a copy", 4, bytes=True)
 PEER = re.compile(r"peer/(\w+)/(\w+)(/both_ways)?")
 COPIED_BY = {"copy_engine": "copy engine", "sm": "SMs"}
+BOTH_WAYS_BY = {
+    **COPIED_BY,
+    "sm": "SMs in two kernels, one for each direction",
+    "sm_one_kernel": "SMs in one kernel whose warps do both",
+}
 BY_SMS = "SMs copy by two kernels at once, one for each direction; one kernel whose warps do both is another method"
 
 
@@ -75,12 +80,10 @@ def both_ways(book: Book, column: Column) -> list[Part]:
     for name, m in of_column(book, column, f"{PREFIX}both_ways/"):
         to, back, all_of_it = (m.value(k) for k in ("h2d_gb_per_s", "d2h_gb_per_s", "bandwidth_gb_per_s"))
         if to is not None and back is not None:
-            said = f"by {COPIED_BY.get(name, name)} {to:.1f} to the GPU and {back:.1f} GB/s from it"
+            said = f"by {BOTH_WAYS_BY.get(name, name)} {to:.1f} to the GPU and {back:.1f} GB/s from it"
             found.append((said, column.anchor(m.name)))
         elif all_of_it is not None:
-            found.append((f"by {COPIED_BY.get(name, name)} {all_of_it:.1f} GB/s", column.anchor(m.name)))
-    if any("by SMs" in said for said, _ in found):
-        found.append((BY_SMS, ""))
+            found.append((f"by {BOTH_WAYS_BY.get(name, name)} {all_of_it:.1f} GB/s", column.anchor(m.name)))
     return found
 
 
@@ -102,6 +105,16 @@ def zero_copy(book: Book, column: Column) -> list[Part]:
     for name, m in of_column(book, column, f"{PREFIX}zero_copy/"):
         if (rate := m.value("bandwidth_gb_per_s")) is not None:
             found.append((f"{name}s the CPU's memory at {rate:.1f} GB/s", column.anchor(m.name)))
+        elif (mean := m.value("mean_latency_ns")) is not None:
+            least, most, at_once = (
+                m.value(f"{which}_latency_ns{more}") for which, more in (("least", ""), ("most", ""), ("mean", "_at_once"))
+            )
+            said = f"a dependent load takes {text.number(round(mean))} ns, the mean of all SMs, one at a time"
+            if least is not None and most is not None:
+                said += f" ({text.number(round(least))} to {text.number(round(most))})"
+            if at_once is not None:
+                said += f"; {text.number(round(at_once))} while all load at once"
+            found.append((said, column.anchor(m.name)))
         elif (ns := m.value("latency_ns")) is not None:
             of_all = m.metrics["latency_ns"].spread is not None
             from_where = "the median of all SMs" if of_all else "from the SM where the only CTA lands"

@@ -46,7 +46,7 @@ def evidence(book: Book) -> list[Block]:
     found.findings += lines(book, "clusters", lambda c: idle(book, c))
     found.findings += lines(book, "one CTA more than a full wave", lambda c: tails(book, c))
     found.findings += lines(book, "giving out tiles", lambda c: schedules(book, c))
-    found.findings += lines(book, "found", lambda c: others(book, c))
+    found.findings += lines(book, "what full waves leave to wait for", lambda c: others(book, c))
     for column in book.columns[:4]:
         found.draw(gpc_map(book, column))
         for name, m in of_column(book, column, f"{PREFIX}order/"):

@@ -9,7 +9,7 @@ from assay.files import Measurement
 
 from ..answer.findings import Part, lines
 from ..block.declaration import Family
-from ..block.kinds import Block, Evidence, Table
+from ..block.kinds import EMPTY, Block, Cell, Evidence, Table
 from ..block.tables import metric_table, of_column, who
 from ..book import labels, text
 from ..book.model import Book, Column
@@ -27,17 +27,37 @@ KINDS = {
     "grid": "grid",
     "setmaxnreg": "setmaxnreg, down and up",
     "fence": "fence",
+    "fence_parts": "a fence at GPU scope and its parts",
     "named_barrier/hand_over": "named barrier, handed over",
     "mbarrier": "mbarrier, by piece",
     "mbarrier_remote": "mbarrier of another CTA",
 }
 COUNTED = {"syncwarp": "lane", "cluster": "CTA", "setmaxnreg": "warpgroup"}  # what cases are numbered by; else threads
-SAID = {("setmaxnreg", "wait"): "from another's release to having its registers"}
+ORDERS = {"acq rel": "acquire-release", "sc": "sequentially consistent"}
+SCOPES = {"cta": "a CTA", "cluster": "a cluster", "gpu": "the GPU", "sys": "the system"}
+SAID = {
+    ("setmaxnreg", "wait"): "from another's release to having its registers",
+    **{
+        ("fence", f"{order} {scope}"): f"{words}, scope of {of}"
+        for order, words in ORDERS.items()
+        for scope, of in SCOPES.items()
+    },
+    **{
+        ("fence", f"proxy async {space}"): f"generic and async proxy, {space} memory"
+        for space in ("all", "global", "shared")
+    },
+    ("cluster", "release acquire"): "release and acquire",
+    ("fence_parts", "release"): "the waiting alone (MEMBAR)",
+    ("fence_parts", "acquire"): "emptying L1 alone (CCTL.IVALL)",
+}
+BY_PLACE = ("fence", "fence_parts")  # what leaves the SM takes as long as the SM is far
+SAME = 0.01
 OVER_THREADS = ("syncthreads", "named_barrier/sync", "named_barrier/hand_over", "mbarrier/arrive_wait")
 
 
 def evidence(book: Book) -> list[Block]:
     found = Evidence(20, "assay run '^sync/'")
+    found.tabulate(overview(book))
     for kind, words in KINDS.items():
         found.findings += lines(book, words, lambda c, k=kind: ends(book, c, k))
     for column in book.columns[:4]:
@@ -63,19 +83,53 @@ def _cases(book: Book, column: Column, kind: str) -> list[tuple[str, Measurement
     ]
 
 
-def ends(book: Book, column: Column, kind: str) -> list[Part]:
-    """Cycles of the cases of a kind; of those with a number at the end of their name the first and the last."""
+def _first_and_last(book: Book, column: Column, kind: str) -> dict[str, list[tuple[str, Measurement]]]:
+    """The cases of a kind; of those with a number at the end of their name the first and the last."""
     groups: dict[str, list[tuple[str, Measurement]]] = {}
     for name, m in sorted(_cases(book, column, kind), key=lambda case: _number(case[0])):
         stem, of = _worded(kind, name)
         groups.setdefault(stem, []).append((of, m))
+    return {stem: cases[:1] if len(cases) == 1 else [cases[0], cases[-1]] for stem, cases in groups.items()}
+
+
+def ends(book: Book, column: Column, kind: str) -> list[Part]:
+    """Cycles of the cases of a kind, each in words."""
     found = []
-    for stem, cases in groups.items():
-        for of, m in cases[:1] if len(cases) == 1 else (cases[0], cases[-1]):
+    for stem, cases in _first_and_last(book, column, kind).items():
+        for of, m in cases:
             label = stem if m is cases[0][1] else ""
             cycles = f"{text.number(round(m.metrics['latency_cycles'].value, 1))} cycles"
+            if kind in BY_PLACE:
+                cycles += _over_sms(m)
             found.append((" ".join(part for part in (label, of, cycles) if part), column.anchor(m.name)))
     return found[:12]
+
+
+def _over_sms(m: Measurement) -> str:
+    """How far SMs are apart: nothing where the figure is not of all of them."""
+    spread = m.metrics["latency_cycles"].spread
+    if not spread:
+        return ""
+    least, most = spread["min"], spread["max"]
+    if most - least <= SAME * least:
+        return " on every SM"
+    return f" ({text.number(round(least))} to {text.number(round(most))}, by SM)"
+
+
+def overview(book: Book) -> Table | None:
+    """Every kind, with the fewest and the most that take part, a column of cycles for each run."""
+    rows: dict[str, list[Cell]] = {}
+    for column in book.columns:
+        for kind, words in KINDS.items():
+            for stem, cases in _first_and_last(book, column, kind).items():
+                for of, m in cases:
+                    label = ", ".join(part for part in (words, stem, of) if part and part != words)
+                    cells = rows.setdefault(label, [Cell(label), *([EMPTY] * len(book.columns))])
+                    cycles = text.number(round(m.metrics["latency_cycles"].value, 1))
+                    cells[1 + column.index] = Cell(cycles, column.anchor(m.name))
+    head = ["Barrier or fence", *(f"{c.tag} cycles".strip() for c in book.columns)]
+    caption = "Barriers and fences, with the fewest and the most that take part"
+    return Table(caption, head, list(rows.values())) if rows else None
 
 
 def _number(case: str) -> int:

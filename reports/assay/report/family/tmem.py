@@ -31,13 +31,18 @@ def evidence(book: Book) -> list[Block]:
     return [found]
 
 
-def without(book: Book) -> str:
-    """Which of this report's GPUs have no tensor memory, in a sentence.
+def lacks(column: Column) -> bool:
+    """Whether the run's GPU is known to have no tensor memory.
 
     PTX ISA, tcgen05: "supported on sm_100a, sm_101a (sm_110a from PTX ISA 9.0), sm_103a", and their families.
     """
-    found = dict.fromkeys(base_architecture(c.architecture) for c in book.columns)
-    none = [base for base in found if base[3:].isdigit() and not 100 <= int(base[3:]) < 120]
+    number = base_architecture(column.architecture)[3:]
+    return number.isdigit() and not 100 <= int(number) < 120
+
+
+def without(book: Book) -> str:
+    """Which of this report's GPUs have no tensor memory, in a sentence."""
+    none = list(dict.fromkeys(base_architecture(c.architecture) for c in book.columns if lacks(c)))
     return f"{', '.join(none)} has no tensor memory, accumulators are registers there" if none else ""
 
 

@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from typing import Any
 
-from ..block.kinds import Block, Cell, Facts, Fold, Span, Table, sentence
+from ..block.kinds import Block, Cell, Facts, Fold, Section, Span, Table, sentence
 from ..book import interval, labels, text
 from ..book.model import SHARED, Book, Column, is_shared
 from . import clocks
@@ -99,11 +99,37 @@ def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
     return found
 
 
+NOTHING = "Nothing was measured: these runs built the probes and checked their disassembly, without a GPU."
+
+
 def head(book: Book) -> list[Block]:
+    """The machine in a line for each run."""
+    if not book.columns:
+        return [sentence(NOTHING)]
+    return [sentence(in_a_line(book, column)) for column in book.columns]
+
+
+def in_a_line(book: Book, column: Column) -> str:
+    """ "sm_90, 132 SMs, 141 GiB; driver 580.00; 1046 cases measured"."""
+    gpu = column.run.gpu or {}
+    facts = [column.architecture]
+    facts += [text.counted(column.sm_count, "SM")] if column.sm_count else []
+    facts += [fact(key, gpu[key]) for key in ("memory_bytes", "power_limit_w") if gpu.get(key)]
+    facts += [f"driver {column.run.environment['driver']}"] if column.run.environment.get("driver") else []
+    tag = f"{column.tag} {column.label}: " if column.tag else ""
+    return f"{tag}{', '.join(facts)}; {text.counted(book.counts[column.index]['ok'], 'case')} measured."
+
+
+def section(book: Book) -> Section | None:
     """One column as facts side by side, several as a table; then everything else that is known."""
     if not book.columns:
-        said = "Nothing was measured: these runs built the probes and checked their disassembly, without a GPU."
-        return [sentence(said)]
+        return None
+    said: list[Block] = [sentence(in_a_line(book, column)) for column in book.columns]
+    said.append(sentence(interval.legend(book.processes)))
+    return Section("machine", "What was measured, and under which conditions", [*said, *_facts(book)])
+
+
+def _facts(book: Book) -> list[Block]:
     facts = fact_rows(book.columns)
     known = [(label, values) for label, values in facts if label in FACTS.values() and label != "GPU"]
     other = [(label, values) for label, values in facts if label not in FACTS.values()]
@@ -121,6 +147,7 @@ def head(book: Book) -> list[Block]:
         caption = "What was measured, and under which conditions (median and range over the run)"
         names = [f"{c.tag} {c.label}" for c in book.columns]
         blocks = [Table(caption, ["Fact", *names], rows_of, kind="facts-table")]
+    blocks = [Fold("The machine and its conditions", "", blocks)]
     slow = [found for column in book.columns if (found := clocks.table(book, column))]
     if slow:
         blocks.append(Fold("Cases at a lower clock, with their power and reasons", "", slow))

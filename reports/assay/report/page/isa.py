@@ -39,8 +39,10 @@ def _count(isa: Isa, group: str, target: str) -> Cell:
     return Cell(said, kind="" if some or n["emulated"] else "muted")
 
 
-def page(isa: Isa) -> Page:
+def page(isa: Isa | None) -> Page | None:
     """Every form on every target, to search and filter."""
+    if isa is None:
+        return None
     lead = (
         f"{len(isa.forms)} forms, asked of the assembler itself ({isa.assembler}). N is native: one instruction; xK is "
         "split into K of one kind; E is emulated: becomes something else; a dot is rejected by the assembler; ? is "
@@ -48,7 +50,13 @@ def page(isa: Isa) -> Page:
     )
     values = {"targets": isa.targets, "groups": list(isa.groups), "count": len(isa.forms), "data": data(isa)}
     return Page(
-        PAGE, "Instructions by target", "Instructions by target", lead, [Searchable("forms", values)], wide=True
+        PAGE,
+        "Instructions by target",
+        "Instructions by target",
+        lead,
+        [Searchable("forms", values)],
+        short="Instructions by target",
+        wide=True,
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections of the families: their blocks, their cases, and the pages that take what would drown the main one."""
+"""What families have to show: their blocks and their cases."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
 from .. import family
-from ..block.kinds import Block, Cases, Evidence, OnPage, Page, Paragraph, Section, Span
+from ..block.kinds import Block, Cases, Evidence
 from ..book import interval
 from ..book.model import Book, Row
 from . import guard
 
-MAIN = "index.html"
-MANY = 60  # cases of a family: more get a page of their own, with their details
 WORTH_A_POOL = 200  # measurements; fewer are drawn before a process has started
 
 
@@ -74,34 +72,9 @@ def cases(book: Book) -> dict[str, Cases]:
     }
 
 
-def home_of(key: str, found: Cases) -> str:
+def page_of(key: str) -> str:
     """The page that holds the table and the details of a family's cases."""
-    return f"{family.place_of(key)}.html" if found.count > MANY else MAIN
-
-
-def sections(made: dict[str, list[Block]], cases_of: dict[str, Cases], pages: Iterable[Page]) -> list[Section]:
-    """The families that have something to show."""
-    instructions = next((page.name for page in pages if page.name == "instructions.html"), None)
-    found = []
-    for key in dict.fromkeys([*made, *cases_of]):
-        declared = family.family_of(key)
-        found_of = [b for b in made.get(key, []) if b]
-        if all(isinstance(b, Paragraph) for b in found_of):  # sentences about figures that no run has
-            found_of = found_of if key in cases_of else []
-        if key in cases_of:
-            found_of.append(_table(key, cases_of[key], instructions if declared.of_instructions else None))
-        if found_of:
-            found.append(Section(family.place_of(key), declared.title, found_of, declared.intro))
-    return found
-
-
-def _table(key: str, found: Cases, instructions: str | None) -> Block:
-    """The table of a family here, or a sentence that leads to its page."""
-    page = home_of(key, found)
-    spans = [Span(f"All {found.count} cases, with their details", page)]
-    if instructions:
-        spans += [Span(", or "), Span("the table of instructions", instructions)]
-    return OnPage(page, [found], Paragraph(spans))
+    return f"{family.place_of(key)}-cases.html"
 
 
 def evidence(made: dict[str, list[Block]]) -> dict[int, Evidence]:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from assay.files import Measurement
 from assay.files.refused import Refusal
 
-from ..block.kinds import Block, Cell, Fold, OnPage, Page, Paragraph, Section, Span, Table, sentence
+from ..block.kinds import Block, Cell, Fold, Page, Paragraph, Section, Span, Table, sentence
 from ..book import labels, text
 from ..book.model import Book, Published, base_architecture
 
@@ -50,37 +53,36 @@ def elsewhere(book: Book) -> dict[tuple[str, str, str], list]:
     return found
 
 
-def built(book: Book, main: str, many: int) -> Section | None:
-    """The section of the matrix; one of many cases is on a page of its own."""
+def built(book: Book) -> Section | None:
+    """A sentence on the matrix, which is on a page of its own."""
     lines = matrix(book)
     if not lines:
         return None
+    wrong = sum(mark == "✗" for _, cells in lines for mark, _ in cells)
+    said = f" were built and disassembled for {', '.join(book.targets)}, and not run; "
+    said += f"{wrong} of them are not what was asked for on some target." if wrong else "all are what was asked for."
+    return Section("not-run", "Built, not run", [Paragraph([Span(text.counted(len(lines), "case"), PAGE), Span(said)])])
+
+
+def built_page(book: Book) -> Page | None:
+    """The matrix."""
+    lines = matrix(book)
     rows = [
         [Cell(name), *(Cell(mark, kind=KINDS.get(mark, ""), title=word) for mark, word in cells)]
         for name, cells in lines
     ]
     table = Table(f"{len(lines)} cases by target", ["Case", *book.targets], rows, kind="matrix")
-    wrong = sum(mark == "✗" for _, cells in lines for mark, _ in cells)
-    said = f"; {wrong} of them are not what was asked for on some target."
-    link = Paragraph([Span(f"All {len(lines)} cases", PAGE), Span(said)])
-    page = PAGE if len(lines) > many else main
-    title = "Built and disassembled, not run"
-    return Section("not-run", title, [sentence(WHY), OnPage(page, [table], link)], short="Built, not run")
-
-
-def built_page(book: Book, section: Section) -> Page:
     heading = "Built and disassembled, not run"
-    return Page(PAGE, "Built, not run", heading, WHY, [b for b in section.blocks if isinstance(b, OnPage)])
+    return Page(PAGE, "Built, not run", heading, WHY, [table], short="Built, not run") if lines else None
 
 
 def published_elsewhere(book: Book) -> Section | None:
     folds: list[Block] = [
-        Fold(gpu, f"{architecture} · {source} · {len(found)} figures", [_published_table(source, found)])
+        Fold(gpu, f"{architecture}, {source}, {text.counted(len(found), 'figure')}", [_published_table(source, found)])
         for (architecture, gpu, source), found in elsewhere(book).items()
     ]
     intro = "Nothing here was measured by this suite."
-    title = "Published for GPUs not in this report"
-    return Section("elsewhere", title, folds, intro, "Published elsewhere") if folds else None
+    return Section("elsewhere", "Published for GPUs not in this report", folds, intro) if folds else None
 
 
 def _published_table(source: str, found: list[Published]) -> Table:
@@ -122,7 +124,9 @@ def refused(book: Book) -> Section | None:
 
 
 def unmeasured(book: Book) -> Section | None:
-    """Cases without a result, and why."""
+    """Cases without a result: how many for which reason, and the list behind it."""
+    if not book.unmeasured:
+        return None
     several = len(book.columns) > 1
     rows = [
         [
@@ -134,4 +138,31 @@ def unmeasured(book: Book) -> Section | None:
         for column, m in sorted(book.unmeasured, key=lambda pair: pair[1].status)
     ]
     table = Table("Cases without a result, and why", ["Case", *(["Run"] if several else []), "Status", "Reason"], rows)
-    return Section("unmeasured", "Failed and skipped", [table], listed=False) if rows else None
+    said = [sentence(line) for line in reasons(book)]
+    blocks: list[Block] = [*said, Fold("Every one of them", text.counted(len(rows), "case"), [table])]
+    return Section("unmeasured", "Failed and skipped", blocks)
+
+
+MOST_REASONS = 4  # in a sentence
+
+
+def reasons(book: Book) -> list[str]:
+    """ "214 cases were skipped: 120 for they need sm_100a; ...": a sentence for each status, the failed first."""
+    found = []
+    for status in dict.fromkeys(["failed", *(m.status for _, m in book.unmeasured)]):
+        of_status = [m for _, m in book.unmeasured if m.status == status]
+        counts = Counter(reason(m) for m in of_status).most_common()
+        if not counts:
+            continue
+        shown = [f"{n} × {why}" for why, n in counts[:MOST_REASONS]]
+        if rest := sum(n for _, n in counts[MOST_REASONS:]):
+            shown.append(f"{rest} for other reasons")
+        verb = "was" if len(of_status) == 1 else "were"
+        state = "failed" if status == "failed" else f"{verb} {status}"
+        found.append(f"{text.counted(len(of_status), 'case')} {state}: {'; '.join(shown)}.")
+    return found
+
+
+def reason(m: Measurement) -> str:
+    """Its first line."""
+    return next(iter((m.reason or "").splitlines()), "no reason was given").rstrip(".")

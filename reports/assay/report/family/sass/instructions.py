@@ -19,7 +19,7 @@ def pipelines(book: Book, question: Question) -> Answer:
     answer = picked(book, question)
     count = sum(1 for row in instructions(book) if row.first_rate or row.first_latency)
     if count:
-        answer.findings.insert(0, one_line("all of them", f"{count} instructions in one table", PAGE))
+        answer.findings.insert(0, one_line("instructions measured", f"{count}, in one table", PAGE))
         answer.more = 0
 
     answer.findings += operands.findings(book)
@@ -34,8 +34,8 @@ def pipelines(book: Book, question: Question) -> Answer:
             f"{p.label or 'one pipe'}: {', '.join(dict.fromkeys(found.opcodes[i].split('.')[0] for i in p.members))}"
             for p in found.pipes
         )
-        members = [(said, "sass") for said in groups] if column in known else []
-        return [(f"{len(found.pipes)} pipes{agree}", "sass"), *members]
+        members = [(said, pipes.anchor(column)) for said in groups] if column in known else []
+        return [(f"{len(found.pipes)} pipes{agree}", pipes.anchor(column)), *members]
 
     answer.findings += lines(book, "pipes", shared)
     return answer

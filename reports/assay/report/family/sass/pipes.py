@@ -342,7 +342,7 @@ def picture(book: Book, column: Column) -> Figure | None:
         "instruction and scheduler, alone. Lines part the pipes that pairs show; names are the counters'."
         + (" n: one of the two was not saturated alone, and the pair is not judged." if found.short else ""),
         size=(24, 17),
-        left=24 + 5 * max(len(r) for r in rows),
+        left=24 + 6 * max(len(r) for r in rows),
         breaks=breaks,
     )
 
@@ -358,6 +358,10 @@ def blocks(book: Book) -> list[Block]:
         how = [Span("No map of pipes: it needs "), Span("assay run --counters '^sass/pipes/'", kind="code"), Span(".")]
         return [Paragraph(how, "muted")]
     return [_in_blocks(found, f", {found.column.tag}" if len(book.columns) > 1 else "") for found in maps]
+
+
+def anchor(column: Column) -> str:
+    return f"pipes-of-{column.index}"
 
 
 def _in_blocks(found: PipeMap, of: str) -> Block:
@@ -384,4 +388,4 @@ def _in_blocks(found: PipeMap, of: str) -> Block:
         why = sentence("Register ports, dispatch or a shared path may be the reason.")
         summary = "Pairs on different pipes that hardly overlap"
         blocks.append(Fold(summary, str(len(found.across)), [why, Bullets(found.across)]))
-    return Part(f"Pipes{of}", blocks)
+    return Part(f"Pipes{of}", blocks, anchor(found.column))

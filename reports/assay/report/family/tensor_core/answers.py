@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ...answer.findings import Answer, Part, lines, of_row, picked, stated
 from ...answer.questions import Question
 from ...book import instructions, labels, text, units
-from ...book.mma import best_mma, measured_fastest, mma_type, preferred
+from ...book.mma import FAMILIES, best_mma, measured_fastest, mma_type, preferred
 from ...book.model import Book, Column, Row
 from . import over_time
 from .power import power as power_cases
@@ -43,7 +43,7 @@ def mma_rates(book: Book, question: Question) -> Answer:
                 best[key] = row
     answer = Answer(question)
     for (family, kind), row in sorted(best.items(), key=lambda item: -item[1].first.value):
-        answer.findings.append(of_row(book, row, f"{family} {kind}", _per_second(book, row.name)))
+        answer.findings.append(of_row(book, row, f"{FAMILIES[family]} {kind}", _per_second(book, row.name)))
     answer.more, answer.findings = max(0, len(answer.findings) - 10), answer.findings[:10]
     return answer
 
@@ -60,7 +60,7 @@ def to_peak(book: Book, question: Question) -> Answer:
             found = reaching_peak(book, column)
             return [(said, anchor) for other, said, anchor in found if other == name]
 
-        answer.findings += lines(book, f"peak of {name.replace('/', ' ')}", smallest)
+        answer.findings += lines(book, f"the peak of {name.replace('/', ' ').replace('mma_sync', 'mma.sync')} takes", smallest)
     return answer
 
 
@@ -90,7 +90,7 @@ def fp32(book: Book, question: Question) -> Answer:
         of_row(
             book,
             row,
-            f"products of f32 operands by {row.name.split('/')[-1]}, loads and splits not included",
+            f"products of f32 operands by {row.name.split('/')[-1]}, without loads and splits",
             lambda column, name=row.name: error(column, name),
         )
         for row in book.find(r"tensor_core/fp32_matmul/.*", "tflops")

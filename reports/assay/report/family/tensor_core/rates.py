@@ -91,16 +91,16 @@ def blocks(book: Book) -> list[Block]:
     sources = list(dict.fromkeys(line.usual.number.limit_source for line in found if line.usual.number.limit_source))
     limits = "; ".join(sources) if len(sources) < 3 else "each from the source that the details of its case name"
     table = Table(
-        "Per type and accumulator the fastest shape: FLOP, of integers OP, per clock and SM, its share of the limit, and what the GPU "
-        f"holds. Limits: {limits}",
+        "Per type and accumulator the fastest shape: FLOP (of integers OP) per clock and SM, the share of the limit, and "
+        f"TFLOP/s of the GPU. Limits: {limits}",
         [
             "Type",
             *(["Run"] if several else []),
             "Sums",
             *SOURCES.values(),
-            "TFLOP/s or TOP/s, burst",
+            "TFLOP/s, burst",
             "sustained",
-            "pJ/FLOP, whole board",
+            "pJ/FLOP",
         ],
         [_row(line, several) for line in found],
         kind="tensor",

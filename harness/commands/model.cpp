@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// `assay model`: kernels on the CPU, and what is wrong with them.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include <unistd.h>
+
+#include "harness/commands/commands.hpp"
+#include "harness/error.hpp"
+#include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/process.hpp"
+#include "harness/model/machine/trace.hpp"
+#include "harness/model/script.hpp"
+#include "harness/model_case.hpp"
+
+namespace assay::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string what, kernel, target = "sm_90a";
+  std::vector<int> grid = {1}, block = {128}, cluster = {1};
+  std::uint32_t shared_bytes = 0;
+  std::vector<std::string> arguments, include, allow;
+  std::uint64_t seeds = 20, first_seed = 0;
+  fs::path trace;
+  bool json = false;
+};
+
+// A launch to make again and again, each time with another seed.
+struct Subject {
+  std::string name, ptx;
+  Callable<model::Outcome(model::Gpu&, const model::Options&, std::string&)> run;
+};
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) throw Error(ExitCode::usage, file.string() + ": cannot be read");
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// What nvcc makes of a .cu file.
+std::string compile(const Options& o) {
+  const fs::path out = fs::temp_directory_path() / fmt::format("assay-model-{}.ptx", ::getpid());
+  std::vector<std::string> command = {
+      find_tool("nvcc"),   "-ptx", "-lineinfo", "-std=c++20", "--expt-relaxed-constexpr",
+      "-arch=" + o.target, "-I.",  "-o",        out.string(), o.what};
+  for (const std::string& folder : o.include) command.push_back("-I" + folder);
+  const ToolOutput result = run_tool(command);
+  if (result.status != 0)
+    throw Error(ExitCode::usage, fmt::format("{}: nvcc refuses it:\n{}", o.what, result.errors));
+  std::string ptx = read(out);
+  fs::remove(out);
+  return ptx;
+}
+
+std::array<int, 3> three(std::vector<int> values) {
+  values.resize(3, 1);
+  return {values[0], values[1], values[2]};
+}
+
+std::vector<Subject> subjects(const Options& o) {
+  if (o.what.ends_with(".ptx") || o.what.ends_with(".cu")) {
+    const std::string ptx = o.what.ends_with(".cu") ? compile(o) : read(o.what);
+    const model::Shape shape{.grid = three(o.grid),
+                             .block = three(o.block),
+                             .cluster = three(o.cluster),
+                             .dynamic_shared_bytes = o.shared_bytes};
+    const auto run = [o, shape](model::Gpu& gpu, const model::Options& options, std::string&) {
+      const std::string kernel = gpu.kernel(o.kernel);
+      const model::Arguments arguments = model::parse_arguments(gpu, o.arguments, options.seed);
+      return gpu.launch(kernel, shape, arguments, options);
+    };
+    return {{o.what, ptx, run}};
+  }
+  std::vector<Subject> found;
+  for (const ModelCase& c : model_cases())
+    if (c.name.find(o.what) != std::string::npos)
+      found.push_back({c.name, ptx_of(c.kernel), c.run});
+  if (found.empty()) {
+    std::string names;
+    for (const ModelCase& c : model_cases()) names += "\n  " + c.name;
+    throw Error(ExitCode::usage,
+                fmt::format("no case of the model is named like '{}', and it is no .ptx or .cu "
+                            "file; there are:{}",
+                            o.what, names.empty() ? " none in this program" : names));
+  }
+  return found;
+}
+
+Json to_json(const model::Place& p) {
+  Json j = {{"kernel", p.kernel},
+            {"cta", p.cta},
+            {"warp", p.warp},
+            {"lane", p.lane},
+            {"thread", p.thread}};
+  if (!p.file.empty()) j["file"] = p.file, j["line"] = p.line;
+  j["ptx_line"] = p.ptx_line;
+  j["instruction"] = p.instruction;
+  return j;
+}
+
+Json to_json(const model::Finding& f) {
+  Json j = {{"rule", f.rule}, {"text", f.text}, {"at", to_json(f.at)}, {"times", f.times}};
+  if (f.has_other) j["other"] = to_json(f.other);
+  if (!f.mend.empty()) j["mend"] = f.mend;
+  return j;
+}
+
+struct Tally {
+  std::uint64_t seeds = 0, instructions = 0, operations = 0;
+  std::vector<std::pair<std::uint64_t, model::Finding>> findings;  // the first seed that shows each
+  std::string wrong;
+};
+
+Tally run_seeds(const Subject& subject, const Options& o, model::Trace* trace) {
+  Tally t;
+  std::set<std::string> seen;
+  const std::set<std::string> allowed(o.allow.begin(), o.allow.end());
+  for (std::uint64_t seed = o.first_seed; seed < o.first_seed + o.seeds; ++seed) {
+    model::Options options{.seed = seed};
+    if (seed == o.first_seed) options.trace = trace;
+    model::Outcome outcome;
+    std::string wrong;
+    try {
+      model::Gpu gpu(subject.ptx);
+      outcome = subject.run(gpu, options, wrong);
+    } catch (const model::Violation& v) {
+      throw Error(ExitCode::usage, fmt::format("{}: {}", subject.name, v.what()));
+    }
+    ++t.seeds;
+    t.instructions += outcome.instructions;
+    t.operations += outcome.operations;
+    for (model::Finding& f : outcome.findings)
+      if (!allowed.contains(f.rule) &&
+          seen.insert(fmt::format("{}:{}:{}", f.rule, f.at.ptx_line, f.other.ptx_line)).second)
+        t.findings.emplace_back(seed, std::move(f));
+    if (t.wrong.empty() && !wrong.empty()) t.wrong = fmt::format("seed {}: {}", seed, wrong);
+  }
+  return t;
+}
+
+ExitCode model_command(const Options& o) {
+  Json all = Json::array();
+  bool bad = false;
+  std::optional<model::Trace> trace;
+  if (!o.trace.empty()) trace.emplace();
+  for (const Subject& subject : subjects(o)) {
+    const Tally t = run_seeds(subject, o, trace ? &*trace : nullptr);
+    bad |= !t.findings.empty() || !t.wrong.empty();
+    if (o.json) {
+      Json findings = Json::array();
+      for (const auto& [seed, f] : t.findings) {
+        findings.push_back(to_json(f));
+        findings.back()["seed"] = seed;
+      }
+      all.push_back({{"name", subject.name},
+                     {"model", "not silicon"},
+                     {"seeds", t.seeds},
+                     {"instructions", t.instructions},
+                     {"operations", t.operations},
+                     {"findings", findings},
+                     {"wrong", t.wrong}});
+      continue;
+    }
+    fmt::print("{}: {} seeds, {} instructions, {} asynchronous operations (model, not silicon)\n",
+               subject.name, t.seeds, t.instructions, t.operations);
+    for (const auto& [seed, f] : t.findings) fmt::print("seed {}: {}\n", seed, model::to_text(f));
+    if (!t.wrong.empty()) fmt::print("wrong result: {}\n", t.wrong);
+    if (t.findings.empty() && t.wrong.empty()) fmt::print("  nothing to complain of\n");
+  }
+  if (o.json) fmt::print("{}\n", all.dump(2));
+  if (trace) {
+    std::ofstream out(o.trace);
+    out << model::to_perfetto(*trace);
+    if (!out.flush()) throw Error(ExitCode::io, o.trace.string() + ": cannot be written");
+  }
+  return bad ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace
+
+void add_model(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "model", "Kernels on the CPU, without a GPU: are they right, and what is wrong with them?");
+  command
+      ->add_option("WHAT", options->what,
+                   "Part of a case's name (kernels/gemm), or a .ptx or .cu file")
+      ->required();
+  command
+      ->add_option("--seeds", options->seeds,
+                   "How many orders of asynchronous work to try (20); 0 is in turn, 1 as late as "
+                   "allowed, others at random")
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--seed", options->first_seed, "The first of them (0)");
+  command->add_option("--trace", options->trace,
+                      "Write the first seed's course to this file, for ui.perfetto.dev");
+  command->add_flag("--json", options->json, "Findings as JSON");
+  command->add_option("--allow", options->allow,
+                      "Do not report this rule (proxy.shared_read, ...)");
+  command->add_option("--kernel", options->kernel,
+                      "Of a file: part of the kernel's name, if it has several");
+  command->add_option("--grid", options->grid, "Of a file: CTAs in x,y,z (1)")->delimiter(',');
+  command->add_option("--block", options->block, "Of a file: threads of a CTA in x,y,z (128)")
+      ->delimiter(',');
+  command
+      ->add_option("--cluster", options->cluster,
+                   "Of a file: CTAs of a cluster in x,y,z (1, or what the kernel says)")
+      ->delimiter(',');
+  command->add_option("--shared", options->shared_bytes,
+                      "Of a file: bytes of dynamic shared memory (0)");
+  command->add_option("--arg", options->arguments,
+                      "Of a file, one for each argument: u32:16, f32:0.5, bf16[256x64], "
+                      "f32[1024]=zero, u8[64]=none, map(0, box=64x64, swizzle=128)");
+  command->add_option("--include", options->include, "Of a .cu file: folders for nvcc -I");
+  command->add_option("--target", options->target, "Of a .cu file: what to compile for (sm_90a)");
+  command->footer(
+      "Examples:\n"
+      "  assay model kernels/gemm --seeds 100\n"
+      "  assay model my_kernel.cu --block 256 --arg 'f32[4096]' --arg 'f32[4096]=none' --arg "
+      "u32:4096\n"
+      "  assay model kernels/gemm/bf16/m65 --seeds 1 --trace gemm.json\n\n"
+      "Exit status: 0 nothing found, 1 a bug or a wrong result found, 2 bad arguments or a kernel "
+      "that the\n"
+      "model cannot run.");
+  command->callback(
+      [options, &exit_code] { exit_code = static_cast<int>(model_command(*options)); });
+}
+
+}  // namespace assay::commands

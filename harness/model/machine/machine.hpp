@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modelled GPU while a grid runs: clusters, CTAs, warps, and what is under way asynchronously.
+//
+// A warp executes 32 lanes at a time. Lanes that took different branches are groups with a program
+// counter each; groups that meet at the same instruction become one again, the one that is behind
+// goes first. An instruction that must wait blocks its group, and is executed again when it may go
+// on.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/model/check/clock.hpp"
+#include "harness/model/check/finding.hpp"
+#include "harness/model/machine/memory.hpp"
+#include "harness/model/ptx/module.hpp"
+
+namespace assay::model {
+
+using Mask = std::uint32_t;
+using Value = std::uint64_t;
+inline constexpr Mask kAllLanes = 0xffffffffu;
+
+class Run;
+struct Warp;
+struct Cta;
+
+// What an instruction's meaning says of the group that executed it.
+enum class Next : std::uint8_t {
+  step,     // on to the next instruction
+  jump,     // the groups' program counters are set
+  blocked,  // Warp::wait says until when; then once more
+  yield,    // executed; let others go on first
+};
+
+using Action = std::function<Next(Warp&, Mask)>;
+
+struct Decoded {
+  Action action;
+  const Instruction* instruction = nullptr;
+  std::uint32_t site = 0;
+  int guard = -1;
+  bool guard_negated = false;
+  bool moves = false;       // a plain mov: accumulators of an MMA under way may be renamed by it
+  std::vector<int> slots;   // registers it names
+  std::vector<int> writes;  // of these, those that its first operand names
+};
+
+struct Program {
+  const Function* function = nullptr;
+  std::vector<Decoded> code;
+  int slots = 0;
+  std::vector<std::pair<int, Value>> constants;               // slot, the same in every lane
+  std::vector<std::pair<int, std::string>> special;           // slot, name of the special register
+  std::unordered_map<std::string, std::uint32_t> shared;      // offset of static shared variables
+  std::unordered_map<std::string, std::uint32_t> locals;      // offset of local variables
+  std::unordered_map<std::string, std::uint32_t> parameters;  // offset in the parameter array
+  std::uint32_t shared_bytes = 0, local_bytes = 0, parameter_bytes = 0;
+  std::uint32_t dynamic_offset = 0;
+  bool has_wgmma = false;
+};
+
+// Why a group does not go on.
+struct Wait {
+  std::function<bool()> ready;
+  std::string
+      what;  // "mbarrier at 0x30400, phase of parity 0 (1 of 2 arrivals, 16384 bytes to come)"
+};
+
+struct Group {
+  Mask mask = 0;
+  int pc = 0;
+  std::optional<Wait> wait;
+  std::int64_t token = -1;  // an instruction's own note between two executions of it
+  int spins = 0;            // answers "not yet" in a row
+  std::uint64_t since = 0;  // when it began to wait
+};
+
+// Registers of a warp that an asynchronous MMA owns: they hold no value until the wait that covers
+// its group.
+struct Tile {
+  std::vector<std::array<Value, 32>> values;
+  std::uint32_t group = 0;
+};
+struct Owned {
+  std::shared_ptr<Tile> tile;
+  int index = 0;
+};
+
+// Groups of asynchronous operations that one thread, warp or warpgroup commits and waits for.
+struct CommitGroups {
+  Component reads = 0, writes = 0;  // strands of what is read, and of what is written; 0: none yet
+  std::uint32_t open = 1;           // number of the group that the next commit closes
+  // Unfinished operations of groups, by number; reading is done before writing is.
+  std::map<std::uint32_t, int> unread, unfinished;
+  int uncommitted = 0;  // operations in the open group
+};
+
+struct Lane {
+  Knowledge knows;
+  std::uint32_t time = 1;
+  Knowledge fenced;    // at the last fence: what relaxed stores after it release
+  Knowledge observed;  // by relaxed loads: what the next fence acquires
+  bool has_fenced = false, has_observed = false;
+  CommitGroups bulk, copies;
+  std::uint64_t cluster_round = 0;  // barrier.cluster.arrive executed
+  std::uint32_t mma_sequence = 0;   // tcgen05 operations issued
+};
+
+struct Warp {
+  Run* run = nullptr;
+  Cta* cta = nullptr;
+  int index = 0;
+  Mask live = 0;
+  std::vector<Group> groups;
+  Group* current = nullptr;
+  std::vector<Value> registers;
+  std::array<Lane, 32> lanes;
+  std::unordered_map<int, Owned> owned;  // by slot
+  // When each register was last written other than by a copy or a wgmma, and the last wgmma.fence;
+  // kept for kernels that have one.
+  std::vector<std::uint64_t> written;
+  std::uint64_t fence_time = 0;
+  Mask sync_arrived = 0;  // bar.warp.sync
+  std::uint64_t sync_round = 0;
+  Knowledge sync_knows;
+  std::vector<std::vector<std::uint8_t>> local;  // by lane
+  int priority = 0;
+
+  Value* reg(int slot) { return registers.data() + static_cast<std::size_t>(slot) * 32; }
+  int thread(int lane) const { return index * 32 + lane; }
+};
+
+struct Mbarrier {
+  std::uint32_t expected = 0, pending = 0;
+  std::int64_t bytes = 0;   // transactions still to come
+  std::uint32_t phase = 0;  // number of the phase that runs
+  Component component = 0;
+  bool init_fenced = false;
+  Epoch init;
+  std::uint32_t init_site = 0, init_thread = 0;
+  Knowledge gathering;  // of the phase that runs
+  Knowledge finished;   // of the phase before it
+  struct Waiter {
+    const Warp* warp;
+    std::uint32_t phase;
+    std::uint32_t site;
+  };
+  std::vector<Waiter> waiters;
+};
+
+struct NamedBarrier {
+  int arrived = 0;
+  int expected = 0;
+  std::uint64_t round = 0;
+  Knowledge gathering, finished;
+};
+
+// State of other instruction groups of a CTA, made when first used: wgmma, tensor memory.
+struct Extension {
+  virtual ~Extension() = default;
+  // Says what is wrong when the CTA ends, through Run::report().
+  virtual void at_exit(Run&, Cta&) {}
+};
+
+struct Cluster {
+  int index = 0;
+  std::vector<Cta*> ctas;
+  int arrived = 0;
+  std::uint64_t round = 0;
+  Knowledge gathering, finished;
+};
+
+struct Cta {
+  Run* run = nullptr;
+  Cluster* cluster = nullptr;
+  int index = 0, rank = 0;
+  std::array<int, 3> at = {0, 0, 0};
+  std::vector<std::uint8_t> shared;  // from offset 0 on; nobody's before kSharedBegin
+  std::unique_ptr<Shadow> shadow;
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::array<NamedBarrier, 16> barriers;
+  std::map<std::uint32_t, Mbarrier> mbarriers;  // by offset
+  std::map<std::string, std::unique_ptr<Extension>> extensions;
+  Component thread_base = 0;
+  int live_threads = 0;
+  int pending = 0;  // asynchronous operations that read or write its memory
+  bool left = false;
+
+  template <class T>
+  T& extension(const std::string& name) {
+    auto& at_name = extensions[name];
+    if (!at_name) at_name = std::make_unique<T>();
+    return static_cast<T&>(*at_name);
+  }
+};
+
+// Something under way. It first reads, then finishes; each happens at any moment that the scheduler
+// likes, from its issue on.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  // Whether the CTA that issued it must still be there.
+  virtual bool needs_cta() const { return true; }
+  virtual bool may_proceed() { return true; }  // false: something before it must finish first
+  virtual void read() = 0;
+  virtual void finish() = 0;
+  bool has_read = false;
+  Place issued;
+  std::string what;         // "tensor copy of 16384 bytes to shared memory"
+  std::uint64_t begun = 0;  // time of its issue
+};
+
+}  // namespace assay::model

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/model/machine/run.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "harness/model/violation.hpp"
+
+namespace assay::model {
+namespace {
+
+std::size_t product(const std::array<int, 3>& v) {
+  return static_cast<std::size_t>(v[0]) * static_cast<std::size_t>(v[1]) *
+         static_cast<std::size_t>(v[2]);
+}
+
+}  // namespace
+
+Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
+         const std::unordered_map<std::string, Address>& symbols, Shape shape,
+         std::span<const std::uint8_t> arguments, Options options)
+    : program_(program),
+      module_(module),
+      memory_(memory),
+      symbols_(symbols),
+      shape_(shape),
+      options_(options),
+      generator_(options.seed * 0x9e3779b97f4a7c15ull + 12345) {
+  const Function& f = *program.function;
+  threads_per_cta_ = static_cast<int>(product(shape.block));
+  const std::size_t ctas = product(shape.grid);
+  if (threads_per_cta_ < 1 || threads_per_cta_ > 1024 || ctas < 1)
+    throw Violation("launch.shape", "a CTA has 1 to 1024 threads, a grid at least one CTA");
+  if (f.max_threads[0] > 0 &&
+      threads_per_cta_ > f.max_threads[0] * f.max_threads[1] * f.max_threads[2])
+    throw Violation("launch.shape", "the kernel is compiled for at most " +
+                                        std::to_string(f.max_threads[0]) + " threads per CTA");
+  if (f.required_cluster[0] > 0)
+    for (std::size_t i = 0; i < 3; ++i) shape_.cluster[i] = f.required_cluster[i];
+  for (std::size_t i = 0; i < 3; ++i)
+    if (shape_.cluster[i] < 1 || shape_.grid[i] % shape_.cluster[i] != 0)
+      throw Violation("launch.shape", "the grid is not made of whole clusters");
+  if (product(shape_.cluster) > 16)
+    throw Violation("launch.shape", "a cluster has at most 16 CTAs");
+  if (program.shared_bytes + shape.dynamic_shared_bytes > 232448 + 1024)
+    throw Violation("launch.shared", std::to_string(shape.dynamic_shared_bytes) +
+                                         " bytes of dynamic shared memory are more than a CTA has");
+  if (arguments.size() < program.parameter_bytes)
+    throw Violation("launch.arguments",
+                    "the kernel takes " + std::to_string(program.parameter_bytes) +
+                        " bytes of arguments, " + std::to_string(arguments.size()) + " were given");
+  Array& array = memory_.allocate("kernel parameters", std::max<std::size_t>(arguments.size(), 1));
+  memory_.write(array.base, arguments);
+  array.writable = false;
+  parameters_ = array.base;
+  ctas_.resize(ctas);
+  last_cluster_ = ctas / product(shape_.cluster);
+}
+
+Run::~Run() = default;
+
+Address Run::symbol(const std::string& name) const {
+  const auto found = symbols_.find(name);
+  if (found == symbols_.end()) throw Violation("ptx.symbol", "no variable is named " + name);
+  return found->second;
+}
+
+int Run::next_cluster_to_cancel() {
+  return next_cluster_ < last_cluster_ ? static_cast<int>(next_cluster_++) : -1;
+}
+
+void Run::release(Warp& warp, int lane, Knowledge& to) {
+  Lane& l = warp.lanes[static_cast<std::size_t>(lane)];
+  to.join(l.knows);
+  to.all.raise({warp.cta->thread_base + static_cast<Component>(warp.thread(lane)), l.time});
+  ++l.time;
+}
+
+void Run::issue(Warp& warp, int lane, std::unique_ptr<Operation> operation) {
+  operation->issued = place(warp, lane);
+  operation->begun = time();
+  operations_.push_back(std::move(operation));
+  changed();
+}
+
+bool Run::progress_operation(bool oldest) {
+  std::vector<std::size_t> may;
+  for (std::size_t i = 0; i < operations_.size(); ++i)
+    if (operations_[i]->may_proceed()) {
+      may.push_back(i);
+      if (oldest) break;
+    }
+  if (may.empty()) return false;
+  const std::size_t index = may[random(may.size())];
+  Operation& op = *operations_[index];
+  const Place issued = op.issued;
+  acting_ = &issued;
+  try {
+    if (!op.has_read) {
+      op.read();
+      op.has_read = true;
+    } else {
+      const std::unique_ptr<Operation> done = std::move(operations_[index]);
+      operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(index));
+      done->finish();
+      ++outcome_.operations;
+      trace_operation(*done);
+    }
+  } catch (const Violation& v) {
+    report(v.rule(), v.what(), issued, nullptr);
+    throw Stop{};
+  }
+  acting_ = nullptr;
+  changed();
+  return true;
+}
+
+namespace {
+constexpr std::array<std::uint64_t, 4> kEager = {8, 64, 256, 700}, kStay = {1, 8, 64, 400};
+}  // namespace
+
+Outcome Run::go() {
+  try {
+    start_clusters();
+    const std::uint64_t seed = options_.seed;
+    // A seed's habits: how eager asynchronous work is (in 1024ths per turn of a warp), how long a
+    // warp stays, whether the oldest operation goes first, whether some warps are slow.
+    const std::uint64_t eager = seed == 0 ? 1024 : seed == 1 ? 0 : kEager[random(kEager.size())];
+    const int longest = seed == 0 ? 64 : static_cast<int>(kStay[random(kStay.size())]);
+    const bool in_order = seed == 0 || random(3) == 0;
+    const bool uneven = seed > 1 && random(2) == 0;
+    while (!warps_.empty()) {
+      for (int k = 0; !operations_.empty() && random(1024) < eager && k < 4; ++k)
+        progress_operation(in_order);
+      // The next warp that can go on, from a random place or in turn.
+      const std::size_t count = warps_.size();
+      std::size_t from = seed == 0 ? turn_++ : random(count);
+      Warp* chosen = nullptr;
+      for (std::size_t k = 0; k < count; ++k) {
+        Warp* warp = warps_[(from + k) % count];
+        if (!runnable(*warp)) continue;
+        if (uneven && warp->priority == 0 && k + 1 < count && random(64) != 0) {
+          if (chosen == nullptr) chosen = warp;
+          continue;
+        }
+        chosen = warp;
+        break;
+      }
+      if (chosen != nullptr) {
+        execute(*chosen, longest == 1
+                             ? 1
+                             : 1 + static_cast<int>(random(static_cast<std::uint64_t>(longest))));
+        // Groups that only ask in vain must not keep what they ask for from happening.
+        if (idle_steps_ > 4096) progress_operation(true);
+        if (idle_steps_ > 2'000'000) deadlock();
+        if (outcome_.instructions > options_.most_steps)
+          throw Violation("launch.steps", "the kernel has not ended after " +
+                                              std::to_string(options_.most_steps) +
+                                              " instructions of a warp");
+      } else if (!progress_operation(in_order)) {
+        deadlock();
+      }
+    }
+    while (!operations_.empty() && progress_operation(true)) {
+    }
+    outcome_.finished = true;
+  } catch (const Stop&) {
+  } catch (const Violation& v) {
+    report(v.rule(), v.what(), Place{.kernel = program_.function->name}, nullptr);
+  }
+  return std::move(outcome_);
+}
+
+bool Run::runnable(Warp& warp) {
+  for (Group& g : warp.groups)
+    if (!g.wait || g.wait->ready()) return true;
+  return false;
+}
+
+// The group that is furthest behind, so that groups meet again; one that only asks in vain gives
+// way.
+Group* Run::choose(Warp& warp) {
+  Group* best = nullptr;
+  for (Group& g : warp.groups) {
+    if (g.wait && !g.wait->ready()) continue;
+    if (best == nullptr || std::pair(g.spins / 32, g.pc) < std::pair(best->spins / 32, best->pc))
+      best = &g;
+  }
+  return best;
+}
+
+void Run::merge(Warp& warp) {
+  for (std::size_t i = 0; i < warp.groups.size(); ++i)
+    for (std::size_t k = i + 1; k < warp.groups.size();) {
+      Group &a = warp.groups[i], &b = warp.groups[k];
+      if (a.pc == b.pc && a.token < 0 && b.token < 0) {
+        a.mask |= b.mask;
+        a.wait.reset();
+        a.spins = std::min(a.spins, b.spins);
+        warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(k));
+      } else {
+        ++k;
+      }
+    }
+}
+
+void Run::execute(Warp& warp, int quantum) {
+  now_ = &warp;
+  while (quantum-- > 0 && warp.live != 0) {
+    Group* group = choose(warp);
+    if (group == nullptr) return;
+    if (group->wait) trace_wait(warp, *group);
+    group->wait.reset();
+    warp.current = group;
+    if (group->pc >= static_cast<int>(program_.code.size())) {  // past the last instruction
+      leave(warp, group->mask);
+      continue;
+    }
+    const Decoded& op = program_.code[static_cast<std::size_t>(group->pc)];
+    decoded_ = &op;
+    Mask mask = group->mask;
+    if (op.guard >= 0) {
+      const Value* p = warp.reg(op.guard);
+      Mask on = 0;
+      for (int lane = 0; lane < 32; ++lane)
+        on |= static_cast<Mask>((p[lane] & 1) != static_cast<Value>(op.guard_negated)) << lane;
+      mask &= on;
+    }
+    lane_now = std::countr_zero(mask == 0 ? group->mask : mask);
+    if (mask != 0 && !warp.owned.empty()) check_owned(warp, op, mask);
+    ++outcome_.instructions;
+    ++idle_steps_;
+    const std::uint64_t before = changes_;
+    Next next = Next::step;
+    try {
+      if (mask != 0) next = op.action(warp, mask);
+    } catch (const Violation& v) {
+      report(v.rule(), v.what());
+      throw Stop{};
+    }
+    if (!warp.written.empty() && !op.moves && !op.writes.empty() && mask != 0)
+      for (const int slot : op.writes)
+        warp.written[static_cast<std::size_t>(slot)] = outcome_.instructions;
+    if (changes_ != before) idle_steps_ = 0;
+    switch (next) {
+      case Next::step:
+        ++group->pc;
+        group->token = -1;
+        group->spins = 0;
+        break;
+      case Next::yield:
+        ++group->pc;
+        group->token = -1;
+        ++group->spins;
+        quantum = std::min(quantum, 1);
+        break;
+      case Next::jump:
+        break;
+      case Next::blocked:
+        quantum = 0;
+        break;
+    }
+    if (warp.groups.size() > 1) merge(warp);
+  }
+}
+
+void Run::leave(Warp& warp, Mask mask) {
+  changed();
+  warp.live &= ~mask;
+  Cta& cta = *warp.cta;
+  cta.live_threads -= std::popcount(mask);
+  for (std::size_t i = 0; i < warp.groups.size();) {
+    warp.groups[i].mask &= ~mask;
+    if (warp.groups[i].mask == 0)
+      warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
+  }
+  if (warp.live == 0) std::erase(warps_, &warp);
+  if (cta.live_threads == 0) end(cta);
+}
+
+// Finds what a CTA leaves behind, and frees what no one needs any more.
+void Run::end(Cta& cta) {
+  cta.left = true;
+  for (auto& [name, extension] : cta.extensions) extension->at_exit(*this, cta);
+  for (const auto& op : operations_)
+    if (op->issued.cta == cta.at && op->needs_cta())
+      report("exit.pending", "the CTA leaves while " + op->what + " is under way", op->issued,
+             nullptr, "wait for it before the last thread returns");
+  for (auto& warp : cta.warps) {
+    warp->registers = {};
+    warp->owned.clear();
+  }
+  const auto& all = cta.cluster->ctas;
+  if (std::all_of(all.begin(), all.end(), [](const Cta* c) { return c->left; })) {
+    --running_clusters_;
+    // Shared memory is kept while something may still write to it.
+    while (!operations_.empty() && progress_operation(true)) {
+    }
+    for (Cta* c : cta.cluster->ctas) {
+      c->shared = {};
+      c->shadow = std::make_unique<Shadow>(0);
+    }
+    start_clusters();
+  }
+}
+
+void Run::deadlock() {
+  std::string text = "nothing can go on: ";
+  std::set<std::string> seen;
+  Place at;
+  bool first = true;
+  int more = 0;
+  for (Warp* warp : warps_)
+    for (const Group& g : warp->groups) {
+      const int lane = std::countr_zero(g.mask);
+      const auto& op = program_.code[std::min<std::size_t>(static_cast<std::size_t>(g.pc),
+                                                           program_.code.size() - 1)];
+      const Place here =
+          place_of(warp->cta->thread_base + static_cast<Component>(warp->thread(lane)), op.site);
+      std::string line = "CTA " + std::to_string(warp->cta->index) + " warp " +
+                         std::to_string(warp->index) + " (" +
+                         std::to_string(std::popcount(g.mask)) + " lanes, line " +
+                         std::to_string(here.line ? here.line : here.ptx_line) + ") " +
+                         (g.wait ? "waits for " + g.wait->what : "asks again and again");
+      if (first) at = here;
+      if (seen.size() < 12 && seen.insert(line).second) {
+        text += (first ? "" : "; ") + line;
+      } else {
+        ++more;
+      }
+      first = false;
+    }
+  if (more > 0) text += "; and " + std::to_string(more) + " more";
+  report("deadlock", text, at, nullptr);
+  throw Stop{};
+}
+
+}  // namespace assay::model

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launch of a kernel: the grid's state, the scheduler, and checked accesses to memory.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/model/machine/machine.hpp"
+#include "harness/model/machine/trace.hpp"
+
+namespace assay::model {
+
+struct Options {
+  std::uint64_t seed = 0;  // 0: in turn, asynchronous work at once; 1: as late as the rules allow
+  int most_findings = 20;  // the launch ends at so many
+  std::uint64_t most_steps = 400'000'000;  // instructions of a warp
+  int resident_clusters = 16;              // that run at the same time
+  bool check = true;
+  Trace* trace = nullptr;
+};
+
+struct Shape {
+  std::array<int, 3> grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+};
+
+struct Outcome {
+  std::vector<Finding> findings;
+  std::uint64_t instructions = 0;  // executed by warps
+  std::uint64_t operations = 0;    // asynchronous ones finished
+  bool finished = false;           // every thread left
+};
+
+enum class Space : std::uint8_t { generic, global, shared, local, parameter, constant };
+
+// A place in memory that an access may touch.
+struct Where {
+  std::uint8_t* bytes = nullptr;
+  Shadow* shadow = nullptr;  // null: memory of one thread
+  std::size_t at = 0;        // in the shadow
+  bool shared = false;
+  Cta* cta = nullptr;      // whose shared memory
+  Array* array = nullptr;  // which array of global memory
+};
+
+// Who accesses memory: a thread's ordinary instruction, or an operation that it issued.
+struct Actor {
+  Epoch epoch;
+  const Knowledge* knows = nullptr;
+  bool asynchronous = false;
+  bool strong = false;
+  std::uint32_t thread = 0, site = 0;
+  const char* doing = "";  // "a tensor copy writes"
+};
+
+class Run {
+ public:
+  Run(const Program& program, const Module& module, GlobalMemory& memory,
+      const std::unordered_map<std::string, Address>& symbols, Shape shape,
+      std::span<const std::uint8_t> arguments, Options options);
+  ~Run();
+
+  Outcome go();
+
+  // --- for the meanings of instructions ---
+
+  // The place of `bytes` bytes at `address` for this lane, aligned to `align`. Throws Violation for
+  // what is outside of everything, misaligned, or in the shared memory of a CTA that has left.
+  Where resolve(Warp& warp, int lane, Space space, Address address, std::size_t bytes,
+                std::size_t align);
+  Where resolve_shared(Cta& from, std::uint32_t address, std::size_t bytes, std::size_t align);
+  Where resolve_global(Address address, std::size_t bytes, std::size_t align);
+
+  // Ordinary accesses of a lane, checked.
+  void load(Warp& warp, int lane, Space space, Address address, void* to, std::size_t bytes,
+            bool strong = false);
+  void store(Warp& warp, int lane, Space space, Address address, const void* from,
+             std::size_t bytes, bool strong = false);
+
+  // What the checker has to say of an access; the bytes themselves are the caller's business.
+  void check_read(const Where& where, std::size_t bytes, const Actor& actor);
+  void check_write(const Where& where, std::size_t bytes, const Actor& actor);
+
+  Actor actor(Warp& warp, int lane, bool strong = false);
+  // An operation that `lane` issues, in the strand `epoch`; `knows` must outlive its checks.
+  Actor issuer(Warp& warp, int lane, Epoch epoch, const char* doing);
+  Component new_component() { return next_component_++ | kAsynchronous; }
+
+  // Passes what a lane knows on to `to`, and begins a new epoch of the lane.
+  void release(Warp& warp, int lane, Knowledge& to);
+
+  void issue(Warp& warp, int lane, std::unique_ptr<Operation> operation);
+  // Something happened that waiting groups may wait for.
+  void changed() { ++changes_; }
+
+  void report(std::string rule, std::string text, std::string mend = {});
+  void report(std::string rule, std::string text, const Place& at, const Place* other,
+              std::string mend = {});
+  Place place(const Warp& warp, int lane) const;
+  std::uint32_t current_thread() const {
+    return now_->cta->thread_base + static_cast<std::uint32_t>(now_->thread(lane_now));
+  }
+  std::uint32_t current_site() const { return decoded_->site; }
+  Place place_of(std::uint32_t thread, std::uint32_t site) const;
+
+  std::uint64_t random(std::uint64_t below) { return below < 2 ? 0 : generator_() % below; }
+  std::uint64_t time() const { return outcome_.instructions; }
+
+  const Program& program() const { return program_; }
+  const Module& module() const { return module_; }
+  const Shape& shape() const { return shape_; }
+  const Options& options() const { return options_; }
+  GlobalMemory& memory() { return memory_; }
+  Address symbol(const std::string& name) const;
+  Address parameters() const { return parameters_; }
+  // Clocks that ld.acquire and st.release of an address pass on.
+  std::unordered_map<Address, Knowledge>& flags() { return flags_; }
+  std::vector<std::unique_ptr<Cta>>& ctas() { return ctas_; }
+  std::vector<std::unique_ptr<Cluster>>& clusters() { return clusters_; }
+  int next_cluster_to_cancel();  // for cluster launch control; -1: none left
+
+  // The lane on whose behalf a handler works now, for places of findings.
+  int lane_now = 0;
+
+ private:
+  struct Stop {};
+
+  void start_clusters();
+  void start(Cta& cta);
+  void special_registers(Warp& warp);
+  bool runnable(Warp& warp);
+  Group* choose(Warp& warp);
+  void execute(Warp& warp, int quantum);
+  void check_owned(Warp& warp, const Decoded& op, Mask mask);
+  void merge(Warp& warp);
+  void trace_operation(const Operation& operation);
+  void trace_wait(const Warp& warp, const Group& group);
+  void leave(Warp& warp, Mask mask);
+  void end(Cta& cta);
+  bool progress_operation(bool oldest);
+  void deadlock();
+  void race(const char* rule, const Where& where, const Actor& actor, bool writes,
+            const Access& other, bool other_writes);
+  bool ordered(const Access& before, const Actor& actor, bool shared) const;
+
+  const Program& program_;
+  const Module& module_;
+  GlobalMemory& memory_;
+  const std::unordered_map<std::string, Address>& symbols_;
+  Shape shape_;
+  Options options_;
+  std::mt19937_64 generator_;
+  Outcome outcome_;
+  Address parameters_ = 0;
+  std::vector<std::unique_ptr<Cta>> ctas_;  // by number in the grid; null before its start
+  std::vector<std::unique_ptr<Cluster>> clusters_;
+  std::vector<Warp*> warps_;  // that have not left
+  std::vector<std::unique_ptr<Operation>> operations_;
+  std::unordered_map<Address, Knowledge> flags_;
+  Component next_component_ = 1;
+  std::uint64_t changes_ = 0;
+  std::size_t next_cluster_ = 0, last_cluster_ = 0;
+  int running_clusters_ = 0;
+  int threads_per_cta_ = 0;
+  const Place* acting_ = nullptr;  // of the operation that works now
+  Warp* now_ = nullptr;
+  const Decoded* decoded_ = nullptr;
+  std::size_t turn_ = 0;
+  std::uint64_t idle_steps_ = 0;
+  std::int64_t last_event_ = -1;  // of an operation, in the trace
+};
+
+}  // namespace assay::model

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of a function of PTX: registers, labels and instructions. PTX ISA 9.0, "Instruction
+// Operands", "Instruction Set".
+#pragma once
+#include <bit>
+#include <optional>
+#include <unordered_map>
+
+#include "harness/model/ptx/variables.hpp"
+
+namespace assay::model {
+
+class BodyReader : public VariableReader {
+ protected:
+  using VariableReader::VariableReader;
+  using Scope = std::unordered_map<std::string, int>;
+
+  // From after its first brace to the last.
+  void body(Function& function) {
+    function_ = &function;
+    scopes_.assign(1, {});
+    labels_.clear();
+    source_ = {};
+    block();
+    resolve();
+  }
+
+ private:
+  void block() {
+    while (!accept("}")) {
+      if (peek().kind == Token::Kind::end) fail("a function has no end");
+      statement();
+    }
+  }
+
+  void statement() {
+    if (accept(";")) return;
+    if (accept("{")) {
+      scopes_.emplace_back();
+      block();
+      scopes_.pop_back();
+      return;
+    }
+    const std::string_view text = peek().text;
+    if (text == ".reg") return registers();
+    if (text == ".loc") return location();
+    if (text == ".pragma") return skip_statement();
+    if (text == ".file") {
+      next();
+      skip_statement();
+      return;
+    }
+    if (auto space = state_space(text)) {
+      next();
+      function_->locals.push_back(variable(*space));
+      while (accept(",")) function_->locals.push_back(variable_of_same_kind());
+      expect(";");
+      return;
+    }
+    if (peek().kind == Token::Kind::word && peek(1).text == ":") {
+      label();
+      return;
+    }
+    instruction();
+  }
+
+  void label() {
+    const std::string name = word();
+    expect(":");
+    if (peek().text == ".branchtargets") {
+      next();
+      auto& targets = function_->branch_targets[name];
+      while (!accept(";")) {
+        targets.push_back(word());
+        accept(",");
+      }
+    } else if (peek().text == ".callprototype" || peek().text == ".calltargets") {
+      skip_statement();
+    } else {
+      labels_[name] = static_cast<int>(function_->body.size());
+    }
+  }
+
+  void registers() {
+    next();
+    int vector = 1;
+    if (peek().text == ".v2" || peek().text == ".v4") vector = word()[2] - '0';
+    if (vector != 1) fail("registers of vector type are not modelled");
+    const std::string type = word();
+    Type t;
+    if (!parse_type(std::string_view(type).substr(1), t)) fail("'" + type + "' is no type");
+    do {
+      const std::string name = word();
+      if (accept("<")) {
+        const std::int64_t count = integer();
+        if (count < 0 || count > 1'000'000) fail("too many registers");
+        expect(">");
+        for (std::int64_t i = 0; i < count; ++i) declare(name + std::to_string(i), t);
+      } else {
+        declare(name, t);
+      }
+    } while (accept(","));
+    expect(";");
+  }
+  void declare(const std::string& name, Type type) {
+    scopes_.back()[name] = function_->slots;
+    function_->registers.push_back({name, type, function_->slots});
+    function_->slots += type.bits == 128 ? 2 : 1;
+  }
+
+  // .loc file line column [, function_name label [+ n], inlined_at file line column]: where inlined
+  // code stands is its own line, which says most.
+  void location() {
+    next();
+    source_.file = static_cast<int>(integer());
+    source_.line = static_cast<int>(integer());
+    integer();
+    while (accept(",")) {
+      if (accept("function_name")) {
+        word();
+        if (accept("+")) integer();
+      } else if (accept("inlined_at")) {
+        integer();
+        integer();
+        integer();
+      } else {
+        word();
+        if (peek().kind == Token::Kind::number) integer();
+      }
+    }
+  }
+
+  std::optional<int> find_register(const std::string& name) const {
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+      if (auto found = scope->find(name); found != scope->end()) return found->second;
+    return std::nullopt;
+  }
+
+  void instruction() {
+    Instruction i;
+    i.text_line = peek().line;
+    i.source = source_;
+    if (accept("@")) {
+      i.guard_negated = accept("!");
+      const std::string guard = word();
+      const auto slot = find_register(guard);
+      if (!slot) fail("'" + guard + "' is no register");
+      i.guard = *slot;
+    }
+    i.opcode = word();
+    split(i.opcode, i.parts);
+    if (i.parts[0] == "call") {
+      call(i);
+    } else {
+      while (!accept(";")) {
+        i.operands.push_back(operand());
+        if (!accept(",") && peek().text != ";") fail("expected ',' or ';'");
+      }
+    }
+    function_->body.push_back(std::move(i));
+  }
+
+  static void split(const std::string& opcode, std::vector<std::string>& parts) {
+    std::size_t from = 0;
+    while (from <= opcode.size()) {
+      const std::size_t dot = std::min(opcode.find('.', from), opcode.size());
+      parts.push_back(opcode.substr(from, dot - from));
+      from = dot + 1;
+    }
+  }
+
+  // call [(results),] function [, (arguments)] [, prototype]: operands are a vector of results, the
+  // function and a vector of arguments.
+  void call(Instruction& i) {
+    Operand results{.kind = Operand::Kind::vector}, arguments{.kind = Operand::Kind::vector};
+    if (peek().text == "(") {
+      results = parenthesized();
+      expect(",");
+    }
+    Operand callee = operand();
+    if (accept(",") && peek().text == "(") {
+      arguments = parenthesized();
+      accept(",");
+    }
+    while (!accept(";")) next();
+    i.operands = {std::move(results), std::move(callee), std::move(arguments)};
+  }
+  Operand parenthesized() {
+    Operand list{.kind = Operand::Kind::vector};
+    expect("(");
+    while (!accept(")")) {
+      list.elements.push_back(operand());
+      accept(",");
+      if (peek().kind == Token::Kind::end) fail("a list has no end");
+    }
+    return list;
+  }
+
+  Operand operand() {
+    Operand o;
+    if (accept("{")) {
+      o.kind = Operand::Kind::vector;
+      while (!accept("}")) {
+        o.elements.push_back(operand());
+        if (!accept(",") && peek().text != "}") fail("expected ',' or '}'");
+      }
+      return o;
+    }
+    if (accept("[")) return address();
+    if (accept("!")) {
+      o = operand();
+      o.negated = true;
+      return o;
+    }
+    if (peek().kind == Token::Kind::number || peek().text == "-") return immediate();
+    const std::string name = word();
+    o = named_operand(name);
+    if (o.kind == Operand::Kind::symbol && (accept("+"))) o.value = integer();
+    if (accept("|")) {
+      const std::string other = word();
+      if (other != "_") {
+        const auto slot = find_register(other);
+        if (!slot) fail("'" + other + "' is no register");
+        o.second = *slot;
+      }
+    }
+    return o;
+  }
+  Operand named_operand(const std::string& name) const {
+    Operand o;
+    if (name == "_") return o;
+    if (const auto slot = find_register(name)) {
+      o.kind = Operand::Kind::register_;
+      o.slot = *slot;
+    } else {
+      o.kind = Operand::Kind::symbol;
+      o.symbol = name;
+    }
+    return o;
+  }
+  Operand immediate() {
+    Operand o{.kind = Operand::Kind::immediate};
+    const bool minus = accept("-");
+    const Token& token = next();
+    if (token.kind != Token::Kind::number) fail("expected a number");
+    o.floating = token.floating;
+    o.value = static_cast<std::int64_t>(token.value);
+    if (minus)
+      o.value = token.floating ? std::bit_cast<std::int64_t>(-std::bit_cast<double>(token.value))
+                               : -o.value;
+    return o;
+  }
+
+  // [base], [base+offset], [map, {coordinates}], and what follows a base after commas.
+  Operand address() {
+    Operand o{.kind = Operand::Kind::memory};
+    if (peek().kind == Token::Kind::number) {
+      o.value = static_cast<std::int64_t>(next().value);
+    } else {
+      const Operand base = named_operand(word());
+      o.slot = base.slot;
+      o.symbol = base.symbol;
+    }
+    if (accept("+"))
+      o.value += integer();
+    else if (peek().text == "-")
+      o.value += integer();
+    while (accept(",")) o.elements.push_back(operand());
+    expect("]");
+    return o;
+  }
+
+  void resolve() {
+    for (Instruction& i : function_->body) {
+      for (Operand& o : i.operands) {
+        if (o.kind != Operand::Kind::symbol) continue;
+        const auto label = labels_.find(o.symbol);
+        if (label == labels_.end()) continue;
+        o.kind = Operand::Kind::label;
+        i.target = label->second;
+      }
+    }
+    for (auto& [name, targets] : function_->branch_targets)
+      for (const std::string& target : targets)
+        if (!labels_.contains(target)) fail("no label '" + target + "'");
+    for (const auto& [name, index] : labels_)
+      function_->branch_targets.try_emplace("=" + name,
+                                            std::vector<std::string>{std::to_string(index)});
+  }
+
+  Function* function_ = nullptr;
+  std::vector<Scope> scopes_;
+  std::unordered_map<std::string, int> labels_;
+  SourceLine source_;
+};
+
+}  // namespace assay::model

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/model/script.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include "harness/model/copy/tensor_map.hpp"
+#include "harness/model/semantics/number.hpp"
+
+namespace assay::model {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw Violation("arguments", "argument '" + text + "': " + why +
+                                   "; write u32:16, f32:0.5, bf16[256x64], f32[1024]=zero, "
+                                   "u8[64]=none or map(0, box=64x64, swizzle=128)");
+}
+
+std::vector<std::uint64_t> extents(const std::string& all, const std::string& text) {
+  std::vector<std::uint64_t> values;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t used = 0;
+    try {
+      values.push_back(std::stoull(text.substr(at), &used));
+    } catch (const std::exception&) {
+      refuse(all, "'" + text + "' is no extent");
+    }
+    at += used;
+    if (at < text.size() && text[at] != 'x') refuse(all, "'" + text + "' is no extent");
+    ++at;
+  }
+  if (values.empty() || values.size() > 5) refuse(all, "an array has 1 to 5 extents");
+  return values;
+}
+
+struct Made {
+  Address address = 0;
+  Number type;
+  std::string type_name;
+  std::vector<std::uint64_t> extents;  // outermost first
+};
+
+Made make_array(Gpu& gpu, const std::string& text, std::size_t index, std::mt19937_64& generator) {
+  Made made;
+  const auto open = text.find('['), close = text.find(']');
+  made.type_name = text.substr(0, open);
+  if (!parse_number(made.type_name, made.type) || made.type.bits < 8)
+    refuse(text, "'" + made.type_name + "' is no type");
+  made.extents = extents(text, text.substr(open + 1, close - open - 1));
+  std::uint64_t count = 1;
+  for (const std::uint64_t e : made.extents) count *= e;
+  const auto width = static_cast<std::size_t>(made.type.bits / 8);
+  if (count == 0 || count > (std::uint64_t{1} << 31) / width)
+    refuse(text, "the array is too large");
+  made.address = gpu.allocate("argument " + std::to_string(index), count * width);
+  const std::string fill = text.substr(close + 1);
+  if (fill == "=none") return made;
+  if (!fill.empty() && fill != "=zero" && fill != "=random")
+    refuse(text, "'" + fill + "' is no filling");
+  std::vector<std::uint8_t> bytes(count * width, 0);
+  if (fill != "=zero") {
+    std::normal_distribution<double> normal(0, made.type.floating() ? 1 : 32);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t bits = from_double(made.type, normal(generator), Rounding::nearest, true);
+      std::memcpy(bytes.data() + i * width, &bits, width);
+    }
+  }
+  gpu.write(made.address, bytes);
+  return made;
+}
+
+TensorMapBytes make_map(const std::string& text, const std::vector<Made>& arrays) {
+  std::vector<std::string> words(1);
+  for (const char c : text.substr(4, text.find(')') - 4)) {
+    if (c == ',')
+      words.emplace_back();
+    else if (c != ' ')
+      words.back() += c;
+  }
+  const auto index = static_cast<std::size_t>(std::strtoul(words[0].c_str(), nullptr, 10));
+  if (index >= arrays.size() || arrays[index].address == 0)
+    refuse(text, "argument " + words[0] + " is no array");
+  const Made& of = arrays[index];
+  TensorMap map;
+  static constexpr std::pair<const char*, MapElement> kTypes[] = {
+      {"u8", MapElement::u8},   {"e4m3", MapElement::u8},  {"e5m2", MapElement::u8},
+      {"s8", MapElement::u8},   {"u16", MapElement::u16},  {"u32", MapElement::u32},
+      {"s32", MapElement::s32}, {"f16", MapElement::f16},  {"f32", MapElement::f32},
+      {"f64", MapElement::f64}, {"bf16", MapElement::bf16}};
+  bool known = false;
+  for (const auto& [name, element] : kTypes)
+    if (of.type_name == name) {
+      map.type = element;
+      known = true;
+    }
+  if (!known) refuse(text, "a tensor map of " + of.type_name);
+  map.rank = static_cast<int>(of.extents.size());
+  map.address = of.address;
+  std::uint64_t stride = static_cast<std::uint64_t>(of.type.bits / 8);
+  for (std::size_t i = 0; i < of.extents.size(); ++i) {
+    map.extents[i] = of.extents[of.extents.size() - 1 - i];
+    stride *= map.extents[i];
+    if (i + 1 < of.extents.size()) map.strides[i] = stride;
+  }
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    const auto equals = words[k].find('=');
+    const std::string key = words[k].substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : words[k].substr(equals + 1);
+    if (key == "box") {
+      const auto box = extents(text, value);
+      if (box.size() != of.extents.size()) refuse(text, "the box has another rank than the array");
+      for (std::size_t i = 0; i < box.size(); ++i)
+        map.box[i] = static_cast<std::uint32_t>(box[box.size() - 1 - i]);
+    } else if (key == "swizzle") {
+      map.swizzle = value == "32"    ? MapSwizzle::bytes32
+                    : value == "64"  ? MapSwizzle::bytes64
+                    : value == "128" ? MapSwizzle::bytes128
+                                     : MapSwizzle::none;
+    } else {
+      refuse(text, "'" + key + "' is no property of a map");
+    }
+  }
+  return encode(map);
+}
+
+}  // namespace
+
+Arguments parse_arguments(Gpu& gpu, const std::vector<std::string>& texts, std::uint64_t seed) {
+  Arguments arguments;
+  std::vector<Made> arrays;
+  std::mt19937_64 generator(seed + 1);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string& text = texts[i];
+    arrays.emplace_back();
+    if (text.starts_with("map(")) {
+      const TensorMapBytes map = make_map(text, arrays);
+      arguments.push(&map, 128, 128);
+    } else if (text.find('[') != std::string::npos && text.find(']') != std::string::npos) {
+      arrays.back() = make_array(gpu, text, i, generator);
+      arguments.push(arrays.back().address);
+    } else {
+      const auto colon = text.find(':');
+      Number type;
+      if (colon == std::string::npos || !parse_number(text.substr(0, colon), type))
+        refuse(text, "it is neither a number nor an array");
+      char* end = nullptr;
+      const std::string value = text.substr(colon + 1);
+      const std::uint64_t bits =
+          type.floating() ? from_double(type, std::strtod(value.c_str(), &end))
+                          : static_cast<std::uint64_t>(std::strtoll(value.c_str(), &end, 0));
+      if (end == value.c_str() || *end != '\0') refuse(text, "'" + value + "' is no number");
+      const auto width = static_cast<std::size_t>(type.bits / 8);
+      arguments.push(&bits, width, width);
+    }
+  }
+  return arguments;
+}
+
+}  // namespace assay::model

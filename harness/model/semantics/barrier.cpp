@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers of a CTA and of a cluster, fences. PTX ISA 9.0, "bar, barrier", "barrier.cluster",
+// "membar / fence".
+#include "harness/model/semantics/lanes.hpp"
+
+namespace assay::model {
+namespace {
+
+Lane& lane_of(Warp& w, int l) { return w.lanes[static_cast<std::size_t>(l)]; }
+
+// Counts the lanes of `m` in. The last of them opens the barrier.
+void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id) {
+  if (b.arrived > 0 && b.expected != expected)
+    throw Violation("barrier.count", "barrier " + std::to_string(id) + " is waited for with " +
+                                         std::to_string(expected) + " threads here and with " +
+                                         std::to_string(b.expected) + " elsewhere");
+  b.expected = expected;
+  for_lanes(m, [&](int l) { w.run->release(w, l, b.gathering); });
+  b.arrived += std::popcount(m);
+  if (b.arrived > expected)
+    throw Violation("barrier.count", "barrier " + std::to_string(id) + " has " +
+                                         std::to_string(b.arrived) + " arrivals, more than its " +
+                                         std::to_string(expected) + " threads");
+  if (b.arrived == expected) {
+    b.finished = std::move(b.gathering);
+    b.gathering = {};
+    b.arrived = 0;
+    ++b.round;
+  }
+  w.run->changed();
+}
+
+// bar.sync / barrier.sync a[, b], bar.arrive a, b, bar.red.op...
+Action named_barrier(Decoder& d, const Instruction& i) {
+  const bool is_arrive = i.has("arrive"), is_red = i.has("red");
+  const std::size_t first = is_red ? 1 : 0;
+  const int id = d.source(i.operands.at(first));
+  const std::size_t rest = i.operands.size() - first;
+  const bool counted = rest > (is_red ? 2u : 1u);
+  const int count = counted ? d.source(i.operands.at(first + 1)) : -1;
+  // `bar` is `barrier.aligned`: all lanes of the warp execute it together.
+  const bool aligned = i.parts[0] == "bar" || i.has("aligned");
+  if (is_red) throw Violation("model.unknown", "bar.red is not modelled");
+  return [=](Warp& w, Mask m) {
+    if (aligned && w.current->token < 0 && !converged(w, m)) return Next::blocked;
+    const auto number = low(w.reg(id)[std::countr_zero(m)], 32);
+    if (number > 15)
+      throw Violation("barrier.number",
+                      "there are barriers 0 to 15, not " + std::to_string(number));
+    NamedBarrier& b = w.cta->barriers[number];
+    int expected = counted ? static_cast<int>(low(w.reg(count)[std::countr_zero(m)], 32)) : 0;
+    if (counted && (expected % 32 != 0 || expected == 0))
+      throw Violation("barrier.count", "the count of threads must be a multiple of 32, not " +
+                                           std::to_string(expected));
+    if (!counted) expected = (w.cta->live_threads + 31) / 32 * 32 == 0 ? 32 : w.cta->live_threads;
+    if (is_arrive) {
+      arrive(w, m, b, expected, static_cast<int>(number));
+      return Next::step;
+    }
+    if (w.current->token < 0) {
+      w.current->token = static_cast<std::int64_t>(b.round);
+      arrive(w, m, b, expected, static_cast<int>(number));
+    }
+    const auto mine = static_cast<std::uint64_t>(w.current->token);
+    if (b.round == mine) {
+      w.current->wait =
+          Wait{[&b, mine] { return b.round != mine; },
+               "barrier " + std::to_string(number) + " of the CTA (" + std::to_string(b.arrived) +
+                   " of " + std::to_string(b.expected) + " threads are there)"};
+      return Next::blocked;
+    }
+    for_lanes(m, [&](int l) { lane_of(w, l).knows.join(b.finished); });
+    return Next::step;
+  };
+}
+
+int live_threads(const Cluster& c) {
+  int live = 0;
+  for (const Cta* cta : c.ctas) live += cta->live_threads;
+  return live;
+}
+
+// barrier.cluster.arrive: counted per warp; .relaxed orders nothing.
+Action cluster_arrive(Decoder&, const Instruction& i) {
+  const bool relaxed = i.has("relaxed"), aligned = i.has("aligned");
+  return [=](Warp& w, Mask m) {
+    if (aligned && !converged(w, m)) return Next::blocked;
+    Cluster& c = *w.cta->cluster;
+    if (!relaxed) for_lanes(m, [&](int l) { w.run->release(w, l, c.gathering); });
+    c.arrived += std::popcount(m);
+    if (c.arrived >= live_threads(c)) {
+      c.finished = std::move(c.gathering);
+      c.gathering = {};
+      c.arrived = 0;
+      ++c.round;
+    }
+    for_lanes(m, [&](int l) { lane_of(w, l).cluster_round += 1; });
+    w.run->changed();
+    return Next::step;
+  };
+}
+
+Action cluster_wait(Decoder&, const Instruction& i) {
+  const bool aligned = i.has("aligned");
+  return [=](Warp& w, Mask m) {
+    if (aligned && !converged(w, m)) return Next::blocked;
+    Cluster& c = *w.cta->cluster;
+    const std::uint64_t wanted = lane_of(w, std::countr_zero(m)).cluster_round;
+    if (wanted == 0 || wanted < c.round)
+      throw Violation("cluster.wait", "barrier.cluster.wait without an arrive before it");
+    if (c.round < wanted) {
+      w.current->wait =
+          Wait{[&c, wanted] { return c.round >= wanted || c.arrived >= live_threads(c); },
+               "the cluster's barrier (" + std::to_string(c.arrived) + " of " +
+                   std::to_string(live_threads(c)) + " threads are there)"};
+      // Threads that left no longer count.
+      if (c.arrived >= live_threads(c)) {
+        c.finished = std::move(c.gathering);
+        c.gathering = {};
+        c.arrived = 0;
+        ++c.round;
+      }
+      return Next::blocked;
+    }
+    for_lanes(m, [&](int l) { lane_of(w, l).knows.join(c.finished); });
+    return Next::step;
+  };
+}
+
+// --- fences ---
+
+// fence.sc, fence.acq_rel, membar: what relaxed reads before it saw is acquired, what relaxed
+// writes after it announce is all up to here.
+Action order(Decoder&, const Instruction&) {
+  return [](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      Lane& lane = lane_of(w, l);
+      if (lane.has_observed) {
+        lane.knows.join(lane.observed);
+        lane.observed = {};
+        lane.has_observed = false;
+      }
+      Knowledge now;
+      w.run->release(w, l, now);
+      lane.fenced = std::move(now);
+      lane.has_fenced = true;
+    });
+    return Next::step;
+  };
+}
+
+// fence.proxy.async[.space]: ordinary accesses known here become visible to asynchronous
+// operations.
+Action proxy(Decoder&, const Instruction& i) {
+  const bool shared = i.has("shared::cta") || i.has("shared::cluster"), global = i.has("global");
+  if (!i.has("async") && !i.has("alias") && !i.opcode.starts_with("fence.proxy.tensormap") &&
+      i.opcode.find("async::generic") == std::string::npos)
+    unknown_part(i, i.parts.back());
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      Lane& lane = lane_of(w, l);
+      const Epoch own{w.cta->thread_base + static_cast<Component>(w.thread(l)), lane.time};
+      if (shared || !global) {
+        lane.knows.async_shared.join(lane.knows.all);
+        lane.knows.async_shared.raise(own);
+      }
+      if (global || !shared) {
+        lane.knows.async_global.join(lane.knows.all);
+        lane.knows.async_global.raise(own);
+      }
+      ++lane.time;
+    });
+    return Next::step;
+  };
+}
+
+Action mbarrier_init_fence(Decoder&, const Instruction&) {
+  return [](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      const auto thread = w.cta->thread_base + static_cast<Component>(w.thread(l));
+      for (auto& [offset, b] : w.cta->mbarriers)
+        if (b.init_thread == thread) b.init_fenced = true;
+    });
+    return Next::step;
+  };
+}
+
+}  // namespace
+
+void add_barriers(Meanings& all) {
+  all.add("bar", named_barrier);
+  all.add("barrier", named_barrier);
+  all.add("barrier.cluster.arrive", cluster_arrive);
+  all.add("barrier.cluster.wait", cluster_wait);
+}
+
+void add_fences(Meanings& all) {
+  all.add("fence", order);
+  all.add("membar", order);
+  all.add("fence.proxy", proxy);
+  all.add("membar.proxy", proxy);
+  all.add("fence.mbarrier_init", mbarrier_init_fence);
+}
+
+}  // namespace assay::model

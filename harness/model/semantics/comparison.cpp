@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons. PTX ISA 9.0, "Comparison and Selection Instructions", "testp".
+#include <cmath>
+
+#include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/number.hpp"
+
+namespace assay::model {
+namespace {
+
+template <class T>
+bool compare(const std::string& op, T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const bool unordered = std::isnan(a) || std::isnan(b);
+    if (op == "num") return !unordered;
+    if (op == "nan") return unordered;
+    if (op.size() == 3 && op[2] == 'u') return unordered || compare(op.substr(0, 2), a, b);
+    if (unordered) return false;
+  }
+  if (op == "eq") return a == b;
+  if (op == "ne") return a != b;
+  if (op == "lt" || op == "lo") return a < b;
+  if (op == "le" || op == "ls") return a <= b;
+  if (op == "gt" || op == "hi") return a > b;
+  return a >= b;
+}
+
+std::function<bool(Value, Value)> comparison(const Instruction& i, const Number& n) {
+  const std::string op = i.parts.at(1);
+  const bool ftz = i.has("ftz") && n.bits == 32;
+  if (n.floating())
+    return [=](Value a, Value b) {
+      double x = to_double(n, a), y = to_double(n, b);
+      if (ftz && std::fabs(x) < 0x1p-126) x = 0;
+      if (ftz && std::fabs(y) < 0x1p-126) y = 0;
+      return compare(op, x, y);
+    };
+  if (n.kind == Number::Kind::signed_)
+    return [=](Value a, Value b) { return compare(op, extend(a, n.bits), extend(b, n.bits)); };
+  return [=](Value a, Value b) { return compare(op, low(a, n.bits), low(b, n.bits)); };
+}
+
+// setp.CmpOp[.BoolOp][.ftz].type p[|q], a, b[, [!]c]; packed halves give p and q.
+Action set_predicate(Decoder& d, const Instruction& i) {
+  Number n;
+  parse_number(i.parts.back(), n);
+  const Type t{n.floating() ? Type::Kind::floating : Type::Kind::bits, n.bits * n.count};
+  const int p = d.destination(i.operands.at(0)), q = i.operands[0].second;
+  const int a = d.source(i.operands.at(1), t), b = d.source(i.operands.at(2), t);
+  const bool combines = i.operands.size() > 3;
+  const int c = combines ? d.source(i.operands[3]) : d.constant(1);
+  const bool not_c = combines && i.operands[3].negated;
+  const bool is_or = i.has("or"), is_xor = i.has("xor");
+  const auto test = comparison(i, n);
+  return [=](Warp& w, Mask m) {
+    const Value *x = w.reg(a), *y = w.reg(b), *z = w.reg(c);
+    Value *po = w.reg(p), *qo = q >= 0 ? w.reg(q) : nullptr;
+    for_lanes(m, [&](int l) {
+      const bool with = ((z[l] & 1) != 0) != not_c;
+      const auto join = [&](bool r) {
+        if (!combines) return r;
+        return is_or ? r || with : is_xor ? r != with : r && with;
+      };
+      const bool first = test(x[l], y[l]);
+      const bool second = n.count == 2 ? test(x[l] >> n.bits, y[l] >> n.bits) : !first;
+      po[l] = join(first);
+      if (qo != nullptr) qo[l] = join(second);
+    });
+    return Next::step;
+  };
+}
+
+// set.CmpOp.dtype.stype d, a, b: all ones or 1.0 where it holds.
+Action set_value(Decoder& d, const Instruction& i) {
+  Number from, to;
+  parse_number(i.parts.back(), from);
+  parse_number(i.parts.at(i.parts.size() - 2), to);
+  const Type t{Type::Kind::bits, from.bits * from.count};
+  const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1), t),
+            b = d.source(i.operands.at(2), t);
+  const auto test = comparison(i, from);
+  const Value yes = to.floating() ? from_double(to, 1.0) : low(~Value{0}, to.bits);
+  return [=](Warp& w, Mask m) {
+    Value* o = w.reg(out);
+    const Value *x = w.reg(a), *y = w.reg(b);
+    for_lanes(m, [&](int l) {
+      Value r = 0;
+      for (int k = 0; k < from.count; ++k)
+        if (test(low(x[l] >> (k * from.bits), from.bits), low(y[l] >> (k * from.bits), from.bits)))
+          r |= yes << (k * to.bits);
+      o[l] = r;
+    });
+    return Next::step;
+  };
+}
+
+}  // namespace
+
+void add_comparisons(Meanings& all) {
+  all.add("setp", set_predicate);
+  all.add("set", set_value);
+  all.add("slct", [](Decoder& d, const Instruction& i) -> Action {
+    const Type t = type_of(i, 1);
+    Number n;
+    parse_number(i.parts.back(), n);
+    const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1), t),
+              b = d.source(i.operands.at(2), t), c = d.source(i.operands.at(3), type_of(i));
+    return [=](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) {
+        w.reg(out)[l] = to_double(n, w.reg(c)[l]) >= 0 ? w.reg(a)[l] : w.reg(b)[l];
+      });
+      return Next::step;
+    };
+  });
+  all.add("testp", [](Decoder& d, const Instruction& i) -> Action {
+    Number n;
+    parse_number(i.parts.back(), n);
+    const std::string what = i.parts.at(1);
+    const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1), type_of(i));
+    return [=](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) {
+        const double x = to_double(n, w.reg(a)[l]);
+        const double least = n.bits == 64 ? 0x1p-1022 : 0x1p-126;
+        const bool subnormal = x != 0 && std::fabs(x) < least;
+        w.reg(out)[l] = what == "finite"       ? std::isfinite(x)
+                        : what == "infinite"   ? std::isinf(x)
+                        : what == "number"     ? !std::isnan(x)
+                        : what == "notanumber" ? std::isnan(x)
+                        : what == "subnormal"  ? subnormal
+                                               : std::isfinite(x) && x != 0 && !subnormal;
+      });
+      return Next::step;
+    };
+  });
+}
+
+}  // namespace assay::model

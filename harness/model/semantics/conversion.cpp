@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions between types and address spaces. PTX ISA 9.0, "cvt", "cvt.pack", "cvta", "isspacep".
+#include <cmath>
+
+#include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/number.hpp"
+
+namespace assay::model {
+namespace {
+
+// cvt[.rounding][.ftz][.relu][.satfinite][.sat].to.from d, a[, b]. Two sources give the upper and
+// the lower half of a packed result.
+Action convert(Decoder& d, const Instruction& i) {
+  Number from, to;
+  if (!parse_number(i.parts.back(), from) || !parse_number(i.parts.at(i.parts.size() - 2), to))
+    throw Violation("model.unknown", "cvt names types the model does not know");
+  Rounding rounding = Rounding::nearest;
+  if (i.has("rz") || i.has("rzi"))
+    rounding = Rounding::zero;
+  else if (i.has("rm") || i.has("rmi"))
+    rounding = Rounding::down;
+  else if (i.has("rp") || i.has("rpi"))
+    rounding = Rounding::up;
+  else if (i.has("rna"))
+    rounding = Rounding::away;
+  if (i.has("rs")) throw Violation("model.unknown", "stochastic rounding is not modelled");
+  const bool to_integral = i.has("rni") || i.has("rzi") || i.has("rmi") || i.has("rpi");
+  const bool saturate = i.has("satfinite"), sat = i.has("sat"), relu = i.has("relu"),
+             ftz = i.has("ftz");
+  const Type source_type{from.floating() ? Type::Kind::floating : Type::Kind::bits,
+                         from.bits * from.count};
+  const int out = d.destination(i.operands.at(0));
+  const auto flat = [&](const Operand& o) { return d.sources(o, source_type); };
+  std::vector<int> in = flat(i.operands.at(1));
+  if (i.operands.size() > 2 && to.count == 2 && from.count == 1) {
+    in.push_back(d.source(i.operands[2], source_type));
+  } else if (i.operands.size() > 2) {
+    throw Violation("model.unknown", "this form of cvt is not modelled");
+  }
+  const auto one = [=](Value bits) -> Value {
+    if (!from.floating() && !to.floating()) {
+      // Between integers: extended by the source's sign, truncated or clamped.
+      const auto wide = from.kind == Number::Kind::signed_
+                            ? static_cast<__int128>(extend(bits, from.bits))
+                            : static_cast<__int128>(low(bits, from.bits));
+      if (!sat) return low(static_cast<Value>(wide), to.bits);
+      const bool is_signed = to.kind == Number::Kind::signed_;
+      const __int128 most = (__int128{1} << (is_signed ? to.bits - 1 : to.bits)) - 1;
+      const __int128 least = is_signed ? -most - 1 : 0;
+      return low(static_cast<Value>(wide > most ? most : wide < least ? least : wide), to.bits);
+    }
+    if (!from.floating() && from.bits == 64) {
+      // Exact integers may not fit a double: round once, in the target's precision.
+      const bool minus = from.kind == Number::Kind::signed_ && extend(bits, 64) < 0;
+      const Value magnitude = minus ? 0 - bits : bits;
+      if (to.bits == 32 && to.fraction_bits == 23 && rounding == Rounding::nearest) {
+        const auto value = static_cast<float>(magnitude);
+        return bits_of(minus ? -value : value);
+      }
+      const auto value = static_cast<double>(magnitude);
+      return from_double(to, minus ? -value : value, rounding, saturate);
+    }
+    double x = to_double(from, bits);
+    if (ftz && from.bits == 32 && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
+    if (to_integral && to.floating()) {
+      switch (rounding) {
+        case Rounding::nearest:
+          x = std::nearbyint(x);
+          break;
+        case Rounding::zero:
+          x = std::trunc(x);
+          break;
+        case Rounding::down:
+          x = std::floor(x);
+          break;
+        default:
+          x = std::ceil(x);
+          break;
+      }
+    }
+    if (relu && (x < 0 || std::isnan(x))) x = std::isnan(x) ? x : 0;
+    if (sat && to.floating()) x = std::isnan(x) || x < 0 ? 0 : x > 1 ? 1 : x;
+    Value r = from_double(to, x, rounding, saturate);
+    if (ftz && to.bits == 32 && to.exponent_bits == 8 && (r & 0x7f800000) == 0) r &= 0x80000000u;
+    return r;
+  };
+  if (to.count == 1)
+    return [=](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) { w.reg(out)[l] = one(w.reg(in[0])[l]); });
+      return Next::step;
+    };
+  if (from.count == to.count)  // element by element
+    return [=](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) {
+        Value r = 0;
+        for (int k = 0; k < to.count; ++k)
+          r |= low(one(low(w.reg(in[0])[l] >> (k * from.bits), from.bits)), to.bits)
+               << (k * to.bits);
+        w.reg(out)[l] = r;
+      });
+      return Next::step;
+    };
+  if (static_cast<int>(in.size()) != to.count)
+    throw Violation("model.unknown", "this form of cvt is not modelled");
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      Value r = 0;
+      for (int k = 0; k < to.count; ++k)  // the first source is the uppermost element
+        r |= low(one(w.reg(in[in.size() - 1 - static_cast<std::size_t>(k)])[l]), to.bits)
+             << (k * to.bits);
+      w.reg(out)[l] = r;
+    });
+    return Next::step;
+  };
+}
+
+// cvta[.to].space: between an address of a space and the generic one.
+Action convert_address(Decoder& d, const Instruction& i) {
+  const bool to = i.has("to");
+  const int out = d.destination(i.operands.at(0));
+  const int in = d.source(i.operands.at(1), type_of(i));
+  Address window = 0;
+  if (i.has("shared") || i.has("shared::cta") || i.has("shared::cluster")) window = kSharedWindow;
+  if (i.has("local")) window = kLocalWindow;
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      const Value a = w.reg(in)[l];
+      w.reg(out)[l] = to ? a - window : a + window;
+    });
+    return Next::step;
+  };
+}
+
+Action is_space(Decoder& d, const Instruction& i) {
+  const int out = d.destination(i.operands.at(0)),
+            in = d.source(i.operands.at(1), {Type::Kind::bits, 64});
+  const std::string space = i.parts.at(1);
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      const Address a = w.reg(in)[l];
+      const bool shared = a - kSharedWindow < kWindowBytes, local = a - kLocalWindow < kWindowBytes;
+      const bool own =
+          shared && ((a - kSharedWindow) >> kRankShift) == static_cast<Address>(w.cta->rank);
+      w.reg(out)[l] = space == "shared" || space == "shared::cta" ? own
+                      : space == "shared::cluster"                ? shared
+                      : space == "local"                          ? local
+                                                                  : !shared && !local;
+    });
+    return Next::step;
+  };
+}
+
+}  // namespace
+
+void add_conversions(Meanings& all) {
+  all.add("cvt", convert);
+  all.add("cvta", convert_address);
+  all.add("isspacep", is_space);
+}
+
+}  // namespace assay::model

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads, stores and atomics. PTX ISA 9.0, "ld", "st", "atom", "red", "Memory Consistency Model".
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/number.hpp"
+
+namespace assay::model {
+namespace {
+
+const std::set<std::string, std::less<>> kIgnored = {
+    "weak",    "nc",      "ca",      "cg",       "cs",   "lu",  "cv",      "wb",  "wt",  "relaxed",
+    "acquire", "release", "acq_rel", "volatile", "mmio", "cta", "cluster", "gpu", "sys", "unified"};
+
+struct MemoryForm {
+  Space space = Space::generic;
+  Number type;
+  int vector = 1;
+  bool strong = false, acquire = false, release = false;
+};
+
+MemoryForm form_of(const Instruction& i) {
+  MemoryForm f;
+  bool typed = false;
+  for (std::size_t k = 1; k < i.parts.size(); ++k) {
+    const std::string& p = i.parts[k];
+    if (p == "global")
+      f.space = Space::global;
+    else if (p == "shared" || p == "shared::cta" || p == "shared::cluster")
+      f.space = Space::shared;
+    else if (p == "local")
+      f.space = Space::local;
+    else if (p == "param" || p == "param::entry")
+      f.space = Space::parameter;
+    else if (p == "param::func")
+      f.space = Space::local;
+    else if (p == "const")
+      f.space = Space::constant;
+    else if (p == "v2" || p == "v4" || p == "v8")
+      f.vector = p[1] - '0';
+    else if (p.starts_with("L1::") || p.starts_with("L2::") || p.starts_with("level::"))
+      continue;
+    else if (kIgnored.contains(p)) {
+      if (p == "relaxed" || p == "volatile" || p == "mmio") f.strong = true;
+      if (p == "acquire" || p == "acq_rel") f.strong = f.acquire = true;
+      if (p == "release" || p == "acq_rel") f.strong = f.release = true;
+    } else if (parse_number(p, f.type)) {
+      typed = true;
+    } else if (i.parts[0] == "ld" || i.parts[0] == "st") {
+      unknown_part(i, p);
+    }
+  }
+  if (!typed) throw Violation("model.unknown", "the instruction names no type");
+  return f;
+}
+
+Lane& lane_of(Warp& w, int l) { return w.lanes[static_cast<std::size_t>(l)]; }
+
+// The flag's identity for acquire and release: where its byte lies on the host.
+Address flag_of(const Where& where) { return reinterpret_cast<Address>(where.bytes); }
+
+// After a strong read: what writers released there.
+void observe(Warp& w, int l, const Where& where, bool acquire) {
+  const auto flag = w.run->flags().find(flag_of(where));
+  if (flag == w.run->flags().end()) return;
+  Lane& lane = lane_of(w, l);
+  if (acquire) {
+    lane.knows.join(flag->second);
+  } else {
+    lane.observed.join(flag->second);
+    lane.has_observed = true;
+  }
+}
+
+// With a strong write: what this lane releases.
+void announce(Warp& w, int l, const Where& where, bool release) {
+  Lane& lane = lane_of(w, l);
+  if (release) {
+    w.run->release(w, l, w.run->flags()[flag_of(where)]);
+  } else if (lane.has_fenced) {
+    w.run->flags()[flag_of(where)].join(lane.fenced);
+  }
+}
+
+Action load(Decoder& d, const Instruction& i) {
+  const MemoryForm f = form_of(i);
+  const auto out = d.destinations(i.operands.at(0));
+  const AddressOperand at = d.address(i.operands.at(1));
+  const auto bytes = static_cast<std::size_t>(f.type.bits / 8);
+  const bool is_signed = f.type.kind == Number::Kind::signed_;
+  // .param of calls lies in local memory; of the kernel, among the launch's arguments.
+  const bool of_kernel =
+      f.space == Space::parameter &&
+      (i.operands[1].slot >= 0 || d.program().parameters.contains(i.operands[1].symbol));
+  const Space space = f.space == Space::parameter  ? (of_kernel ? Space::global : Space::local)
+                      : f.space == Space::constant ? Space::global
+                                                   : f.space;
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      const Address address = address_at(w, at, l);
+      std::array<std::uint8_t, 64> data{};
+      const std::size_t all = bytes * out.size();
+      if (f.strong) {
+        const Where where = w.run->resolve(w, l, space, address, all, all);
+        observe(w, l, where, f.acquire);
+      }
+      w.run->load(w, l, space, address, data.data(), all, f.strong);
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        Value v = 0;
+        std::memcpy(&v, data.data() + k * bytes, std::min<std::size_t>(bytes, 8));
+        if (bytes == 16) std::memcpy(&w.reg(out[k] + 1)[l], data.data() + k * 16 + 8, 8);
+        w.reg(out[k])[l] = is_signed ? static_cast<Value>(extend(v, f.type.bits)) : v;
+      }
+    });
+    if (f.strong && w.live != 0) return Next::yield;
+    return Next::step;
+  };
+}
+
+Action store(Decoder& d, const Instruction& i) {
+  const MemoryForm f = form_of(i);
+  const AddressOperand at = d.address(i.operands.at(0));
+  const auto in = d.sources(
+      i.operands.at(1), {f.type.floating() ? Type::Kind::floating : Type::Kind::bits, f.type.bits});
+  const auto bytes = static_cast<std::size_t>(f.type.bits / 8);
+  const Space space = f.space == Space::parameter ? Space::local : f.space;
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      std::array<std::uint8_t, 64> data{};
+      const std::size_t all = bytes * in.size();
+      for (std::size_t k = 0; k < in.size(); ++k) {
+        std::memcpy(data.data() + k * bytes, &w.reg(in[k])[l], std::min<std::size_t>(bytes, 8));
+        if (bytes == 16) std::memcpy(data.data() + k * 16 + 8, &w.reg(in[k] + 1)[l], 8);
+      }
+      const Address address = address_at(w, at, l);
+      if (f.strong) {
+        const Where where = w.run->resolve(w, l, space, address, all, all);
+        announce(w, l, where, f.release);
+      }
+      w.run->store(w, l, space, address, data.data(), all, f.strong);
+    });
+    return Next::step;
+  };
+}
+
+// --- atom and red ---
+
+using Combine = std::function<Value(Value old, Value b, Value c)>;
+
+Combine combination(const Instruction& i, const Number& n) {
+  const auto real = [n](auto f) -> Combine {
+    return [n, f](Value old, Value b, Value) {
+      Value r = 0;
+      for (int k = 0; k < n.count; ++k) {
+        const int at = k * n.bits;
+        if (n.bits == 32) {
+          r |= bits_of(static_cast<float>(f(as_float(old >> at), as_float(b >> at)))) << at;
+        } else {
+          r |= low(from_double(n, f(to_double(n, low(old >> at, n.bits)),
+                                    to_double(n, low(b >> at, n.bits)))),
+                   n.bits)
+               << at;
+        }
+      }
+      return r;
+    };
+  };
+  const auto wide = [n](Value v) {
+    return n.kind == Number::Kind::signed_ ? static_cast<__int128>(extend(v, n.bits))
+                                           : static_cast<__int128>(low(v, n.bits));
+  };
+  for (const std::string& p : i.parts) {
+    if (p == "add") {
+      if (n.floating()) return real([](auto a, auto b) { return a + b; });
+      return [](Value a, Value b, Value) { return a + b; };
+    }
+    if (p == "min" || p == "max") {
+      const bool max = p == "max";
+      if (n.floating()) return real([max](auto a, auto b) { return (a < b) != max ? a : b; });
+      return [=](Value a, Value b, Value) { return (wide(a) < wide(b)) != max ? a : b; };
+    }
+    if (p == "and") return [](Value a, Value b, Value) { return a & b; };
+    if (p == "or") return [](Value a, Value b, Value) { return a | b; };
+    if (p == "xor") return [](Value a, Value b, Value) { return a ^ b; };
+    if (p == "exch") return [](Value, Value b, Value) { return b; };
+    if (p == "cas") return [](Value a, Value b, Value c) { return a == b ? c : a; };
+    if (p == "inc") return [](Value a, Value b, Value) { return a >= b ? 0 : a + 1; };
+    if (p == "dec") return [](Value a, Value b, Value) { return a == 0 || a > b ? b : a - 1; };
+  }
+  throw Violation("model.unknown", "the model does not know this operation");
+}
+
+Meaning atomics(bool returns) {
+  return [returns](Decoder& d, const Instruction& i) -> Action {
+    const MemoryForm f = form_of(i);
+    const Combine combine = combination(i, f.type);
+    const std::size_t first = returns ? 1 : 0;
+    const int bits = f.type.bits * f.type.count;
+    const Type type{f.type.floating() ? Type::Kind::floating : Type::Kind::bits, bits};
+    const auto out = returns ? d.destinations(i.operands.at(0)) : std::vector<int>{};
+    const AddressOperand at = d.address(i.operands.at(first));
+    const auto in = d.sources(i.operands.at(first + 1), type);
+    const bool cas = i.has("cas");
+    const int third = cas ? d.source(i.operands.at(first + 2), type) : d.constant(0);
+    const auto bytes = static_cast<std::size_t>(bits / 8);
+    if (bits > 64) throw Violation("model.unknown", "128-bit atomics are not modelled");
+    return [=](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) {
+        Run& run = *w.run;
+        const Address address = address_at(w, at, l);
+        run.lane_now = l;
+        const Where where =
+            run.resolve(w, l, f.space, address, bytes * in.size(), bytes * in.size());
+        observe(w, l, where, f.acquire);
+        announce(w, l, where, f.release);
+        const Actor actor = run.actor(w, l, true);
+        run.check_read(where, bytes * in.size(), actor);
+        run.check_write(where, bytes * in.size(), actor);
+        for (std::size_t k = 0; k < in.size(); ++k) {
+          Value old = 0;
+          std::memcpy(&old, where.bytes + k * bytes, bytes);
+          const Value made =
+              low(combine(old, low(w.reg(in[k])[l], bits), low(w.reg(third)[l], bits)), bits);
+          std::memcpy(where.bytes + k * bytes, &made, bytes);
+          if (returns) w.reg(out[k])[l] = old;
+        }
+        run.changed();
+      });
+      return returns ? Next::yield : Next::step;
+    };
+  };
+}
+
+}  // namespace
+
+void add_memory(Meanings& all) {
+  all.add("ld", load);
+  all.add("ldu", load);
+  all.add("st", store);
+}
+
+void add_atomics(Meanings& all) {
+  all.add("atom", atomics(true));
+  all.add("red", atomics(false));
+}
+
+}  // namespace assay::model

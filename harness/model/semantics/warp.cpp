@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lanes of a warp do together. PTX ISA 9.0, "shfl.sync", "vote.sync", "match.sync",
+// "redux.sync", "elect.sync", "activemask", "bar.warp.sync".
+#include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/number.hpp"
+
+namespace assay::model {
+namespace {
+
+// Waits until all lanes that the mask operand names are here; they must all name themselves.
+bool gather(Warp& w, Mask m, int mask_slot) {
+  const auto members = static_cast<Mask>(w.reg(mask_slot)[std::countr_zero(m)]);
+  for_lanes(m, [&](int l) {
+    if ((members >> l & 1) == 0) {
+      w.run->lane_now = l;
+      throw Violation("warp.member_mask", "the lane executes it, but its member mask lacks it");
+    }
+  });
+  return converged(w, m, members);
+}
+
+// shfl.sync.mode.b32 d[|p], a, b, c, membermask
+Action shuffle(Decoder& d, const Instruction& i) {
+  const int out = d.destination(i.operands.at(0)), p = i.operands[0].second;
+  const int a = d.source(i.operands.at(1)), b = d.source(i.operands.at(2)),
+            c = d.source(i.operands.at(3)), mask = d.source(i.operands.at(4));
+  const std::string mode = i.parts.at(2);
+  return [=](Warp& w, Mask m) {
+    if (!gather(w, m, mask)) return Next::blocked;
+    Value before[32];
+    std::copy_n(w.reg(a), 32, before);
+    for_lanes(m, [&](int l) {
+      const auto bv = static_cast<int>(w.reg(b)[l] & 31), cv = static_cast<int>(w.reg(c)[l] & 31),
+                 segment = static_cast<int>(w.reg(c)[l] >> 8 & 31);
+      const int most = (l & segment) | (cv & ~segment), least = l & segment;
+      int from = 0;
+      bool valid = false;
+      if (mode == "up") {
+        from = l - bv;
+        valid = from >= most;
+      } else if (mode == "down") {
+        from = l + bv;
+        valid = from <= most;
+      } else if (mode == "bfly") {
+        from = l ^ bv;
+        valid = from <= most;
+      } else {
+        from = least | (bv & ~segment);
+        valid = from <= most;
+      }
+      if (!valid) from = l;
+      if ((w.live >> from & 1) == 0 || (m >> from & 1) == 0) {
+        w.run->lane_now = l;
+        w.run->report("warp.shuffle_source",
+                      "shfl reads lane " + std::to_string(from) + ", which does not execute it");
+      }
+      w.reg(out)[l] = low(before[from], 32);
+      if (p >= 0) w.reg(p)[l] = valid;
+    });
+    return Next::step;
+  };
+}
+
+Action vote(Decoder& d, const Instruction& i) {
+  const int out = d.destination(i.operands.at(0)), in = d.source(i.operands.at(1)),
+            mask = d.source(i.operands.at(2));
+  const bool negated = i.operands[1].negated;
+  const std::string mode = i.parts.at(2);
+  return [=](Warp& w, Mask m) {
+    if (!gather(w, m, mask)) return Next::blocked;
+    const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
+    Mask yes = 0;
+    for_lanes(members, [&](int l) {
+      if (((w.reg(in)[l] & 1) != 0) != negated) yes |= Mask{1} << l;
+    });
+    for_lanes(m, [&](int l) {
+      w.reg(out)[l] = mode == "all"   ? yes == members
+                      : mode == "any" ? yes != 0
+                      : mode == "uni" ? yes == members || yes == 0
+                                      : yes;
+    });
+    return Next::step;
+  };
+}
+
+Action match(Decoder& d, const Instruction& i) {
+  const Type t = type_of(i);
+  const int out = d.destination(i.operands.at(0)), p = i.operands[0].second,
+            in = d.source(i.operands.at(1), t), mask = d.source(i.operands.at(2));
+  const bool all = i.has("all");
+  return [=](Warp& w, Mask m) {
+    if (!gather(w, m, mask)) return Next::blocked;
+    const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
+    for_lanes(m, [&](int l) {
+      Mask same = 0;
+      for_lanes(members, [&](int k) {
+        if (low(w.reg(in)[k], t.bits) == low(w.reg(in)[l], t.bits)) same |= Mask{1} << k;
+      });
+      const bool every = same == members;
+      w.reg(out)[l] = all ? (every ? members : 0) : same;
+      if (p >= 0) w.reg(p)[l] = every;
+    });
+    return Next::step;
+  };
+}
+
+Action reduce(Decoder& d, const Instruction& i) {
+  Number n;
+  parse_number(i.parts.back(), n);
+  const int out = d.destination(i.operands.at(0)), in = d.source(i.operands.at(1)),
+            mask = d.source(i.operands.at(2));
+  const std::string op = i.parts.at(2);
+  if (n.floating()) throw Violation("model.unknown", "redux of floating-point numbers");
+  return [=](Warp& w, Mask m) {
+    if (!gather(w, m, mask)) return Next::blocked;
+    const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
+    bool first = true;
+    Value r = 0;
+    for_lanes(members, [&](int l) {
+      const Value v = low(w.reg(in)[l], 32);
+      if (first)
+        r = v;
+      else if (op == "add")
+        r += v;
+      else if (op == "and")
+        r &= v;
+      else if (op == "or")
+        r |= v;
+      else if (op == "xor")
+        r ^= v;
+      else {
+        const bool less = n.kind == Number::Kind::signed_ ? extend(v, 32) < extend(r, 32)
+                                                          : low(v, 32) < low(r, 32);
+        if (less == (op == "min")) r = v;
+      }
+      first = false;
+    });
+    for_lanes(m, [&](int l) { w.reg(out)[l] = low(r, 32); });
+    return Next::step;
+  };
+}
+
+// elect.sync d|p, membermask: silicon elects the lowest; the manual leaves it open.
+Action elect(Decoder& d, const Instruction& i) {
+  const int out = d.destination(i.operands.at(0)), p = i.operands[0].second,
+            mask = d.source(i.operands.at(1));
+  return [=](Warp& w, Mask m) {
+    if (!gather(w, m, mask)) return Next::blocked;
+    const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
+    const int leader = std::countr_zero(members);
+    for_lanes(m, [&](int l) {
+      w.reg(out)[l] = static_cast<Value>(leader);
+      if (p >= 0) w.reg(p)[l] = l == leader;
+    });
+    return Next::step;
+  };
+}
+
+// bar.warp.sync: orders the memory accesses of the lanes named.
+Action sync(Decoder& d, const Instruction& i) {
+  const int mask = d.source(i.operands.at(0));
+  return [=](Warp& w, Mask m) {
+    if (!gather(w, m, mask)) return Next::blocked;
+    const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
+    Knowledge all;
+    for_lanes(members, [&](int l) { w.run->release(w, l, all); });
+    for_lanes(members, [&](int l) { w.lanes[static_cast<std::size_t>(l)].knows = all; });
+    return Next::step;
+  };
+}
+
+}  // namespace
+
+void add_warp(Meanings& all) {
+  all.add("shfl", shuffle);
+  all.add("vote", vote);
+  all.add("match", match);
+  all.add("redux", reduce);
+  all.add("elect", elect);
+  all.add("bar.warp", sync);
+  all.add("activemask", [](Decoder& d, const Instruction& i) -> Action {
+    const int out = d.destination(i.operands.at(0));
+    return [out](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) { w.reg(out)[l] = m; });
+      return Next::step;
+    };
+  });
+}
+
+}  // namespace assay::model

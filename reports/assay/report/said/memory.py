@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences on memory, TMA, tensor memory and synchronization: questions 13 to 16 and 20."""
+
+from __future__ import annotations
+
+from ..answer.findings import Part, Sentence
+from ..block.tables import named, of_column
+from ..book import text
+from ..book.model import Book, Column
+from ..family import tmem
+from .write import figure, first, number_in, number_of, say, share, short
+
+Found = list[Sentence | None]
+EACH = "thread_atomics"
+FIRST = {  # ways to sum an array that need fewer atomics
+    "warp_atomics": "summing in each warp first",
+    "shared_atomics": "summing by atomics in shared memory first",
+    "shuffles": "summing in each CTA by shuffles first",
+    "partials": "writing partial sums that a second kernel adds",
+}
+
+
+def levels(book: Book, column: Column) -> Found:
+    def cycles(level: str) -> Part | None:
+        return figure(book, column, f"memory/{level}/latency", "latency_cycles")
+
+    def rate(case: str) -> Part | None:
+        return figure(book, column, f"memory/{case}", "bandwidth_gb_per_s")
+
+    near, l1, dram = cycles("l2_near"), cycles("l1"), cycles("dram")
+    return [
+        first(
+            say(
+                "A load takes {l1} cycles from L1, {near} from the near part of L2, and {dram} from memory.",
+                l1=l1,
+                near=near,
+                dram=dram,
+            ),
+            say("A load takes {l1} cycles from L1 and {dram} from memory.", l1=l1, dram=dram),
+            say("A load takes {dram} cycles from memory.", dram=dram),
+        ),
+        first(
+            say(
+                "Memory reads at {read} GB/s, {share} of its limit; L2 serves {l2} GB/s.",
+                read=rate("hbm/read"),
+                share=share(number_of(book, column, "memory/hbm/read", "bandwidth_gb_per_s")),
+                l2=rate("l2/read"),
+            ),
+            say("Memory reads at {read} GB/s.", read=rate("hbm/read")),
+            say("L2 serves {l2} GB/s.", l2=rate("l2/read")),
+        ),
+    ]
+
+
+def atomics(book: Book, column: Column) -> Found:
+    found = dict(of_column(book, column, "memory/reduction/"))
+    rates = {name: rate for name, m in found.items() if (rate := m.value("bandwidth_gb_per_s"))}
+    best = max(rates, key=rates.__getitem__, default=EACH)
+    fastest = None
+    if best in FIRST:
+        at = column.anchor(found[best].name)
+        fastest = first(
+            say(
+                f"No: {FIRST[best]} reaches {{rate}} GB/s, {{times}} times as much as an atomic of each thread.",
+                rate=(short(rates[best]), at),
+                times=(short(rates[best] / rates[EACH]), at) if EACH in rates else None,
+            ),
+            say(f"The fastest way is {FIRST[best]}, at {{rate}} GB/s.", rate=(short(rates[best]), at)),
+        )
+    one, own = (
+        figure(book, column, "memory/atomics/global/add_f32", f"ops_per_clock_{which}")
+        for which in ("one_address", "own_addresses")
+    )
+    return [
+        fastest,
+        say(
+            "Atomic adds of f32 to one address run at {one} a clock, to addresses of their own at {own}.",
+            one=one,
+            own=own,
+        ),
+    ]
+
+
+def tma(book: Book, column: Column) -> Found:
+    """Bytes in flight that hide the latency of memory, and that latency."""
+    m = book.measurement(column, "tma/pipeline/dram")
+    knees = named(m, "bytes_in_flight_95_")
+
+    def knee(form: str) -> Part | None:
+        return (text.size(knees[form].value), column.anchor(m.name)) if form in knees else None
+
+    copy = "tma/tensor_2d/latency"
+    return [
+        first(
+            say(
+                "TMA needs {tma} in flight per SM for 95 % of the bandwidth of memory; plain loads need {loads}.",
+                tma=knee("tensor_2d") or knee("bulk"),
+                loads=knee("ld_16"),
+            ),
+            say(
+                "TMA needs {tma} in flight per SM for 95 % of the bandwidth of memory.",
+                tma=knee("tensor_2d") or knee("bulk"),
+            ),
+        ),
+        first(
+            say(
+                "A box of 8 KiB arrives after {l2} cycles from L2 and after {dram} from memory.",
+                l2=figure(book, column, copy, "latency_cycles"),
+                dram=figure(book, column, f"{copy}/dram", "latency_cycles"),
+            ),
+            say(
+                "A copy of 16 B arrives after {cycles} cycles.",
+                cycles=figure(book, column, "tma/bulk_16b/latency", "latency_cycles"),
+            ),
+        ),
+    ]
+
+
+def tensor_memory(book: Book, column: Column) -> Found:
+    if tmem.lacks(column):
+        return [say("This GPU has no tensor memory; its accumulators are registers.")]
+    found = [number_in(row, column) for row in book.find(r"tmem/.*", "latency_cycles")]
+    cycles = sorted((n.value, n.anchor) for n in found if n)
+    ends = [(short(value), at) for value, at in (cycles[0], cycles[-1])] if cycles else [None, None]
+    return [say("Its instructions take from {least} to {most} cycles.", least=ends[0], most=ends[1])]
+
+
+def barriers(book: Book, column: Column) -> Found:
+    """A barrier of one warp and of a whole CTA, and fences of three scopes."""
+
+    def cycles(name: str) -> Part | None:
+        return figure(book, column, f"sync/{name}", "latency_cycles")
+
+    cta, gpu, system = (cycles(f"fence/acq_rel/{scope}") for scope in ("cta", "gpu", "sys"))
+    return [
+        say(
+            "A __syncthreads takes {one} cycles for one warp and {all} for {count} threads.",
+            one=cycles("syncthreads/32"),
+            all=cycles("syncthreads/1024"),
+            count=(text.number(1024), ""),
+        ),
+        first(
+            say(
+                "A fence costs {cta} cycles in the scope of a CTA, {gpu} in that of the GPU, and {system} in that of the "
+                "system.",
+                cta=cta,
+                gpu=gpu,
+                system=system,
+            ),
+            say("A fence costs {cta} cycles in the scope of a CTA and {gpu} in that of the GPU.", cta=cta, gpu=gpu),
+            say("A cluster of two CTAs meets in {cycles} cycles.", cycles=cycles("cluster/release_acquire/2")),
+        ),
+    ]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences on launches, placement, small workers, links and collectives: questions 17 to 19, 21 and 29 to 31."""
+
+from __future__ import annotations
+
+import re
+
+from ..answer.findings import Part, Sentence
+from ..block.tables import of_column
+from ..book import text
+from ..book.model import Book, Column
+from ..family.launch.workers import lasting
+from ..family.link import PREFIX as LINK
+from .write import figure, first, million, number_in, say, short
+
+Found = list[Sentence | None]
+
+
+def launches(book: Book, column: Column) -> Found:
+    def us(name: str, metric: str = "time_us") -> Part | None:
+        return figure(book, column, f"launch/{name}", metric)
+
+    return [
+        first(
+            say(
+                "Empty kernels in a row take {stream} µs each in a stream, {pdl} µs as programmatic dependent launches, and "
+                "{graph} µs in a graph.",
+                stream=us("empty/stream"),
+                pdl=us("empty/programmatic"),
+                graph=us("empty/graph"),
+            ),
+            say(
+                "Empty kernels in a row take {stream} µs each in a stream, and {graph} µs in a graph.",
+                stream=us("empty/stream"),
+                graph=us("empty/graph"),
+            ),
+            say("Empty kernels in a row take {stream} µs each.", stream=us("empty/stream")),
+        ),
+        say(
+            "The CPU knows of the end of one after {sync} µs, or after {flag} µs if it watches a flag.",
+            sync=us("call/stream_sync"),
+            flag=us("call/flag"),
+        ),
+    ]
+
+
+def placement(book: Book, column: Column) -> Found:
+    """Whether as many CTAs as SMs spread evenly, and what one more costs."""
+    even = figure(book, column, "placement/one_each/alone", "even_fraction_1_residents", lambda v: f"{v:g}")
+    sms = figure(book, column, "placement/one_each/alone", "sms_used_1_residents")
+    spread = None
+    if even:
+        spread = say("As many CTAs as SMs land on {sms} SMs, one each, every time.", sms=sms)
+        if float(even[0]) < 1:
+            spread = say("As many CTAs as SMs do not always land one on each: they use {sms} SMs.", sms=sms)
+    clusters = book.measurement(column, "placement/clusters")
+    idle = dict(s.curve) if clusters and (s := clusters.series_named("sms_idle")) else {}
+    more = figure(book, column, "placement/waves/1", "one_cta_more_over_full_wave")
+    return [
+        spread,
+        first(
+            say(
+                "One CTA more than a full wave takes {more} times as long, and clusters of {size} leave {idle} SMs idle.",
+                more=more,
+                size=(f"{max(idle):g}", "") if idle else None,
+                idle=(f"{idle[max(idle)]:g}", column.anchor(clusters.name)) if idle else None,
+            ),
+            say("One CTA more than a full wave takes {more} times as long.", more=more),
+        ),
+    ]
+
+
+def workers(book: Book, column: Column) -> Found:
+    """Where graphs and streams saturate, with kernels of 5 µs."""
+    work = "5us"
+    said: Found = []
+    for way in ("graphs", "streams"):
+        m = book.measurement(column, f"launch/workers/{way}/{work}")
+        at = m.value("workers_at_95_percent") if m else None
+        if at is None:
+            continue
+        rate = figure(book, column, m.name, "kernels_per_s", million)
+        if at > 1:
+            least = (str(round(at)), column.anchor(m.name))
+            template = (
+                f"{way.capitalize()} of kernels of {{work}} saturate at {{rate}} a second, with {{least}} workers."
+            )
+            said.append(say(template, work=(lasting(work), ""), rate=rate, least=least))
+        else:
+            template = (
+                f"{way.capitalize()} of kernels of {{work}} reach {{rate}} a second, and more workers gain nothing."
+            )
+            said.append(say(template, work=(lasting(work), ""), rate=rate))
+    return said
+
+
+def host_links(book: Book, column: Column) -> Found:
+    """Pinned and pageable copies to the GPU, and how large one must be."""
+
+    def rate(kind: str) -> Part | None:
+        sizes = figure(book, column, f"{LINK}h2d/sizes/{kind}", "bandwidth_gb_per_s")
+        single = [m for _, m in of_column(book, column, f"{LINK}h2d/{kind}/")]
+        return sizes or (figure(book, column, single[-1].name, "bandwidth_gb_per_s") if single else None)
+
+    half = figure(book, column, f"{LINK}h2d/sizes/pinned", "half_bandwidth_bytes", text.size)
+    least = figure(book, column, f"{LINK}h2d/sizes/pinned", "smallest_copy_us")
+    return [
+        first(
+            say(
+                "Copies to the GPU run at {pinned} GB/s from pinned memory, and at {pageable} from pageable memory.",
+                pinned=rate("pinned"),
+                pageable=rate("pageable"),
+            ),
+            say("Copies to the GPU run at {pinned} GB/s from pinned memory.", pinned=rate("pinned")),
+        ),
+        say("The smallest takes {least} µs, and {half} reach half of the bandwidth.", least=least, half=half),
+    ]
+
+
+def peers(book: Book, column: Column) -> Found:
+    engine, sms = (figure(book, column, f"{LINK}peer/write/{by}", "bandwidth_gb_per_s") for by in ("copy_engine", "sm"))
+    latency = [figure(book, column, m.name, "latency_ns") for _, m in of_column(book, column, f"{LINK}peer/latency/")]
+    return [
+        first(
+            say(
+                "A GPU writes to another at {engine} GB/s by its copy engine, and at {sms} GB/s by its SMs.",
+                engine=engine,
+                sms=sms,
+            ),
+            say("A GPU writes to another at {engine} GB/s by its copy engine.", engine=engine),
+        ),
+        say("One access takes {ns} ns.", ns=latency[0] if latency else None),
+    ]
+
+
+def collectives(book: Book, column: Column) -> Found:
+    """The best of all-reduce, and how many bytes reach half of it."""
+    found: dict[str, list[tuple[int, float, str]]] = {}
+    for row in book.find(r"collective/all_reduce/\w+/\d+/\w+", "bus_bandwidth_gb_per_s"):
+        _, _, kind, size, gpus = row.name.split("/")
+        if n := number_in(row, column):
+            found.setdefault(f"{kind} {gpus}", []).append((int(size), n.value, n.anchor))
+    if not found:
+        return []
+    of = max(found, key=lambda key: max(rate for _, rate, _ in found[key]))
+    _, top, at = max(found[of], key=lambda point: point[1])
+    half = min(point[0] for point in found[of] if point[1] >= top / 2)
+    return [
+        say(
+            "All-reduce over {gpus} moves {top} GB/s over the bus at best; {half} are enough for half of that.",
+            gpus=(re.sub(r"gpus", " GPUs", of.split()[1]), ""),
+            top=(short(top), at),
+            half=(text.size(half), at),
+        )
+    ]
+
+
+def beside_gemm(book: Book, column: Column) -> Found:
+    """The slowdown of a GEMM beside a collective, where a case has it."""
+    rows = book.find(r"collective/.*overlap.*", "gemm_slowdown")
+    worst = max((n for row in rows if (n := number_in(row, column))), key=lambda n: n.value, default=None)
+    return [
+        say(
+            "A GEMM takes up to {times} times as long beside a collective.",
+            times=(short(worst.value), worst.anchor) if worst else None,
+        )
+    ]

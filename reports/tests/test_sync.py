@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of fences: whether they leave the SM shows in how far SMs are apart."""
+
+from report_runs import Maker
+
+from assay.report.book import model
+from assay.report.family import sync
+
+
+def said(make, kind):
+    book = model.build([make.run])
+    return [words for words, _ in sync.ends(book, book.columns[0], kind)]
+
+
+def fence(make, name, least, most):
+    metric = make.add(name, latency_cycles=267).metrics["latency_cycles"]
+    metric.value, metric.spread = least, {"min": least, "median": least, "max": most}
+
+
+def test_a_fence_that_leaves_the_sm_takes_longer_from_some():
+    make = Maker(1)
+    fence(make, "sync/fence/acq_rel/gpu", 634, 703)
+    fence(make, "sync/fence/acq_rel/cta", 11.8, 11.8)
+    assert said(make, "fence") == ["acq rel cta 11.8 cycles on every SM", "acq rel gpu 634 cycles (634 to 703, by SM)"]
+
+
+def test_the_parts_of_a_fence_are_named():
+    make = Maker(1)
+    fence(make, "sync/fence_parts/release", 11, 11)
+    fence(make, "sync/fence_parts/acquire", 256, 256)
+    make.add("sync/fence_parts/sc", latency_cycles=300).metrics["latency_cycles"].value = 300
+    assert said(make, "fence_parts") == [
+        "emptying L1 alone (CCTL.IVALL) 256 cycles on every SM",
+        "the waiting alone (MEMBAR) 11 cycles on every SM",
+        "sc 300 cycles",
+    ]
