@@ -20,15 +20,16 @@ from assay import plain_text
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
-from .answer import findings, questions
-from .block.kinds import Block, Page
+from .answer import findings
+from .answer.surprises import Sibling
+from .block.kinds import Block, Page, figures_in
 from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
 from .compare.pages import Comparison
 from .compare.subjects import Subject
-from .draw import cells
+from .draw import cells, export
 from .page.environment import conditions
 from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
@@ -36,6 +37,8 @@ from .page.report import Report
 from .page.sections import WORTH_A_POOL
 
 TEMPLATES = Path(__file__).parent / "templates"
+STYLES = ("style.css.j2", "blocks.css.j2", "pictures.css.j2")
+PICTURES = "pictures"  # the folder of their files
 
 
 @dataclass(frozen=True)
@@ -127,11 +130,18 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, report: Report | None = None, title: str = "", up: tuple[str, str] | None = None) -> str:
-    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of."""
+def html(
+    page: Page,
+    report: Report | None = None,
+    title: str = "",
+    up: tuple[str, str] | None = None,
+    files: dict[str, list[str]] | None = None,
+) -> str:
+    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of, `files` are
+    those of pictures, by their keys."""
     terms = Terms(report is not None and page.name != GLOSSARY)
-    homes = report.homes if report else {}
-    values = {"here": page.name, "link": Links(page.name, homes), "terms": terms, "up": up}
+    links = Links(page.name, report.homes if report else {})
+    values = {"here": page.name, "link": links, "terms": terms, "up": up, "files": files or {}}
     show = shown_by("html", **values)
     about = {"title": title or (report.title if report else ""), "navigation": report.navigation if report else []}
     return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)
@@ -146,7 +156,7 @@ def small(page: Page, style: str, up: tuple[str, str]) -> str:
 
 def style() -> str:
     """The style of all pages, as a file."""
-    return "\n".join(_environment("html").get_template(name).render() for name in ("style.css.j2", "blocks.css.j2"))
+    return "\n".join(_environment("html").get_template(name).render() for name in STYLES)
 
 
 def markdown(report: Report, main: Page) -> str:
@@ -175,17 +185,51 @@ def data(book: Book) -> str:
     return json.dumps(documents, separators=(",", ":"))
 
 
-def write(book: Book, folder: Path) -> Path:
-    """Writes index.html, the pages it needs beside it, report.md and runs.json into the folder, made if need be.
+class Pictures:
+    """Writes the pictures of pages as files: SVG and CSV of each, PNG of those a front page begins with or of all."""
+
+    def __init__(self, folder: Path, png: bool) -> None:
+        self.folder, self.png = folder / PICTURES, png
+        self.css = "\n".join(
+            (TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css.j2", "pictures.css.j2")
+        )
+        self.names: list[str] = []
+
+    def of(self, page: Page) -> dict[str, list[str]]:
+        """The files of the page's pictures by their keys, as the page links them."""
+        found: dict[str, list[str]] = {}
+        first = {figure.key for figure in figures_in(page.sections[:1])} if page.kind else set()
+        for figure in page.figures:
+            drawn, name = export.svg(figure, self.css), export.name_of(figure)
+            found[figure.key] = [self._put(f"{name}.svg", drawn.encode())]
+            if self.png or figure.key in first:
+                found[figure.key].append(self._put(f"{name}.png", lambda drawn=drawn: export.png(drawn)))
+            if figure.data:
+                found[figure.key].append(self._put(f"{name}.csv", export.table(figure).encode()))
+        return found
+
+    def _put(self, name: str, content: bytes | Callable[[], bytes]) -> str:
+        """A picture may be on several pages."""
+        where = f"{PICTURES}/{name}"
+        if where not in self.names:
+            self.folder.mkdir(exist_ok=True)
+            (self.folder / name).write_bytes(content if isinstance(content, bytes) else content())
+            self.names.append(where)
+        return where
+
+
+def write(book: Book, folder: Path, png: bool = False) -> Path:
+    """Writes index.html, the pages it needs beside it, their pictures, report.md and runs.json into the folder, made if
+    need be; with `png` every picture also as PNG.
 
     Returns the path of the main page. Raises NotWritten.
     """
-    return placed(folder, lambda aside: _write_files(book, aside).names)
+    return placed(folder, lambda aside: _write_files(book, aside, png).names)
 
 
-def write_comparison(subjects: Sequence[Subject], folder: Path) -> Path:
+def write_comparison(subjects: Sequence[Subject], folder: Path, png: bool = False) -> Path:
     """The same of several subjects: index.html and report.md compare them, a folder of each has its own report."""
-    return placed(folder, lambda aside: _write_compared(subjects, aside))
+    return placed(folder, lambda aside: _write_compared(subjects, aside, png))
 
 
 def placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
@@ -219,8 +263,11 @@ class Written:
     homes: dict[str, str]
 
 
-def _write_files(book: Book, folder: Path, up: tuple[str, str] | None = None) -> Written:
-    report = Report(book)
+def _write_files(
+    book: Book, folder: Path, png: bool, up: tuple[str, str] | None = None, siblings: Sequence[Sibling] = ()
+) -> Written:
+    report = Report(book, siblings)
+    pictures = Pictures(folder, png)
     written: list[str] = []
 
     def put(name: str, content: str) -> None:
@@ -229,31 +276,36 @@ def _write_files(book: Book, folder: Path, up: tuple[str, str] | None = None) ->
         written.append(name)
         (folder / name).write_text(content, encoding="utf-8")
 
+    def put_page(page: Page) -> None:
+        put(page.name, html(page, report, up=up, files=pictures.of(page)))
+
     for page in report.others:  # while other processes draw what the parts need
-        put(page.name, html(page, report, up=up))
+        put_page(page)
     put(DATA, data(book))
     main = report.finish()
     for page in report.of_parts:
-        put(page.name, html(page, report, up=up))
+        put_page(page)
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report, up=up))
-    return Written(written, report.homes)
+    put_page(main)
+    return Written([*pictures.names, *written], report.homes)
 
 
-_compared: tuple[Sequence[Subject], Path, tuple[str, str]] | None = None
+_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool] | None = None
 
 
 def _write_subject(index: int) -> Written:
-    subjects, folder, up = _compared
+    subjects, folder, up, png = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    return _write_files(subject.book, folder / subject.folder, up)
+    alike = [s for s in subjects if s is not subject and s.gpu.get("name") == subject.gpu.get("name")]
+    siblings = [(s.book, column) for s in alike for column in s.book.columns]
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings)
 
 
-def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str]) -> list[Written]:
+def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False) -> list[Written]:
     """The report of each, in processes of their own where it takes long."""
     global _compared
-    _compared = subjects, folder, up  # a forked process has it without being sent it
+    _compared = subjects, folder, up, png  # a forked process has it without being sent it
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or (os.cpu_count() or 1) < 2:
         return [_write_subject(task) for task in tasks]
@@ -263,8 +315,8 @@ def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str]
         return list(pool.map(_write_subject, tasks))
 
 
-def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
-    written = write_reports(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"))
+def _write_compared(subjects: Sequence[Subject], folder: Path, png: bool) -> list[str]:
+    written = write_reports(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"), png)
     names = [f"{s.folder}/{name}" for s, of_subject in zip(subjects, written) for name in of_subject.names]
 
     def where(value: Value) -> str:
@@ -274,6 +326,8 @@ def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
     comparison = Comparison(subjects, where)
     pages = comparison.pages()
     (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
+    pictures = Pictures(folder, png)
     for page in pages:
-        (folder / page.name).write_text(html(page, title=comparison.title), encoding="utf-8")
-    return [*names, "report.md", *(page.name for page in pages)]
+        said = html(page, title=comparison.title, files=pictures.of(page))
+        (folder / page.name).write_text(said, encoding="utf-8")
+    return [*names, *pictures.names, "report.md", *(page.name for page in pages)]

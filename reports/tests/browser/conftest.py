@@ -6,9 +6,8 @@ import json
 import os
 from pathlib import Path
 
-import pytest
-
 import page_sets
+import pytest
 import survey
 
 

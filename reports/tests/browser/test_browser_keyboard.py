@@ -2,7 +2,6 @@
 """Without a mouse: the Tab key reaches search, filters, folds and boxes that scroll, and shows where it is."""
 
 import pytest
-
 import survey
 from page_sets import SETS
 

@@ -3,9 +3,8 @@
 
 from dataclasses import dataclass
 
-import pytest
-
 import page_sets
+import pytest
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-
 import survey
 
 

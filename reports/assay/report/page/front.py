@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main page: what was measured, the shape of the machine, and the parts of the report."""
+"""The main page: one GPU as measured, or the shape of the machine; and the parts of the report."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..answer.surprises import Sibling
 from ..block.kinds import Block, Bullets, Chapter, Figures, Page, Paragraph, Section, Span, chapters, sentence
 from ..book.model import Book
-from . import environment, overview
+from . import environment, measured, overview
 
 MAIN = "index.html"
 DATA = "runs.json"
@@ -23,12 +26,16 @@ HOW = [
 ]
 
 
-def page(book: Book, title: str, parts: list[Chapter]) -> Page:
-    """`parts` are the pages that it leads to."""
-    found = [shape(book), Section("parts", "The parts of this report", [chapters(parts)])]
-    return Page(
-        MAIN, "", title, "", [s for s in found if s], environment.head(book), skip=("#parts", "Skip to the parts")
-    )
+def page(book: Book, title: str, parts: list[Chapter], siblings: Sequence[Sibling] = ()) -> Page:
+    """`parts` are the pages that it leads to, `siblings` other GPUs of the name. It is about one GPU where the book is."""
+    rest = Section("parts", "The parts of this report", [chapters(parts)])
+    skip = ("#parts", "Skip to the parts")
+    if column := measured.subject(book):
+        found = [*measured.sections(book, column, siblings), rest]
+        lead = measured.lead(book, column)
+        return Page(MAIN, "", f"{title}, as measured", lead, found, skip=skip, kind=measured.KIND)
+    found = [s for s in (shape(book), rest) if s]
+    return Page(MAIN, "", title, "", found, environment.head(book), skip=skip)
 
 
 def shape(book: Book) -> Section | None:
