@@ -21,6 +21,7 @@ from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
 from .answer import findings
+from .answer.surprises import Sibling
 from .block.kinds import Block, Page
 from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
@@ -230,8 +231,14 @@ class Written:
     homes: dict[str, str]
 
 
-def _write_files(book: Book, folder: Path, png: bool = False, up: tuple[str, str] | None = None) -> Written:
-    report = Report(book)
+def _write_files(
+    book: Book,
+    folder: Path,
+    png: bool = False,
+    up: tuple[str, str] | None = None,
+    siblings: Sequence[Sibling] = (),
+) -> Written:
+    report = Report(book, siblings)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -262,7 +269,9 @@ def _write_subject(index: int) -> Written:
     subjects, folder, up, png = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    return _write_files(subject.book, folder / subject.folder, png, up)
+    alike = [s for s in subjects if s is not subject and s.gpu.get("name") == subject.gpu.get("name")]
+    siblings = [(s.book, column) for s in alike for column in s.book.columns]
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings)
 
 
 def write_reports(
