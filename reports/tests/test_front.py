@@ -101,7 +101,7 @@ def test_it_is_light_and_whole(gpu):
     document = Document(html)
     assert document.problems == [] and len(document.ids) == len(set(document.ids))
     assert len(html.encode()) < LARGEST
-    assert len(document.all("figure")) == 4
+    assert len(document.all("figure")) == 6
     assert "could not be made" not in html
 
 
