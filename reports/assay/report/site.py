@@ -21,13 +21,14 @@ from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
 from .answer import findings
+from .answer.surprises import Sibling
 from .block.kinds import Block, Page
 from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
 from .compare.pages import Comparison
-from .compare.subjects import Subject
+from .compare.subjects import Subject, siblings_of
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN
@@ -35,7 +36,6 @@ from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
 from .page.sections import WORTH_A_POOL
 from .picture_files import TEMPLATES, Pictures
-
 
 
 @dataclass(frozen=True)
@@ -230,8 +230,14 @@ class Written:
     homes: dict[str, str]
 
 
-def _write_files(book: Book, folder: Path, png: bool = False, up: tuple[str, str] | None = None) -> Written:
-    report = Report(book)
+def _write_files(
+    book: Book,
+    folder: Path,
+    png: bool = False,
+    up: tuple[str, str] | None = None,
+    siblings: Sequence[Sibling] = (),
+) -> Written:
+    report = Report(book, siblings)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -262,12 +268,10 @@ def _write_subject(index: int) -> Written:
     subjects, folder, up, png = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    return _write_files(subject.book, folder / subject.folder, png, up)
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings_of(subject, subjects))
 
 
-def write_reports(
-    subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False
-) -> list[Written]:
+def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False) -> list[Written]:
     """The report of each, in processes of their own where it takes long."""
     global _compared
     _compared = subjects, folder, up, png  # a forked process has it without being sent it

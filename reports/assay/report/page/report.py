@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .. import family
 from ..answer.findings import Answer
 from ..answer.questions import Part
+from ..answer.surprises import Sibling
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
 from ..book import identity, interval
 from ..book.model import Book
@@ -24,10 +25,12 @@ NO_LOOPS = (
 
 
 class Report:
-    """All pages of a book. Those in `others` need none of the families' blocks and are there at once."""
+    """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
+    other books."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Book, siblings: Sequence[Sibling] = ()) -> None:
         self.book = book
+        self.siblings = siblings
         self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book)
         self.cases = sections.cases(book)
@@ -54,7 +57,7 @@ class Report:
         found = {p.key: answered for p, answered in answers(self.book, sections.evidence(made))}
         self.of_parts = [self._part(one, found.get(one.key, []), made) for one in self.shown]
         chapters = [part.chapter(one, found.get(one.key, []), one in self.shown) for one in self.parts]
-        main = front.page(self.book, self.title, [c for c in chapters if c])
+        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings)
         for page in [*self.of_parts, *self.others, main]:
             for anchor in anchors(page.sections):
                 self.homes.setdefault(anchor, page.name)
