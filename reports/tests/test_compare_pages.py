@@ -100,7 +100,8 @@ def test_the_command_compares_what_measured_the_same(tmp_path, capsys):
     out = tmp_path / "out"
     assert main([*map(str, paths), "--out", str(out), "--published", "none"]) == 0
     assert capsys.readouterr().out == f"{out / 'index.html'}\n"
-    assert {path.name for path in out.iterdir()} == {"index.html", "differences.html", "report.md", "h100", "h200"}
+    files = {"index.html", "differences.html", "report.md"}
+    assert {path.name for path in out.iterdir()} == {*files, "pictures", "h100", "h200"}
 
 
 def test_what_fails_leaves_the_earlier_comparison_whole(tmp_path):

@@ -106,6 +106,7 @@ def test_it_is_light_and_whole(gpu):
 def test_the_main_page_of_one_gpu_begins_with_it(tmp_path):
     html = site.write(committed.book("H100"), tmp_path).read_text()
     assert html.index('class="headlines"') < html.index('id="surprises"') < html.index('id="parts"')
+    assert len(html.encode()) < LARGEST
 
 
 def test_a_run_of_little_has_none():

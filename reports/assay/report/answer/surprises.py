@@ -142,7 +142,7 @@ def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> 
         if row.family == "host" or not row.primary or not own or not _is_sure(own):
             continue
         rows = ((other.row(row.name, row.metric), c) for other, c in siblings)
-        numbers = [n for beside, c in rows if beside and (n := of_state(beside, c.index, state)) and _is_sure(n)]
+        numbers = [n for theirs, c in rows if theirs and (n := of_state(theirs, c.index, state)) and _is_sure(n)]
         middle = statistics.median(n.value for n in numbers) if numbers else 0
         apart = own.value / middle - 1 if middle else 0.0
         if abs(apart) > max(NOTABLE, found[row.group].size if row.group in found else 0):
