@@ -56,6 +56,20 @@ def test_each_subject_has_a_folder_and_every_link_leads_somewhere(folder, found)
         assert len(json.loads((folder / name / "runs.json").read_text())) == 1
 
 
+def test_a_gpu_that_is_slower_than_its_sibling_says_so_on_its_front_page(tmp_path):
+    runs = [report_runs.measured(seed) for seed in (1, 2)]
+    for digit, run in zip("ab", runs):
+        run.environment["gpu"]["id"] = digit * 16
+    for m in runs[1].measurements:
+        if m.name == "memory/hbm/read":
+            m.metrics["bandwidth_gb_per_s"].value *= 0.8
+    found = subjects.subjects(subjects.split(runs))
+    site.write_comparison(found, tmp_path)
+    of_each = [(tmp_path / subject.folder / "index.html").read_text() for subject in found]
+    said = "below its sibling in HBM read, bandwidth."
+    assert [said in html for html in of_each] == [False, True]
+
+
 def test_the_page_leads_with_machines_and_then_what_differs(folder, found):
     document = found[folder / "index.html"]
     headings = " ".join(" ".join(document.words).split())

@@ -28,7 +28,7 @@ from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
 from .compare.pages import Comparison
-from .compare.subjects import Subject
+from .compare.subjects import Subject, siblings_of
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN
@@ -36,7 +36,6 @@ from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
 from .page.sections import WORTH_A_POOL
 from .picture_files import TEMPLATES, Pictures
-
 
 
 @dataclass(frozen=True)
@@ -269,14 +268,10 @@ def _write_subject(index: int) -> Written:
     subjects, folder, up, png = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    alike = [s for s in subjects if s is not subject and s.gpu.get("name") == subject.gpu.get("name")]
-    siblings = [(s.book, column) for s in alike for column in s.book.columns]
-    return _write_files(subject.book, folder / subject.folder, png, up, siblings)
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings_of(subject, subjects))
 
 
-def write_reports(
-    subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False
-) -> list[Written]:
+def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False) -> list[Written]:
     """The report of each, in processes of their own where it takes long."""
     global _compared
     _compared = subjects, folder, up, png  # a forked process has it without being sent it

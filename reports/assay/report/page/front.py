@@ -27,13 +27,14 @@ HOW = [
 
 
 def page(book: Book, title: str, parts: list[Chapter], siblings: Sequence[Sibling] = ()) -> Page:
-    """`parts` are the pages that it leads to, `siblings` other GPUs of the name."""
+    """`parts` are the pages that it leads to; `siblings` other GPUs of the name of a book's only one."""
     listed = Section("parts", "The parts of this report", [chapters(parts)])
     skip = ("#parts", "Skip to the parts")
     if column := measured.subject(book):
-        found = [*measured.first(book, column, siblings), listed, *measured.more(book, column), environment.machine(book)]
+        found = [*measured.first(book, column, siblings), listed, *measured.more(book, column)]
+        found.append(environment.machine(book))
         heading, lead = f"{title}, as measured", measured.lead(book, column)
-        return Page(MAIN, "", heading, lead, [s for s in found if s], skip=skip, kind=measured.KIND)
+        return Page(MAIN, "", heading, lead, found, skip=skip, kind=measured.KIND)
     return Page(MAIN, "", title, "", [s for s in (shape(book), listed) if s], environment.head(book), skip=skip)
 
 
