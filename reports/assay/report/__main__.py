@@ -18,9 +18,9 @@ from .compare import subjects
 
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
-needed. index.html leads to the parts: a page each with its questions, their answers, a picture and a table, and behind
-folds all else. Beside them stand the cases of each family, report.md, all of it as Markdown, runs.json, the data
-without raw samples, and in pictures/ each picture as SVG and CSV.
+needed. index.html is the machine as measured, and leads to the parts: a page each with its questions, their answers, a
+picture and a table, and behind folds all else. Beside them stand the cases of each family, report.md, all of it as
+Markdown, runs.json, the data without raw samples, and in pictures/ each picture as SVG and CSV.
 """
 
 EPILOG = """\
@@ -94,9 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = [load(run) for run in options.runs]
     hot = [loop for run in runs for loop in sass_file.load_with(run.path)]
     found = subjects.subjects(subjects.split(runs), published, matrix, hot)
-    folder, png = Path(options.out), options.png
+    out = Path(options.out)
     several = len(found) > 1
-    say(str(site.write_comparison(found, folder, png) if several else site.write(found[0].book, folder, png)))
+    main = site.write_comparison(found, out, options.png) if several else site.write(found[0].book, out, options.png)
+    say(str(main))
     return Exit.OK
 
 

@@ -21,24 +21,21 @@ from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
 from .answer import findings
-from .answer.surprises import Sibling
-from .block.kinds import Block, Page, figures_in
+from .block.kinds import Block, Page
 from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
 from .compare.pages import Comparison
 from .compare.subjects import Subject
-from .draw import cells, export
+from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
 from .page.sections import WORTH_A_POOL
+from .picture_files import TEMPLATES, Pictures
 
-TEMPLATES = Path(__file__).parent / "templates"
-STYLES = ("style.css.j2", "blocks.css.j2", "pictures.css.j2")
-PICTURES = "pictures"  # the folder of their files
 
 
 @dataclass(frozen=True)
@@ -137,11 +134,11 @@ def html(
     up: tuple[str, str] | None = None,
     files: dict[str, list[str]] | None = None,
 ) -> str:
-    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of, `files` are
+    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of; `files` are
     those of pictures, by their keys."""
     terms = Terms(report is not None and page.name != GLOSSARY)
-    links = Links(page.name, report.homes if report else {})
-    values = {"here": page.name, "link": links, "terms": terms, "up": up, "files": files or {}}
+    homes = report.homes if report else {}
+    values = {"here": page.name, "link": Links(page.name, homes), "terms": terms, "up": up, "files": files or {}}
     show = shown_by("html", **values)
     about = {"title": title or (report.title if report else ""), "navigation": report.navigation if report else []}
     return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)
@@ -152,6 +149,9 @@ def small(page: Page, style: str, up: tuple[str, str]) -> str:
     values = {"here": page.name, "link": Links(page.name, {}), "terms": Terms(False)}
     show = shown_by("html", **values)
     return _environment("html").get_template("small.html.j2").render(page=page, show=show, style=style, up=up)
+
+
+STYLES = ("style.css.j2", "blocks.css.j2", "pictures.css.j2")
 
 
 def style() -> str:
@@ -183,39 +183,6 @@ def data(book: Book) -> str:
             (m.get("sass") or {}).pop("text", None)
         documents.append(document)
     return json.dumps(documents, separators=(",", ":"))
-
-
-class Pictures:
-    """Writes the pictures of pages as files: SVG and CSV of each, PNG of those a front page begins with or of all."""
-
-    def __init__(self, folder: Path, png: bool) -> None:
-        self.folder, self.png = folder / PICTURES, png
-        self.css = "\n".join(
-            (TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css.j2", "pictures.css.j2")
-        )
-        self.names: list[str] = []
-
-    def of(self, page: Page) -> dict[str, list[str]]:
-        """The files of the page's pictures by their keys, as the page links them."""
-        found: dict[str, list[str]] = {}
-        first = {figure.key for figure in figures_in(page.sections[:1])} if page.kind else set()
-        for figure in page.figures:
-            drawn, name = export.svg(figure, self.css), export.name_of(figure)
-            found[figure.key] = [self._put(f"{name}.svg", drawn.encode())]
-            if self.png or figure.key in first:
-                found[figure.key].append(self._put(f"{name}.png", lambda drawn=drawn: export.png(drawn)))
-            if figure.data:
-                found[figure.key].append(self._put(f"{name}.csv", export.table(figure).encode()))
-        return found
-
-    def _put(self, name: str, content: bytes | Callable[[], bytes]) -> str:
-        """A picture may be on several pages."""
-        where = f"{PICTURES}/{name}"
-        if where not in self.names:
-            self.folder.mkdir(exist_ok=True)
-            (self.folder / name).write_bytes(content if isinstance(content, bytes) else content())
-            self.names.append(where)
-        return where
 
 
 def write(book: Book, folder: Path, png: bool = False) -> Path:
@@ -263,10 +230,8 @@ class Written:
     homes: dict[str, str]
 
 
-def _write_files(
-    book: Book, folder: Path, png: bool, up: tuple[str, str] | None = None, siblings: Sequence[Sibling] = ()
-) -> Written:
-    report = Report(book, siblings)
+def _write_files(book: Book, folder: Path, png: bool = False, up: tuple[str, str] | None = None) -> Written:
+    report = Report(book)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -297,12 +262,12 @@ def _write_subject(index: int) -> Written:
     subjects, folder, up, png = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    alike = [s for s in subjects if s is not subject and s.gpu.get("name") == subject.gpu.get("name")]
-    siblings = [(s.book, column) for s in alike for column in s.book.columns]
-    return _write_files(subject.book, folder / subject.folder, png, up, siblings)
+    return _write_files(subject.book, folder / subject.folder, png, up)
 
 
-def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False) -> list[Written]:
+def write_reports(
+    subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False
+) -> list[Written]:
     """The report of each, in processes of their own where it takes long."""
     global _compared
     _compared = subjects, folder, up, png  # a forked process has it without being sent it
@@ -328,6 +293,5 @@ def _write_compared(subjects: Sequence[Subject], folder: Path, png: bool) -> lis
     (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
     pictures = Pictures(folder, png)
     for page in pages:
-        said = html(page, title=comparison.title, files=pictures.of(page))
-        (folder / page.name).write_text(said, encoding="utf-8")
+        (folder / page.name).write_text(html(page, title=comparison.title, files=pictures.of(page)), encoding="utf-8")
     return [*names, *pictures.names, "report.md", *(page.name for page in pages)]

@@ -309,7 +309,6 @@ class Section(Block):
     blocks: list[Block]
     intro: str = ""
     printed: bool = True
-    short: str = ""  # of the title, in a list of the page's sections
     form: ClassVar[str] = "section"
 
 

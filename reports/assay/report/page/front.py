@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main page: one GPU as measured, or the shape of the machine; and the parts of the report."""
+"""The main page: of one GPU as measured, of several the shape of each machine; then the parts of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..answer.surprises import Sibling
 from ..block.kinds import Block, Bullets, Chapter, Figures, Page, Paragraph, Section, Span, chapters, sentence
 from ..book.model import Book
 from . import environment, measured, overview
@@ -26,19 +23,19 @@ HOW = [
 ]
 
 
-def page(book: Book, title: str, parts: list[Chapter], siblings: Sequence[Sibling] = ()) -> Page:
-    """`parts` are the pages that it leads to, `siblings` other GPUs of the name. It is about one GPU where the book is."""
-    rest = Section("parts", "The parts of this report", [chapters(parts)])
+def page(book: Book, title: str, parts: list[Chapter]) -> Page:
+    """`parts` are the pages that it leads to."""
+    listed = Section("parts", "The parts of this report", [chapters(parts)])
     skip = ("#parts", "Skip to the parts")
     if column := measured.subject(book):
-        found = [*measured.sections(book, column, siblings), rest]
-        lead = measured.lead(book, column)
-        return Page(MAIN, "", f"{title}, as measured", lead, found, skip=skip, kind=measured.KIND)
-    found = [s for s in (shape(book), rest) if s]
-    return Page(MAIN, "", title, "", found, environment.head(book), skip=skip)
+        found = [*measured.first(book, column), listed, *measured.more(book, column), environment.machine(book)]
+        heading, lead = f"{title}, as measured", measured.lead(book, column)
+        return Page(MAIN, "", heading, lead, [s for s in found if s], skip=skip, kind=measured.KIND)
+    return Page(MAIN, "", title, "", [s for s in (shape(book), listed) if s], environment.head(book), skip=skip)
 
 
 def shape(book: Book) -> Section | None:
+    """Rooflines and where the peak went."""
     if not book.columns:
         return None
     drawn = overview.overview(book)

@@ -55,8 +55,8 @@ def _how(book: Book, column: Column) -> str:
     return f"{text.counted(cases, 'case')} measured{when}{with_what}, {processes}."
 
 
-def sections(book: Book, column: Column, siblings: Sequence[surprises.Sibling] = ()) -> list[Block]:
-    """The six numbers and the pictures, then what surprised."""
+def first(book: Book, column: Column, siblings: Sequence[surprises.Sibling] = ()) -> list[Block]:
+    """The six numbers and the pictures, then what surprised: what is printed."""
     drawn = [guard.made("The picture", make, lambda said: said) for make in _pictures(book, column)]
     figures = Figures([found for found in drawn if isinstance(found, Figure)])
     strange = [found for found in drawn if found and not isinstance(found, Figure)]
@@ -67,6 +67,12 @@ def sections(book: Book, column: Column, siblings: Sequence[surprises.Sibling] =
             "Found by rule: figures far from their limit, from what others published, and from GPUs of the same name."
         )
         blocks.append(Section("surprises", "What surprised", [Lines(lines)], intro))
+    return blocks
+
+
+def more(book: Book, column: Column) -> list[Block]:
+    """The pictures of the other state, and how far processes differ."""
+    blocks: list[Block] = []
     others = [state for state in STATES if state != state_of(book, column)]
     if drawn := overview.overview(book, others):
         said = f"The same {others[0]}"
