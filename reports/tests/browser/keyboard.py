@@ -37,6 +37,8 @@ def walk(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = {"out_of_order": page.evaluate(TAB_OUT_OF_ORDER), "stops": []}
     for _ in range(TABS):
         page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break  # behind the last stop of a short page
         found["stops"].append(page.evaluate(FOCUSED))
     page.evaluate("document.querySelector('a').focus()")
     page.keyboard.press("Enter")

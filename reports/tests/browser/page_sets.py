@@ -52,6 +52,6 @@ SETS = {
     "report": ("site", lambda site: sorted((site / "gpus/h200").glob("*.html"))),
     "other report": ("site", lambda site: parts(site / "gpus/h100")),
     "comparison": ("site", lambda site: sorted(site.glob("compare/*/*.html"))),
-    "site": ("site", lambda site: [*sorted(site.glob("*.html")), min(site.glob("m/*.html"))]),
+    "site": ("site", lambda site: sorted(site.glob("*.html"))),
     "documents": ("documents", lambda folder: sorted([*folder.glob("*.html"), *folder.glob("*.svg")])),
 }

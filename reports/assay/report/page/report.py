@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import family
 from ..answer.findings import Answer
 from ..answer.questions import Part
-from ..answer.surprises import Sibling
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
 from ..book import identity, interval
 from ..book.model import Book
@@ -57,7 +56,7 @@ class Report:
         found = {p.key: answered for p, answered in answers(self.book, sections.evidence(made))}
         self.of_parts = [self._part(one, found.get(one.key, []), made) for one in self.shown]
         chapters = [part.chapter(one, found.get(one.key, []), one in self.shown) for one in self.parts]
-        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings)
+        main = front.page(self.book, self.title, [c for c in chapters if c])
         for page in [*self.of_parts, *self.others, main]:
             for anchor in anchors(page.sections):
                 self.homes.setdefault(anchor, page.name)
