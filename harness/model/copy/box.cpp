@@ -170,7 +170,7 @@ std::uint32_t transaction_bytes(const TensorMap& map, const TensorCopy& copy) {
   if (is_im2col(copy.mode)) rows = map.pixels;
   if (copy.mode == CopyMode::im2col_w) rows += copy.offsets[0];
   if (copy.mode == CopyMode::im2col_w_128) rows = 4 * (32 + copy.offsets[0]);
-  return static_cast<std::uint32_t>(rows * p.count * p.bits_shared / 8);
+  return static_cast<std::uint32_t>(rows * p.count * p.bits_global / 8);
 }
 
 std::uint64_t fill_bits(const TensorMap& map) {

@@ -57,35 +57,33 @@ struct Piece {
 // Throws Violation for what the manuals forbid of the map, the instruction and its operands.
 void check(const TensorMap& map, const TensorCopy& copy);
 
-// Bytes of a load that complete_tx counts: the whole box, what lies outside the tensor included. Of
-// padded types unspecified: here the gaps count.
+// Bytes of a load that complete_tx counts: the whole box, what lies outside the tensor included.
+// Whether the gaps of padded types count is unspecified; here they do not, as CUTLASS's kernels
+// expect.
 std::uint32_t transaction_bytes(const TensorMap& map, const TensorCopy& copy);
 
 // What an element outside becomes, in its type's bits: zero, or the special NaN of
 // FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA, whose bits are unspecified: here all but the sign are set.
 std::uint64_t fill_bits(const TensorMap& map);
 
+// The bits of an address that a swizzle turns over: those of the mask where the bits `shift` above
+// them are set.
+struct SwizzleBits {
+  std::uint32_t shift, mask;
+};
+constexpr SwizzleBits swizzle_bits(MapSwizzle swizzle) {
+  constexpr SwizzleBits kBits[] = {{0, 0},    {3, 0x10}, {3, 0x30}, {3, 0x70},
+                                   {2, 0x60}, {2, 0x60}, {1, 0x40}};
+  return kBits[static_cast<int>(swizzle)];
+}
+
 // Where the byte at this address lies after the swizzle. The pattern is one of addresses, not of
 // the box. Of bytes128_atoms32_flip8 the manual says that every alternate line of 128 bytes is
 // flipped: here the odd ones.
 constexpr std::uint32_t swizzle_address(MapSwizzle swizzle, std::uint32_t address) {
-  switch (swizzle) {
-    case MapSwizzle::bytes32:
-      return address ^ (address >> 3 & 0x10);
-    case MapSwizzle::bytes64:
-      return address ^ (address >> 3 & 0x30);
-    case MapSwizzle::bytes128:
-      return address ^ (address >> 3 & 0x70);
-    case MapSwizzle::bytes128_atoms32:
-      return address ^ (address >> 2 & 0x60);
-    case MapSwizzle::bytes128_atoms32_flip8:
-      return address ^ (address >> 2 & 0x60) ^ (address >> 4 & 0x08);
-    case MapSwizzle::bytes128_atoms64:
-      return address ^ (address >> 1 & 0x40);
-    case MapSwizzle::none:
-      break;
-  }
-  return address;
+  const SwizzleBits bits = swizzle_bits(swizzle);
+  const bool flips = swizzle == MapSwizzle::bytes128_atoms32_flip8;
+  return address ^ (address >> bits.shift & bits.mask) ^ (flips ? address >> 4 & 0x08 : 0);
 }
 
 // A copy worked out: rows and what each holds.
@@ -184,7 +182,9 @@ template <class Visit>
 void for_each_piece(const TensorMap& map, const TensorCopy& copy, Visit&& visit) {
   const BoxPlan p = plan(map, copy);
   const bool swizzled = map.swizzle != MapSwizzle::none;
-  const std::uint32_t unit = map.swizzle == MapSwizzle::bytes128_atoms32_flip8 ? 8 : 16;
+  const SwizzleBits bits = swizzle_bits(map.swizzle);
+  const bool flips = map.swizzle == MapSwizzle::bytes128_atoms32_flip8;  // not stored: no pack6
+  const std::uint32_t unit = flips ? 8 : 16, flip = flips ? 8 : 0;
   Piece pending{0, 0, 0, PieceKind::gap};
   const auto emit = [&](std::uint32_t at, std::uint32_t bytes, std::uint64_t global,
                         PieceKind kind) {
@@ -201,9 +201,8 @@ void for_each_piece(const TensorMap& map, const TensorCopy& copy, Visit&& visit)
       return;
     }
     while (bytes > 0) {
-      const std::uint32_t whole = kind == PieceKind::pack6 ? bytes : unit - at % unit;
-      const std::uint32_t part = std::min(bytes, whole);
-      visit(Piece{swizzle_address(map.swizzle, at), part, global, kind});
+      const std::uint32_t part = std::min(bytes, unit - at % unit);
+      visit(Piece{at ^ (at >> bits.shift & bits.mask) ^ (at >> 4 & flip), part, global, kind});
       at += part;
       bytes -= part;
       if (kind == PieceKind::copy) global += part;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/model/tensor_memory/cell.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/model/tensor_memory/cell.hpp"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
 
 namespace assay::model {

@@ -97,6 +97,12 @@ constexpr PackedCell a_cell(const MmaShape& s, int row, int k, int bits, int cop
   return {{row / rows, lane, k * bits / 32}, k * bits % 32};
 }
 
+// Where the scales begin. CUTLASS leaves the scale id in the two upper bits of the addresses that
+// it gives to the MMA, which no lane has; the id that counts is the instruction descriptor's.
+constexpr TensorCell scale_address(std::uint32_t address) {
+  return tensor_cell(address & 0x3fffffff);
+}
+
 // A row's or a column's block scale, a byte: of A for the CTA's own rows, of B for all columns of
 // D. The 32 lanes of every warp hold the same (9.7.16.10.7), but for B in layout B, where the lower
 // 64 lanes need the scales of the lower half of the columns and the upper ones those of the upper
@@ -116,7 +122,7 @@ constexpr PackedCell scale_b_cell(const MmaShape& s, ptx::ScaleVector vector, in
 
 // Metadata of a sparse A: `k` counts the elements of the row as if it were dense; each group of 4
 // (f16 and the 8-bit kinds), 2 (tf32) or 8 (4-bit kinds) of them has a nibble: two 2-bit indices.
-// The place of a group's nibble for M = 128 or 256 and the sparsity selector 0; for others
+// The place of a group's nibble for M = 128 or 256, behind metadata_address(); for others
 // unspecified.
 enum class MetadataWidth : std::uint8_t { tf32, f16, bits8, bits4 };
 constexpr PackedCell metadata_cell(MetadataWidth width, int row, int k) {
@@ -132,6 +138,16 @@ constexpr PackedCell metadata_cell(MetadataWidth width, int row, int k) {
       break;
   }
   return {{cta, r, k / 64}, k % 64 / 8 * 4};
+}
+
+// Where the metadata begin. The sparsity selector of kind::f16 and tf32 names a column; the
+// manual's figures show which. CUTLASS takes the lowest bit of the column out of the address and
+// gives it as selector: it is the column of an aligned pair. Selectors 2 and 3 are unspecified.
+constexpr TensorCell metadata_address(std::uint32_t address, int selector) {
+  if (selector < 0 || selector > 1)
+    throw std::invalid_argument("what sparsity selectors 2 and 3 select is unspecified");
+  const TensorCell first = tensor_cell(address);
+  return {.lane = first.lane, .column = first.column / 2 * 2 + selector};
 }
 
 }  // namespace assay::model

@@ -70,7 +70,7 @@ std::int32_t random_column(Random& random, const TensorMap& map) {
 
 TEST(ModelBox, TilesAreWhatTheManualSays) {
   Random random;
-  for (int run = 0; run < 400; ++run) {
+  for (int run = 0; run < 150; ++run) {
     TensorMap map = random_map(random, 1);
     TensorCopy copy{.dimensions = map.rank,
                     .shared = static_cast<std::uint32_t>(random(0, 16)) * 128};
@@ -84,7 +84,7 @@ TEST(ModelBox, TilesAreWhatTheManualSays) {
     ASSERT_NO_THROW(check(map, copy));
     const auto rows = tile_rows(map, copy);
     ASSERT_EQ(moved(map, copy), reference(map, copy, rows, map.box[0])) << run;
-    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.box[0] * shared_bits(map.type) / 8);
+    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.box[0] * global_bits(map.type) / 8);
   }
 }
 
@@ -109,7 +109,7 @@ TEST(ModelBox, Gather4TakesTheRowsThatItIsTold) {
 
 TEST(ModelBox, Im2colWalksWithinTheCorners) {
   Random random;
-  for (int run = 0; run < 400; ++run) {
+  for (int run = 0; run < 150; ++run) {
     TensorMap map = random_map(random, 3);
     map.mode = MapMode::im2col;
     map.channels = random_row(random, map);
@@ -131,14 +131,14 @@ TEST(ModelBox, Im2colWalksWithinTheCorners) {
     for (Coordinates& row : rows)
       for (int i = 0; i < map.rank - 2; ++i) row[static_cast<std::size_t>(i)] += copy.offsets[i];
     ASSERT_EQ(moved(map, copy), reference(map, copy, rows, map.channels)) << run;
-    EXPECT_EQ(transaction_bytes(map, copy), map.pixels * map.channels * shared_bits(map.type) / 8);
+    EXPECT_EQ(transaction_bytes(map, copy), map.pixels * map.channels * global_bits(map.type) / 8);
   }
 }
 
 // 5.5.5: columns only, then the next image; a halo at the end, or behind every 32 pixels of 128.
 TEST(ModelBox, WideIm2colKeepsTheRow) {
   Random random;
-  for (int run = 0; run < 200; ++run) {
+  for (int run = 0; run < 100; ++run) {
     TensorMap map = random_map(random, 3);
     map.mode = MapMode::im2col;
     map.swizzle = MapSwizzle::bytes128;
@@ -164,7 +164,7 @@ TEST(ModelBox, WideIm2colKeepsTheRow) {
     for (std::uint32_t first = 0; first < (blocks ? 128u : 1u); first += 32)
       for (std::uint32_t i = 0; i < block + copy.offsets[0]; ++i) rows.push_back(all[first + i]);
     ASSERT_EQ(moved(map, copy), reference(map, copy, rows, map.channels)) << run;
-    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.channels * shared_bits(map.type) / 8);
+    EXPECT_EQ(transaction_bytes(map, copy), rows.size() * map.channels * global_bits(map.type) / 8);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "harness/model/tensor_memory/cell.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model {

@@ -96,6 +96,10 @@ TEST(ModelMmaLayout, ScalesAreInEveryQuarter) {
   }
 }
 
+TEST(ModelMmaLayout, ScaleAddressesMayHoldTheScaleId) {
+  EXPECT_EQ(scale_address(0xc0200010), (TensorCell{32, 16}));
+}
+
 TEST(ModelMmaLayout, ScalesOfBInLayoutBLieWithTheirColumns) {
   const MmaShape s{.m = 128, .n = 256, .ctas = 2};
   for (int column = 0; column < s.n; ++column) {
@@ -106,6 +110,12 @@ TEST(ModelMmaLayout, ScalesOfBInLayoutBLieWithTheirColumns) {
     }
   }
   EXPECT_THROW(scale_b_cell(s, ptx::ScaleVector::x1, 0, 0, 0, 2), std::invalid_argument);
+}
+
+TEST(ModelMmaLayout, TheSelectorNamesAColumnOfAPair) {
+  EXPECT_EQ(metadata_address(0x00200011, 1), (TensorCell{32, 17}));
+  EXPECT_EQ(metadata_address(0x00200011, 0), (TensorCell{32, 16}));
+  EXPECT_THROW(metadata_address(0, 2), std::invalid_argument);
 }
 
 // 9.7.16.10.8.4: each nibble has a place of its own, and they fill their columns.
