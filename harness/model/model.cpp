@@ -88,6 +88,7 @@ std::string to_text(const Finding& f) {
       out << p.file << ":" << p.line;
     else
       out << "PTX line " << p.ptx_line;
+    for (const Place::Call& c : p.callers) out << ", called at " << c.file << ":" << c.line;
     out << ", CTA " << p.cta[0] << "," << p.cta[1] << "," << p.cta[2] << " warp " << p.warp
         << " lane " << p.lane << " (thread " << p.thread << ")";
     if (!p.instruction.empty()) out << ", " << p.instruction;
