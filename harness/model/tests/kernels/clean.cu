@@ -98,6 +98,7 @@ extern "C" __global__ void ping_pong(const float* in, float* out, int turns) {
   const int group = static_cast<int>(threadIdx.x) / kThreads,
             thread = static_cast<int>(threadIdx.x) % kThreads;
   if (group == 1) named_barrier_arrive(1, 2 * kThreads);
+#pragma unroll 1
   for (int i = group; i < turns; i += 2) {
     named_barrier_sync(1 + group, 2 * kThreads);
     if (thread == 0) bulk_wait_read<0>();
