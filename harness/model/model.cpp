@@ -72,6 +72,10 @@ const Function& Gpu::function(const std::string& name) const {
   return *found->second;
 }
 
+std::vector<std::string> Gpu::unknown(const std::string& kernel) const {
+  return unknown_instructions(module_, function(kernel), symbols_);
+}
+
 Outcome Gpu::launch(const std::string& kernel, const Shape& shape, const Arguments& arguments,
                     const Options& options) {
   auto& program = programs_[kernel];

@@ -153,8 +153,9 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
   // Is it order that lacks, or only the proxy fence?
   const bool proxy = actor.asynchronous && (!other_async || is_generic(other.epoch.component)) &&
                      (actor.knows->all.covers(other.epoch) || other.thread == actor.thread);
-  const bool late = proxy && other_writes && !other_async && actor.knows->async_shared.covers(
-                        other.epoch) && late_fence(other, actor, where);
+  const bool late = proxy && other_writes && !other_async &&
+                    actor.knows->async_shared.covers(other.epoch) &&
+                    late_fence(other, actor, where);
   const Place here = place_of(actor.thread, actor.site), there = place_of(other.thread, other.site);
   std::string place = where.shared ? "shared memory at offset " + hex(where.at)
                                    : "'" + (where.array ? where.array->name : "memory") +
@@ -213,8 +214,7 @@ void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) 
                  " is read and was never written",
              place_of(actor.thread, actor.site), nullptr);
     }
-    if (!said && !ordered(cell.write, actor, where, true) &&
-        !(actor.strong && cell.write.strong)) {
+    if (!said && !ordered(cell.write, actor, where, true) && !(actor.strong && cell.write.strong)) {
       said = true;
       Where at = where;
       at.at += i;
@@ -259,8 +259,8 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
              place_of(actor.thread, actor.site), nullptr,
              "mbarrier.inval before its memory is used for something else");
     }
-    if (!said && !ordered(cell.write, actor, where, true) &&
-        !(actor.strong && cell.write.strong) && !same_instruction(cell.write)) {
+    if (!said && !ordered(cell.write, actor, where, true) && !(actor.strong && cell.write.strong) &&
+        !same_instruction(cell.write)) {
       said = true;
       race(rule, at, actor, true, cell.write, true);
     }

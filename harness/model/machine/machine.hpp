@@ -169,8 +169,8 @@ struct Mbarrier {
   bool init_fenced = false;
   Epoch init;
   std::uint32_t init_site = 0, init_thread = 0;
-  Knowledge gathering;  // of the phase that runs
-  Knowledge finished;   // of the phase before it
+  Knowledge gathering;                               // of the phase that runs
+  Knowledge finished;                                // of the phase before it
   std::uint32_t expect_site = 0, expect_thread = 0;  // who last announced bytes
   bool announced = false;
   struct Waiter {

@@ -383,10 +383,9 @@ void Run::report_bytes_left(const Cta& cta) {
     Place at{.kernel = program_.function->name, .cta = cta.at, .cta_rank = cta.rank};
     if (b.announced) at = place_of(b.expect_thread, b.expect_site);
     report("mbarrier.tx_left",
-           b.bytes > 0 ? std::to_string(b.bytes) +
-                             " bytes that the mbarrier was told to expect never came"
-                       : std::to_string(-b.bytes) +
-                             " bytes came that the mbarrier was not told to expect",
+           b.bytes > 0
+               ? std::to_string(b.bytes) + " bytes that the mbarrier was told to expect never came"
+               : std::to_string(-b.bytes) + " bytes came that the mbarrier was not told to expect",
            at, nullptr, "let expect_tx announce the bytes of all copies of the phase");
   }
 }

@@ -92,9 +92,7 @@ class Run {
   Actor issuer(Warp& warp, int lane, Epoch epoch, const char* doing);
   Component new_component() { return next_component_++ | kAsynchronous; }
   // A strand of asynchronous accesses that are ordinary ones nevertheless: cp.async.
-  Component new_generic_component() {
-    return *generic_strands_.insert(new_component()).first;
-  }
+  Component new_generic_component() { return *generic_strands_.insert(new_component()).first; }
 
   // Passes what a lane knows on to `to`, and begins a new epoch of the lane.
   void release(Warp& warp, int lane, Knowledge& to);

@@ -123,8 +123,8 @@ inline const std::vector<Clean>& clean_kernels() {
        product(64, 8, 80)},
       {{"wgmma_ring",
         threads(1, 160),
-        {"bf16[64x192]", "bf16[64x192]", "f32[4096]=none", "s32:3", "map(0, box=64x64, swizzle=128)",
-         "map(1, box=64x64, swizzle=128)"}},
+        {"bf16[64x192]", "bf16[64x192]", "f32[4096]=none", "s32:3",
+         "map(0, box=64x64, swizzle=128)", "map(1, box=64x64, swizzle=128)"}},
        product(64, 64, 192)},
   };
   return all;

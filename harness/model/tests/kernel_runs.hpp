@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels in kernels/, as PTX that the build made of them, and launches of them under many seeds.
+// The kernels in kernels/, as PTX that the build made of them, and launches of them under many
+// seeds.
 #pragma once
 #include <cstdint>
 #include <fstream>
@@ -36,7 +37,9 @@ struct KernelRun {
 };
 
 // The kernel's own line of a place, also of what is inlined there.
-inline int line_in_kernel(const Place& p) { return p.callers.empty() ? p.line : p.callers.back().line; }
+inline int line_in_kernel(const Place& p) {
+  return p.callers.empty() ? p.line : p.callers.back().line;
+}
 
 inline Outcome run_seed(Gpu& gpu, const std::string& kernel, const KernelRun& run,
                         std::uint64_t seed) {

@@ -15,8 +15,8 @@ constexpr const char* kGemmCase = "kernels/gemm/bf16/m300n248k320/nt";
 // The text with the edit made in the kernel of that name; an empty one if it does not fit.
 std::string edited(const std::string& ptx, const std::string& kernel, const Edit& edit) {
   auto begin = ptx.find(".entry ");
-  while (begin != ptx.npos && ptx.substr(begin, ptx.find('(', begin) - begin).find(kernel) ==
-                                  std::string::npos)
+  while (begin != ptx.npos &&
+         ptx.substr(begin, ptx.find('(', begin) - begin).find(kernel) == std::string::npos)
     begin = ptx.find(".entry ", begin + 1);
   if (begin == ptx.npos) return {};
   const auto end = std::min(ptx.find(".entry ", begin + 1), ptx.size());

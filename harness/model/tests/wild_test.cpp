@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bugs of published kernels, made again (kernels/wild_*.cu): each is found and named at its line, and
-// what mended it is clean.
+// Bugs of published kernels, made again (kernels/wild_*.cu): each is found and named at its line,
+// and what mended it is clean.
 #include <gtest/gtest.h>
 
 #include "harness/model/tests/kernel_runs.hpp"
@@ -38,8 +38,7 @@ const std::vector<Wild>& wild() {
       {"wild_barriers", {"vllm_26026", kOne, {"s32[4]=zero", "f32[128]=none", "s32:4"}}},
       {"wild_barriers", {"tilelang_2566", kOne, {"f32[128]", "f32[128]=none"}}},
       {"wild_barriers", {"tilelang_2634", kOne, {"f32[4096]=none"}}},
-      {"wild_barriers",
-       {"tilelang_2613", {.block = {256, 1, 1}}, {"f32[8192]=none"}}},
+      {"wild_barriers", {"tilelang_2613", {.block = {256, 1, 1}}, {"f32[8192]=none"}}},
       {"wild_barriers", {"triton_9413", kTwo, {"f32[256]=none"}}},
       {"wild_barriers", {"triton_2292", kTwo, {"f32[1024]=none"}}},
   };

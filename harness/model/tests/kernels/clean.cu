@@ -116,7 +116,8 @@ extern "C" __global__ void ping_pong(const float* in, float* out, int turns) {
 }
 
 // Partial sums to the first CTA of the cluster, by st.async and by remote arrivals.
-extern "C" __global__ void __cluster_dims__(4, 1, 1) cluster_reduction(const float* in, float* out) {
+extern "C" __global__ void __cluster_dims__(4, 1, 1)
+    cluster_reduction(const float* in, float* out) {
   __shared__ alignas(16) float partial[4][kThreads][4];
   __shared__ Mbarrier came, read;
   make_barriers(&came, 1, 1);
@@ -133,8 +134,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) cluster_reduction(const flo
     if (threadIdx.x == 0) mbarrier_arrive_expect_tx(&came, 3 * kThreads * 16);
     mbarrier_wait_parity(&came, 0);
     mbarrier_wait_parity(&read, 0);
-    out[threadIdx.x] = mine + partial[1][threadIdx.x][0] + partial[2][threadIdx.x][0] +
-                       partial[3][threadIdx.x][0];
+    out[threadIdx.x] =
+        mine + partial[1][threadIdx.x][0] + partial[2][threadIdx.x][0] + partial[3][threadIdx.x][0];
   }
   cluster_sync();
 }
@@ -223,7 +224,8 @@ extern "C" __global__ void cp_async_mma(const std::uint16_t* a, const std::uint1
     if (step * kDepth < k) {
       const int stage = step % kStages, row = thread / 2, column = thread % 2 * 8;
       cp_async<16>(&a_stages[stage][row][column], a + row * k + step * kDepth + column);
-      if (row < 8) cp_async<16>(&b_stages[stage][row][column], b + row * k + step * kDepth + column);
+      if (row < 8)
+        cp_async<16>(&b_stages[stage][row][column], b + row * k + step * kDepth + column);
     }
     cp_async_commit();
   };
@@ -237,14 +239,8 @@ extern "C" __global__ void cp_async_mma(const std::uint16_t* a, const std::uint1
     const int stage = step % kStages;
     std::uint32_t fa[4], fb[2];
     ldmatrix_x4(fa, shared_address(&a_stages[stage][warp * 16 + lane % 16][lane / 16 * 8]));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(fb[0]), "=r"(fb[1])
-                 : "r"(shared_address(&b_stages[stage][lane % 8][lane / 8 % 2 * 8])));
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]));
+    ldmatrix_x2(fb, shared_address(&b_stages[stage][lane % 8][lane / 8 % 2 * 8]));
+    mma_m16n8k16_bf16(c, fa, fb);
   }
   for (int i = 0; i < 4; ++i)
     d[(warp * 16 + lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = c[i];

@@ -102,14 +102,15 @@ __global__ void tilelang_2566(const float* in, float* out) {
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
-// A 64 x 64 operand of bf16 under the 128-byte swizzle: every element is one, so that its place does
-// not matter.
+// A 64 x 64 operand of bf16 under the 128-byte swizzle: every element is one, so that its place
+// does not matter.
 __device__ void fill_with_ones(std::uint32_t* operand) {
   for (int i = static_cast<int>(threadIdx.x); i < 64 * 32; i += static_cast<int>(blockDim.x))
     operand[i] = 0x3f803f80;
 }
 
-// tile-ai/tilelang issue 2634: operands written by ordinary stores, no proxy fence before the wgmma.
+// tile-ai/tilelang issue 2634: operands written by ordinary stores, no proxy fence before the
+// wgmma.
 template <bool kMended>
 __global__ void tilelang_2634(float* out) {
   __shared__ alignas(1024) std::uint32_t a[64 * 32];
@@ -120,8 +121,9 @@ __global__ void tilelang_2634(float* out) {
   __syncthreads();
   float d[32];
   wgmma_fence();
-  wgmma_bf16(d, encode_k_major_128b(shared_address(a)), encode_k_major_128b(shared_address(b)),  // <- proxy.shared
-             false);
+  const std::uint64_t of_a = encode_k_major_128b(shared_address(a));
+  const std::uint64_t of_b = encode_k_major_128b(shared_address(b));
+  wgmma_bf16(d, of_a, of_b, false);  // <- proxy.shared
   wgmma_commit();
   wgmma_wait<0>();
   for (int i = 0; i < 32; ++i) out[threadIdx.x * 32 + i] = d[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bugs that were found in published kernels, made again as small kernels: copies and the fences
-// between proxies. Each is there as it was reported and mended. The line that the model must name is
-// marked with the rule it must name it by.
+// between proxies. Each is there as it was reported and mended. The line that the model must name
+// is marked with the rule it must name it by.
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/fence.cuh"
@@ -95,7 +95,8 @@ __global__ void flashkda_24_empty(const float* in, float* out, int turns) {
   }
 }
 
-// MoonshotAI/FlashKDA pull request 25: the copy counts on a barrier whose making no fence showed it.
+// MoonshotAI/FlashKDA pull request 25: the copy counts on a barrier whose making no fence showed
+// it.
 template <bool kMended>
 __global__ void flashkda_25(const float* in, float* out) {
   __shared__ alignas(16) float tile[kThreads];
@@ -147,9 +148,10 @@ __global__ void deepep_660(const float* in, float* out, int turns) {
     fence_mbarrier_init();
     for (int i = 0; i < turns; ++i) {
       const int stage = i % kStages;
-      bulk_wait_read < kMended ? kStages - 1 : kStages > ();
+      bulk_wait_read<kMended ? kStages - 1 : kStages>();
       mbarrier_arrive_expect_tx(&full[stage], kBytes);
-      bulk_load(tile[stage], in + i * kThreads, kBytes, &full[stage]);  // <- async.overwritten_while_read
+      const float* from = in + i * kThreads;
+      bulk_load(tile[stage], from, kBytes, &full[stage]);  // <- async.overwritten_while_read
       mbarrier_wait_parity(&full[stage], i / kStages & 1);
       bulk_store(out + i * kThreads, tile[stage], kBytes);
       bulk_commit();
@@ -173,8 +175,8 @@ __global__ void torchao_4278(const float* in, float* out) {
   }
 }
 
-// deepseek-ai/DeepGEMM pull request 343: a tensor map in global memory is changed while a copy by it
-// is under way.
+// deepseek-ai/DeepGEMM pull request 343: a tensor map in global memory is changed while a copy by
+// it is under way.
 template <bool kMended>
 __global__ void deepgemm_343(const float*, CUtensorMap* map, float* out,
                              const __grid_constant__ CUtensorMap first,
@@ -221,7 +223,8 @@ __global__ void mkernel_18(const float* in, float* out, int tasks, int steps) {
       if (threadIdx.x == 0) {
         if (k == (kMended ? 0 : kStages - 1)) bulk_wait_read<0>();
         mbarrier_arrive_expect_tx(&full[stage], kBytes);
-        bulk_load(ring[stage], in + turn * kThreads, kBytes, &full[stage]);  // <- async.overwritten_while_read
+        const float* from = in + turn * kThreads;
+        bulk_load(ring[stage], from, kBytes, &full[stage]);  // <- async.overwritten_while_read
       }
       mbarrier_wait_parity(&full[stage], turn / kStages & 1);
       sum += ring[stage][threadIdx.x];
@@ -279,8 +282,8 @@ template __global__ void deepgemm_343<false>(const float*, CUtensorMap*, float*,
                                              const __grid_constant__ CUtensorMap,
                                              const __grid_constant__ CUtensorMap);
 template __global__ void deepgemm_343<true>(const float*, CUtensorMap*, float*,
-                                             const __grid_constant__ CUtensorMap,
-                                             const __grid_constant__ CUtensorMap);
+                                            const __grid_constant__ CUtensorMap,
+                                            const __grid_constant__ CUtensorMap);
 template __global__ void mkernel_18<false>(const float*, float*, int, int);
 template __global__ void mkernel_18<true>(const float*, float*, int, int);
 template __global__ void fuser_5448<false>(const float*, float*, int);
