@@ -15,10 +15,10 @@ namespace {
 std::set<std::string> functions_of_ptx() {
   std::set<std::string> names;
   const re2::RE2 definition(R"(__device__ inline [^;{(]*?\b(\w+)\()");
-  for (const auto& file :
-       std::filesystem::directory_iterator(std::string(ASSAY_SOURCE_DIR) + "/harness/ptx")) {
+  for (const auto& file : std::filesystem::directory_iterator(
+           std::filesystem::path(ASSAY_SOURCE_DIR) / "harness/ptx")) {
     if (file.path().extension() != ".cuh") continue;
-    const std::string text = text_of(file.path().string());
+    const std::string text = text_of(file.path());
     re2::StringPiece rest(text);
     for (std::string name; re2::RE2::FindAndConsume(&rest, definition, &name);) names.insert(name);
   }
@@ -29,9 +29,9 @@ TEST(Coverage, EveryFunctionOfThePtxFolderIsTried) {
   const auto names = functions_of_ptx();
   EXPECT_GT(names.size(), 100u);
   std::string text;
-  for (const auto& file : std::filesystem::directory_iterator(std::string(ASSAY_SOURCE_DIR) +
-                                                              "/harness/model/tests/kernels"))
-    if (file.path().extension() == ".cu") text += text_of(file.path().string());
+  for (const auto& file : std::filesystem::directory_iterator(
+           std::filesystem::path(ASSAY_SOURCE_DIR) / "harness/model/tests/kernels"))
+    if (file.path().extension() == ".cu") text += text_of(file.path());
   for (const std::string& name : names)
     EXPECT_TRUE(re2::RE2::PartialMatch(text, "\\b" + name + "(<[^;(]*>)?\\("))
         << name
@@ -52,12 +52,12 @@ std::set<std::string> rules_of_sources() {
   std::set<std::string> rules;
   const re2::RE2 named(
       R"re((?:report|Violation|require|check|throw_if|refuse)\(\s*(?:[^"();]*,\s*)?"([a-z0-9_]+\.[a-z0-9_]+)")re");
-  const re2::RE2 chosen(R"re("((?:async|proxy|race|memory|warp|barrier)\.[a-z_]+)")re");
-  const std::filesystem::path root = std::string(ASSAY_SOURCE_DIR) + "/harness/model";
+  const re2::RE2 chosen(R"re("((?:async|proxy|race|memory|warp)\.[a-z_]+)")re");
+  const std::filesystem::path root = std::filesystem::path(ASSAY_SOURCE_DIR) / "harness/model";
   for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
     const std::string path = file.path().string();
     if (path.find("/tests/") != path.npos || !file.is_regular_file()) continue;
-    const std::string text = text_of(path);
+    const std::string text = text_of(file.path());
     for (const re2::RE2* pattern : {&named, &chosen}) {
       re2::StringPiece rest(text);
       for (std::string rule; re2::RE2::FindAndConsume(&rest, *pattern, &rule);) rules.insert(rule);
@@ -67,7 +67,7 @@ std::set<std::string> rules_of_sources() {
 }
 
 TEST(Coverage, EveryRuleIsDocumented) {
-  const std::string text = text_of(std::string(ASSAY_SOURCE_DIR) + "/docs/model.md");
+  const std::string text = text_of(std::filesystem::path(ASSAY_SOURCE_DIR) / "docs/model.md");
   const auto rules = rules_of_sources();
   EXPECT_GT(rules.size(), 60u);
   for (const std::string& rule : rules) {

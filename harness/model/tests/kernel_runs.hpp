@@ -3,9 +3,9 @@
 // seeds.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,18 +15,19 @@
 
 namespace assay::model {
 
-inline std::string text_of(const std::string& path) {
+inline std::string text_of(const std::filesystem::path& path) {
   std::ifstream in(path);
-  if (!in) throw std::runtime_error(path + " cannot be read");
+  if (!in) throw std::runtime_error(path.string() + " cannot be read");
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 // "wild_copies": harness/model/tests/kernels/wild_copies.cu, compiled for sm_90a.
 inline std::string ptx_of_file(const std::string& name) {
-  return text_of(std::string(ASSAY_MODEL_KERNELS) + "/" + name + ".ptx");
+  return text_of(std::filesystem::path(ASSAY_MODEL_KERNELS) / (name + ".ptx"));
 }
 inline std::string source_of_file(const std::string& name) {
-  return text_of(std::string(ASSAY_SOURCE_DIR) + "/harness/model/tests/kernels/" + name + ".cu");
+  return text_of(std::filesystem::path(ASSAY_SOURCE_DIR) / "harness/model/tests/kernels" /
+                 (name + ".cu"));
 }
 
 // A kernel and how to launch it. `arguments` as parse_arguments() takes them.

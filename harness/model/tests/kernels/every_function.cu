@@ -161,20 +161,19 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
   bulk_wait<0>();
 }
 
-template <int kCount>
-__device__ void multiply(float* out, std::uint64_t a, std::uint64_t b) {
-  float d[kCount];
+extern "C" __global__ void matrix_functions(float* out, std::uint64_t a, std::uint64_t b) {
+  float d32[32], d64[64], d96[96], d128[128];
   wgmma_fence();
-  wgmma_bf16(d, a, b, false);  // wgmma_m64n64k16_bf16() and its kin
+  wgmma_m64n64k16_bf16(d32, a, b, false);
+  wgmma_m64n128k16_bf16(d64, a, b, false);
+  wgmma_m64n192k16_bf16(d96, a, b, false);
   wgmma_commit();
   wgmma_wait<0>();
-  wgmma_pin(d);
-  for (int i = 0; i < kCount; ++i) out[i] = d[i];
-}
-
-extern "C" __global__ void matrix_functions(float* out, std::uint64_t a, std::uint64_t b) {
-  multiply<32>(out, a, b);
-  multiply<64>(out, a, b);
-  multiply<96>(out, a, b);
-  multiply<128>(out, a, b);
+  for (int i = 0; i < 32; ++i) out[i] = d32[i] + d64[i] + d96[i];
+  wgmma_m64n256k16_bf16(d128, a, b, false);
+  wgmma_bf16(d128, a, b, true);  // one of the four
+  wgmma_commit();
+  wgmma_wait<0>();
+  wgmma_pin(d128);
+  for (int i = 0; i < 128; ++i) out[i] = d128[i];
 }
