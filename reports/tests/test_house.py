@@ -12,7 +12,7 @@ from assay import report
 
 ROOT = Path(assay.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if "__pycache__" not in path.parts)
-ORDER = re.search(r"^ +(files(?: <- \w+)+)$", report.__doc__, re.MULTILINE)[1].split(" <- ")
+ORDER = re.split(r"\s+<- ", re.search(r"^ +(files(?:\s+<- \w+)+)$", report.__doc__, re.MULTILINE)[1])
 
 
 def dotted(path):

@@ -3,7 +3,8 @@
 
 Each room knows those before it, and none after it:
 
-    files <- book <- answer <- draw <- block <- family <- said <- page <- compare <- site <- documents <- __main__ <- collection
+    files <- book <- answer <- draw <- block <- family <- said <- page <- compare <- picture_files <- site <- documents
+          <- __main__ <- collection
 
 files   the result files, as objects (the package `assay.files`)
 book    from run files to rows: what a report says, before it is said; numbers and labels as people read them
@@ -14,6 +15,7 @@ family  a module for each family of measurements: its blocks, the questions it a
 said    the answers as sentences, a function of a run for each question
 page    what stands on which page: the front page, a page for each part, the cases of each family, what was not run
 compare what differs between runs, and the page that leads with it
+picture_files  each picture of a page as files beside it
 site    sets blocks by the macros of `templates` and writes the files
 documents  pages and pictures of what one command printed
 collection  a site of all results
