@@ -2,6 +2,7 @@
 // A kernel of the suite on a small shape, for the host model: `assay model` and the tests run these
 // without a GPU. A namespace-scope `const ModelCase::Registration c{{.name = ...}};` adds one.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +12,17 @@
 
 namespace assay {
 
+struct ModelResult {
+  model::Outcome outcome;
+  std::string wrong = {};  // what the result is that it should not be; empty if it is right
+  std::uint32_t hash = 0;  // CRC-32 of the result, if the kernel ended
+};
+
 struct ModelCase {
   std::string name;    // "kernels/gemm/bf16/m256n512k256/nt"
   std::string kernel;  // what the PTX's kernel is called, in part
-  // Makes operands in `gpu`, launches, compares with a reference. What is wrong with the result
-  // goes to `wrong`; the findings are the model's.
-  Callable<model::Outcome(model::Gpu& gpu, const model::Options& options, std::string& wrong)> run;
+  // Makes operands in `gpu`, launches, compares with a reference.
+  Callable<ModelResult(model::Gpu& gpu, const model::Options& options)> run;
 
   struct Registration {
     explicit Registration(ModelCase one);

@@ -45,10 +45,9 @@ else
   fi
   say "measuring this CPU"
   measure run --suite host --out "$now-host"
-  # Committed results: the newest of each GPU and purpose (results/<gpu>/<date>-<purpose>).
-  # The quick suites and what is measured again are kept to show how well two runs agree.
-  mapfile -t committed < <(find results -mindepth 3 -name run.json -not -path '*-quick*' -not -path '*-again*' -printf '%h\n' | sort -r |
-    awk -F/ '{ purpose = $3; sub(/^[0-9-]*/, "", purpose) } !seen[$2, purpose]++')
+  # Committed results: the newest full suite of each GPU (results/<gpu>/<date>-full).
+  mapfile -t committed < <(find results -mindepth 3 -path '*-full/run.json' -printf '%h\n' | sort -r |
+    awk -F/ '!seen[$2]++')
   runs=("$now-host" out/offline "${committed[@]}")
 fi
 say "asking the assembler which instruction exists on which target: a minute or two, the first time"

@@ -42,7 +42,7 @@ struct Options {
 // A launch to make again and again, each time with another seed.
 struct Subject {
   std::string name, ptx;
-  Callable<model::Outcome(model::Gpu&, const model::Options&, std::string&)> run;
+  Callable<ModelResult(model::Gpu&, const model::Options&)> run;
 };
 
 std::string read(const fs::path& file) {
@@ -78,10 +78,10 @@ std::vector<Subject> subjects(const Options& o) {
                              .block = three(o.block),
                              .cluster = three(o.cluster),
                              .dynamic_shared_bytes = o.shared_bytes};
-    const auto run = [o, shape](model::Gpu& gpu, const model::Options& options, std::string&) {
+    const auto run = [o, shape](model::Gpu& gpu, const model::Options& options) {
       const std::string kernel = gpu.kernel(o.kernel);
       const model::Arguments arguments = model::parse_arguments(gpu, o.arguments, options.seed);
-      return gpu.launch(kernel, shape, arguments, options);
+      return ModelResult{.outcome = gpu.launch(kernel, shape, arguments, options)};
     };
     return {{o.what, ptx, run}};
   }
@@ -134,22 +134,22 @@ Tally run_seeds(const Subject& subject, const Options& o, model::Trace* trace) {
   for (std::uint64_t seed = o.first_seed; seed < o.first_seed + o.seeds; ++seed) {
     model::Options options{.seed = seed};
     if (seed == o.first_seed) options.trace = trace;
-    model::Outcome outcome;
-    std::string wrong;
+    ModelResult result;
     try {
       model::Gpu gpu(subject.ptx);
-      outcome = subject.run(gpu, options, wrong);
+      result = subject.run(gpu, options);
     } catch (const model::Violation& v) {
       throw Error(ExitCode::usage, fmt::format("{}: {}", subject.name, v.what()));
     }
     ++t.seeds;
-    t.instructions += outcome.instructions;
-    t.operations += outcome.operations;
-    for (model::Finding& f : outcome.findings)
+    t.instructions += result.outcome.instructions;
+    t.operations += result.outcome.operations;
+    for (model::Finding& f : result.outcome.findings)
       if (!allowed.contains(f.rule) &&
           seen.insert(fmt::format("{}:{}:{}", f.rule, f.at.ptx_line, f.other.ptx_line)).second)
         t.findings.emplace_back(seed, std::move(f));
-    if (t.wrong.empty() && !wrong.empty()) t.wrong = fmt::format("seed {}: {}", seed, wrong);
+    if (t.wrong.empty() && !result.wrong.empty())
+      t.wrong = fmt::format("seed {}: {}", seed, result.wrong);
   }
   return t;
 }

@@ -85,6 +85,15 @@ Outcome Gpu::launch(const std::string& kernel, const Shape& shape, const Argumen
   return run.go();
 }
 
+std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
+  std::uint32_t crc = ~0u;
+  for (const std::uint8_t byte : bytes) {
+    crc ^= byte;
+    for (int k = 0; k < 8; ++k) crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1)));
+  }
+  return ~crc;
+}
+
 std::string to_text(const Finding& f) {
   std::ostringstream out;
   const auto place = [&](const Place& p) {

@@ -81,6 +81,9 @@ class Gpu {
   std::unordered_map<std::string, std::unique_ptr<Program>> programs_;
 };
 
+// CRC-32 as zlib computes it: what golden files keep of a result.
+std::uint32_t crc32(std::span<const std::uint8_t> bytes);
+
 // A finding in a few lines of plain text.
 std::string to_text(const Finding& finding);
 

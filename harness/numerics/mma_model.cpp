@@ -75,13 +75,6 @@ struct Special {
   }
 };
 
-// IEEE 754 addition, rounded to nearest even: doubles hold the sum of two f16 exactly, and that of
-// two f32 with more than twice their precision, so that rounding twice does no harm.
-Bits add(const MmaModel& m, Bits x, Bits y) {
-  const double total = value(m.accumulator, x) + value(m.accumulator, y);
-  return total != total ? m.nan : encode(m.accumulator, total);
-}
-
 }  // namespace
 
 MmaModel plain_model(const FloatFormat& operand, const FloatFormat& accumulator, int k) {
@@ -93,6 +86,13 @@ MmaModel plain_model(const FloatFormat& operand, const FloatFormat& accumulator,
           .least_exponent = accumulator.least_exponent(),
           .result = {accumulator.fraction_bits},
           .nan = accumulator.nan()};
+}
+
+// Doubles hold the sum of two f16 exactly, and that of
+// two f32 with more than twice their precision, so that rounding twice does no harm.
+Bits add(const MmaModel& m, Bits x, Bits y) {
+  const double total = value(m.accumulator, x) + value(m.accumulator, y);
+  return total != total ? m.nan : encode(m.accumulator, total);
 }
 
 Bits multiply_add(const MmaModel& m, std::span<const Bits> a, std::span<const Bits> b, Bits c) {

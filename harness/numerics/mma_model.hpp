@@ -56,6 +56,9 @@ inline constexpr int kMostProducts = 128;
 Bits multiply_add(const MmaModel& model, std::span<const Bits> a, std::span<const Bits> b, Bits c);
 Bits multiply_add(const MmaModel& model, const Dot& dot);
 
+// The sum of two accumulators rounded to nearest, ties to even: how C is added last.
+Bits add(const MmaModel& model, Bits x, Bits y);
+
 // The share of dots of which the model predicts all bits.
 double agreement(const MmaModel& model, const std::vector<Dot>& dots,
                  const std::vector<Bits>& found);

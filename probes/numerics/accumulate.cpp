@@ -6,7 +6,8 @@
 // hardware but that equal dot products have equal results: what it does is the finding.
 //
 // Parameters say in words what the metrics count: `finding` (all in a sentence), `c`, `addends`,
-// `results`, `alignment`, `subnormal_inputs`, `subnormal_c`, `subnormal_results`, `overflow`,
+// `results`, `alignment`, `alignment_of_zeros`, `least_alignment` (the least exponent that addends
+// are aligned to), `subnormal_inputs`, `subnormal_c`, `subnormal_results`, `underflow`, `overflow`,
 // `overflow_within_a_sum`, `nan`, `nan_of_c`, `infinity_times_zero`, `zero`,
 // `low_bits_of_operands`, `order`, `fit`, and `first_disagreement` if there is one.
 #include "probes/numerics/accumulate.hpp"
@@ -89,6 +90,13 @@ class Measurement {
     s_.add_series(survival_series(k_, f.survival));
     for (const auto& [what, words] : f.words) s_.set_param(what, words);
     s_.set_param("finding", describe(model));
+    s_.set_param("alignment_of_zeros",
+                 model.zeros_count ? "by the sum of the factors' exponents" : "none");
+    s_.set_param("least_alignment", model.least_exponent <= 2 * operand_.least_exponent()
+                                        ? std::string("none")
+                                        : fmt::format("exponent {}", model.least_exponent));
+    s_.set_param("underflow",
+                 model.result.underflow_keeps_sign ? "zero of its sign" : "positive zero");
     s_.set_param("order", !f.ordered ? std::string("no chain of sums explains what survives")
                           : sums == 1
                               ? std::string("all products at once")

@@ -8,7 +8,6 @@ import report_runs
 
 from assay.files import Measurement, Metric, Run, RunFileError, validate
 from assay.report.book import identity, model
-from assay.report.page.answers import answers
 
 ONE, OTHER = "0123456789abcdef", "fedcba9876543210"
 
@@ -60,43 +59,3 @@ def test_an_id_is_a_hash_and_nothing_else(bad):
     environment["gpu"]["id"] = bad
     with pytest.raises(RunFileError, match="environment.gpu.id"):
         validate({"schema": "assay.run/1", "environment": environment, "measurements": []})
-
-
-def figures(rate, clock, watts, cycles, **who):
-    made = run(**who)
-    made.measurements = []
-    for name, metric, value in (
-        ("tensor_core/wgmma/bf16/m64n256/ss/sustained", Metric("TFLOP/s", rate), "tflops"),
-        *((f"sass/op{i}/f32", Metric("cycle", cycles + i), "latency_cycles") for i in range(20)),
-    ):
-        conditions = {"sm_clock_mhz": clock, "power_w": watts}
-        made.measurements.append(
-            Measurement(name, "probe", primary=value, metrics={value: metric}, conditions=conditions)
-        )
-    return made
-
-
-def siblings(*runs):
-    answer = next(a for _, part in answers(model.build(list(runs))) for a in part if a.question.number == 34)
-    return {f.label: [part for _, parts in f.lines for part, _ in parts] for f in answer.findings}
-
-
-def test_siblings_are_compared_in_throughput_clocks_and_watts_not_only_per_clock():
-    said = siblings(
-        figures(846.0, 1560.0, 690.0, 4.0, folder="a", gpu_id=ONE),
-        figures(780.0, 1440.0, 695.0, 4.0, folder="b", gpu_id=OTHER),
-    )
-    assert said["which GPUs"] == ["A NVIDIA H200 012345, B NVIDIA H200 fedcba: 2 GPUs by their ids, 2 runs"]
-    assert [part.split(",")[0] for part in said["clock and power"]] == ["1560 MHz at 690 W", "1440 MHz at 695 W"]
-    assert said["TFLOP/s, TOP/s"][0].startswith("8.1")  # (846 - 780) / 813 percent, whatever many latencies agree in
-    assert "sustained" in said["TFLOP/s, TOP/s"][1]
-    assert said["per clock"][0].startswith("0") and "median of 20 figures" in said["per clock"][0]
-
-
-def test_it_says_where_it_is_not_known_whether_they_are_siblings():
-    said = siblings(figures(846.0, 1560.0, 690.0, 4.0, folder="a"), figures(840.0, 1550.0, 690.0, 4.0, folder="b"))
-    assert "not known whether these are one GPU or several: 2 files have no environment.gpu.id" in said["which GPUs"][0]
-
-
-def test_gpus_of_other_names_are_no_siblings():
-    assert siblings(run(x=1.0), run(x=2.0, name="Other")) == {}

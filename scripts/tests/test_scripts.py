@@ -51,7 +51,7 @@ def test_set_up_twice_does_nothing_and_is_quick():
     assert time.monotonic() - start < 3
 
 
-@pytest.mark.parametrize("script", ["quickstart.sh", "check_fresh_machine.sh"])
+@pytest.mark.parametrize("script", ["quickstart.sh", "check_fresh_machine.sh", "site.sh"])
 def test_help_teaches(script):
     result = subprocess.run([SCRIPTS / script, "--help"], capture_output=True, text=True)
     assert result.returncode == 0 and result.stdout.startswith(f"usage: scripts/{script}")

@@ -163,8 +163,8 @@ bool has_aligned_sums(const MmaModel& m, int k) {
 }
 
 void aligned_sums(const MmaModel& model, Extent e, std::span<const Word> a, std::span<const Word> b,
-                  std::span<const Word> c, std::span<Word> d) {
-  static const bool avx2 = __builtin_cpu_supports("avx2");
+                  std::span<const Word> c, std::span<Word> d, Vectors vectors) {
+  const bool avx2 = vectors == Vectors::best && __builtin_cpu_supports("avx2");
   const auto m = static_cast<std::size_t>(e.m), n = static_cast<std::size_t>(e.n);
   const auto k = static_cast<std::size_t>(e.k);
   Parts of_a(m * k), of_b(n * k);

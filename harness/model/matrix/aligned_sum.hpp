@@ -6,6 +6,7 @@
 // the addends, a shift of each to it, an addition. No lane waits for another, so that the compiler
 // makes vectors of eight columns.
 #pragma once
+#include <cstdint>
 #include <span>
 
 #include "harness/model/matrix/element_type.hpp"
@@ -21,7 +22,10 @@ bool has_aligned_sums(const numerics::MmaModel& model, int k);
 struct Extent {
   int m, n, k;
 };
+// The results are the same with any vectors.
+enum class Vectors : std::uint8_t { best, baseline };
 void aligned_sums(const numerics::MmaModel& model, Extent extent, std::span<const Word> a,
-                  std::span<const Word> b, std::span<const Word> c, std::span<Word> d);
+                  std::span<const Word> b, std::span<const Word> c, std::span<Word> d,
+                  Vectors vectors = Vectors::best);
 
 }  // namespace assay::model::matrix

@@ -2,6 +2,7 @@
 #include "harness/model/matrix/element_type.hpp"
 
 #include <array>
+#include <bit>
 #include <string>
 
 #include "harness/model/violation.hpp"
@@ -22,6 +23,22 @@ constexpr std::array kRows = {
 };
 
 const Row& row(Type type) { return kRows[static_cast<std::size_t>(type)]; }
+
+// Of all patterns of a type of eight bits or less, that a multiplication need not decode them.
+using Values = std::array<double, 256>;
+const Values& small_values(Type type) {
+  constexpr auto kFirst = static_cast<std::size_t>(Type::e4m3);
+  static const std::array tables = [] {
+    std::array<Values, static_cast<std::size_t>(Type::e2m1) - kFirst + 1> all{};
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      const numerics::FloatFormat format = numerics::float_format(kRows[kFirst + at].name);
+      for (numerics::Bits bits = 0; bits < 2 * format.sign_bit(); ++bits)
+        all[at][bits] = numerics::value(format, bits);
+    }
+    return all;
+  }();
+  return tables[static_cast<std::size_t>(type) - kFirst];
+}
 
 }  // namespace
 
@@ -52,6 +69,22 @@ const numerics::FloatFormat& format_of(Type type) {
 }
 
 double value_of(Type type, Word element) {
+  switch (type) {
+    case Type::f32:
+      return std::bit_cast<float>(element);
+    case Type::tf32:  // its low bits are not looked at
+      return std::bit_cast<float>(element & ~Word{0x1fff});
+    case Type::bf16:
+      return std::bit_cast<float>(element << 16);
+    case Type::e4m3:
+    case Type::e5m2:
+    case Type::e2m3:
+    case Type::e3m2:
+    case Type::e2m1:
+      return small_values(type)[element & ((1u << bits_of(type)) - 1)];
+    default:
+      break;
+  }
   if (!is_integer(type)) return numerics::value(format_of(type), element);
   const int bits = bits_of(type);
   if (bits == 32) return static_cast<std::int32_t>(element);

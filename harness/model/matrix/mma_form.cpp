@@ -153,6 +153,7 @@ MmaForm mma_form(Machine machine, std::span<const std::string_view> modifiers) {
   if (!quad_pairs && (w.column_major[0] || !w.column_major[1])) refuse(w, "A is .row and B .col");
   if (c != d && !quad_pairs) refuse(w, "C and D are of the same type");
   check_scales(w);
+  if (!w.kind.empty() && machine != Machine::blackwell) refuse(w, "kind::* begins with sm_120a");
 
   MmaForm form{.shape = w.shape, .k = s.k};
   form.quad_pairs = quad_pairs;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of integers and floating-point numbers. PTX ISA 9.0, "Integer Arithmetic
 // Instructions", "Floating Point Instructions", "Half Precision Floating Point Instructions".
+#include <bit>
 #include <cfenv>
 #include <cmath>
+#include <type_traits>
 
 #include "harness/model/semantics/lanes.hpp"
 #include "harness/model/semantics/number.hpp"
@@ -50,14 +52,23 @@ T rounded(Rounding rounding, F f) {
 
 struct Style {
   Rounding rounding = Rounding::nearest;
-  bool ftz = false, sat = false, relu = false;
+  bool ftz = false, sat = false, relu = false, square_root = false;
 };
 
 Style style_of(const Instruction& i) {
-  return {rounding_of(i), i.has("ftz"), i.has("sat"), i.has("relu")};
+  return {rounding_of(i), i.has("ftz"), i.has("sat"), i.has("relu"), i.parts[0] == "sqrt"};
 }
 
 constexpr std::uint32_t kNan32 = 0x7fffffff;
+
+// a + b with the last bit set if it is not exact: rounding this once more to fewer bits is right.
+// (Round to odd: Boldo and Melquiond, IEEE TC 2008; the error of a sum: Knuth's TwoSum.)
+double odd_sum(double a, double b) {
+  const double sum = a + b, part = sum - a;
+  const double error = (a - (sum - part)) + (b - part);
+  if (error == 0 || !std::isfinite(sum) || (std::bit_cast<std::uint64_t>(sum) & 1) != 0) return sum;
+  return std::nextafter(sum, error > 0 ? INFINITY : -INFINITY);
+}
 
 // f(a, b, c) of floating-point numbers of one type. Half types are computed in binary64, where sums
 // and products of two are exact, and rounded once.
@@ -66,7 +77,10 @@ Value floating(const Number& n, const Style& s, Value a, Value b, Value c, F f) 
   if (n.bits == 64) {
     const double r =
         rounded<double>(s.rounding, [&] { return f(as_double(a), as_double(b), as_double(c)); });
-    return std::isnan(r) ? Value{0x7ff8000000000000} : bits_of(r);
+    // Silicon's square root of a negative number is a NaN with a sign.
+    const bool minus = s.square_root && as_double(a) < 0;
+    if (std::isnan(r)) return Value{minus ? 0xfff8000000000000u : 0x7ff8000000000000u};
+    return bits_of(r);
   }
   if (n.bits == 32) {
     float x = as_float(a), y = as_float(b), z = as_float(c);
@@ -75,7 +89,7 @@ Value floating(const Number& n, const Style& s, Value a, Value b, Value c, F f) 
     float r = rounded<float>(s.rounding, [&] { return f(float(vx), float(vy), float(vz)); });
     if (std::isnan(r)) return s.sat ? 0 : kNan32;
     if (s.ftz) r = flush(r);
-    if (s.sat) r = r < 0 ? 0.0f : r > 1 ? 1.0f : r;
+    if (s.sat) r = r > 0 ? std::min(r, 1.0f) : 0.0f;  // -0 goes to +0
     if (s.relu && r < 0) r = 0;
     return bits_of(r);
   }
@@ -154,8 +168,14 @@ Meaning product(bool adds) {
       const Style s = style_of(i);
       return action(d, i, as_type(n), as_type(n), [=](Value a, Value b, Value c) {
         return each_element(n, a, b, c, [&](Value x, Value y, Value z) {
-          return floating(n, s, x, y, z,
-                          [&](auto p, auto q, auto r) { return adds ? std::fma(p, q, r) : p * q; });
+          return floating(
+              n, s, x, y, z,
+              [&](auto p, auto q,
+                  auto r) {  // Products of halves are exact in binary64, their sums are not.
+                if constexpr (std::is_same_v<decltype(p), double>)
+                  if (adds && n.bits == 16) return odd_sum(p * q, r);
+                return adds ? std::fma(p, q, r) : p * q;
+              });
         });
       });
     }
@@ -190,12 +210,13 @@ Meaning minimum(bool max) {
       using T = decltype(a);
       const bool minus = std::signbit(a) != std::signbit(b);
       if (absolute) a = std::fabs(a), b = std::fabs(b);
+      const auto with_sign = [&](T r) { return magnitude && minus ? -r : r; };
       if (std::isnan(a) || std::isnan(b)) {
         if (nan || (std::isnan(a) && std::isnan(b))) return static_cast<T>(NAN);
-        return std::isnan(a) ? b : a;
+        return with_sign(std::isnan(a) ? b : a);
       }
-      T r = a == b ? (std::signbit(a) == max ? b : a) : ((a < b) != max ? a : b);
-      return magnitude && minus ? -r : r;
+      const T r = a == b ? (std::signbit(a) == max ? b : a) : ((a < b) != max ? a : b);
+      return with_sign(r);
     };
     return action(d, i, as_type(n), as_type(n), [=](Value a, Value b, Value c) {
       return each_element(n, a, b, c, [&](Value x, Value y, Value z) {
@@ -271,7 +292,7 @@ void add_arithmetic(Meanings& all) {
   // Division of integers by zero gives all ones on silicon; the manual leaves it open.
   all.add("div", either([](auto a, auto b, auto, int) { return b == 0 ? decltype(a)(-1) : a / b; },
                         [](auto a, auto b, auto) { return a / b; }));
-  all.add("rem", either([](auto a, auto b, auto, int) { return b == 0 ? a : a % b; },
+  all.add("rem", either([](auto a, auto b, auto, int) { return b == 0 ? decltype(a)(-1) : a % b; },
                         [](auto a, auto, auto) { return a; }));
   all.add("sad", either([](auto a, auto b, auto c, int) { return c + (a < b ? b - a : a - b); },
                         [](auto a, auto, auto) { return a; }));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between types and address spaces. PTX ISA 9.0, "cvt", "cvt.pack", "cvta", "isspacep".
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "harness/model/semantics/lanes.hpp"
@@ -50,16 +52,30 @@ Action convert(Decoder& d, const Instruction& i) {
       return low(static_cast<Value>(wide > most ? most : wide < least ? least : wide), to.bits);
     }
     if (!from.floating() && from.bits == 64) {
-      // Exact integers may not fit a double: round once, in the target's precision.
+      // Such an integer may not fit a double: cut to 53 bits with the last one set if it is not
+      // exact, it rounds as the whole would (where the target has at most 51 bits). To f64 it
+      // rounds here.
       const bool minus = from.kind == Number::Kind::signed_ && extend(bits, 64) < 0;
       const Value magnitude = minus ? 0 - bits : bits;
-      if (to.bits == 32 && to.fraction_bits == 23 && rounding == Rounding::nearest) {
-        const auto value = static_cast<float>(magnitude);
-        return bits_of(minus ? -value : value);
+      const int spare = std::max(0, 11 - std::countl_zero(magnitude | 1));
+      Value kept = magnitude >> spare;
+      const Value lost = magnitude & ((Value{1} << spare) - 1);
+      if (to.bits < 64) {
+        kept |= lost != 0;
+      } else {
+        const Value half = spare > 0 ? Value{1} << (spare - 1) : 0;
+        const bool away = rounding == (minus ? Rounding::down : Rounding::up);
+        const bool nearest = rounding == Rounding::nearest;
+        if (lost != 0 && (away || (nearest && (lost > half || (lost == half && (kept & 1) != 0)))))
+          ++kept;
       }
-      const auto value = static_cast<double>(magnitude);
+      const double value = std::ldexp(static_cast<double>(kept), spare);
       return from_double(to, minus ? -value : value, rounding, saturate);
     }
+    // The upper half of an f32, NaNs with all their bits.
+    if (from.bits == 16 && from.exponent_bits == 8 && to.bits == 32 && to.fraction_bits == 23 &&
+        !relu && !sat)
+      return low(bits, 16) << 16;
     double x = to_double(from, bits);
     if (ftz && from.bits == 32 && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
     if (to_integral && to.floating()) {
@@ -78,8 +94,8 @@ Action convert(Decoder& d, const Instruction& i) {
           break;
       }
     }
-    if (relu && (x < 0 || std::isnan(x))) x = std::isnan(x) ? x : 0;
-    if (sat && to.floating()) x = std::isnan(x) || x < 0 ? 0 : x > 1 ? 1 : x;
+    if (relu && x <= 0) x = 0;  // -0 too
+    if (sat && to.floating()) x = x > 0 ? std::min(x, 1.0) : 0;
     Value r = from_double(to, x, rounding, saturate);
     if (ftz && to.bits == 32 && to.exponent_bits == 8 && (r & 0x7f800000) == 0) r &= 0x80000000u;
     return r;

@@ -100,7 +100,7 @@ double to_double(const Number& t, std::uint64_t bits) {
   const std::uint64_t magnitude = bits & ((std::uint64_t{1} << (width - 1)) - 1);
   if (magnitude > largest(t)) {
     const bool is_infinite = t.infinity && magnitude == largest(t) + 1;
-    return (minus ? -1.0 : 1.0) * (is_infinite ? HUGE_VAL : std::nan(""));
+    return std::copysign(is_infinite ? HUGE_VAL : std::nan(""), minus ? -1.0 : 1.0);
   }
   const auto exponent = static_cast<int>(magnitude >> t.fraction_bits);
   const auto fraction =

@@ -46,7 +46,11 @@ std::string edited(const std::string& ptx, const std::string& kernel, const Edit
 Outcome run(Gpu& gpu, const Planted& p, std::uint64_t seed, std::string& wrong) {
   if (std::string_view(p.kernel) == "gemm") {
     for (const ModelCase& c : model_cases())
-      if (c.name == kGemmCase) return c.run(gpu, {.seed = seed}, wrong);
+      if (c.name == kGemmCase) {
+        ModelResult result = c.run(gpu, {.seed = seed});
+        wrong = result.wrong;
+        return std::move(result.outcome);
+      }
   } else {
     for (const Clean& c : clean_kernels())
       if (std::string_view(c.run.kernel) == p.kernel) return run_clean(gpu, c, seed, wrong);

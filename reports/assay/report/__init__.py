@@ -3,7 +3,7 @@
 
 Each room knows those before it, and none after it:
 
-    files <- book <- answer <- draw <- block <- family <- said <- page <- site <- documents <- __main__
+    files <- book <- answer <- draw <- block <- family <- said <- page <- compare <- site <- documents <- __main__ <- collection
 
 files   the result files, as objects (the package `assay.files`)
 book    from run files to rows: what a report says, before it is said; numbers and labels as people read them
@@ -13,9 +13,11 @@ block   the kinds of blocks that pages are made of, and blocks that several fami
 family  a module for each family of measurements: its blocks, the questions it answers, pages of its own
 said    the answers as sentences, a function of a run for each question
 page    what stands on which page: the front page, a page for each part, the cases of each family, what was not run
+compare what differs between runs, and the page that leads with it
 site    sets blocks by the macros of `templates` and writes the files
 documents  pages and pictures of what one command printed
+collection  a site of all results
 
-Nothing but `files`, `site` and `__main__` touches the disk. A page is a list of blocks; for each kind of block
+Nothing but `files`, `site` and commands touches the disk. A page is a list of blocks; for each kind of block
 templates/blocks.html.j2 and templates/blocks.md.j2 have a macro, and there is no other way to get something onto a page.
 """

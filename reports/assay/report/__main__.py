@@ -4,34 +4,38 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay.files import Run, RunFileError, isa_file, load, sass_file
 from assay.program import Exit, command, say
 
 from . import site
-from .book import model
+from .compare import subjects
 
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
-needed. index.html leads to the parts: a page each with its questions, their answers, a picture and a table, and behind
-folds all else. Beside them stand the cases of each family, report.md, all of it as Markdown, and runs.json, the data
-without raw samples.
+needed. index.html is the machine as measured, and leads to the parts: a page each with its questions, their answers, a
+picture and a table, and behind folds all else. Beside them stand the cases of each family, report.md, all of it as
+Markdown, runs.json, the data without raw samples, and in pictures/ each picture as SVG and CSV.
 """
 
 EPILOG = """\
 examples:
   assay report out/                          the run in out/run.json -> report/index.html
-  assay report a/run.json b/run.json         two GPUs, or two runs of one, side by side
+  assay report a/run.json b/run.json         what differs between two GPUs, or two runs of one, and a report of each
   assay report out/ check/ --out public      adds the targets that were only built and disassembled
   assay report out/ --published none         without the published figures beside ours
   assay report out/ --isa isa.json           adds which instruction exists on which target
 
-Give runs in the order in which their columns should stand. Runs of one GPU, by environment.gpu.id, that measured
-different cases become one column; a file without that id is a column by itself. A journal of a killed run
-(journal.jsonl) works too.
+Runs that measured the same cases, or are of GPUs of other names or ids (environment.gpu.id), are compared: index.html
+leads with what differs beyond noise, in the order in which the runs are given, and a folder of each holds its own
+report. Runs of one name that measured different cases stand in one report; of one id, in one column. A journal of a
+killed run (journal.jsonl) works too.
+scripts/site.sh makes a site of all results of a checkout.
 What `assay sass WHAT --json > sass-NAME.json` wrote beside a run comes along: the hot loops of its kernels.
 Exit status: 0 the pages were written, 2 bad arguments or input, 5 they could not be written, 70 a defect of assay. What
 failed leaves an earlier report in DIR as it was.
@@ -53,7 +57,20 @@ def load_published(folder: Path | None) -> list[Run]:
     return [load(path) for path in sorted(folder.glob("*.json"))]
 
 
+@contextmanager
+def rarely_collected() -> Iterator[None]:
+    """A report keeps what it makes until it is written: looking for garbage as often as Python does takes a fifth of
+    its time and finds next to none."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 @command("assay report")
+@rarely_collected()
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="assay report",
@@ -69,14 +86,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
     parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
+    parser.add_argument("--png", action="store_true", help="every picture also as PNG; else those of the front page")
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     published = load_published(None if options.published == "none" else folder)
     matrix = isa_file.load(Path(options.isa)) if options.isa else None
     runs = [load(run) for run in options.runs]
     hot = [loop for run in runs for loop in sass_file.load_with(run.path)]
-    book = model.build(runs, published, matrix, hot)
-    say(str(site.write(book, Path(options.out))))
+    found = subjects.subjects(subjects.split(runs), published, matrix, hot)
+    out = Path(options.out)
+    several = len(found) > 1
+    main = site.write_comparison(found, out, options.png) if several else site.write(found[0].book, out, options.png)
+    say(str(main))
     return Exit.OK
 
 

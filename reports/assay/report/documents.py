@@ -31,10 +31,11 @@ def isa_page(arguments: Sequence[str] | None = None) -> int:
 def sass_timeline(arguments: Sequence[str] | None = None) -> int:
     """The command `assay-sass-timeline`."""
     said = "Prints an SVG of the first hot loop: its instructions along time, by pipe."
-    return _print("assay-sass-timeline", said, "assay sass --json", _first_loop, arguments)
+    return _print("assay-sass-timeline", said, "assay sass --json", first_loop, arguments)
 
 
-def _first_loop(path: Path) -> str:
+def first_loop(path: Path) -> str:
+    """The SVG of the first loop in a file that `assay sass --json` printed."""
     for k, kernel in enumerate(sass_file.read(path)["kernels"]):
         for h, loop in enumerate(kernel["hot"]):
             try:

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +20,22 @@ from assay import plain_text
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
-from .answer import findings, questions
+from .answer import findings
+from .answer.surprises import Sibling
 from .block.kinds import Block, Page
 from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
+from .compare import words as comparison_words
+from .compare.figures import Value
+from .compare.pages import Comparison
+from .compare.subjects import Subject, siblings_of
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
-
-TEMPLATES = Path(__file__).parent / "templates"
+from .page.sections import WORTH_A_POOL
+from .picture_files import TEMPLATES, Pictures
 
 
 @dataclass(frozen=True)
@@ -120,13 +127,36 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, report: Report | None = None) -> str:
-    """A page of a report, or one that stands for itself."""
+def html(
+    page: Page,
+    report: Report | None = None,
+    title: str = "",
+    up: tuple[str, str] | None = None,
+    files: dict[str, list[str]] | None = None,
+) -> str:
+    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of; `files` are
+    those of pictures, by their keys."""
     terms = Terms(report is not None and page.name != GLOSSARY)
-    values = {"here": page.name, "link": Links(page.name, report.homes if report else {}), "terms": terms}
+    homes = report.homes if report else {}
+    values = {"here": page.name, "link": Links(page.name, homes), "terms": terms, "up": up, "files": files or {}}
     show = shown_by("html", **values)
-    about = {"title": report.title if report else "", "navigation": report.navigation if report else []}
+    about = {"title": title or (report.title if report else ""), "navigation": report.navigation if report else []}
     return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)
+
+
+def small(page: Page, style: str, up: tuple[str, str]) -> str:
+    """One of thousands of pages: its style is a file beside them."""
+    values = {"here": page.name, "link": Links(page.name, {}), "terms": Terms(False)}
+    show = shown_by("html", **values)
+    return _environment("html").get_template("small.html.j2").render(page=page, show=show, style=style, up=up)
+
+
+STYLES = ("style.css.j2", "blocks.css.j2", "pictures.css.j2")
+
+
+def style() -> str:
+    """The style of all pages, as a file."""
+    return "\n".join(_environment("html").get_template(name).render() for name in STYLES)
 
 
 def markdown(report: Report, main: Page) -> str:
@@ -137,6 +167,10 @@ def markdown(report: Report, main: Page) -> str:
     return template.render(
         report=report, main=main, pages=report.printed, conditions=by_column, legend=legend, show=show
     )
+
+
+def comparison_markdown(page: Page) -> str:
+    return _environment("md").get_template("comparison.md.j2").render(page=page, show=shown_by("md"))
 
 
 def data(book: Book) -> str:
@@ -151,19 +185,33 @@ def data(book: Book) -> str:
     return json.dumps(documents, separators=(",", ":"))
 
 
-def write(book: Book, folder: Path) -> Path:
-    """Writes index.html, the pages it needs beside it, report.md and runs.json into the folder, made if need be.
+def write(book: Book, folder: Path, png: bool = False) -> Path:
+    """Writes index.html, the pages it needs beside it, their pictures, report.md and runs.json into the folder, made if
+    need be; with `png` every picture also as PNG.
 
-    They are written aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
     Returns the path of the main page. Raises NotWritten.
+    """
+    return placed(folder, lambda aside: _write_files(book, aside, png).names)
+
+
+def write_comparison(subjects: Sequence[Subject], folder: Path, png: bool = False) -> Path:
+    """The same of several subjects: index.html and report.md compare them, a folder of each has its own report."""
+    return placed(folder, lambda aside: _write_compared(subjects, aside, png))
+
+
+def placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
+    """Files are made aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
+
+    `make` returns their names in the order in which they may be moved.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".report-", dir=folder) as aside:
-            names = _write_files(book, Path(aside))
+            names = make(Path(aside))
             for name in names:
                 if (folder / name).is_dir():
                     raise NotWritten(f"{folder / name}: cannot be written: it is a folder; choose another --out")
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
             for name in names:
                 os.replace(Path(aside) / name, folder / name)
     except (OSError, ValueError) as error:
@@ -174,9 +222,23 @@ def write(book: Book, folder: Path) -> Path:
     return folder / MAIN
 
 
-def _write_files(book: Book, folder: Path) -> list[str]:
-    """Their names, in the order in which they may be moved."""
-    report = Report(book)
+@dataclass(frozen=True)
+class Written:
+    """The names of a report's files, in the order in which they may be moved, and where its details are."""
+
+    names: list[str]
+    homes: dict[str, str]
+
+
+def _write_files(
+    book: Book,
+    folder: Path,
+    png: bool = False,
+    up: tuple[str, str] | None = None,
+    siblings: Sequence[Sibling] = (),
+) -> Written:
+    report = Report(book, siblings)
+    pictures = Pictures(folder, png)
     written: list[str] = []
 
     def put(name: str, content: str) -> None:
@@ -185,12 +247,55 @@ def _write_files(book: Book, folder: Path) -> list[str]:
         written.append(name)
         (folder / name).write_text(content, encoding="utf-8")
 
+    def put_page(page: Page) -> None:
+        put(page.name, html(page, report, up=up, files=pictures.of(page)))
+
     for page in report.others:  # while other processes draw what the parts need
-        put(page.name, html(page, report))
+        put_page(page)
     put(DATA, data(book))
     main = report.finish()
     for page in report.of_parts:
-        put(page.name, html(page, report))
+        put_page(page)
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report))
-    return written
+    put_page(main)
+    return Written([*pictures.names, *written], report.homes)
+
+
+_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool] | None = None
+
+
+def _write_subject(index: int) -> Written:
+    subjects, folder, up, png = _compared
+    subject = subjects[index]
+    (folder / subject.folder).mkdir(parents=True)
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings_of(subject, subjects))
+
+
+def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False) -> list[Written]:
+    """The report of each, in processes of their own where it takes long."""
+    global _compared
+    _compared = subjects, folder, up, png  # a forked process has it without being sent it
+    tasks = range(len(subjects))
+    if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or (os.cpu_count() or 1) < 2:
+        return [_write_subject(task) for task in tasks]
+    import matplotlib.figure  # noqa: F401  # once, instead of in each
+
+    with ProcessPoolExecutor(min(len(subjects), os.cpu_count() or 1), get_context("fork")) as pool:
+        return list(pool.map(_write_subject, tasks))
+
+
+def _write_compared(subjects: Sequence[Subject], folder: Path, png: bool) -> list[str]:
+    written = write_reports(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"), png)
+    names = [f"{s.folder}/{name}" for s, of_subject in zip(subjects, written) for name in of_subject.names]
+
+    def where(value: Value) -> str:
+        anchor = value.number.anchor
+        return f"{value.subject.folder}/{written[value.subject.index].homes.get(anchor, MAIN)}#{anchor}"
+
+    comparison = Comparison(subjects, where)
+    pages = comparison.pages()
+    (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
+    pictures = Pictures(folder, png)
+    for page in pages:
+        (folder / page.name).write_text(html(page, title=comparison.title, files=pictures.of(page)), encoding="utf-8")
+    return [*names, *pictures.names, "report.md", *(page.name for page in pages)]

@@ -85,6 +85,11 @@ class Fragment {
   // The other way round: write(thread, register, bits) once for each register, other bits 0.
   template <class Element, class Write>
   void scatter(std::span<const Element> elements, const Write& write) const {
+    if (packing_.elements() == 1) {
+      for (std::size_t at = 0; at < places_.size(); ++at)
+        write(places_[at].thread, places_[at].reg, elements[at] << places_[at].shift);
+      return;
+    }
     std::vector<Element> registers(static_cast<std::size_t>(threads_ * registers_));
     for (std::size_t at = 0; at < places_.size(); ++at)
       registers[static_cast<std::size_t>(places_[at].thread * registers_ + places_[at].reg)] |=

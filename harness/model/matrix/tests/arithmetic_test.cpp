@@ -75,6 +75,7 @@ constexpr Case kHopper[] = {
     {Unit::wgmma, Type::e5m2, Type::e5m2, Type::f16, 64, 8, 32},
     {Unit::mma_sync, Type::bf16, Type::bf16, Type::f32, 16, 8, 8},
     {Unit::mma_sync, Type::e4m3, Type::e4m3, Type::f32, 16, 8, 32},
+    {Unit::mma_sync, Type::e4m3, Type::e5m2, Type::f32, 16, 8, 16},
     {Unit::mma_sync, Type::e5m2, Type::e5m2, Type::f16, 16, 8, 32},
 };
 
@@ -97,6 +98,10 @@ TEST(Arithmetic, IsTheMeasuredModelBitForBit) {
         for (std::size_t to = 0; to < d.size(); ++to)
           ASSERT_EQ(d[to], by_model(x, o, to))
               << name(c.a) << " to " << name(c.d) << ", data " << static_cast<int>(data);
+        if (!has_aligned_sums(x.model, x.k)) continue;
+        std::vector<Word> baseline(d.size());
+        aligned_sums(x.model, {x.m, x.n, x.k}, o.a, o.b, o.c, baseline, Vectors::baseline);
+        EXPECT_EQ(baseline, d);
       }
   }
 }

@@ -51,7 +51,7 @@ TEST(MmaForm, HasTheManualsRegisters) {
            {"mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", 4, 4, 4},
            {"mma.sp.sync.aligned.m16n8k128.row.col.s32.s4.s4.s32", 4, 4, 4},
        }) {
-    const MmaForm f = form(r.instruction);
+    const MmaForm f = form(r.instruction, Machine::blackwell);
     EXPECT_EQ(f.a.registers(), r.a) << r.instruction;
     EXPECT_EQ(f.b.registers(), r.b) << r.instruction;
     EXPECT_EQ(f.d.registers(), r.d) << r.instruction;
@@ -66,13 +66,16 @@ TEST(MmaForm, KnowsHowSure) {
             Certainty::inferred);
   EXPECT_EQ(form("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32").arithmetic.certainty,
             Certainty::bounded);
+  EXPECT_EQ(form("mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32").arithmetic.certainty,
+            Certainty::inferred);
   EXPECT_EQ(form("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", Machine::blackwell)
                 .arithmetic.certainty,
             Certainty::bounded);
 }
 
 TEST(MmaForm, PlacesSmallFloatsInBytes) {
-  const MmaForm f = form("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e3m2.f32");
+  const MmaForm f =
+      form("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e3m2.f32", Machine::blackwell);
   std::vector<Word> a(16 * 32), b(8 * 32);
   f.a.gather<Word>([](int, int) { return Word{0xffffffff}; }, a);
   f.b.gather<Word>([](int, int) { return Word{0x81828384}; }, b);
@@ -108,6 +111,7 @@ TEST(MmaForm, RefusesWhatTheManualDoesNotHave) {
         "mma.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
         "mma.sync.aligned.m16n8k16.row.col.satfinite.f32.bf16.bf16.f32",
         "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32",
+        "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32",
         "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.f32.e4m3.e2m1.f32",
         "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::4X.f32.e4m3.e2m1."
         "f32.ue8m0"})

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/model/violation.hpp"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
 
 namespace assay::model::matrix {
 namespace {
@@ -44,6 +45,53 @@ TEST(WgmmaForm, HasTheManualsRegisters) {
   EXPECT_EQ(sparse.shape_of_a(false).k, 16);
   EXPECT_EQ(sparse.sparsity->selectors(), 2);
   EXPECT_EQ(form("wgmma.mma_async.sp.sync.aligned.m64n64k64.s32.s8.s8").sparsity->selectors(), 1);
+}
+
+// From shared memory and registers to registers, as a machine does it: D = -A B + D, A K-major in
+// shared memory or in registers, B stored [k][n] in two boxes of 64 columns.
+TEST(WgmmaForm, MultipliesFromSharedMemoryToRegisters) {
+  const WgmmaForm f = form("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16");
+  const auto a_value = [](int m, int k) { return (3 * m + 5 * k) % 17 - 8; };
+  const auto b_value = [](int n, int k) { return (7 * n + 2 * k) % 13 - 6; };
+  const auto bf16 = [](int value) {
+    return static_cast<Word>(numerics::encode(format_of(Type::bf16), value));
+  };
+  constexpr std::uint32_t kA = 1024, kB = kA + 64 * 128, kBox = 16 * 128;
+  std::vector<std::uint8_t> shared(kB + 2 * kBox);
+  const auto put = [&](std::uint32_t base, std::uint32_t offset, Word bits) {
+    const std::uint32_t at = base + ptx::swizzle_offset(ptx::Swizzle::bytes128, offset);
+    shared[at] = static_cast<std::uint8_t>(bits);
+    shared[at + 1] = static_cast<std::uint8_t>(bits >> 8);
+  };
+  for (int k = 0; k < 16; ++k) {
+    for (int m = 0; m < 64; ++m)
+      put(kA, static_cast<std::uint32_t>(m * 128 + 64 + k * 2), bf16(a_value(m, k)));
+    for (int n = 0; n < 128; ++n)
+      put(kB + static_cast<std::uint32_t>(n / 64) * kBox,
+          static_cast<std::uint32_t>(k * 128 + n % 64 * 2), bf16(b_value(n, k)));
+  }
+  std::vector<Word> a(64 * 16), b(128 * 16), c(64 * 128, 0x40000000), d(c.size());
+  gather(wgmma_operand(ptx::advance(ptx::encode_k_major_128b(kA), 64)), f.shape_of_a(false), shared,
+         a);
+  gather(wgmma_operand(ptx::encode({kB, kBox, 8 * 128, ptx::Swizzle::bytes128})),
+         f.shape_of_b(true), shared, b);
+  std::vector<Word> registers(128 * 4), again(a.size());
+  const auto at = [](int thread, int reg) { return static_cast<std::size_t>(reg * 128 + thread); };
+  f.a.scatter<Word>(a, [&](int thread, int reg, Word bits) { registers[at(thread, reg)] = bits; });
+  f.a.gather<Word>([&](int thread, int reg) { return registers[at(thread, reg)]; }, again);
+  EXPECT_EQ(again, a);
+  negate(Type::bf16, a);
+  multiply(f.arithmetic, {a, b, c}, d);
+  std::vector<Word> accumulators(128 * 64);
+  f.d.scatter<Word>(d,
+                    [&](int thread, int reg, Word bits) { accumulators[at(thread, reg)] = bits; });
+  for (int thread : {0, 37, 127})
+    for (int reg = 0; reg < 64; ++reg) {
+      const auto [m, n] = position_in_d(64, 1, {thread, reg, 0});
+      double sum = 2;
+      for (int k = 0; k < 16; ++k) sum -= a_value(m, k) * b_value(n, k);
+      EXPECT_EQ(value_of(Type::f32, accumulators[at(thread, reg)]), sum);
+    }
 }
 
 std::string rule_of(std::string_view text) {

@@ -8,6 +8,7 @@ percentiles are. A comma sets off what qualifies the words before it.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from . import text
 
@@ -32,6 +33,7 @@ UNIT_IN_NAME = re.compile(r"(?<!_per)_(us|ns|cycles(?!_per)|gb_per_s|tflops|pj|w
 
 # How words and phrases are written that are not written as they are. The longest one that fits is taken.
 PHRASES = {
+    "acq_rel": "acquire-release",
     "at_80_percent": "at 80 %",
     "at_95_percent": "at 95 %",
     "box_bytes_95": "bytes of a box for 95 %,",
@@ -52,6 +54,7 @@ PHRASES = {
     "one_cta_per_sm": ", one CTA per SM",
     "per_clock_per_sm": "per clock and SM",
     "per_us": "per µs",
+    "sc": "sequentially consistent",
     "sparse_2_4": "sparse 2:4",
     "st_async": "st.async",
     "time_ns": "time in ns",
@@ -102,6 +105,7 @@ MEASURED_WITH = ("latency", "cpu", "gap", "interval", "sm", "cta", "us")
 OF_BYTES = ("link", "collective")  # families whose cases say their bytes as a plain number
 
 
+@lru_cache(maxsize=8192)  # the same metrics and parameters come by the thousand
 def words(name: str) -> str:
     """A name as words: "tensor_core" is "tensor core", "l2_near" "L2 near", "latency_4mib" "latency, 4 MiB"."""
     said = ", ".join(" ".join(_written(part.replace(" ", "_").split("_"))) for part in name.split("/"))

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "harness/model/matrix/layout/fragment.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model::matrix {
@@ -122,6 +123,32 @@ TEST(MatrixMove, TransposesInRegisters) {
   // Row 1, columns 2 and 3 (lane 5), are rows 2 and 3 of column 1.
   EXPECT_EQ(to[5] & 0xffff, from[4 * 2] >> 16);
   EXPECT_EQ(to[5] >> 16, from[4 * 3] >> 16);
+}
+
+// What kernels rely on: four matrices of a row-major A, and two of a B stored [k][n], transposed,
+// are the fragments that mma.m16n8k16 takes.
+TEST(MatrixMove, LoadsFragmentsOfMma) {
+  std::vector<std::uint8_t> a(32 * 16), b(16 * 16);
+  const auto put = [](std::vector<std::uint8_t>& memory, int row, int column, int value) {
+    memory[static_cast<std::size_t>(row * 16 + column * 2)] = static_cast<std::uint8_t>(value);
+  };
+  for (int m = 0; m < 16; ++m)
+    for (int k = 0; k < 16; ++k) put(a, 8 * (m / 8) + 16 * (k / 8) + m % 8, k % 8, 16 * m + k);
+  for (int k = 0; k < 16; ++k)
+    for (int n = 0; n < 8; ++n) put(b, k, n, 16 * n + k);
+  std::vector<Word> of_a(4 * 32), of_b(2 * 32), elements(256);
+  load_matrix({8, 4, 16, false}, a, of_a);
+  load_matrix({8, 2, 16, true}, b, of_b);
+  const auto read = [](const std::vector<Word>& registers) {
+    return [&registers](int lane, int reg) {
+      return registers[static_cast<std::size_t>(reg * 32 + lane)];
+    };
+  };
+  fragment_of_a(16, 16, {16, 16}).gather<Word>(read(of_a), elements);
+  for (std::size_t at = 0; at < 256; ++at) ASSERT_EQ(elements[at], at);
+  elements.resize(128);
+  fragment_of_b(16, {16, 16}).gather<Word>(read(of_b), elements);
+  for (std::size_t at = 0; at < 128; ++at) ASSERT_EQ(elements[at], at);
 }
 
 std::string rule_of(const Words& words) {

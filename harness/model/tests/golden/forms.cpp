@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/model/tests/golden/forms.hpp"
+
+#include <algorithm>
+
+namespace assay::model::golden {
+namespace {
+
+constexpr int kInputs = 12;  // words of a thread
+constexpr int kCases = 24;
+
+// A finite number near 1, or one of the values that go wrong.
+std::uint32_t number(Random& random, int exponent_bits, int fraction_bits) {
+  const int bits = 1 + exponent_bits + fraction_bits;
+  const auto any = static_cast<std::uint32_t>(random.next());
+  const std::uint32_t mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
+  if (random.below(16) == 0) return any & mask;  // any bits
+  const std::uint32_t bias = (1u << (exponent_bits - 1)) - 1;
+  if (random.below(24) == 0) {
+    const std::uint32_t top = ((1u << exponent_bits) - 1) << fraction_bits;
+    const std::uint32_t special[] = {0, 1u << (bits - 1),    top,    top | 1u << (bits - 1),
+                                     1, 1u << fraction_bits, top - 1};
+    return special[random.below(7)];
+  }
+  const std::uint32_t spread = exponent_bits > 4 ? 6 : 2;
+  const auto exponent = static_cast<std::uint32_t>(bias - spread + random.below(2 * spread + 1));
+  return ((any & 1) << (bits - 1) | exponent << fraction_bits |
+          (any >> 8 & ((1u << fraction_bits) - 1))) &
+         mask;
+}
+
+}  // namespace
+
+std::uint32_t draw(Random& random, Draw kind) {
+  switch (kind) {
+    case Draw::bits:
+      // Small numbers, ends of ranges and any bits.
+      switch (random.below(6)) {
+        case 0:
+          return static_cast<std::uint32_t>(random.below(64));
+        case 1:
+          return static_cast<std::uint32_t>(0 - random.below(64));
+        case 2:
+          return static_cast<std::uint32_t>(0x80000000u + random.below(5) - 2);
+        default:
+          return static_cast<std::uint32_t>(random.next());
+      }
+    case Draw::small:
+      return static_cast<std::uint32_t>(random.below(40));
+    case Draw::f32:
+      return number(random, 8, 23);
+    case Draw::f64:
+      return static_cast<std::uint32_t>(random.next());
+    case Draw::f16:
+      return number(random, 5, 10) | number(random, 5, 10) << 16;
+    case Draw::bf16:
+      return number(random, 8, 7) | number(random, 8, 7) << 16;
+    case Draw::e4m3:
+    case Draw::e5m2: {
+      std::uint32_t word = 0;
+      for (int k = 0; k < 4; ++k)
+        word |= (kind == Draw::e4m3 ? number(random, 4, 3) : number(random, 5, 2)) << (8 * k);
+      return word;
+    }
+  }
+  return 0;
+}
+
+Form thread_form(const std::string& name, const std::string& body, int outputs,
+                 std::vector<Draw> kinds, const std::string& declarations) {
+  Form f;
+  f.name = name;
+  f.cases = kCases;
+  f.output_bytes = outputs * 32 * 4;
+  std::string p =
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry form(.param .u64 in, .param "
+      ".u64 out)\n{\n"
+      ".reg .b64 %in, %out, %off;\n.reg .b32 %t, %c, %i;\n.reg .b32 %a<12>;\n.reg .b64 "
+      "%q<6>;\n.reg .b32 %o<8>;\n" +
+      declarations +
+      "ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nmov.u32 %t, %tid.x;\nmov.u32 %c, "
+      "%ctaid.x;\n"
+      "mad.lo.u32 %i, %c, 32, %t;\n"
+      "mul.wide.u32 %off, %i, 48;\nadd.s64 %in, %in, %off;\n";
+  for (int k = 0; k < kInputs; k += 4)
+    p += "ld.global.v4.u32 {%a" + std::to_string(k) + ", %a" + std::to_string(k + 1) + ", %a" +
+         std::to_string(k + 2) + ", %a" + std::to_string(k + 3) + "}, [%in+" +
+         std::to_string(4 * k) + "];\n";
+  for (int k = 0; k < kInputs / 2; ++k)
+    p += "mov.b64 %q" + std::to_string(k) + ", {%a" + std::to_string(2 * k) + ", %a" +
+         std::to_string(2 * k + 1) + "};\n";
+  for (int k = 0; k < outputs; ++k) p += "mov.b32 %o" + std::to_string(k) + ", 0;\n";
+  p += "{\n" + body + "\n}\n";
+  p += "mul.wide.u32 %off, %i, " + std::to_string(4 * outputs) + ";\nadd.s64 %out, %out, %off;\n";
+  for (int k = 0; k < outputs; ++k)
+    p += "st.global.u32 [%out+" + std::to_string(4 * k) + "], %o" + std::to_string(k) + ";\n";
+  f.ptx = p + "ret;\n}\n";
+  Random random(name);
+  f.input.resize(static_cast<std::size_t>(kCases) * 32 * kInputs * 4);
+  for (std::size_t at = 0; at < f.input.size(); at += 4) {
+    const Draw kind = kinds[std::min(at / 4 % kInputs, kinds.size() - 1)];
+    std::uint32_t word = draw(random, kind);
+    if (kind == Draw::f64 && at % 8 == 4)  // the upper half of a number near 1
+      word = (word & 0x800fffffu) | static_cast<std::uint32_t>(1017 + random.below(12)) << 20;
+    for (std::size_t k = 0; k < 4; ++k)
+      f.input[at + k] = static_cast<std::uint8_t>(word >> (8 * k));
+  }
+  return f;
+}
+
+std::vector<Form> all_forms() {
+  std::vector<Form> all;
+  for (auto make : {integer_forms, floating_forms, conversion_forms, warp_forms, matrix_forms,
+                    wgmma_forms, load_forms, store_forms})
+    for (Form& f : make()) all.push_back(std::move(f));
+  return all;
+}
+
+}  // namespace assay::model::golden

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run files of a folder of results, and which of them have a report of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from assay.files import Run, RunFileError, load
+
+from ..book import identity
+
+MOST_OF = 0.5  # of the cases of the folder's largest run: what measured fewer is no picture of a GPU
+ADDS = 0.1  # of its own cases: what a run must add to have a report beside the leading ones
+
+
+@dataclass(eq=False)
+class Entry:
+    """results/<gpu>/<date>-<purpose>/run.json"""
+
+    gpu: str  # the folder of the GPU
+    name: str  # the folder of the run
+    run: Run
+
+    @property
+    def date(self) -> str:
+        """ "2026-11-22"; "" where the folder does not say."""
+        found = re.match(r"\d{4}-\d\d-\d\d", self.name)
+        return found[0] if found else ""
+
+    @property
+    def purpose(self) -> str:
+        return self.name.removeprefix(self.date).strip("-") or "run"
+
+    @cached_property
+    def cases(self) -> set[str]:
+        return {m.name for m in self.run.measurements if m.ok}
+
+
+def entries(results: Path) -> list[Entry]:
+    """All runs, the oldest first. Raises RunFileError."""
+    if not results.is_dir():
+        raise RunFileError(f"{results}: no such folder; give the one that holds <gpu>/<date>-<purpose>/run.json")
+    paths = sorted(path for path in results.glob("*/*/run.json"))
+    found = [Entry(path.parts[-3], path.parts[-2], load(path)) for path in paths]
+    if not any(entry.cases for entry in found):
+        raise RunFileError(f"{results}: holds no <gpu>/<date>-<purpose>/run.json with a measurement; measure one first")
+    return sorted(found, key=lambda entry: (entry.date, entry.gpu, entry.name))
+
+
+def leading(found: Iterable[Entry]) -> list[Entry]:
+    """Of each GPU, known by its id, the run with most cases, the newest of equals. Without ids one of a folder."""
+    by_gpu: dict[str, list[Entry]] = {}
+    for entry in found:
+        by_gpu.setdefault(entry.gpu, []).append(entry)
+    leads = []
+    for of_folder in by_gpu.values():
+        most = max(len(entry.cases) for entry in of_folder)
+        large = [entry for entry in of_folder if entry.cases and len(entry.cases) >= MOST_OF * most]
+        known = [entry for entry in large if identity.gpu_id(entry.run)]
+        best: dict[str | None, Entry] = {}
+        for entry in sorted(known or large, key=lambda entry: (len(entry.cases), entry.date)):
+            best[identity.gpu_id(entry.run)] = entry
+        leads += best.values()
+    return sorted(leads, key=lambda entry: (entry.gpu, entry.name))
+
+
+def adding(found: Iterable[Entry], leads: list[Entry]) -> list[Entry]:
+    """Runs that measured what no leading one of their folder did."""
+    known: dict[str, set[str]] = {}
+    for lead in leads:
+        known.setdefault(lead.gpu, set()).update(lead.cases)
+    return [
+        entry
+        for entry in found
+        if entry not in leads and len(entry.cases - known.get(entry.gpu, set())) > ADDS * len(entry.cases)
+    ]
+
+
+def folders(leads: list[Entry], others: list[Entry]) -> dict[Entry, str]:
+    """Where the report of each stands; a GPU's address does not change when it is measured again."""
+    count = [lead.gpu for lead in leads]
+    found = {}
+    for lead in leads:
+        own = (identity.gpu_id(lead.run) or lead.purpose)[: identity.SHOWN]
+        found[lead] = f"gpus/{lead.gpu}" if count.count(lead.gpu) == 1 else f"gpus/{lead.gpu}-{own}"
+    for entry in others:
+        found[entry] = f"gpus/{entry.gpu}-{entry.purpose}"
+    return found

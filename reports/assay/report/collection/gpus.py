@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of each GPU, measured here or published, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from .. import family
+from ..block.kinds import EMPTY, Block, Cell, Section, Table
+from ..book import labels, mma, text
+from ..book.model import BURST, Published
+from ..book.published import short_title
+from ..compare.published import PLAIN
+from ..compare.subjects import Subject
+
+KINDS = {"bf16": "bf16", "e4m3": "fp8", "nvf4": "nvfp4", "s8": "int8", "f64": "fp64"}
+MEMORY, LATENCY = ("memory/hbm/read", "bandwidth_gb_per_s"), ("memory/dram/latency", "latency_cycles")
+Where = Callable[[Subject, str, str], str]  # of a subject, the name of a measurement and its anchor: the address
+MOST = 7  # published GPUs in a table of the matrix
+LEAST = 2  # figures of this table that must be published of a GPU
+BURSTS = (
+    "Measured figures are bursts, and lead to how they were made. Published ones are set apart: a d is a datasheet's, the "
+    "others somebody measured; pointing at one says who. Matrix products are dense, of the fastest instruction."
+)
+
+
+@dataclass
+class Gpu:
+    """One GPU of the table: what was measured of it here, and what others state."""
+
+    name: str
+    architecture: str
+    subject: Subject | None = None
+    published: dict[tuple[str, str], Published] = field(default_factory=dict)
+
+    @property
+    def short(self) -> str:
+        return self.subject.short if self.subject else shorter(self.name)
+
+
+def shorter(name: str) -> str:
+    return name.removeprefix("NVIDIA ").removeprefix("GeForce ")
+
+
+def gpus(subjects: Sequence[Subject], published: Sequence[Published]) -> list[Gpu]:
+    """Measured ones first, then those of which most is published."""
+    found = [Gpu(s.label, s.gpu.get("architecture", "host"), s) for s in subjects]
+    ours = {s.gpu.get("name") for s in subjects}
+    others: dict[str, Gpu] = {}
+    for p in sorted(published, key=lambda p: p.datasheet):  # what was measured stands before datasheets
+        if p.gpu and p.gpu not in ours:
+            others.setdefault(p.gpu, Gpu(p.gpu, p.architecture)).published.setdefault((p.name, p.metric), p)
+    return [*found, *sorted(others.values(), key=lambda gpu: -len(gpu.published))]
+
+
+def _theirs(p: Published | None) -> Cell:
+    if p is None:
+        return EMPTY
+    said = f"{text.number(p.value)}{' d' if p.datasheet else ''}"
+    return Cell(said, p.url, "published", f"{short_title(p.title)}: {p.note}")
+
+
+def _fastest(gpu: Gpu, kind: str, where: Where) -> Cell:
+    """TFLOP/s of the fastest matrix instruction of a type."""
+    if gpu.subject:
+        found = mma.best_mma(gpu.subject.book, "tflops", 0).get(kind)
+        return Cell(_rounded(found[1].value), where(gpu.subject, found[0].name, found[1].anchor)) if found else EMPTY
+    fitting = [p for (name, metric), p in gpu.published.items() if metric == "tflops" and mma.mma_type(name) == kind]
+    return _theirs(max(fitting, key=lambda p: p.value, default=None))
+
+
+def _figure(gpu: Gpu, key: tuple[str, str], where: Where) -> Cell:
+    if gpu.subject:
+        found = gpu.subject.number(gpu.subject.book.row(*key), BURST)
+        return Cell(_rounded(found[1].value), where(gpu.subject, key[0], found[1].anchor)) if found else EMPTY
+    return _theirs(gpu.published.get(key))
+
+
+def _rounded(value: float) -> str:
+    return text.number(float(f"{value:.4g}"))
+
+
+def index(found: Sequence[Gpu], where: Where) -> Section:
+    """A line for each GPU."""
+    rows = []
+    for gpu in found:
+        known = gpu.subject.gpu if gpu.subject else {}
+        name = Cell(gpu.name, f"{gpu.subject.folder}/index.html" if gpu.subject else "")
+        facts = [
+            Cell(gpu.architecture.replace("sm_", "SM")),
+            Cell("measured" if gpu.subject else "published", kind="" if gpu.subject else "published"),
+            Cell(str(known.get("sm_count", ""))),
+            Cell(text.size(known["memory_bytes"]) if known.get("memory_bytes") else ""),
+        ]
+        figures = [_fastest(gpu, kind, where) for kind in KINDS]
+        figures += [_figure(gpu, MEMORY, where), _figure(gpu, LATENCY, where)]
+        if gpu.subject or sum(bool(cell.said) for cell in figures) >= LEAST:
+            rows.append([name, *facts, *figures])
+    head = ["GPU", "Target", "Figures", "SMs", "Memory", *(f"{said}, TFLOP/s" for said in KINDS.values())]
+    head += ["Reads of memory, GB/s", "DRAM latency, cycles"]
+    return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, [BURSTS], PLAIN)])
+
+
+def matrix(found: Sequence[Gpu], where: Where) -> list[Block]:
+    """Every figure that at least two of the GPUs have, by family, a column for each GPU."""
+    by_key: dict[tuple[str, str], str] = {}
+    for gpu in found:
+        if gpu.subject:
+            by_key.update({(row.name, row.metric): row.unit for row in gpu.subject.book.rows if row.primary})
+        by_key.update({key: p.unit for key, p in gpu.published.items() if key not in by_key})
+    families: dict[str, list[list[Cell]]] = {}
+    others = [gpu for gpu in found if not gpu.subject]
+    for (name, metric), unit in by_key.items():
+        theirs = [gpu.published.get((name, metric)) for gpu in others]
+        if not any(p and p.unit == unit for p in theirs):
+            continue
+        own = [_figure(gpu, (name, metric), where) for gpu in found if gpu.subject]
+        cells = [_theirs(p if p and p.unit == unit else None) for p in theirs]
+        label = labels.figure_words(name, metric)
+        families.setdefault(family.family_of(name.split("/")[0]).title, []).append(
+            [Cell(label, title=name), Cell(text.unit(unit)), *own, *cells]
+        )
+    heads = ["Figure", "Unit", *(gpu.short if gpu.subject else f"{gpu.short} *" for gpu in found)]
+    return [_of_family(title, heads, rows) for title, rows in families.items()]
+
+
+def _of_family(title: str, heads: Sequence[str], rows: Sequence[list[Cell]]) -> Table:
+    """With the published GPUs of which most is known here."""
+    known = {i: sum(bool(row[i].said) for row in rows) for i in range(len(heads))}
+    theirs = sorted((i for i in known if heads[i].endswith("*") and known[i]), key=lambda i: -known[i])[:MOST]
+    kept = [i for i in known if i in theirs or not heads[i].endswith("*")]
+    return Table(title, [heads[i] for i in kept], [[row[i] for i in kept] for row in rows], kind=PLAIN)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of the site, their places, and how they lead to each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.files import Run
+from assay.files.isa_file import Isa
+
+from ..block.kinds import Block, Cell, Page, Paragraph, Section, Span, Table, sentence
+from ..book import identity, text
+from ..book.model import Published
+from ..compare import words
+from ..compare.figures import PER_CLOCK, Value, counted
+from ..compare.pages import Comparison
+from ..compare.subjects import Subject, short_labels, subjects
+from ..page import isa
+from ..page.front import MAIN
+from . import changes, entries, gpus, measurements
+from .entries import Entry
+
+TITLE = "What GPUs are made of"
+LEAD = (
+    "What assay measured on each GPU, what others publish of GPUs that were not at hand, and how they compare. Every "
+    "measured figure leads to its conditions, its machine code and the command that repeats it."
+)
+MATRIX, INSTRUCTIONS, SUPPORT, CHANGES, ALL = (
+    *("matrix.html", "instructions.html", "support.html", "changes.html", "measurements.html"),
+)
+
+
+class Collection:
+    """All results, and where everything about them stands. `homes` says on which page of its report a detail is."""
+
+    def __init__(self, found: Sequence[Entry], published: Sequence[Run], matrix: Isa | None) -> None:
+        self.entries = list(found)
+        self.isa = matrix
+        self.leads = entries.leading(self.entries)
+        self.others = entries.adding(self.entries, self.leads)
+        self.folders = entries.folders(self.leads, self.others)
+        made = subjects([[entry.run] for entry in self.entries], published)
+        self.subjects = {
+            entry: replace(subject, folder=self.folders.get(entry, "")) for entry, subject in zip(self.entries, made)
+        }
+        # Among the leading runs alone less is needed to tell one from another.
+        names = identity.labels([entry.run for entry in self.leads])
+        for entry, label, short in zip(self.leads, names, short_labels(names)):
+            self.subjects[entry] = replace(self.subjects[entry], label=label, short=short)
+        self.homes: dict[int, dict[str, str]] = {}  # by index of the subject
+        self.pages_of: dict[int, list[str]] = {}
+
+    @property
+    def reported(self) -> list[Subject]:
+        """Those that have a report of their own."""
+        return [self.subjects[entry] for entry in [*self.leads, *self.others]]
+
+    @property
+    def published(self) -> list[Published]:
+        return next(iter(self.subjects.values())).book.published
+
+    @property
+    def navigation(self) -> list[tuple[str, str]]:
+        support = [("Support by target", SUPPORT)] if self.isa else []
+        return [
+            ("GPUs", MAIN),
+            ("Comparison", MATRIX),
+            ("Instructions", INSTRUCTIONS),
+            *support,
+            ("Changes", CHANGES),
+            ("All measurements", ALL),
+        ]
+
+    def detail(self, subject: Subject, anchor: str) -> str:
+        """The address of a measurement's details, from the root; "" where it has no report."""
+        home = self.homes.get(subject.index, {}).get(anchor)
+        return f"{subject.folder}/{home}#{anchor}" if home else ""
+
+    def comparisons(self) -> list[tuple[str, Comparison]]:
+        """(its folder, the comparison) of each pair of the leading runs, and of all of them."""
+        leads = [self.subjects[entry] for entry in self.leads]
+        groups: list[tuple[Subject, ...]] = list(itertools.combinations(leads, 2))
+        if len(leads) > 2:
+            groups.append(tuple(leads))
+
+        def where(value: Value) -> str:
+            return f"../../{self.detail(value.subject, value.number.anchor)}"
+
+        return [(pair_folder(group), Comparison(group, where, "../../")) for group in groups]
+
+    def main(self) -> Page:
+        def where(subject: Subject, name: str, anchor: str) -> str:
+            return measurements.address(name)
+
+        leads = [self.subjects[entry] for entry in self.leads]
+        found = gpus.gpus(leads, self.published)
+        sections: list[Block] = [gpus.index(found, where)]
+        if self.others:
+            spans = [Span("Measured besides: ")]
+            for entry in self.others:
+                spans += [Span(f"{entry.gpu}, {entry.purpose}", f"{self.folders[entry]}/{MAIN}"), Span(", ")]
+            spans[-1] = Span(".")
+            sections.append(Paragraph(spans))
+        return self._page(MAIN, "", TITLE, LEAD, sections)
+
+    def matrix(self, compared: Sequence[tuple[str, Comparison]]) -> Page:
+        def where(subject: Subject, name: str, anchor: str) -> str:
+            return measurements.address(name)
+
+        rows = []
+        for folder, comparison in compared:
+            agree, of = counted(comparison.figures, lambda f: f.kind == PER_CLOCK)
+            said = f"{text.number(agree)} of {text.number(of)}"
+            first = words.title(comparison.found[0]) if comparison.found else "nothing differs"
+            rows.append([Cell(comparison.title, f"{folder}/{MAIN}"), Cell(said), Cell(first)])
+        head = ["Compared", "Figures per clock that agree", "What differs most"]
+        pairs = Table("Measured GPUs, in pairs", head, rows, kind=gpus.PLAIN)
+        found = gpus.gpus([self.subjects[entry] for entry in self.leads], self.published)
+        sections = []
+        if rows:
+            sections.append(Section("pairs", "What differs between measured GPUs", [pairs]))
+        tables = gpus.matrix(found, where)
+        if tables:
+            said = sentence(f"Columns with a star are published by others. {gpus.BURSTS}", "muted")
+            sections.append(Section("published", "Measured beside published", [said, *tables]))
+        return self._page(MATRIX, "Comparison", "How GPUs compare", "", sections, wide=True)
+
+    def instructions(self) -> Page:
+        """The table of instructions of each report that has one."""
+        lines = []
+        for entry in self.leads:
+            folder, subject = self.folders[entry], self.subjects[entry]
+            if any(home == INSTRUCTIONS for home in self.pages_of.get(subject.index, [])):
+                lines.append((subject.label, f"{folder}/{INSTRUCTIONS}"))
+        spans = [Span("Latency and rate of every instruction, to search, filter and sort: ")]
+        for label, to in lines:
+            spans += [Span(label, to), Span(", ")]
+        spans[-1] = Span("." if lines else "No run has measured any.")
+        return self._page(INSTRUCTIONS, "Instructions", "Instructions", "", [Paragraph(spans)])
+
+    def support(self) -> Page | None:
+        if self.isa is None:
+            return None
+        page = isa.page(self.isa)
+        return replace(page, name=SUPPORT, head=[*page.head, self._links(SUPPORT)])
+
+    def changes(self) -> Page:
+        lead = "What was measured when, and how far it agrees with the run before it of the same kind of GPU."
+        sections = changes.section(self.entries, self.subjects, self.folders)
+        return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
+
+    def of_measurements(self) -> tuple[Page, list[Page]]:
+        """The list of all, and a page of each."""
+        made = list(self.subjects.values())
+        labels = identity.labels([entry.run for entry in self.entries])
+        dated = [said if entry.name in said else f"{said}, {entry.name}" for said, entry in zip(labels, self.entries)]
+        made = [replace(subject, label=label) for subject, label in zip(made, dated)]
+        found = measurements.cases(made, self.published)
+        where = {
+            (s.index, anchor): f"../{self.detail(s, anchor)}" for s in self.reported for anchor in self.homes[s.index]
+        }
+        said: dict[str, str] = {}
+        for subject in made:
+            said.update(subject.book.descriptions)
+        pages = [measurements.page(case, made, where, said) for case in found.values()]
+        lead = f"{text.number(len(pages))} measurements, each with a page of what every run says of it."
+        return self._page(ALL, "All measurements", "All measurements", lead, measurements.index(found)), pages
+
+    def _links(self, here: str) -> Paragraph:
+        spans = []
+        for label, to in self.navigation:
+            spans += [Span(label) if to == here else Span(label, to), Span(" · ")]
+        return Paragraph(spans[:-1])
+
+    def _page(
+        self, name: str, title: str, heading: str, lead: str, blocks: Sequence[Block], wide: bool = False
+    ) -> Page:
+        return Page(name, title, heading, lead, list(blocks), [self._links(name)], wide=wide)
+
+
+def pair_folder(group: Sequence[Subject]) -> str:
+    return "compare/" + "-and-".join(subject.folder.rpartition("/")[2] for subject in group)

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page that compares runs: what differs between the machines, what differs in their figures, what agrees."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+
+from .. import family
+from ..block.kinds import Block, Cell, Figures, Fold, Page, Paragraph, Part, Section, Span, Table, sentence
+from ..book import identity, labels, text
+from ..page import environment
+from ..page.front import MAIN
+from . import causes, pictures, published, words
+from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, figures, only_in, ratio
+from .findings import Finding, findings
+from .subjects import Subject
+
+DIFFERENCES = "differences.html"
+TOLD = 6  # findings in sentences; the others are in the table
+SHOWN = 25  # findings of the table; the others are folded
+# Facts that differ between any two runs and say little.
+MINOR = ("id, a salted hash", "interval reached", "time measuring", "processes a case", "refused")
+HOW = (
+    "A figure differs if it does so by more than 0.5 % and by more than its noise: both 95% intervals, and how far six "
+    "processes on one GPU were apart. Of a case only figures of one kind count, per clock where the SM clock paces it. "
+    "What a known cause explains is one finding, and so are the figures of a family that move alike. Findings rank by "
+    "the effect that known causes leave, per clock first."
+)
+Where = Callable[[Value], str]  # the page with the details of a measurement, and its place there
+
+
+class Comparison:
+    """The subjects, their figures, and what was found; `where` leads to details on the subjects' own pages, whose
+    folders are below `root`."""
+
+    def __init__(self, subjects: Sequence[Subject], where: Where, root: str = "") -> None:
+        self.subjects = list(subjects)
+        self.where = where
+        self.root = root
+        self.figures = figures(self.subjects)
+        self.found = findings(self.figures)
+        self.causes = causes.causes(self.subjects)
+        self.many = len(self.subjects) > words.COLUMNS
+        self.title = words.heading(self.subjects)
+
+    def pages(self) -> list[Page]:
+        """The main one last."""
+        differing = [f for f in self.figures if f.differs]
+        return [*([self._differences()] if differing else []), self._main()]
+
+    def _main(self) -> Page:
+        sections = [
+            self._machines(),
+            self._findings(),
+            self._ratios(),
+            self._agreement(),
+            published.section(self.subjects),
+        ]
+        found = [section for section in sections if section]
+        reports = [Span("Each has a report of its own: ")]
+        for subject in self.subjects:
+            reports += [Span(subject.label, f"{self.root}{subject.folder}/{MAIN}"), Span("; ")]
+        reports[-1] = Span(".")
+        lead = words.summary(self.subjects, self.figures, self.found)
+        links = [Span("On this page: ")]
+        for section in found:
+            links += [Span(section.title, f"#{section.anchor}"), Span("; ")]
+        links[-1] = Span(".")
+        return Page(MAIN, "", self.title, lead, found, [Paragraph(reports), Paragraph(links)])
+
+    def _machines(self) -> Section | None:
+        """What differs between machines, conditions, builds and drivers, before any figure."""
+        facts = environment.fact_rows([s.book.columns[0] for s in self.subjects])
+        known = [dict(environment.conditions(s.book, s.book.columns[0])) for s in self.subjects]
+        facts += [
+            (label, [of.get(label, "–") for of in known]) for label in dict.fromkeys(key for of in known for key in of)
+        ]
+        different = [(label, values) for label, values in facts if len(set(values)) > 1]
+        same = [(label, values[0]) for label, values in facts if len(set(values)) == 1]
+        minor = [(label, values) for label, values in different if label in MINOR]
+        different = [(label, values) for label, values in different if label not in MINOR]
+        blocks: list[Block] = []
+        head = ["", *(s.short for s in self.subjects)] if not self.many else ["", "by what is there"]
+        if different:
+            rows = [[Cell(label), *self._fact(values)] for label, values in different]
+            caption = "What differs between the machines, and what they did meanwhile"
+            blocks.append(Table(caption, head, rows, kind=published.FEW))
+        relation = identity.relation([s.run for s in self.subjects])
+        name = "One name, " if len({identity.gpu_name(s.run) for s in self.subjects}) == 1 else ""
+        said = [f"{name}{relation}." if name and relation else ""]
+        told = [
+            f"{label} {value}" for label, value in same if label in ("driver", "CUDA", "architecture", "SMs", "commit")
+        ]
+        if same:
+            listed = f", {words.joined(told)} among them" if told else ""
+            said.append(
+                f"{text.counted(len(same), 'fact')} of the machines {'is' if len(same) == 1 else 'are'} equal{listed}."
+            )
+        blocks.append(sentence(" ".join(part for part in said if part)))
+        rows = [[Cell(label), *self._fact(values)] for label, values in minor]
+        tables = [Table("Further differences", head, rows, kind=published.FEW)] if rows else []
+        if same:
+            rows = [[Cell(label), Cell(value)] for label, value in same]
+            tables.append(Table("Equal on all", ["", "all"], rows, kind=published.FEW))
+        blocks.append(Fold("Further facts", f"{len(minor) + len(same)}", tables))
+        return Section("machines", "Machines, conditions and builds", blocks) if facts else None
+
+    def _fact(self, values: list[str]) -> list[Cell]:
+        if not self.many:
+            return [Cell(value) for value in values]
+        by_value: dict[str, list[str]] = {}
+        for subject, value in zip(self.subjects, values):
+            by_value.setdefault(value, []).append(subject.short)
+        said = [
+            f"{value}: {len(of)} runs" if len(of) > 2 else f"{value}: {' and '.join(of)}"
+            for value, of in by_value.items()
+        ]
+        return [Cell("; ".join(said))]
+
+    def _findings(self) -> Section:
+        if not self.found:
+            said = "No figure differs beyond 0.5 % and its noise."
+            return Section("differences", "What differs", [sentence(said)])
+        blocks: list[Block] = []
+        for place, finding in enumerate(self.found[:TOLD], 1):
+            blocks.append(Part(f"{place}. {words.title(finding)}", self._told(finding), f"finding{place}"))
+        if self.many and (drawn := pictures.distributions(self.subjects, self.found[: 2 * TOLD])):
+            blocks.append(Figures([drawn]))
+        blocks.append(self._ranking(self.found[:SHOWN], "Findings by the effect that known causes leave"))
+        if rest := self.found[SHOWN:]:
+            blocks.append(Fold("Smaller findings", f"{len(rest)}", [self._ranking(rest, "Smaller findings")]))
+        more = [Span("Every figure that differs", DIFFERENCES), Span(", by finding. "), Span(HOW)]
+        blocks.append(Paragraph(more, "muted"))
+        return Section("differences", "What differs, the most telling first", blocks)
+
+    def _told(self, finding: Finding) -> list[Block]:
+        lead = finding.lead
+        where = f"{family.family_of(lead.family).title}, {finding.kind}"
+        spans = [
+            Span(f"{where}: {words.comparison(lead)}. {words.support(finding)} {words.why(finding, self.causes)} ")
+        ]
+        spans += [Span("How it was measured: ")]
+        ends = lead.values if not self.many else lead.ends
+        for v in ends:
+            spans += [Span(v.subject.short, self.where(v)), Span(", ")]
+        spans[-1] = Span(".")
+        return [Paragraph(spans)]
+
+    def _ranking(self, found: Sequence[Finding], caption: str) -> Table:
+        head = ["Finding", *self._value_heads(), "per clock", "per second", "per watt", "Cause", "Figures"]
+        rows = []
+        for finding in found:
+            ratios = [self._of_kind(finding, kind) for kind in (PER_CLOCK, PER_SECOND, PER_WATT)]
+            cause = self.causes[finding.cause].name if finding.cause else "not known"
+            place = f"{DIFFERENCES}#finding{self.found.index(finding) + 1}"
+            count = Cell(str(len(finding.figures)), place)
+            name = words.title(finding).partition(":")[0]
+            rows.append([Cell(name), *self._values(finding.lead), *ratios, Cell(cause), count])
+        best = "Ratios are of the last column to the first, larger where it is better off." if not self.many else ""
+        note = best or "Ratios are of the best run to the worst."
+        return Table(caption, head, rows, [note], published.PLAIN)
+
+    def _value_heads(self) -> list[str]:
+        return ["least", "median", "most"] if self.many else [s.short for s in self.subjects]
+
+    def _values(self, figure: Figure) -> list[Cell]:
+        if self.many:
+            low, high = (Cell(f"{words.value(v, figure.unit)} ({v.subject.short})", self.where(v)) for v in figure.ends)
+            middle = statistics.median(v.number.value for v in figure.values)
+            return [low, Cell(text.number(float(f"{middle:.4g}"))), high]
+        by = {v.subject.index: v for v in figure.values}
+        return [
+            Cell(words.value(by[s.index], figure.unit), self.where(by[s.index])) if s.index in by else Cell("–")
+            for s in self.subjects
+        ]
+
+    def _of_kind(self, finding: Finding, kind: str) -> Cell:
+        """The ratio of the lead's case in figures of this kind."""
+        lead = finding.lead
+        if lead.kind == AMOUNT:
+            return Cell("")
+        alike = [f for f in self.figures if f.kind == kind and f.name == lead.name and f.state == lead.state]
+        # The same quantity in another unit: latency_cycles and latency_ns, not a latency and a rate.
+        stem = labels.quantity(lead.metric)
+        alike.sort(key=lambda f: (f is not lead, labels.quantity(f.metric) != stem, not f.sure, not f.primary))
+        if not alike or (kind == lead.kind and alike[0] is not lead):
+            return Cell("")
+        figure = alike[0]
+        if self.many:
+            return Cell(f"{ratio(figure.effect):.3g}")
+        by = {v.subject.index: v.number.value for v in figure.values}
+        first, *_, last = (by[s.index] for s in self.subjects if s.index in by)
+        better = first / last if figure.is_time else last / first
+        return Cell(f"{better:.3g}")
+
+    def _ratios(self) -> Section | None:
+        if self.many:
+            return None
+        drawn = pictures.heat_maps(self.subjects, self.figures)
+        first, *others = (s.short for s in self.subjects)
+        intro = (
+            f"How many figures of each family have which ratio: blue where {' or '.join(others)} is better off, orange "
+            f"where {first} is, grey where they are alike."
+        )
+        return Section("ratios", "Ratios over families", [Figures(drawn)], intro) if drawn else None
+
+    def _agreement(self) -> Section:
+        blocks: list[Block] = [sentence(words.agreement(self.figures))]
+        keys = list(dict.fromkeys(f.family for f in self.figures))
+        rows = []
+        for key in [k for k in [*family.declared(), *keys] if k in keys]:
+            cells = [Cell(family.family_of(key).title)]
+            for kind in KINDS:
+                agree, of = counted(self.figures, lambda f, key=key, kind=kind: f.kind == kind and f.family == key)
+                cells.append(Cell(f"{agree} of {of}" if of else ""))
+            rows.append(cells)
+        if rows:
+            unique = {row[0].said: row for row in rows}
+            caption = "Figures that agree within 0.5 %, of all that were compared"
+            table = Table(caption, ["Family", *KINDS], list(unique.values()), kind=published.PLAIN)
+            blocks.append(Fold("Agreement by family", f"{len(unique)} families", [table]))
+        alone = [
+            f"{s.short} alone measured {text.counted(count, 'case')}"
+            for s, count in zip(self.subjects, only_in(self.subjects))
+            if count
+        ]
+        if alone:
+            blocks.append(sentence(f"{words.joined(alone)}."))
+        return Section("agreement", "What agrees", blocks)
+
+    def _differences(self) -> Page:
+        """Every differing figure, under the finding that stands for it."""
+        sections = []
+        for place, finding in enumerate(self.found, 1):
+            order = sorted(finding.figures, key=lambda f: -f.effect)
+            rows = [
+                [
+                    Cell(f.name, kind="code"),
+                    Cell(labels.quantity(f.metric)),
+                    *self._values(f),
+                    Cell(f"{ratio(f.effect):.3f}"),
+                ]
+                for f in order
+            ]
+            table = Table(
+                words.title(finding), ["Case", "Quantity", *self._value_heads(), "largest over smallest"], rows
+            )
+            said = sentence(f"{words.support(finding)} {words.why(finding, self.causes)}")
+            sections.append(Section(f"finding{place}", f"{place}. {words.title(finding)}", [said, table]))
+        lead = "Every figure that differs by more than 0.5 % and its noise, under the finding that stands for it."
+        return Page(DIFFERENCES, "Differences", "Every difference", lead, sections)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of a comparison: how many figures of each family have which ratio, and how far many runs are apart."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from .. import family
+from ..book import text
+from ..draw import cells
+from ..draw.svg import INK, MUTED, SERIES, Figure, axes, finish
+from .figures import ALIKE, KINDS
+from .figures import Figure as Compared
+from .findings import Finding
+from .subjects import Subject
+from .words import title
+
+# Ratios of one run to another in which a figure may lie: the upper end of each, and what stands over it.
+BINS = (
+    (0.5, "<½"),
+    (0.8, "<.8"),
+    (0.95, "<.95"),
+    (math.exp(-ALIKE), "<1"),
+    (math.exp(ALIKE), "≈1"),
+    (1.05, ">1"),
+    (1.25, ">1.05"),
+    (2.0, ">1.25"),
+    (math.inf, ">2"),
+)
+MIDDLE = 4
+LONGEST = 60  # characters of a finding beside its dots
+
+
+def _bin(ratio: float) -> int:
+    return next(i for i, (end, _) in enumerate(BINS) if ratio <= end)
+
+
+def _ratio(figure: Compared, base: Subject, other: Subject) -> float | None:
+    """How many times as good the other is: a rate over a rate, or a time under a time."""
+    by = {v.subject.index: v.number.value for v in figure.values}
+    if base.index not in by or other.index not in by:
+        return None
+    times = (other, base) if figure.is_time else (base, other)
+    return by[times[1].index] / by[times[0].index]
+
+
+def heat_map(figures: Sequence[Compared], base: Subject, other: Subject, kind: str) -> Figure | None:
+    """How many figures of each family have which ratio: blue where the other is better off, orange where the base is."""
+    counts: dict[str, list[int]] = {}
+    for figure in figures:
+        if figure.kind == kind and (ratio := _ratio(figure, base, other)):
+            counts.setdefault(figure.family, [0] * len(BINS))[_bin(ratio)] += 1
+    if not counts:
+        return None
+    rows = [key for key in [*family.declared(), *counts] if key in counts]
+    rows = list(dict.fromkeys(rows))
+
+    def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
+        of_family = counts[rows[y]]
+        if not of_family[x]:
+            return None
+        color = "own" if x == MIDDLE else "s1" if x > MIDDLE else "s2"
+        title_of = family.family_of(rows[y]).title
+        words = f"{title_of}, {kind}, ratio {BINS[x][1]}: {text.counted(of_family[x], 'figure')} of {sum(of_family)}"
+        strength = 0.25 + 0.75 * math.sqrt(of_family[x] / sum(of_family))
+        return str(of_family[x]), color, 1.0 if x == MIDDLE else strength, words
+
+    total = [sum(of_family[x] for of_family in counts.values()) for x in range(len(BINS))]
+    better, worse = sum(total[MIDDLE + 1 :]), sum(total[:MIDDLE])
+    heading = f"{other.short} over {base.short}, {kind}"
+    said = (
+        f"{total[MIDDLE]} of {sum(total)} figures are alike; {other.short} is better off in {better}, "
+        f"{base.short} in {worse}."
+    )
+    key = f"ratios-{base.index}-{other.index}-{kind.replace(' ', '-')}"
+    names = [family.family_of(row).title for row in rows]
+    columns = [name for _, name in BINS]
+    return cells.grid(key, heading, said, names, columns, cell, said, size=(28, 18), left=142, slanted=False)
+
+
+def heat_maps(subjects: Sequence[Subject], figures: Sequence[Compared]) -> list[Figure]:
+    """Each subject over the first, for each kind of figures that can be better or worse."""
+    base, *others = subjects
+    made = (heat_map(figures, base, other, kind) for other in others for kind in KINDS[:-1])
+    return [figure for figure in made if figure]
+
+
+def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figure | None:
+    """A dot for each run on the line of each finding: its value over the median of all."""
+    if not found:
+        return None
+    with axes(0.7 + 0.36 * len(found), 7.5) as (canvas, ax):
+        for y, finding in enumerate(found):
+            values = [v.number.value for v in finding.lead.values]
+            middle = statistics.median(values)
+            ratios = [value / middle for value in values]
+            ax.plot([min(ratios), max(ratios)], [y, y], color=MUTED, lw=0.8)
+            ax.plot(ratios, [y] * len(ratios), "o", ms=5, color=SERIES[0], alpha=0.6, ls="none")
+            for v in finding.lead.ends:
+                right = v is finding.lead.ends[1]
+                ax.annotate(
+                    v.subject.short,
+                    (v.number.value / middle, y),
+                    xytext=(6 if right else -6, 0),
+                    textcoords="offset points",
+                    ha="left" if right else "right",
+                    va="center",
+                    fontsize=8,
+                    color=INK,
+                )
+        names = [title(finding).split(":")[0] for finding in found]
+        short = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
+        ax.set(yticks=range(len(found)), yticklabels=short, ylim=(len(found) - 0.5, -0.5), xscale="log")
+        ax.margins(x=0.45)  # room for the names at both ends
+        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.3g}")
+        ax.xaxis.set_minor_formatter(lambda v, _: "")
+        ax.set_xlabel("value over the median of all runs")
+        ax.tick_params(axis="y", labelcolor=INK)
+        said = f"{len(found)} findings over {len(subjects)} runs. {names[0]} differs most."
+        return finish(
+            canvas, "distributions", "How far the runs are apart", said, "A dot is a run; the ends are named."
+        )

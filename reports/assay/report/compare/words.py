@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings, and how far runs agree, as sentences. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+
+from .. import family
+from ..book import labels, text
+from ..book.model import LASTING
+from .causes import Cause
+from .figures import AMOUNT, KINDS, PER_CLOCK, Figure, Value, counted, ratio
+from .findings import Finding
+from .subjects import Subject
+
+COLUMNS = 4  # more subjects are said as a distribution, not one by one
+NAMES = 3  # of a parameter that are said
+SHARES = ("", "ratio")  # units that are not said
+
+
+def joined(said: Iterable[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    *most, last = said
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def value(v: Value, unit: str) -> str:
+    shown = text.number(float(f"{v.number.value:.4g}"))
+    return f"{shown}{text.THIN}{text.unit(unit)}" if unit not in SHARES else shown
+
+
+def by_subject(figure: Figure) -> str:
+    """ "661 cycles on H100 and 267 cycles on H200"; of many, the ends and the middle."""
+    if len(figure.values) <= COLUMNS:
+        return joined(f"{value(v, figure.unit)} on {v.subject.short}" for v in figure.values)
+    low, high = figure.ends
+    middle = text.number(float(f"{statistics.median(v.number.value for v in figure.values):.4g}"))
+    ends = [f"{value(v, figure.unit)} ({v.subject.short})" for v in (low, high)]
+    return f"{ends[0]} to {ends[1]} over {len(figure.values)} runs, median {middle}"
+
+
+def times(effect: float) -> str:
+    """A ratio in words: "7.1 %" below a half more, then "2.48 times"."""
+    more = ratio(effect) - 1
+    return f"{ratio(effect):.3g} times" if more >= 0.5 else f"{100 * more:.2g}{text.THIN}%"
+
+
+def comparison(figure: Figure) -> str:
+    """ "2.48 times as many on H100" for a count of cycles, "7.1 % more on H200"."""
+    factor = times(figure.effect)
+    high = figure.ends[1]
+    much = "as many" if figure.unit.startswith("cycle") else "as long" if figure.is_time else "as much"
+    more = {"as many": "more", "as long": "longer", "as much": "more"}[much]
+    if figure.unit.startswith("pJ"):
+        much, more = "as much", "more"
+    where = high.subject.short
+    return f"{factor} {much} on {where}" if factor.endswith("times") else f"{factor} {more} on {where}"
+
+
+def case(figure: Figure, alike: Iterable[Figure] = ()) -> str:
+    """The case in words, with what its parameters are called; those of cases that move alike are said with it.
+
+    sync/fence/sc/gpu and sync/fence/acq_rel/gpu are "fence, order acq rel and sc, scope GPU".
+    """
+    said = figure.name.removesuffix(f"/{LASTING}")
+    same = [
+        f
+        for f in alike
+        if f.probe == figure.probe and f.metric == figure.metric and f.name.count("/") == figure.name.count("/")
+    ]
+    measured = next((v.measurement for v in figure.values if v.measurement), None)
+    parameters = {str(value): key for key, value in (measured.params if measured else {}).items()}
+    parts = []
+    for place, part in enumerate(said.split("/")):
+        if place == 0:
+            continue
+        there = sorted({f.name.split("/")[place] for f in [figure, *same]})
+        words = joined(map(labels.words, there)) if len(there) <= NAMES else f"{len(there)} kinds"
+        named = parameters.get(part, "") if not part.isdigit() else ""
+        named = named if len(named) > 1 else ""  # an operand's letter says nothing here
+        parts.append(f"{labels.words(named)} {words}" if named else words)
+    return ", ".join(parts) if parameters.keys() & set(said.split("/")) else labels.case_words(said)
+
+
+def title(finding: Finding) -> str:
+    """The finding as a claim."""
+    lead = finding.lead
+    said = case(lead, finding.alike)
+    what = labels.quantity(lead.metric)
+    named = said if what in said else f"{said}, {what}"
+    state = ", sustained" if lead.state == LASTING else ""
+    return f"{named[:1].upper()}{named[1:]}{state}: {by_subject(lead)}"
+
+
+def ratio_range(figures: list[Figure]) -> str:
+    """ "by 1.04 to 2.5 times", "by 0.8 to 7 %"."""
+    low, high = (ratio(f(figure.effect for figure in figures)) for f in (min, max))
+    if high < 1.5:
+        return f"by {100 * (low - 1):.2g} to {100 * (high - 1):.2g}{text.THIN}%"
+    return f"by {low:.3g} to {high:.3g} times"
+
+
+def support(finding: Finding) -> str:
+    """How many figures the finding stands for, and how far they are apart."""
+    cases = len({figure.name for figure in finding.figures})
+    if cases == 1:
+        return "No other case moves like it."
+    titles = joined(family.family_of(key).title for key in finding.families)
+    where = f", in {titles}" if finding.families != [finding.lead.family] else ""
+    said = text.counted(len(finding.figures), "figure")
+    return f"{said} of {cases} cases differ so, {ratio_range(finding.figures)}{where}."
+
+
+def why(finding: Finding, causes: dict[str, Cause]) -> str:
+    """The cause where one is known."""
+    if finding.cause is None:
+        unsure = "" if finding.lead.sure else " The figures have no interval, so that they may be noise."
+        return f"No cause is known: clock, memory and L2 do not account for it.{unsure}"
+    cause = causes[finding.cause]
+    return f"It is in line with {cause.name}: {cause.fact}."
+
+
+def agreement(figures: list[Figure]) -> str:
+    """ "2,289 of 2,503 figures per clock agree within 0.5 %, 432 of 1,627 per second, ..."."""
+    said = []
+    for kind in KINDS:
+        agree, of = counted(figures, lambda f, kind=kind: f.kind == kind)
+        if of:
+            agree, of = text.number(agree), text.number(of)
+            words = f"figures {kind}" if not said else "counts and shares" if kind == AMOUNT else kind
+            verb = f" agree within 0.5{text.THIN}%" if not said else ""
+            said.append(f"{agree} of {of} {words}{verb}")
+    return f"{joined(said)}." if said else "No figure was measured by two of them."
+
+
+def heading(subjects: list[Subject]) -> str:
+    shorts = [s.short for s in subjects]
+    return " against ".join(shorts) if len(shorts) <= COLUMNS else f"{len(shorts)} runs compared"
+
+
+def summary(subjects: list[Subject], figures: list[Figure], found: list[Finding]) -> str:
+    """What a reader with a minute takes along."""
+    agree, of = counted(figures, lambda f: f.kind == PER_CLOCK)
+    cases = len({f.name for f in figures})
+    open_ = [f for f in found if f.cause is None and f.lead.sure]
+    differ = sum(f.differs for f in figures)
+    who = "both" if len(subjects) == 2 else "at least two of them"
+    said = f"{title(found[0])}. " if found and found[0].lead.sure else ""
+    said += f"{text.number(cases)} cases were measured by {who}. "
+    if of:
+        said += f"Of {text.number(of)} figures per clock {text.number(agree)} agree within 0.5{text.THIN}%. "
+    if not differ:
+        return f"{said}No figure differs by more than that and its noise."
+    return (
+        f"{said}{text.number(differ)} figures of all kinds differ by more than that and their noise. They come down to "
+        f"{text.counted(len(found), 'finding')}, {len(open_)} of them without a known cause."
+    )

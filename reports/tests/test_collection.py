@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A site of all results: what is on it, where it stays, and that every link leads somewhere."""
+
+import re
+from pathlib import Path
+
+import crawl
+import pytest
+import report_runs
+from test_page import published_beside
+
+import assay
+from assay.files import load, save
+from assay.files.isa_file import Isa
+from assay.report.collection import __main__ as command
+from assay.report.collection import changes, entries, measurements
+from assay.report.compare import subjects
+
+RESULTS = Path(assay.__file__).parents[2] / "results"
+ISA = Isa(
+    "ptxas 13.0", ["sm_90a"], {"mma": [{"name": "mma.bf16", "ptx": "mma", "targets": {"sm_90a": {"status": "native"}}}]}
+)
+
+
+def put(folder, gpu, name, run, gpu_id=None):
+    if gpu_id:
+        run.environment["gpu"]["id"] = gpu_id
+    (folder / gpu / name).mkdir(parents=True)
+    save(run, folder / gpu / name / "run.json")
+
+
+def part_of(run, start):
+    run.measurements = [m for m in run.measurements if m.name.startswith(start)]
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    put(folder, "h200", "2026-01-01-full", report_runs.measured(1), "1" * 16)
+    put(folder, "h200", "2026-02-02-full", report_runs.measured(2), "1" * 16)
+    put(folder, "h200", "2026-02-03-quick", part_of(report_runs.measured(3), "memory/"), "2" * 16)
+    put(folder, "h100", "2026-01-05-full", report_runs.measured(4, "NVIDIA H100 80GB HBM3", 0.9))
+    links = part_of(report_runs.measured(5), "link/")
+    for m in links.measurements:
+        m.name = m.name.replace("268435456", "1024")
+    put(folder, "h200", "2026-02-04-links", links)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(results, tmp_path_factory):
+    out = tmp_path_factory.mktemp("site")
+    run = report_runs.measured(1)
+    command.write(results, published_beside(run), ISA, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def found(site):
+    return crawl.pages(site)
+
+
+def said(document):
+    return " ".join(" ".join(document.words).split()).replace("\u202f", " ")
+
+
+def test_every_link_is_relative_and_leads_somewhere(found):
+    assert crawl.dead_links(found) == []
+    assert all(document.problems == [] for document in found.values())
+
+
+def test_every_page_is_reached_from_the_first(site, found):
+    seen, left = set(), [site / "index.html"]
+    while left:
+        path = left.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for attributes, _ in found[path].all("a"):
+            where = attributes["href"].partition("#")[0]
+            if where.endswith(".html") and "://" not in where:
+                left.append((path.parent / where).resolve())
+    assert {path.resolve() for path in found} == {path.resolve() for path in seen}
+
+
+def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurement(site, found):
+    index = said(found[site / "index.html"])
+    assert "NVIDIA H200" in index and "NVIDIA H100 80GB HBM3" in index and "measured" in index
+    assert (site / ".nojekyll").exists() and (site / "compare/h100-and-h200/index.html").exists()
+    assert {path.name for path in (site / "gpus").iterdir()} == {"h100", "h200", "h200-links"}
+    assert "mma.bf16" in (site / "support.html").read_text()
+    matrix = said(found[site / "matrix.html"])
+    assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
+
+
+def test_a_measurement_has_one_address_with_all_that_is_known_of_it(site, found):
+    page = site / measurements.address("memory/dram/latency")
+    assert page == site / "m/memory-dram-latency.html"
+    told = said(found[page])
+    for part in ("2026-01-01-full", "2026-02-02-full", "H100 80GB HBM3", "656 cycles", "A paper", "assay run"):
+        assert part in told, part
+    assert re.search(r'href="\.\./gpus/h200/[\w.-]+#m0-memory-dram-latency"', page.read_text())
+    assert (site / measurements.address("tensor_core/wgmma/bf16/m64n256/ss/sustained")).exists()
+
+
+def test_changes_say_how_far_a_run_agrees_with_the_one_before(site, found):
+    told = said(found[site / "changes.html"])
+    assert "h200, 2026-02-02 full" in told and "Against 2026-01-01-full" in told
+    assert told.index("2026-02-04") < told.index("2026-01-01")
+    assert re.search(r"Against 2026-01-01-full \d+ of \d+ figures per clock agree within 0.5 %", told)
+
+
+def test_the_leading_runs_are_the_largest_of_each_gpu(results):
+    all_of = entries.entries(results)
+    leads = entries.leading(all_of)
+    assert [(lead.gpu, lead.name) for lead in leads] == [("h100", "2026-01-05-full"), ("h200", "2026-02-02-full")]
+    assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links"]
+
+
+def test_of_the_committed_results_two_h100s_and_an_h200_lead():
+    all_of = entries.entries(RESULTS)
+    leads = entries.leading(all_of)
+    assert [(lead.gpu, lead.purpose) for lead in leads] == [("h100", "full"), ("h100", "most"), ("h200", "full")]
+    others = entries.adding(all_of, leads)
+    assert [entry.purpose for entry in others] == ["collectives-4gpus", "links-4gpus"]
+    addresses = set(entries.folders(leads, others).values())
+    assert {"gpus/h200", "gpus/h100-42be2c", "gpus/h100-7c4d5f", "gpus/h200-links-4gpus"} < addresses
+
+
+def test_sentences_about_committed_runs():
+    """Of an H200 and of an H100, each against the run before."""
+    runs = [load(RESULTS / name) for name in ("h200/2026-11-22-before-again", "h200/2026-11-22-full")]
+    before, after = subjects.subjects([[run] for run in runs])
+    told = changes.changed(before, after, "2026-11-22-before-again").replace("\u202f", " ")
+    assert told.startswith(
+        "Against 2026-11-22-before-again 2 483 of 2 590 figures per clock agree within 0.5 %. Most differs: "
+    )
+    one, other = subjects.subjects([[load(RESULTS / f"h100/2026-11-22-{name}")] for name in ("full", "most")])
+    told = changes.changed(one, other, "2026-11-22-full").replace("\u202f", " ")
+    assert "2 318 of 2 472 figures per clock" in told and "Most differs: Atomics" in told
+
+
+def test_what_is_no_folder_of_results_is_refused_in_a_line(tmp_path, capsys):
+    assert command.main([str(tmp_path / "nowhere")]) == 2
+    assert command.main([str(tmp_path)]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 2 and all("give the one" in line or "measure one first" in line for line in errors)

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the golden forms of the host model on this machine's GPU.
+
+    build/assay_golden_forms > forms.bin
+    python3 scripts/record_golden.py forms.bin > harness/model/tests/golden/silicon.txt
+    python3 scripts/record_golden.py --gemm build/libassay_kernels.so > kernels/gemm/sm90/tests/silicon.txt
+
+Prints a line for each form: its name and a hash of what each case left; with --gemm a line for each
+shape that the model runs, and the hash of the product. Needs the driver alone.
+"""
+
+import ctypes
+import struct
+import sys
+import zlib
+from collections.abc import Iterator
+
+
+class Driver:
+    """The few calls of libcuda that are needed. A call that fails raises RuntimeError with its name."""
+
+    def __init__(self) -> None:
+        self.library = ctypes.CDLL("libcuda.so.1")
+        self.call("cuInit", 0)
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        self.call("cuDeviceGet", ctypes.byref(device), 0)
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.call("cuCtxSetCurrent", context)
+
+    def call(self, name: str, *arguments: object) -> None:
+        status = getattr(self.library, name)(*arguments)
+        if status != 0:
+            raise RuntimeError(f"{name} failed with {status}")
+
+    def allocate(self, count: int) -> ctypes.c_uint64:
+        pointer = ctypes.c_uint64()
+        self.call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(max(count, 256)))
+        return pointer
+
+
+def run(driver: Driver, ptx: bytes, source: bytes, form: dict[str, int]) -> bytes:
+    log = ctypes.create_string_buffer(4096)
+    options = (ctypes.c_int * 2)(5, 6)  # CU_JIT_ERROR_LOG_BUFFER and its size
+    values = (ctypes.c_void_p * 2)(ctypes.cast(log, ctypes.c_void_p), ctypes.c_void_p(4096))
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    try:
+        driver.call("cuModuleLoadDataEx", ctypes.byref(module), ctypes.c_char_p(ptx), 2, options, values)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error}: {log.value.decode(errors='replace')}") from None
+    driver.call("cuModuleGetFunction", ctypes.byref(function), module, b"form")
+    size = form["cases"] * form["output_bytes"]
+    into, out = driver.allocate(len(source)), driver.allocate(size)
+    data = bytearray(source)
+    if form["map_of_input"] >= 0:
+        data[0:8] = (into.value + form["map_of_input"]).to_bytes(8, "little")
+    if form["map_of_output"] >= 0:
+        data[0:8] = (out.value + form["map_of_output"]).to_bytes(8, "little")
+    driver.call("cuMemcpyHtoD_v2", into, bytes(data), ctypes.c_size_t(len(data)))
+    driver.call("cuMemsetD8_v2", out, ctypes.c_ubyte(0), ctypes.c_size_t(size))
+    if form["shared"] > 48 * 1024:
+        driver.call("cuFuncSetAttribute", function, 8, form["shared"])
+    arguments = (ctypes.c_void_p * 2)(
+        ctypes.cast(ctypes.byref(into), ctypes.c_void_p), ctypes.cast(ctypes.byref(out), ctypes.c_void_p)
+    )
+    driver.call(
+        "cuLaunchKernel", function, form["cases"], 1, 1, form["threads"], 1, 1, form["shared"], None, arguments, None
+    )
+    driver.call("cuCtxSynchronize")
+    result = ctypes.create_string_buffer(size)
+    driver.call("cuMemcpyDtoH_v2", result, out, ctypes.c_size_t(size))
+    for pointer in (into, out):
+        driver.call("cuMemFree_v2", pointer)
+    driver.call("cuModuleUnload", module)
+    return result.raw
+
+
+SHAPES = [(256, 512, 256), (1, 8, 8), (65, 72, 136), (257, 264, 72), (127, 520, 64), (300, 248, 320)]
+
+
+def numbers(state: int) -> Iterator[int]:
+    """bf16 from -2 to 2, as kernels/gemm/sm90/model_sm90.cpp draws them."""
+    mask = 0xFFFFFFFFFFFFFFFF
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = state
+        z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+        z ^= z >> 31
+        bits = int.from_bytes(struct.pack("<f", (z >> 40) * 2.0**-22 - 2), "little")
+        yield (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF
+
+
+def gemm(driver: Driver, path: str) -> int:
+    library = ctypes.CDLL(path)
+    library.assay_last_error.restype = ctypes.c_char_p
+    for m, n, k in SHAPES:
+        drawn = numbers(0)
+        pointers = []
+        for count in (m * k, n * k):
+            data = b"".join(next(drawn).to_bytes(2, "little") for _ in range(count))
+            pointers.append(driver.allocate(len(data)))
+            driver.call("cuMemcpyHtoD_v2", pointers[-1], data, ctypes.c_size_t(len(data)))
+        out = driver.allocate(2 * m * n)
+        arguments = [ctypes.c_void_p(pointer.value) for pointer in (out, *pointers)]
+        if library.assay_gemm_bf16_nt(*arguments, m, n, k, None) != 0:
+            print(library.assay_last_error().decode(), file=sys.stderr)
+            return 1
+        driver.call("cuCtxSynchronize")
+        result = ctypes.create_string_buffer(2 * m * n)
+        driver.call("cuMemcpyDtoH_v2", result, out, ctypes.c_size_t(2 * m * n))
+        print(f"kernels/gemm/bf16/m{m}n{n}k{k}/nt {zlib.crc32(result.raw):08x}")
+    return 0
+
+
+def main() -> int:
+    if len(sys.argv) == 3 and sys.argv[1] == "--gemm":
+        return gemm(Driver(), sys.argv[2])
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    driver = Driver()
+    names = ("cases", "threads", "shared", "output_bytes", "map_of_input", "map_of_output", "ptx", "input")
+    with open(sys.argv[1], "rb") as file:
+        while header := file.readline():
+            name, *numbers = header.decode().split()
+            form = dict(zip(names, map(int, numbers)))
+            ptx, source = file.read(form["ptx"]), file.read(form["input"])
+            try:
+                left = run(driver, ptx + b"\0", source, form)
+            except RuntimeError as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                if "cuCtxSynchronize" in str(error):  # nothing runs after that
+                    return 1
+                continue
+            size = form["output_bytes"]
+            cases = [left[i : i + size] for i in range(0, len(left), size)]
+            print(name, *(f"{zlib.crc32(case):08x}" for case in cases))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
