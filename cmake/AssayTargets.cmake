@@ -248,3 +248,24 @@ function(assay_join_cuda list)
   endforeach()
   set(${list} ${result} PARENT_SCOPE)
 endfunction()
+
+# assay_add_ptx(<target> <architecture> files...): a target that makes <folder>/<name>.ptx of each CUDA
+# file, for the host model to run; property PTX_FILES of the target has them all.
+function(assay_add_ptx target architecture)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
+  file(MAKE_DIRECTORY ${folder})
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name ${file} NAME_WE)
+    get_filename_component(path ${file} ABSOLUTE)
+    set(ptx ${folder}/${name}.ptx)
+    add_custom_command(OUTPUT ${ptx}
+      COMMAND ${CMAKE_CUDA_COMPILER} -ptx -lineinfo -arch=${architecture} -std=c++20
+        --expt-relaxed-constexpr -MD -MF ${ptx}.d
+        "-I$<JOIN:$<TARGET_PROPERTY:assay::model,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
+        -o ${ptx} ${path}
+      DEPENDS ${path} DEPFILE ${ptx}.d COMMENT "PTX of ${name}" VERBATIM COMMAND_EXPAND_LISTS)
+    list(APPEND made ${ptx})
+  endforeach()
+  add_custom_target(${target} ALL DEPENDS ${made})
+  set_target_properties(${target} PROPERTIES PTX_FILES "${made}")
+endfunction()

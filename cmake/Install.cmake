@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install`, and what find_package(assay) then gives another project: assay::commands (the
 # whole command line; it brings assay::harness along), assay::model (the host model), assay::kernel_frame (operands, checks and
-# baselines of kernels) and assay_add_probes(). See examples/.
+# baselines of kernels) and assay_add_probes() and assay_add_ptx(). See examples/.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -5,6 +5,7 @@ reports and gates its own probes."""
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -36,16 +37,43 @@ def test_contributing_shows_the_example():
     assert all(len(block.splitlines()) < 60 for block in blocks)
 
 
-def test_find_package_and_own_probe(tmp_path):
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """Where assay is installed."""
     if not (BUILD / "assay").exists():
         pytest.skip("nothing is built in build/")
+    folder = tmp_path_factory.mktemp("prefix")
+    call("cmake", "--install", BUILD, "--prefix", folder)
+    return folder
+
+
+def build(example, prefix, folder):
     found = next(BUILD.glob("CMakeFiles/*/CMakeCUDACompiler.cmake")).read_text()
     nvcc = re.search(r'^set\(CMAKE_CUDA_COMPILER "(.*)"\)$', found, re.M)[1]
-    call("cmake", "--install", BUILD, "--prefix", tmp_path / "prefix")
-    call("cmake", "-S", EXAMPLE, "-B", tmp_path / "build", "-G", "Ninja",
-         f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}", f"-DCMAKE_CUDA_COMPILER={nvcc}",
-         "-DCMAKE_BUILD_TYPE=Release", "-DASSAY_TARGETS=90a")
+    call("cmake", "-S", example, "-B", folder, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
+         f"-DCMAKE_CUDA_COMPILER={nvcc}", "-DCMAKE_BUILD_TYPE=Release", "-DASSAY_TARGETS=90a")
+    call("cmake", "--build", folder)
+
+
+def test_find_package_and_model(prefix, tmp_path):
+    """The bug of the example is found at its lines, and the mend that CONTRIBUTING.md names is one."""
+    example = shutil.copytree(MODEL_EXAMPLE, tmp_path / "example")
+    build(example, prefix, tmp_path / "build")
+    program = [tmp_path / "build/model_bug", tmp_path / "build/kernels/twice.ptx"]
+    result = subprocess.run(program, capture_output=True, text=True)
+    assert result.returncode == 1 and "async.overwritten_while_read" in result.stdout
+    source = (example / "twice.cu").read_text()
+    for line, text in enumerate(source.splitlines(), 1):
+        if "bulk_load(" in text or "bulk_store(" in text:
+            assert f"twice.cu:{line}" in result.stdout
+    load = "      mbarrier_arrive_expect_tx(&full"
+    (example / "twice.cu").write_text(source.replace(load, "      bulk_wait_read<0>();\n" + load))
     call("cmake", "--build", tmp_path / "build")
+    assert call(*program) == "nothing to complain of\n"
+
+
+def test_find_package_and_own_probe(prefix, tmp_path):
+    build(EXAMPLE, prefix, tmp_path / "build")
     program = tmp_path / "build/own_probe"
     listed = json.loads(call(program, "list", "--json"))
     assert {case["name"]: case["question"] for case in listed} == {

@@ -46,6 +46,11 @@ Where Run::resolve_shared(Cta& from, std::uint32_t address, std::size_t bytes, s
     throw Violation("cluster.left", "shared address " + hex(address) + " is of CTA " +
                                         std::to_string(rank) +
                                         " of the cluster, which has left already");
+  if (&cta != &from && from.cluster->round == 0)
+    throw Violation("cluster.not_begun", "shared address " + hex(address) + " is of CTA " +
+                                             std::to_string(rank) +
+                                             " of the cluster, and no barrier of the cluster has "
+                                             "shown that it has begun");
   if (offset < kSharedBegin || offset + bytes > cta.shared.size())
     throw Violation("memory.shared_bounds",
                     std::to_string(bytes) + " bytes at shared address " + hex(address) +

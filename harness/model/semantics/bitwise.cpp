@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bits, comparisons and moves. PTX ISA 9.0, "Logic and Shift Instructions", "Comparison and
 // Selection Instructions", "Integer Arithmetic Instructions" (bit fields) and "mov".
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "harness/model/semantics/lanes.hpp"
@@ -268,6 +270,42 @@ Value reverse(Value a, int bits) {
   return r;
 }
 
+// bmsk: `count` ones from bit `from` on. PTX ISA 9.0, "bmsk".
+Value ones(Value from, Value count) {
+  return from >= 32 ? 0 : ((Value{1} << std::min<Value>(count, 32)) - 1) << from;
+}
+
+// szext: the low `count` bits, extended by their sign or by zeros. PTX ISA 9.0, "szext".
+Value low_bits(Value a, Value count, Type t) {
+  if (count >= 32) return a;
+  const int bits = static_cast<int>(count);
+  if (bits == 0 || t.kind != Type::Kind::signed_) return low(a, bits);
+  return static_cast<Value>(extend(low(a, bits), bits));
+}
+
+// dp4a, dp2a: the sum of four products of bytes, or of two of halves and bytes. PTX ISA 9.0,
+// "dp4a", "dp2a".
+Action dot(Decoder& d, const Instruction& i) {
+  const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1)),
+            b = d.source(i.operands.at(2)), c = d.source(i.operands.at(3));
+  const bool four = i.parts[0] == "dp4a", high = i.has("hi");
+  const bool signed_a = i.parts.at(i.parts.size() - 2) == "s32", signed_b = i.parts.back() == "s32";
+  const int width = four ? 8 : 16, count = four ? 4 : 2, first = high ? 2 : 0;
+  const auto piece = [](Value v, int at, int bits, bool is_signed) {
+    const Value x = low(v >> (at * bits), bits);
+    return is_signed ? extend(x, bits) : static_cast<std::int64_t>(x);
+  };
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      auto sum = static_cast<std::int64_t>(w.reg(c)[l]);
+      for (int k = 0; k < count; ++k)
+        sum += piece(w.reg(a)[l], k, width, signed_a) * piece(w.reg(b)[l], first + k, 8, signed_b);
+      w.reg(out)[l] = low(static_cast<Value>(sum), 32);
+    });
+    return Next::step;
+  };
+}
+
 // bfind: the highest bit that differs from the sign. PTX ISA 9.0, "bfind".
 Action find_bit(Decoder& d, const Instruction& i) {
   const Type t = type_of(i);
@@ -307,6 +345,13 @@ void add_bitwise(Meanings& all) {
           }));
   all.add("brev", bits([](Value a, Value, Value, Type t) { return reverse(a, t.bits); }));
   all.add("bfind", find_bit);
+  all.add("bmsk.clamp", bits([](Value a, Value b, Value, Type) { return ones(a, b); }));
+  all.add("bmsk.wrap", bits([](Value a, Value b, Value, Type) { return ones(a & 31, b & 31); }));
+  all.add("szext.clamp", bits([](Value a, Value b, Value, Type t) { return low_bits(a, b, t); }));
+  all.add("szext.wrap",
+          bits([](Value a, Value b, Value, Type t) { return low_bits(a, b & 31, t); }));
+  all.add("dp4a", dot);
+  all.add("dp2a", dot);
   all.add("mov", move);
   all.add("selp", select);
 }

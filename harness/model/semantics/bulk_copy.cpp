@@ -156,10 +156,7 @@ Action bulk_copy(Decoder& d, const Instruction& i) {
           auto address = static_cast<std::uint32_t>(address_at(w, barrier, l));
           if (ranked) address = (address & ((1u << kRankShift) - 1)) | rank << kRankShift;
           Cta* owner = nullptr;
-          Mbarrier& b = mbarrier_at(
-              run, *w.cta, address,
-              ranked && rank != static_cast<std::uint32_t>(w.cta->rank) ? nullptr : &lane.knows,
-              &owner);
+          Mbarrier& b = mbarrier_at(run, *w.cta, address, &lane.knows, &owner);
           mbarrier_for_async(run, b, lane.knows);
           if (to_shared && owner != target.cta)
             throw Violation("bulk.barrier",

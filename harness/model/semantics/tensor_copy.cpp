@@ -77,10 +77,7 @@ void start(Warp& w, int l, const TensorForm& f) {
     if (f.loads) {
       barrier = static_cast<std::uint32_t>(address_at(w, f.barrier, l));
       if (f.multicast) barrier = (barrier & kOffset) | (to & ~kOffset);
-      Mbarrier& b = mbarrier_at(
-          run, *w.cta, barrier,
-          barrier >> kRankShift == static_cast<std::uint32_t>(w.cta->rank) ? &lane.knows : nullptr,
-          &owner);
+      Mbarrier& b = mbarrier_at(run, *w.cta, barrier, &lane.knows, &owner);
       mbarrier_for_async(run, b, lane.knows);
       phase = b.phase;
       read = written = mbarrier_epoch(b);

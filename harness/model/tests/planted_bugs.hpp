@@ -55,7 +55,7 @@ inline std::vector<Planted> planted_in_gemm() {
        "gemm",
        {{R"(barrier\.cluster\.arrive\.release\.aligned;)", ""},
         {R"(barrier\.cluster\.wait\.acquire\.aligned;)", ""}},
-       {"mbarrier.uninitialized", "mbarrier.init_not_seen"}},
+       {"cluster.not_begun", "mbarrier.uninitialized", "mbarrier.init_not_seen"}},
       {"last_cluster_barrier_dropped",
        "gemm",
        {{R"(barrier\.cluster\.arrive\.relaxed\.aligned;)", ""},

@@ -134,7 +134,7 @@ inline std::vector<Planted> planted_in_clean() {
        "cluster_reduction",
        {{R"(barrier\.cluster\.arrive\.release\.aligned;)", "", 0},
         {R"(barrier\.cluster\.wait\.acquire\.aligned;)", "", 0}},
-       {"mbarrier.uninitialized", "mbarrier.init_not_seen"}},
+       {"cluster.not_begun", "mbarrier.uninitialized", "mbarrier.init_not_seen"}},
       {"wait_dropped",
        "cluster_reduction",
        {{kWait, kNoWait, 0}},

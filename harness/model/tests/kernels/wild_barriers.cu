@@ -171,7 +171,7 @@ __global__ void __cluster_dims__(2, 1, 1) triton_2292(float* out) {
   if (kMended) cluster_sync();
   const std::uint32_t theirs =
       map_shared_address(shared_address(box + threadIdx.x * 4), cluster_cta_rank() ^ 1);
-  cluster_store_v4(theirs, make_uint4(1, 2, 3, blockIdx.x));  // <- race.shared
+  cluster_store_v4(theirs, make_uint4(1, 2, 3, blockIdx.x));  // <- cluster.not_begun
   cluster_sync();
   for (int i = 0; i < 4; ++i)
     out[(blockIdx.x * kThreads + threadIdx.x) * 4 + i] = box[threadIdx.x * 4 + i];
