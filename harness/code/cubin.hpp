@@ -37,8 +37,7 @@ void visit_device_code(const std::filesystem::path& file, const DeviceCodeVisito
 std::vector<DeviceCode> extract(const std::filesystem::path& file);
 
 // Calls `visit` with every uncompressed PTX text that nvcc put into the file.
-void visit_ptx(const std::filesystem::path& file,
-               const Callable<void(std::string_view)>& visit);
+void visit_ptx(const std::filesystem::path& file, const Callable<void(std::string_view)>& visit);
 
 // One image that is already in memory. Throws Error(usage) if it is no device ELF.
 DeviceCode device_code(std::vector<char> elf);

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -21,7 +20,7 @@
 #include "harness/machine/process.hpp"
 #include "harness/model/machine/trace.hpp"
 #include "harness/model/script.hpp"
-#include "harness/model_case.hpp"
+#include "harness/model_case/model_case.hpp"
 
 namespace assay::commands {
 namespace {

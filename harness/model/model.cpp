@@ -2,7 +2,10 @@
 #include "harness/model/model.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <sstream>
+
+#include "harness/model/machine/decode.hpp"
 
 namespace assay::model {
 

@@ -12,7 +12,6 @@
 //   for (const auto& f : outcome.findings) puts(model::to_text(f).c_str());
 #pragma once
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,7 +19,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/model/machine/decode.hpp"
 #include "harness/model/machine/run.hpp"
 #include "harness/model/violation.hpp"
 

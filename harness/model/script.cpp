@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/script.hpp"
 
-#include <bit>
-#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "harness/model/copy/tensor_map.hpp"

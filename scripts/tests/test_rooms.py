@@ -18,6 +18,7 @@ HARNESS = (
     ("harness/model",),
     ("harness/machine",),
     ("harness/code",),
+    ("harness/model_case",),  # kernels of the suite, for the host model
     ("harness/measure",),
     ("harness/instruction",),
     ("harness/run",),

@@ -2,7 +2,6 @@
 // What the checker has to say.
 #pragma once
 #include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // Shadow memory: who wrote and read each byte last, and whether it has been written at all.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "harness/model/check/clock.hpp"

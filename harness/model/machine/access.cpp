@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an address lies, and what the checker has to say of an access there.
-#include <bit>
 #include <cstdio>
 #include <cstring>
 

@@ -13,14 +13,13 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "harness/model/check/clock.hpp"
 #include "harness/model/check/finding.hpp"
-#include "harness/model/machine/memory.hpp"
+#include "harness/model/check/shadow.hpp"
 #include "harness/model/ptx/module.hpp"
 
 namespace assay::model {

@@ -2,6 +2,7 @@
 #include "harness/model/machine/memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "harness/model/violation.hpp"
 

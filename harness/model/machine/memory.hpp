@@ -7,7 +7,6 @@
 // it (CUTLASS clears bit 24 to name the even CTA of a pair), and the offset below.
 #pragma once
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <span>

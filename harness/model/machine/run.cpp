@@ -166,6 +166,7 @@ Outcome Run::go() {
     }
     outcome_.finished = true;
   } catch (const Stop&) {
+    outcome_.finished = false;  // what was found ends the launch
   } catch (const Violation& v) {
     report(v.rule(), v.what(), Place{.kernel = program_.function->name}, nullptr);
   }

@@ -7,11 +7,11 @@
 #include <random>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "harness/model/machine/machine.hpp"
+#include "harness/model/machine/memory.hpp"
 #include "harness/model/machine/trace.hpp"
 
 namespace assay::model {

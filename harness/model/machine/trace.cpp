@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/machine/trace.hpp"
 
-#include <cstdio>
 #include <map>
 
 #include "harness/model/machine/run.hpp"

@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 
 #include "harness/model/ptx/variables.hpp"
@@ -144,8 +145,8 @@ class BodyReader : public VariableReader {
   }
 
   std::optional<int> find_register(const std::string& name) const {
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
-      if (auto found = scope->find(name); found != scope->end()) return found->second;
+    for (const Scope& scope : scopes_ | std::views::reverse)
+      if (auto found = scope.find(name); found != scope.end()) return found->second;
     return std::nullopt;
   }
 
@@ -274,10 +275,7 @@ class BodyReader : public VariableReader {
       o.slot = base.slot;
       o.symbol = base.symbol;
     }
-    if (accept("+"))
-      o.value += integer();
-    else if (peek().text == "-")
-      o.value += integer();
+    if (accept("+") || peek().text == "-") o.value += integer();
     while (accept(",")) o.elements.push_back(operand());
     expect("]");
     return o;

@@ -92,9 +92,9 @@ std::vector<Token> tokenize_ptx(std::string_view text) {
       // component or a label.
       while (at + length < text.size()) {
         const char n = text[at + length];
-        if (in_name(n)) {
-          ++length;
-        } else if (n == '.' && at + length + 1 < text.size() && in_name(text[at + length + 1])) {
+        const bool dotted =
+            n == '.' && at + length + 1 < text.size() && in_name(text[at + length + 1]);
+        if (in_name(n) || dotted) {
           ++length;
         } else if (text.substr(at + length, 2) == "::") {
           length += 2;

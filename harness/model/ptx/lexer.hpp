@@ -2,7 +2,6 @@
 // Tokens of PTX text. PTX ISA 9.0, "Lexical Elements".
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -166,9 +166,9 @@ class Parser : public BodyReader {
   }
   void triple(int (&values)[3]) {
     next();
-    for (int i = 0; i < 3; ++i) values[i] = 1;
-    for (int i = 0; i < 3; ++i) {
-      values[i] = static_cast<int>(integer());
+    for (int& value : values) value = 1;
+    for (int& value : values) {
+      value = static_cast<int>(integer());
       if (!accept(",")) break;
     }
   }

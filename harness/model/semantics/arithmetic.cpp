@@ -4,6 +4,7 @@
 #include <bit>
 #include <cfenv>
 #include <cmath>
+#include <ranges>
 #include <type_traits>
 
 #include "harness/model/semantics/lanes.hpp"
@@ -17,8 +18,8 @@ using Integer = unsigned __int128;
 
 Number number_of(const Instruction& i, std::size_t from_end = 0) {
   Number n;
-  for (auto part = i.parts.rbegin(); part != i.parts.rend(); ++part) {
-    if (!parse_number(*part, n)) continue;
+  for (const std::string& part : i.parts | std::views::reverse) {
+    if (!parse_number(part, n)) continue;
     if (from_end-- == 0) return n;
   }
   throw Violation("model.unknown", "the instruction names no type");

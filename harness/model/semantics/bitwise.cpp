@@ -3,7 +3,7 @@
 // Selection Instructions", "Integer Arithmetic Instructions" (bit fields) and "mov".
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <ranges>
 
 #include "harness/model/semantics/lanes.hpp"
 #include "harness/model/semantics/number.hpp"
@@ -12,10 +12,10 @@ namespace assay::model {
 
 Type type_of(const Instruction& instruction, int from_end) {
   Type type;
-  for (auto part = instruction.parts.rbegin(); part != instruction.parts.rend(); ++part) {
+  for (const std::string& part : instruction.parts | std::views::reverse) {
     Number n;
-    if (!parse_number(*part, n)) {
-      if (*part != "pred") continue;
+    if (!parse_number(part, n)) {
+      if (part != "pred") continue;
       n.bits = 1;
     }
     if (from_end-- > 0) continue;

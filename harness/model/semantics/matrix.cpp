@@ -2,7 +2,6 @@
 // Matrix instructions of one warp: mma.sync, ldmatrix, stmatrix, movmatrix. PTX ISA 9.0, "Warp
 // Level Matrix Multiply-Accumulate Instructions".
 #include <array>
-#include <cstring>
 #include <string_view>
 
 #include "harness/model/matrix/layout/matrix_move.hpp"

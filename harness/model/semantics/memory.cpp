@@ -31,12 +31,10 @@ MemoryForm form_of(const Instruction& i) {
       f.space = Space::global;
     else if (p == "shared" || p == "shared::cta" || p == "shared::cluster")
       f.space = Space::shared;
-    else if (p == "local")
+    else if (p == "local" || p == "param::func")
       f.space = Space::local;
     else if (p == "param" || p == "param::entry")
       f.space = Space::parameter;
-    else if (p == "param::func")
-      f.space = Space::local;
     else if (p == "const")
       f.space = Space::constant;
     else if (p == "v2" || p == "v4" || p == "v8")

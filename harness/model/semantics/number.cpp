@@ -3,8 +3,6 @@
 
 #include <bit>
 #include <cmath>
-#include <map>
-#include <string>
 
 namespace assay::model {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: boxes of a tensor, by the 128 bytes of its
 // map. PTX ISA 9.0, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor", "tensormap.replace".
-#include <array>
 #include <cstring>
 
 #include "harness/model/copy/box.hpp"

@@ -21,6 +21,7 @@ inline std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+#ifdef ASSAY_MODEL_KERNELS  // as the tests are compiled
 // "wild_copies": harness/model/tests/kernels/wild_copies.cu, compiled for sm_90a.
 inline std::string ptx_of_file(const std::string& name) {
   return text_of(std::filesystem::path(ASSAY_MODEL_KERNELS) / (name + ".ptx"));
@@ -29,6 +30,7 @@ inline std::string source_of_file(const std::string& name) {
   return text_of(std::filesystem::path(ASSAY_SOURCE_DIR) / "harness/model/tests/kernels" /
                  (name + ".cu"));
 }
+#endif
 
 // A kernel and how to launch it. `arguments` as parse_arguments() takes them.
 struct KernelRun {

@@ -5,7 +5,7 @@
 
 #include "harness/model/tests/clean_kernels.hpp"
 #include "harness/model/tests/planted_in_clean.hpp"
-#include "harness/model_case.hpp"
+#include "harness/model_case/model_case.hpp"
 
 namespace assay::model {
 namespace {

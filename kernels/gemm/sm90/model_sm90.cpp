@@ -8,7 +8,7 @@
 
 #include "harness/model/copy/tensor_map.hpp"
 #include "harness/model/semantics/number.hpp"
-#include "harness/model_case.hpp"
+#include "harness/model_case/model_case.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
 

@@ -10,7 +10,9 @@
 #include "harness/error.hpp"
 
 // What every fuzzer defines; libFuzzer calls it, or driver.cpp.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" {
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+}
 
 namespace assay {
 

@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "harness/model/model.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Golden forms of a warp and of a warpgroup: lanes together, matrix instructions.
-#include <algorithm>
 
 #include "harness/model/tests/golden/forms.hpp"
 

@@ -2,8 +2,6 @@
 // Bugs that were found in published kernels, made again as small kernels: copies and the fences
 // between proxies. Each is there as it was reported and mended. The line that the model must name
 // is marked with the rule it must name it by.
-#include "harness/ptx/cluster.cuh"
-#include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "harness/model_case.hpp"
+#include "harness/model_case/model_case.hpp"
 
 namespace assay::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/model_case.hpp"
+#include "harness/model_case/model_case.hpp"
 
 #include <algorithm>
 
