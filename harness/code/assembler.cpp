@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/code/assembler.hpp"
 
+#include <malloc.h>
 #include <nvJitLink.h>
 #include <unistd.h>
 
@@ -22,6 +23,15 @@ namespace assay {
 namespace {
 namespace fs = std::filesystem;
 
+// nvJitLink takes megabytes for each module and gives them back at once. Kept for the next one,
+// they need not be mapped and cleared again, which is an eighth of the time for thousands of
+// modules.
+void keep_freed_memory() {
+  constexpr int kMiB = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // the most that glibc takes
+  mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
+}
+
 // nvJitLink.h calls versioned names; the library exports those without a version beside them.
 struct NvJitLink {
   DynamicLibrary library = DynamicLibrary::open(Library::nvjitlink);
@@ -39,7 +49,10 @@ struct NvJitLink {
   std::string identity = describe();
 
   static const NvJitLink& instance() {
-    static const NvJitLink opened;
+    static const NvJitLink opened = [] {
+      keep_freed_memory();
+      return NvJitLink();
+    }();
     return opened;
   }
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <mutex>
+#include <set>
 
 #include "harness/code/cubin.hpp"
 #include "harness/code/elf.hpp"
@@ -313,12 +314,13 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
   std::vector<std::string> keys;
   std::vector<FunctionRef> missing;
   std::vector<std::string> missing_keys;
+  std::set<std::string> seen;
   std::map<const char*, std::string> hashes;
   for (const FunctionRef& ref : functions) {
     std::string& hash = hashes[ref.elf.data()];
     if (hash.empty()) hash = sha256(ref.elf);
     keys.push_back(hash + " " + ref.kernel);
-    if (std::ranges::find(missing_keys, keys.back()) != missing_keys.end()) continue;
+    if (!seen.insert(keys.back()).second) continue;
     {
       const std::lock_guard lock(memo().mutex);
       if (memo().functions.contains(keys.back())) continue;

@@ -107,6 +107,8 @@ Json to_json(const model::Place& p) {
             {"lane", p.lane},
             {"thread", p.thread}};
   if (!p.file.empty()) j["file"] = p.file, j["line"] = p.line;
+  for (const model::Place::Call& c : p.callers)
+    j["called_from"].push_back({{"file", c.file}, {"line", c.line}});
   j["ptx_line"] = p.ptx_line;
   j["instruction"] = p.instruction;
   return j;
@@ -233,6 +235,7 @@ void add_model(CLI::App& app, int& exit_code) {
       "  assay model my_kernel.cu --block 256 --arg 'f32[4096]' --arg 'f32[4096]=none' --arg "
       "u32:4096\n"
       "  assay model kernels/gemm/bf16/m65 --seeds 1 --trace gemm.json\n\n"
+      "docs/model.md has a sentence on every rule, and says what the model does not know.\n\n"
       "Exit status: 0 nothing found, 1 a bug or a wrong result found, 2 bad arguments or a kernel "
       "that the\n"
       "model cannot run.");

@@ -72,6 +72,10 @@ const Function& Gpu::function(const std::string& name) const {
   return *found->second;
 }
 
+std::vector<std::string> Gpu::unknown(const std::string& kernel) const {
+  return unknown_instructions(module_, function(kernel), symbols_);
+}
+
 Outcome Gpu::launch(const std::string& kernel, const Shape& shape, const Arguments& arguments,
                     const Options& options) {
   auto& program = programs_[kernel];
@@ -97,6 +101,7 @@ std::string to_text(const Finding& f) {
       out << p.file << ":" << p.line;
     else
       out << "PTX line " << p.ptx_line;
+    for (const Place::Call& c : p.callers) out << ", called at " << c.file << ":" << c.line;
     out << ", CTA " << p.cta[0] << "," << p.cta[1] << "," << p.cta[2] << " warp " << p.warp
         << " lane " << p.lane << " (thread " << p.thread << ")";
     if (!p.instruction.empty()) out << ", " << p.instruction;

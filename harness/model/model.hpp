@@ -67,6 +67,9 @@ class Gpu {
   std::string kernel(std::string_view part) const;
   const Function& function(const std::string& name) const;
 
+  // What of a kernel the model cannot execute, a sentence for each instruction; empty: nothing.
+  std::vector<std::string> unknown(const std::string& kernel) const;
+
   // Runs a grid to its end, or until most_findings. Throws Violation for what cannot be launched.
   Outcome launch(const std::string& kernel, const Shape& shape, const Arguments& arguments,
                  const Options& options = {});

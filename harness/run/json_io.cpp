@@ -143,7 +143,7 @@ Json to_json(const Measurement& m) {
   json["source"] = nullptr;
   json["flags"] = m.flags;
   json["repetition"] = m.repetition;
-  json["duration_s"] = number(m.duration_s);
+  json["duration_s"] = number(m.duration_s, kClockDigits);
   json["command"] = fmt::format("assay run '^{}$'", m.name);
   return json;
 }

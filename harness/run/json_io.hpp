@@ -11,8 +11,8 @@
 namespace assay {
 
 // Significant digits of numbers in a run file: of samples and series, whose own noise is a
-// thousand times larger, and of everything else.
-inline constexpr int kSampleDigits = 7, kDigits = 9, kClockDigits = 5;
+// hundred times larger; of clocks and of how long it took; and of everything else.
+inline constexpr int kSampleDigits = 6, kClockDigits = 5, kDigits = 7;
 
 std::string_view name(Role role);
 std::string_view name(Kind kind);

@@ -6,6 +6,7 @@ Ratios are treated as logarithms throughout, so that "A over B" and "B over A" g
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,6 +23,17 @@ class Interval(NamedTuple):
     high: float
 
 
+@functools.lru_cache(maxsize=256)
+def _median_ranks(count: int, confidence: float) -> tuple[int, int] | None:
+    """Which of `count` sorted values are the ends of the median's interval; None where it is infinite.
+
+    They depend on nothing else, and finding them costs a hundred times what sorting does.
+    """
+    ranks = np.arange(count)
+    low, high = stats.quantile_test(ranks, q=float(np.median(ranks)), p=0.5).confidence_interval(confidence)
+    return None if math.isnan(low) else (int(low), int(high))
+
+
 def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Interval:
     """Median and its distribution-free interval from order statistics; the inverse of the sign test.
 
@@ -32,9 +44,10 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Inter
     values = np.asarray(samples, dtype=float)
     if values.size == 0:
         raise ValueError("the median of no samples is not defined")
-    value = float(np.median(values))
-    low, high = stats.quantile_test(values, q=value, p=0.5).confidence_interval(confidence)
-    return Interval(value, *((-math.inf, math.inf) if math.isnan(low) else (float(low), float(high))))
+    values = np.sort(values)
+    ranks = _median_ranks(values.size, confidence)
+    ends = (-math.inf, math.inf) if ranks is None else (float(values[ranks[0]]), float(values[ranks[1]]))
+    return Interval(float(np.median(values)), *ends)
 
 
 def paired_ratio_interval(

@@ -56,6 +56,20 @@ def test_each_subject_has_a_folder_and_every_link_leads_somewhere(folder, found)
         assert len(json.loads((folder / name / "runs.json").read_text())) == 1
 
 
+def test_a_gpu_that_is_slower_than_its_sibling_says_so_on_its_front_page(tmp_path):
+    runs = [report_runs.measured(seed) for seed in (1, 2)]
+    for digit, run in zip("ab", runs):
+        run.environment["gpu"]["id"] = digit * 16
+    for m in runs[1].measurements:
+        if m.name == "memory/hbm/read":
+            m.metrics["bandwidth_gb_per_s"].value *= 0.8
+    found = subjects.subjects(subjects.split(runs))
+    site.write_comparison(found, tmp_path)
+    of_each = [(tmp_path / subject.folder / "index.html").read_text() for subject in found]
+    said = "below its sibling in HBM read, bandwidth."
+    assert [said in html for html in of_each] == [False, True]
+
+
 def test_the_page_leads_with_machines_and_then_what_differs(folder, found):
     document = found[folder / "index.html"]
     headings = " ".join(" ".join(document.words).split())
@@ -86,7 +100,8 @@ def test_the_command_compares_what_measured_the_same(tmp_path, capsys):
     out = tmp_path / "out"
     assert main([*map(str, paths), "--out", str(out), "--published", "none"]) == 0
     assert capsys.readouterr().out == f"{out / 'index.html'}\n"
-    assert {path.name for path in out.iterdir()} == {"index.html", "differences.html", "report.md", "h100", "h200"}
+    files = {"index.html", "differences.html", "report.md"}
+    assert {path.name for path in out.iterdir()} == {*files, "pictures", "h100", "h200"}
 
 
 def test_what_fails_leaves_the_earlier_comparison_whole(tmp_path):

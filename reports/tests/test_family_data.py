@@ -248,6 +248,8 @@ def test_barriers_over_who_takes_part(book):
     block = blocks(book)[20]
     words = said(block)
     assert "__syncthreads: 32 threads 12 cycles, 1024 threads 74 cycles" in words
+    rows = table(block, "Barriers and fences")
+    assert ["__syncthreads, 1024 threads", "74"] in rows and len(rows) == sum(len(f.lines[0][1]) for f in block.findings)
     wait = "from another's release to having its registers 123 cycles"
     assert f"setmaxnreg, down and up: {wait}, 2 warpgroups 130 cycles" in words
     assert {f.key for f in block.figures} == {"barriers0", "sync-cluster0"}

@@ -2,7 +2,7 @@
 """What an interval is of: one process says so, several say how far they differ."""
 
 import report_runs
-from test_page import whole
+from test_page import Document, whole
 
 from assay.files import Baseline, Estimate, Measurement, Metric, Run
 from assay.report import site
@@ -27,7 +27,7 @@ def test_one_process_says_that_the_others_are_not_known(tmp_path):
     one = book(10.0)
     assert one.row("a/b/c", "x").first.processes == ()
     site.write(one, tmp_path)
-    html = whole(tmp_path)
+    html = "".join(Document(whole(tmp_path)).words)
     assert "95% confidence interval of the median, within one process; how far processes differ is not known" in html
     assert "1; how far processes differ is not known" in html
     assert "value ± 95% interval where it has a width, within one process" in html
@@ -40,7 +40,7 @@ def test_several_processes_say_how_far_they_differ(tmp_path):
     assert (n.value, n.processes) == (10.1, (10.0, 10.4, 10.1))
     assert findings.stated(n, "cycle").endswith("cycles (3 processes: 10 to 10.4)")
     site.write(several, tmp_path)
-    html = whole(tmp_path)
+    html = "".join(Document(whole(tmp_path)).words)
     assert "covers the 95% confidence intervals of all processes" in html and "is not known" not in html
     assert "up to 3; their figures differ by 3.96\u202f%, at most by 3.96\u202f% (a/b/c)" in html
     assert "value ± 95% interval where it has a width, of all processes" in html

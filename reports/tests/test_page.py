@@ -12,6 +12,7 @@ import report_runs
 from assay.files import Measurement, Metric, Run, save
 from assay.report import site
 from assay.report.__main__ import main
+from assay.report.answer.questions import PARTS
 from assay.report.book import model
 from assay.report.draw import svg
 
@@ -128,7 +129,7 @@ def test_every_link_leads_somewhere(documents):
         links = {attributes["href"] for attributes, _ in document.all("a")} - {"runs.json"}
         for link in links:
             where, _, place = link.partition("#")
-            if not link.startswith("http"):
+            if not link.startswith(("http", "pictures/")):  # test_pictures.py has the files of pictures
                 assert (where or name) in documents, (name, link)
                 assert not place or place in documents[where or name].ids, (name, link)
 
@@ -141,6 +142,18 @@ def test_every_page_has_the_same_navigation(documents):
     for name, document in documents.items():
         here = [a["href"] for a, _ in document.all("a") if "aria-current" in a]
         assert here == ([name] if name in set(*found) else []), name
+
+
+@pytest.mark.parametrize("key", [part.key for part in PARTS if part.questions and part.key != "host"])
+def test_a_part_shows_a_picture_and_a_table_of_each_run_and_folds_the_rest(documents, key):
+    document = documents[f"{key}.html"]
+    open_ones = [
+        tag for tag, _, parents in document.elements if tag in ("figure", "table") and "details" not in parents
+    ]
+    assert max(open_ones.count("figure"), open_ones.count("table")) <= 2, open_ones  # of two runs
+    order = [a.get("id", "") if tag in ("h2", "dt") else tag for tag, a, _ in document.elements]
+    questions = [i for i, place in enumerate(order) if re.fullmatch(r"q\d+", place)]
+    assert questions and all(i > questions[-1] for i, tag in enumerate(order) if tag in ("figure", "table"))
 
 
 def test_it_needs_no_network(html, document):
@@ -210,6 +223,8 @@ def test_every_expected_figure_is_there(document):
             "bandwidths",
             "collective-all_reduce",
             "collective-all_gather",
+            "collective-latency-all_reduce",
+            "collective-latency-all_gather",
             "paired0",
             "paired1",
         )

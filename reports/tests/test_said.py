@@ -12,8 +12,10 @@ import report_runs
 from assay.files import load, sass_file
 from assay.report import said
 from assay.report.answer.questions import PARTS, by_number
+from assay.report.block.kinds import Table
 from assay.report.book import model
 from assay.report.book.text import THIN
+from assay.report.page import sections
 from assay.report.page.answers import in_sentences
 from assay.report.said import write
 
@@ -98,6 +100,18 @@ def test_every_question_is_answered_or_says_what_would_answer_it():
         for question in part.questions:
             assert question.number in said.SENTENCES or question.otherwise
             assert question.cases or question.otherwise or question.number in (12, 33), question
+
+
+def test_each_part_shows_the_picture_and_the_table_that_it_names():
+    """Of a run that has all of them: none falls back to the first there is."""
+    book = book_of(RUNS[0])
+    made = sections.blocks(book)
+    for part in PARTS:
+        every = [b for key in part.families for b in made.get(key, []) if b]
+        pictures = [f.key for b in every for f in getattr(b, "figures", [])]
+        captions = [t.name for b in every for t in (b.tables if hasattr(b, "tables") else [b]) if isinstance(t, Table)]
+        assert not part.pictures or any(key.startswith(part.pictures) for key in pictures), part.key
+        assert not part.table or any(caption.startswith(part.table) for caption in captions), part.key
 
 
 def test_runs_that_say_the_same_say_it_once():

@@ -51,7 +51,7 @@ def test_every_case_leads_to_its_conditions_from_somewhere(tmp_path):
 
 
 def test_each_page_is_there_and_well_formed(folder, documents):
-    assert {p.name for p in folder.iterdir()} == PAGES | {"report.md", "runs.json"}
+    assert {p.name for p in folder.iterdir()} == PAGES | {"report.md", "runs.json", "pictures"}
     for name, document in documents.items():
         assert document.problems == [] and not document.open, name
         assert len(document.ids) == len(set(document.ids)), name
@@ -59,13 +59,14 @@ def test_each_page_is_there_and_well_formed(folder, documents):
         assert document.all("main") and len(document.all("h1")) == 1 and document.all("html")[0][0]["lang"] == "en"
 
 
-def test_every_link_leads_somewhere_on_the_right_page(documents):
+def test_every_link_leads_somewhere_on_the_right_page(folder, documents):
     ids = {name: set(document.ids) for name, document in documents.items()}
     crossing = 0
     for name, document in documents.items():
         for attributes, _ in document.all("a"):
             where, _, place = attributes["href"].partition("#")
-            if where.startswith("http") or where == "runs.json":
+            if where.startswith(("http", "pictures/")) or where == "runs.json":
+                assert where.startswith("http") or (folder / where).stat().st_size
                 continue
             crossing += bool(where)
             assert (where or name) in ids, (name, attributes)

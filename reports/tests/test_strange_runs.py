@@ -130,11 +130,11 @@ def test_what_strange_figures_break_is_left_out_in_words(tmp_path, monkeypatch):
 
 def test_a_report_that_fails_leaves_the_last_one_as_it_was(tmp_path, monkeypatch, capsys):
     out = written(tmp_path, *many("a"))
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    before = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     monkeypatch.setattr(site, "markdown", lambda *_: 1 / 0)
     path = runs.write(tmp_path / "run.json", runs.run(*many("b")))
     assert main([str(path), "--out", str(out), "--published", "none"]) == 70
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     monkeypatch.setattr(site, "markdown", lambda *_: "")
     (out / "runs.json").unlink()
     (out / "runs.json").mkdir()

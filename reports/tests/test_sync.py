@@ -21,7 +21,10 @@ def test_a_fence_that_leaves_the_sm_takes_longer_from_some():
     make = Maker(1)
     fence(make, "sync/fence/acq_rel/gpu", 634, 703)
     fence(make, "sync/fence/acq_rel/cta", 11.8, 11.8)
-    assert said(make, "fence") == ["acq rel cta 11.8 cycles on every SM", "acq rel gpu 634 cycles (634 to 703, by SM)"]
+    assert said(make, "fence") == [
+        "acquire-release, scope of a CTA 11.8 cycles on every SM",
+        "acquire-release, scope of the GPU 634 cycles (634 to 703, by SM)",
+    ]
 
 
 def test_the_parts_of_a_fence_are_named():

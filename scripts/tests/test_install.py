@@ -13,6 +13,7 @@ import sources
 
 BUILD = sources.ROOT / "build"
 EXAMPLE = sources.ROOT / "examples/own_probe"
+MODEL_EXAMPLE = sources.ROOT / "examples/model_bug"
 COPY_QUESTION = "How fast is our copy, and how does it compare with the CUDA runtime's?"
 
 
@@ -30,6 +31,7 @@ def test_contributing_shows_the_example():
     blocks = re.findall("^```(?:cuda|cpp)\n(.*?)^```$", text, re.M | re.S)
     files = [(EXAMPLE / name).read_text() for name in
              ("fma_latency.cu", "division_latency.cpp", "copy/copy.hpp", "copy/copy.cu", "copy/cases.cpp")]
+    files += [(MODEL_EXAMPLE / name).read_text() for name in ("twice.cu", "main.cpp")]
     assert blocks == files
     assert all(len(block.splitlines()) < 60 for block in blocks)
 

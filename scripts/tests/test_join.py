@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA files of a folder are compiled together where they can be: assay_join_cuda()."""
 
+import re
 import subprocess
 
 import sources
@@ -12,6 +13,8 @@ namespace {
 int x;
 }
 """
+OPEN = PROBE.replace("namespace {", "namespace assay {\nnamespace {")  # defines what a header declares
+CONSTANT = PROBE.replace("int x", "__constant__ int x")
 
 
 def join(folder, names, *arguments: str) -> list[str]:
@@ -43,13 +46,27 @@ def test_headers_come_once_and_before_all_namespaces(tmp_path):
 
 
 def test_what_must_stand_alone_does(tmp_path):
-    alone = {"sync/all.cu": PROBE.replace("namespace {", "namespace assay {\nnamespace {"),
-             "sync/bank.cu": PROBE.replace("int x", "__constant__ int x"),
-             "sync/new_sm90.cu": PROBE,
+    alone = {"sync/new_sm90.cu": PROBE,
+             "sync/both.cu": CONSTANT + OPEN,
              "sync/host.cpp": PROBE}
-    names = written(tmp_path, {"sync/a.cu": PROBE, **alone})
-    assert join(tmp_path, names) == [*alone, "joined/sync_1.cu"]
+    names = written(tmp_path, {"sync/a.cu": PROBE, **alone, "link/all.cu": OPEN})
+    assert join(tmp_path, names) == [*alone, "joined/sync_1.cu", "link/all.cu"]
     assert "sync/a.cu" in (tmp_path / "joined/sync_1.cu").read_text()
+
+
+def test_one_with_constants_and_one_outside_a_namespace_in_each(tmp_path):
+    kinds = {"a": PROBE, "b": PROBE, "c": OPEN, "d": OPEN, "e": CONSTANT, "f": CONSTANT, "g": CONSTANT}
+    names = written(tmp_path, {f"sync/{name}.cu": text for name, text in kinds.items()})
+    assert join(tmp_path, names) == ["joined/sync_1.cu", "joined/sync_2.cu", "joined/sync_3.cu"]
+    found = []
+    for part in (1, 2, 3):
+        text = (tmp_path / f"joined/sync_{part}.cu").read_text()
+        found += re.findall(r"/sync/(\w).cu", text)
+        of = [kinds[name] for name in re.findall(r"/sync/(\w).cu", text)]
+        assert of.count(CONSTANT) == 1 and of.count(OPEN) <= 1
+        # Outside, and after all others, which must not see its names.
+        assert text.count("namespace in_") == len(of) - of.count(OPEN) and OPEN not in of[:-1]
+    assert sorted(found) == list(kinds)
 
 
 def test_nine_files_are_two_and_folders_stay_apart(tmp_path):

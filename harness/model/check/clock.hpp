@@ -93,11 +93,13 @@ class Clock {
 // orders threads.
 struct Knowledge {
   Clock all, async_shared, async_global;
+  Clock own_fenced;  // what each thread has fenced of its own accesses to shared memory
 
   void join(const Knowledge& other) {
     all.join(other.all);
     async_shared.join(other.async_shared);
     async_global.join(other.async_global);
+    own_fenced.join(other.own_fenced);
   }
 };
 

@@ -16,6 +16,11 @@ struct Place {
   int warp = 0, lane = 0, thread = 0;
   std::string file;  // of the source, "" if the PTX does not say
   int line = 0;
+  struct Call {
+    std::string file;
+    int line = 0;
+  };
+  std::vector<Call> callers;  // of inlined code: innermost first
   int ptx_line = 0;
   std::string instruction;
 };

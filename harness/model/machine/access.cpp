@@ -20,8 +20,13 @@ std::string line_of(const Place& p) {
   std::string text = "thread " + std::to_string(p.thread) + " of CTA " + std::to_string(p.cta[0]);
   if (p.cta[1] != 0 || p.cta[2] != 0)
     text += "," + std::to_string(p.cta[1]) + "," + std::to_string(p.cta[2]);
-  if (!p.file.empty())
-    text += " at " + p.file.substr(p.file.rfind('/') + 1) + ":" + std::to_string(p.line);
+  const auto at = [](const std::string& file, int line) {
+    return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line);
+  };
+  if (!p.callers.empty())
+    text += " at " + at(p.callers.back().file, p.callers.back().line);
+  else if (!p.file.empty())
+    text += " at " + at(p.file, p.line);
   else
     text += " at PTX line " + std::to_string(p.ptx_line);
   return text;
@@ -115,22 +120,42 @@ Actor Run::issuer(Warp& warp, int lane, Epoch epoch, const char* doing) {
   return a;
 }
 
-bool Run::ordered(const Access& before, const Actor& actor, bool shared) const {
+bool Run::ordered(const Access& before, const Actor& actor, const Where& where,
+                  bool was_write) const {
   const Epoch& e = before.epoch;
   if (e.time == 0) return true;
-  if ((e.component & kAsynchronous) != 0)
-    return e.component == actor.epoch.component ? e.time <= actor.epoch.time
-                                                : actor.knows->all.covers(e);
-  if (!actor.asynchronous) return before.thread == actor.thread || actor.knows->all.covers(e);
-  return (shared ? actor.knows->async_shared : actor.knows->async_global).covers(e);
+  const Knowledge& k = *actor.knows;
+  const Clock& fenced = where.shared ? k.async_shared : k.async_global;
+  if ((e.component & kAsynchronous) != 0) {
+    // Two operations of one phase or group are in no order; of tensor memory their pipe has one.
+    if (e.component == actor.epoch.component)
+      return where.shared || where.array ? e.time < actor.epoch.time : e.time <= actor.epoch.time;
+    // cp.async is of the generic proxy.
+    return k.all.covers(e) && (!actor.asynchronous || !is_generic(e.component) || fenced.covers(e));
+  }
+  if (!actor.asynchronous) return before.thread == actor.thread || k.all.covers(e);
+  if (!fenced.covers(e)) return false;
+  return !was_write || !late_fence(before, actor, where);
+}
+
+// What a thread of the CTA wrote to shared memory it must fence itself, before it meets the thread
+// that issues the operation.
+bool Run::late_fence(const Access& before, const Actor& actor, const Where& where) const {
+  const auto threads = static_cast<std::uint32_t>(threads_per_cta_);
+  return where.shared && before.thread != actor.thread &&
+         before.thread / threads == actor.thread / threads &&
+         !actor.knows->own_fenced.covers(before.epoch);
 }
 
 void Run::race(const char* rule, const Where& where, const Actor& actor, bool writes,
                const Access& other, bool other_writes) {
   const bool other_async = (other.epoch.component & kAsynchronous) != 0;
   // Is it order that lacks, or only the proxy fence?
-  const bool proxy = actor.asynchronous && !other_async &&
+  const bool proxy = actor.asynchronous && (!other_async || is_generic(other.epoch.component)) &&
                      (actor.knows->all.covers(other.epoch) || other.thread == actor.thread);
+  const bool late = proxy && other_writes && !other_async &&
+                    actor.knows->async_shared.covers(other.epoch) &&
+                    late_fence(other, actor, where);
   const Place here = place_of(actor.thread, actor.site), there = place_of(other.thread, other.site);
   std::string place = where.shared ? "shared memory at offset " + hex(where.at)
                                    : "'" + (where.array ? where.array->name : "memory") +
@@ -142,7 +167,13 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
       (other_writes ? (other_async && !actor.asynchronous ? " may still be writing" : " wrote")
                     : (other_async ? " may still be reading" : " read"));
   std::string name = rule, mend, reason = ", and nothing orders the two";
-  if (proxy) {
+  if (late) {
+    name = "proxy.shared_late";
+    reason = ", and the proxy fence between the two is another thread's, after they met";
+    mend =
+        "fence.proxy.async by the thread that wrote, before the barrier that leads to the "
+        "asynchronous operation";
+  } else if (proxy) {
     name = other_writes ? (where.shared ? "proxy.shared" : "proxy.global")
                         : (where.shared ? "proxy.shared_read" : "proxy.global_read");
     reason = ", with no proxy fence between the two";
@@ -160,7 +191,6 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
     name = where.shared ? "async.overwrites_unread" : "async.overwrites_global";
     mend = "let the readers say that they are done before the buffer is filled again";
   }
-  (void)proxy;
   report(name, mine + place + ", " + theirs + reason, here, &there, mend);
 }
 
@@ -184,15 +214,15 @@ void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) 
                  " is read and was never written",
              place_of(actor.thread, actor.site), nullptr);
     }
-    if (!said && !ordered(cell.write, actor, where.shared) &&
-        !(actor.strong && cell.write.strong)) {
+    if (!said && !ordered(cell.write, actor, where, true) && !(actor.strong && cell.write.strong)) {
       said = true;
       Where at = where;
       at.at += i;
       race(where.shared ? "race.shared" : "race.global", at, actor, false, cell.write, true);
     }
     // Keep the reads that are not in order with each other.
-    if (cell.read.epoch.time == 0 || ordered(cell.read, actor, where.shared)) {
+    if (cell.read.epoch.time == 0 || cell.read.epoch.component == now.epoch.component ||
+        ordered(cell.read, actor, where, false)) {
       cell.read = now;
       continue;
     }
@@ -229,19 +259,19 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
              place_of(actor.thread, actor.site), nullptr,
              "mbarrier.inval before its memory is used for something else");
     }
-    if (!said && !ordered(cell.write, actor, where.shared) &&
-        !(actor.strong && cell.write.strong) && !same_instruction(cell.write)) {
+    if (!said && !ordered(cell.write, actor, where, true) && !(actor.strong && cell.write.strong) &&
+        !same_instruction(cell.write)) {
       said = true;
       race(rule, at, actor, true, cell.write, true);
     }
-    if (!said && !ordered(cell.read, actor, where.shared) && !(actor.strong && cell.read.strong)) {
+    if (!said && !ordered(cell.read, actor, where, false) && !(actor.strong && cell.read.strong)) {
       said = true;
       race(rule, at, actor, true, cell.read, false);
     }
     if (cell.more_reads != 0) {
       auto& list = where.shadow->reads(cell);
       for (const Access& a : list)
-        if (!said && !ordered(a, actor, where.shared) && !(actor.strong && a.strong)) {
+        if (!said && !ordered(a, actor, where, false) && !(actor.strong && a.strong)) {
           said = true;
           race(rule, at, actor, true, a, false);
         }
@@ -288,8 +318,12 @@ Place Run::place_of(std::uint32_t thread, std::uint32_t site) const {
     p.cta_rank = ctas_[static_cast<std::size_t>(cta)]->rank;
   if (site < program_.code.size()) {
     const Instruction& i = *program_.code[site].instruction;
-    const auto file = module_.files.find(i.source.file);
-    if (file != module_.files.end()) p.file = file->second;
+    const auto name = [&](int number) {
+      const auto file = module_.files.find(number);
+      return file != module_.files.end() ? file->second : std::string();
+    };
+    p.file = name(i.source.file);
+    for (const auto& [file, line] : i.source.callers) p.callers.push_back({name(file), line});
     p.line = i.source.line;
     p.ptx_line = i.text_line;
     p.instruction = i.opcode;

@@ -170,6 +170,29 @@ void collect(const Operand& o, std::vector<int>& slots) {
 
 }  // namespace
 
+std::vector<std::string> unknown_instructions(
+    const Module& module, const Function& function,
+    const std::unordered_map<std::string, Address>& symbols) {
+  Program program;
+  Decoder decoder(module, function, symbols, program);
+  std::vector<std::string> unknown;
+  for (const Instruction& i : function.body) {
+    const Meaning* meaning = meanings().find(i);
+    if (meaning == nullptr) {
+      unknown.push_back(i.opcode);
+      continue;
+    }
+    try {
+      (void)(*meaning)(decoder, i);
+    } catch (const Violation& v) {
+      unknown.push_back(i.opcode + ": " + v.what());
+    } catch (const std::out_of_range&) {
+      unknown.push_back(i.opcode + ": it lacks operands");
+    }
+  }
+  return unknown;
+}
+
 Program decode(const Module& module, const Function& function,
                const std::unordered_map<std::string, Address>& symbols) {
   Program program;

@@ -73,6 +73,12 @@ class Meanings {
 // All that are modelled.
 const Meanings& meanings();
 
+// What of the function's instructions the model cannot execute, a sentence each that begins with
+// the opcode; empty: it can be run.
+std::vector<std::string> unknown_instructions(
+    const Module& module, const Function& function,
+    const std::unordered_map<std::string, Address>& symbols);
+
 // Throws Violation("model.unknown", ...) that names the instruction and its line.
 Program decode(const Module& module, const Function& function,
                const std::unordered_map<std::string, Address>& symbols);

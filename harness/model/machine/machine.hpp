@@ -73,6 +73,7 @@ struct Wait {
   std::function<bool()> ready;
   std::string
       what;  // "mbarrier at 0x30400, phase of parity 0 (1 of 2 arrivals, 16384 bytes to come)"
+  std::string rule = {};  // what is broken if it waits for ever; empty: that alone
 };
 
 struct Group {
@@ -108,11 +109,32 @@ struct Lane {
   Knowledge knows;
   std::uint32_t time = 1;
   Knowledge fenced;    // at the last fence: what relaxed stores after it release
+  Clock inits;         // mbarriers made and fenced by fence.mbarrier_init
   Knowledge observed;  // by relaxed loads: what the next fence acquires
   bool has_fenced = false, has_observed = false;
   CommitGroups bulk, copies;
   std::uint64_t cluster_round = 0;  // barrier.cluster.arrive executed
   std::uint32_t mma_sequence = 0;   // tcgen05 operations issued
+};
+
+// What fences have to do with relaxed accesses, from thread to thread over a barrier: one fences
+// before it and another writes the flag after it; one reads the flag and another fences.
+struct Passed {
+  Knowledge fenced, observed;
+  bool has_fenced = false, has_observed = false;
+
+  void take(const Lane& lane) {
+    if (lane.has_fenced) fenced.join(lane.fenced);
+    if (lane.has_observed) observed.join(lane.observed);
+    has_fenced |= lane.has_fenced;
+    has_observed |= lane.has_observed;
+  }
+  void give(Lane& lane) const {
+    if (has_fenced) lane.fenced.join(fenced);
+    if (has_observed) lane.observed.join(observed);
+    lane.has_fenced |= has_fenced;
+    lane.has_observed |= has_observed;
+  }
 };
 
 struct Warp {
@@ -147,8 +169,10 @@ struct Mbarrier {
   bool init_fenced = false;
   Epoch init;
   std::uint32_t init_site = 0, init_thread = 0;
-  Knowledge gathering;  // of the phase that runs
-  Knowledge finished;   // of the phase before it
+  Knowledge gathering;                               // of the phase that runs
+  Knowledge finished;                                // of the phase before it
+  std::uint32_t expect_site = 0, expect_thread = 0;  // who last announced bytes
+  bool announced = false;
   struct Waiter {
     const Warp* warp;
     std::uint32_t phase;
@@ -162,6 +186,11 @@ struct NamedBarrier {
   int expected = 0;
   std::uint64_t round = 0;
   Knowledge gathering, finished;
+  Passed passing, passed;
+  struct Arrival {
+    std::uint32_t thread, site;  // the first thread of the warp
+  };
+  std::vector<Arrival> arrivals;  // of the round
 };
 
 // State of other instruction groups of a CTA, made when first used: wgmma, tensor memory.

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "harness/model/machine/machine.hpp"
@@ -90,6 +91,8 @@ class Run {
   // An operation that `lane` issues, in the strand `epoch`; `knows` must outlive its checks.
   Actor issuer(Warp& warp, int lane, Epoch epoch, const char* doing);
   Component new_component() { return next_component_++ | kAsynchronous; }
+  // A strand of asynchronous accesses that are ordinary ones nevertheless: cp.async.
+  Component new_generic_component() { return *generic_strands_.insert(new_component()).first; }
 
   // Passes what a lane knows on to `to`, and begins a new epoch of the lane.
   void release(Warp& warp, int lane, Knowledge& to);
@@ -144,9 +147,14 @@ class Run {
   void end(Cta& cta);
   bool progress_operation(bool oldest);
   void deadlock();
+  void explain_deadlock();
+  void report_bytes_left(const Cta& cta);
+  void report_arrivals(const Cta& cta);
   void race(const char* rule, const Where& where, const Actor& actor, bool writes,
             const Access& other, bool other_writes);
-  bool ordered(const Access& before, const Actor& actor, bool shared) const;
+  bool ordered(const Access& before, const Actor& actor, const Where& where, bool was_write) const;
+  bool late_fence(const Access& before, const Actor& actor, const Where& where) const;
+  bool is_generic(Component strand) const { return generic_strands_.contains(strand); }
 
   const Program& program_;
   const Module& module_;
@@ -163,6 +171,7 @@ class Run {
   std::vector<std::unique_ptr<Operation>> operations_;
   std::unordered_map<Address, Knowledge> flags_;
   Component next_component_ = 1;
+  std::unordered_set<Component> generic_strands_;
   std::uint64_t changes_ = 0;
   std::size_t next_cluster_ = 0, last_cluster_ = 0;
   int running_clusters_ = 0;

@@ -58,7 +58,8 @@ void Run::start(Cta& cta) {
     const int lanes = std::min(32, threads_per_cta_ - first);
     warp->live = lanes == 32 ? kAllLanes : (Mask{1} << lanes) - 1;
     warp->groups.push_back({.mask = warp->live});
-    warp->registers.assign(static_cast<std::size_t>(program_.slots) * 32, 0);
+    // As in shared memory, anything: no number as a float.
+    warp->registers.assign(static_cast<std::size_t>(program_.slots) * 32, 0xffffdead);
     warp->priority = static_cast<int>(random(4));
     if (program_.has_wgmma) warp->written.assign(static_cast<std::size_t>(program_.slots), 0);
     for (const auto& [slot, value] : program_.constants) std::fill_n(warp->reg(slot), 32, value);

@@ -2,7 +2,9 @@
 // The body of a function of PTX: registers, labels and instructions. PTX ISA 9.0, "Instruction
 // Operands", "Instruction Set".
 #pragma once
+#include <array>
 #include <bit>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -108,21 +110,32 @@ class BodyReader : public VariableReader {
     function_->slots += type.bits == 128 ? 2 : 1;
   }
 
-  // .loc file line column [, function_name label [+ n], inlined_at file line column]: where inlined
-  // code stands is its own line, which says most.
+  // .loc file line column [, function_name label [+ n], inlined_at file line column]: inlined code
+  // has its own line and those of its callers. Where a caller was inlined in turn, a .loc before
+  // said so.
   void location() {
     next();
-    source_.file = static_cast<int>(integer());
-    source_.line = static_cast<int>(integer());
-    integer();
+    using Location = std::array<std::int64_t, 3>;
+    const auto triple = [&] {
+      const std::int64_t file = integer(), line = integer();
+      return Location{file, line, integer()};
+    };
+    const Location here = triple();
+    source_ = {static_cast<int>(here[0]), static_cast<int>(here[1]), {}};
+    inlined_at_.erase(here);
     while (accept(",")) {
       if (accept("function_name")) {
         word();
         if (accept("+")) integer();
       } else if (accept("inlined_at")) {
-        integer();
-        integer();
-        integer();
+        Location caller = triple();
+        inlined_at_[here] = caller;
+        for (int depth = 0; depth < 64; ++depth) {
+          source_.callers.emplace_back(caller[0], caller[1]);
+          const auto outer = inlined_at_.find(caller);
+          if (outer == inlined_at_.end()) break;
+          caller = outer->second;
+        }
       } else {
         word();
         if (peek().kind == Token::Kind::number) integer();
@@ -292,6 +305,7 @@ class BodyReader : public VariableReader {
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, int> labels_;
   SourceLine source_;
+  std::map<std::array<std::int64_t, 3>, std::array<std::int64_t, 3>> inlined_at_;
 };
 
 }  // namespace assay::model

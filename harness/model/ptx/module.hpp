@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::model {
@@ -15,6 +16,7 @@ namespace assay::model {
 struct SourceLine {
   int file = 0;
   int line = 0;
+  std::vector<std::pair<int, int>> callers;  // file and line, of inlined code: innermost first
 };
 
 // What a register, variable, parameter or immediate is: .b .u .s .f .pred and the bits. Types of

@@ -57,9 +57,10 @@ class VariableReader : public TokenReader {
   Variable variable_of_same_kind() { return named(last_, last_vector_); }
 
   Variable named(Variable v, int vector) {
-    if (peek().text == ".align") {
-      next();
-      v.align = static_cast<int>(integer());
+    // Of a pointer's target: the space and the alignment.
+    if (accept(".ptr")) {
+      if (state_space(peek().text)) next();
+      if (accept(".align")) integer();
     }
     v.name = word();
     const std::int64_t element = std::max(1, v.type.bits / 8) * vector;

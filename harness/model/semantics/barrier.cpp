@@ -15,8 +15,14 @@ void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id) {
                                          std::to_string(expected) + " threads here and with " +
                                          std::to_string(b.expected) + " elsewhere");
   b.expected = expected;
-  for_lanes(m, [&](int l) { w.run->release(w, l, b.gathering); });
+  for_lanes(m, [&](int l) {
+    w.run->release(w, l, b.gathering);
+    b.passing.take(lane_of(w, l));
+  });
   b.arrived += std::popcount(m);
+  b.arrivals.push_back(
+      {w.cta->thread_base + static_cast<std::uint32_t>(w.thread(std::countr_zero(m))),
+       w.run->current_site()});
   if (b.arrived > expected)
     throw Violation("barrier.count", "barrier " + std::to_string(id) + " has " +
                                          std::to_string(b.arrived) + " arrivals, more than its " +
@@ -24,7 +30,10 @@ void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id) {
   if (b.arrived == expected) {
     b.finished = std::move(b.gathering);
     b.gathering = {};
+    b.passed = std::move(b.passing);
+    b.passing = {};
     b.arrived = 0;
+    b.arrivals.clear();
     ++b.round;
   }
   w.run->changed();
@@ -69,7 +78,10 @@ Action named_barrier(Decoder& d, const Instruction& i) {
                    " of " + std::to_string(b.expected) + " threads are there)"};
       return Next::blocked;
     }
-    for_lanes(m, [&](int l) { lane_of(w, l).knows.join(b.finished); });
+    for_lanes(m, [&](int l) {
+      lane_of(w, l).knows.join(b.finished);
+      b.passed.give(lane_of(w, l));
+    });
     return Next::step;
   };
 }
@@ -86,7 +98,12 @@ Action cluster_arrive(Decoder&, const Instruction& i) {
   return [=](Warp& w, Mask m) {
     if (aligned && !converged(w, m)) return Next::blocked;
     Cluster& c = *w.cta->cluster;
-    if (!relaxed) for_lanes(m, [&](int l) { w.run->release(w, l, c.gathering); });
+    for_lanes(m, [&](int l) {
+      if (!relaxed) w.run->release(w, l, c.gathering);
+      // A fence before it releases all the same; fence.mbarrier_init does so for fresh mbarriers.
+      if (lane_of(w, l).has_fenced) c.gathering.join(lane_of(w, l).fenced);
+      c.gathering.all.join(lane_of(w, l).inits);
+    });
     c.arrived += std::popcount(m);
     if (c.arrived >= live_threads(c)) {
       c.finished = std::move(c.gathering);
@@ -163,6 +180,7 @@ Action proxy(Decoder&, const Instruction& i) {
       if (shared || !global) {
         lane.knows.async_shared.join(lane.knows.all);
         lane.knows.async_shared.raise(own);
+        lane.knows.own_fenced.raise(own);
       }
       if (global || !shared) {
         lane.knows.async_global.join(lane.knows.all);
@@ -179,7 +197,10 @@ Action mbarrier_init_fence(Decoder&, const Instruction&) {
     for_lanes(m, [&](int l) {
       const auto thread = w.cta->thread_base + static_cast<Component>(w.thread(l));
       for (auto& [offset, b] : w.cta->mbarriers)
-        if (b.init_thread == thread) b.init_fenced = true;
+        if (b.init_thread == thread) {
+          b.init_fenced = true;
+          lane_of(w, l).inits.raise(b.init);
+        }
     });
     return Next::step;
   };

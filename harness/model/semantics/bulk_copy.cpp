@@ -26,7 +26,7 @@ Action small_copy(Decoder& d, const Instruction& i) {
       Run& run = *w.run;
       run.lane_now = l;
       CommitGroups& g = lane_of(w, l).copies;
-      open_groups(run, g);
+      open_groups(run, g, true);
       const std::size_t real = std::min<std::size_t>(bytes, low(w.reg(source_bytes)[l], 32));
       const Where target = run.resolve(w, l, Space::shared, address_at(w, to, l), bytes, bytes);
       std::vector<Chunk> chunks;
@@ -94,7 +94,7 @@ Action copies_arrive(Decoder& d, const Instruction& i) {
       Lane& lane = lane_of(w, l);
       const auto address = static_cast<std::uint32_t>(address_at(w, at, l));
       Mbarrier& b = mbarrier_at(run, *w.cta, address, &lane.knows);
-      open_groups(run, lane.copies);
+      open_groups(run, lane.copies, true);
       if (!counted) ++b.pending;
       Knowledge knows;
       run.release(w, l, knows);

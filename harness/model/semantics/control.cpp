@@ -12,7 +12,11 @@ bool converged(Warp& warp, Mask mask, Mask members) {
   std::snprintf(text, sizeof text,
                 "lanes 0x%08x of its warp to come to the same instruction (only 0x%08x are here)",
                 wanted, mask);
-  warp.current->wait = Wait{[] { return false; }, text};
+  warp.current->wait = Wait{[&warp, mask, members] {
+                              const Mask left = members & warp.live;
+                              return (mask & left) == left;
+                            },
+                            text, "warp.divergent"};
   return false;
 }
 

@@ -64,17 +64,17 @@ void Transfer::finish() {
   }
 }
 
-void open_groups(Run& run, CommitGroups& groups) {
+void open_groups(Run& run, CommitGroups& groups, bool generic) {
   if (groups.reads != 0) return;
-  groups.reads = run.new_component();
-  groups.writes = run.new_component();
+  groups.reads = generic ? run.new_generic_component() : run.new_component();
+  groups.writes = generic ? run.new_generic_component() : run.new_component();
 }
 
 Action commit_action(CommitGroups Lane::*groups) {
   return [=](Warp& w, Mask m) {
     for_lanes(m, [&](int l) {
       CommitGroups& g = w.lanes[static_cast<std::size_t>(l)].*groups;
-      open_groups(*w.run, g);
+      open_groups(*w.run, g, groups == &Lane::copies);
       g.uncommitted = 0;
       ++g.open;
     });
@@ -109,7 +109,7 @@ Action wait_action(CommitGroups Lane::*groups, std::uint32_t most_pending, bool 
     for_lanes(m, [&](int l) {
       Lane& lane = w.lanes[static_cast<std::size_t>(l)];
       CommitGroups& g = lane.*groups;
-      open_groups(*w.run, g);
+      open_groups(*w.run, g, groups == &Lane::copies);
       const std::uint32_t closed = uncommitted_too ? g.open : g.open - 1;
       const std::uint32_t last = closed > most_pending ? closed - most_pending : 0;
       lane.knows.all.raise({g.reads, last});

@@ -46,8 +46,8 @@ class Transfer : public Operation {
   std::uint32_t group_ = 0;
 };
 
-// The strands of a thread's groups, made when first used.
-void open_groups(Run& run, CommitGroups& groups);
+// The strands of a thread's groups, made when first used; `generic`: of cp.async.
+void open_groups(Run& run, CommitGroups& groups, bool generic = false);
 
 // cp.async[.bulk].commit_group and wait_group over `groups` of a lane.
 Action commit_action(CommitGroups Lane::*groups);

@@ -81,6 +81,11 @@ void mbarrier_arrive(Run& run, Mbarrier& b, std::uint32_t count, std::int64_t by
                     std::to_string(count) + " arrivals, and the phase expects only " +
                         std::to_string(b.pending) + " more of its " + std::to_string(b.expected));
   b.pending -= count;
+  if (bytes > 0) {
+    b.announced = true;
+    b.expect_site = run.current_site();
+    b.expect_thread = run.current_thread();
+  }
   run.changed();
   settle(run, b);
 }
@@ -139,7 +144,8 @@ Action init(Decoder& d, const Instruction& i) {
       Mbarrier b;
       b.expected = b.pending = expected;
       b.component = run.new_component();
-      b.init = actor.epoch;
+      b.init = {run.new_component(), 1};
+      w.lanes[static_cast<std::size_t>(l)].knows.all.raise(b.init);
       b.init_thread = actor.thread;
       b.init_site = actor.site;
       where.cta->mbarriers[offset] = std::move(b);
@@ -187,7 +193,10 @@ Meaning arrive(bool drop) {
         Lane& lane = w.lanes[static_cast<std::size_t>(l)];
         Mbarrier& b = mbarrier_at(run, *w.cta, shared_at(w, at, l, generic), &lane.knows);
         const auto value = static_cast<std::uint32_t>(w.reg(operand)[l]);
-        if (!relaxed) run.release(w, l, b.gathering);
+        if (!relaxed)
+          run.release(w, l, b.gathering);
+        else if (lane.has_fenced)
+          b.gathering.join(lane.fenced);
         w.reg(state)[l] = b.phase;
         if (drop) {
           if (b.expected == 0) throw Violation("mbarrier.drop", "no arrivals are left to drop");

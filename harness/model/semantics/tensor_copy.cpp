@@ -91,6 +91,12 @@ void start(Warp& w, int l, const TensorForm& f) {
     }
     const TensorMap map = read_map(run, w, l, f, map_at, read);
     check(map, copy);
+    // Undocumented; an H100 and an H200 stop with an illegal instruction.
+    if (copy.coordinates[0] * static_cast<std::int64_t>(global_bits(map.type)) % 128 != 0)
+      throw Violation(
+          "tensor_copy.coordinate",
+          "the first coordinate, " + std::to_string(copy.coordinates[0]) +
+              ", is not on 16 bytes of its row: silicon stops at an illegal instruction");
     std::vector<Chunk> chunks;
     const Actor reader = run.issuer(w, l, read, "reads");
     Actor writer = run.issuer(w, l, written, "writes");

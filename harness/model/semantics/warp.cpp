@@ -19,6 +19,9 @@ bool gather(Warp& w, Mask m, int mask_slot) {
   return converged(w, m, members);
 }
 
+// In place of what the manual leaves open: no number as a float, too large as an integer.
+constexpr Value kAnything = 0xffffdead;
+
 // shfl.sync.mode.b32 d[|p], a, b, c, membermask
 Action shuffle(Decoder& d, const Instruction& i) {
   const int out = d.destination(i.operands.at(0)), p = i.operands[0].second;
@@ -49,12 +52,8 @@ Action shuffle(Decoder& d, const Instruction& i) {
         valid = from <= most;
       }
       if (!valid) from = l;
-      if ((w.live >> from & 1) == 0 || (m >> from & 1) == 0) {
-        w.run->lane_now = l;
-        w.run->report("warp.shuffle_source",
-                      "shfl reads lane " + std::to_string(from) + ", which does not execute it");
-      }
-      w.reg(out)[l] = low(before[from], 32);
+      // From a lane that takes no part comes anything; reductions of part of a warp do not use it.
+      w.reg(out)[l] = (m >> from & 1) != 0 ? low(before[from], 32) : kAnything;
       if (p >= 0) w.reg(p)[l] = valid;
     });
     return Next::step;
@@ -163,8 +162,16 @@ Action sync(Decoder& d, const Instruction& i) {
     if (!gather(w, m, mask)) return Next::blocked;
     const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
     Knowledge all;
-    for_lanes(members, [&](int l) { w.run->release(w, l, all); });
-    for_lanes(members, [&](int l) { w.lanes[static_cast<std::size_t>(l)].knows = all; });
+    Passed passed;
+    for_lanes(members, [&](int l) {
+      w.run->release(w, l, all);
+      passed.take(w.lanes[static_cast<std::size_t>(l)]);
+    });
+    for_lanes(members, [&](int l) {
+      Lane& lane = w.lanes[static_cast<std::size_t>(l)];
+      lane.knows = all;
+      passed.give(lane);
+    });
     return Next::step;
   };
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include "harness/error.hpp"
@@ -180,10 +181,16 @@ const Pipe& pipe_called(std::string_view name) {
 }
 
 const Pipe& documented_pipe(std::string_view opcode) {
-  const std::string_view base = opcode.substr(0, opcode.find('.'));
-  for (const Row& row : kRows)
-    if (lists(row.opcodes, base)) return pipe_called(row.pipe);
-  return pipe_called("other");
+  // A table asks for each of its opcodes at each instruction of a kernel.
+  static const std::map<std::string_view, const Pipe*> by_opcode = [] {
+    std::map<std::string_view, const Pipe*> pipes;
+    for (const Row& row : kRows)
+      for (const std::string_view listed : words(row.opcodes))
+        pipes.emplace(listed, &pipe_called(row.pipe));
+    return pipes;
+  }();
+  const auto found = by_opcode.find(opcode.substr(0, opcode.find('.')));
+  return found == by_opcode.end() ? pipe_called("other") : *found->second;
 }
 
 std::optional<DocumentedRate> documented_rate(std::string_view opcode, const Pipe& pipe,

@@ -99,8 +99,9 @@ def save(run: Run, path: str | Path) -> None:
     _write(path, _text_of(document).encode())
 
 
-# Digits that are written: of the thousands of samples and values, and of all else. Intervals are wider than either.
-SAMPLE_DIGITS, DIGITS = 7, 9
+# Digits that are written: of all but the thousands of samples and values, and how long it took. Intervals are wider.
+DIGITS = 7
+DIGITS_OF = {"samples": 6, "values": 6, "duration_s": 5}
 
 
 def _rounded(value: Any, digits: int = DIGITS) -> Any:
@@ -109,7 +110,7 @@ def _rounded(value: Any, digits: int = DIGITS) -> Any:
         short = value if whole else float(f"{value:.{digits}g}")  # counts stay exact
         return int(short) if short.is_integer() and abs(short) < 2**53 else short  # 132, not 132.0
     if isinstance(value, dict):
-        return {k: _rounded(v, SAMPLE_DIGITS if k in ("samples", "values") else digits) for k, v in value.items()}
+        return {k: _rounded(v, DIGITS_OF.get(k, digits)) for k, v in value.items()}
     if isinstance(value, list):
         return [_rounded(v, digits) for v in value]
     return value

@@ -18,9 +18,9 @@ from .compare import subjects
 
 DESCRIPTION = """\
 Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
-needed. index.html leads to the parts: a page each with its questions, their answers, a picture and a table, and behind
-folds all else. Beside them stand the cases of each family, report.md, all of it as Markdown, and runs.json, the data
-without raw samples.
+needed. index.html is the machine as measured, and leads to the parts: a page each with its questions, their answers, a
+picture and a table, and behind folds all else. Beside them stand the cases of each family, report.md, all of it as
+Markdown, runs.json, the data without raw samples, and in pictures/ each picture as SVG and CSV.
 """
 
 EPILOG = """\
@@ -86,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
     parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
+    parser.add_argument("--png", action="store_true", help="every picture also as PNG; else those of the front page")
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     published = load_published(None if options.published == "none" else folder)
@@ -93,8 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = [load(run) for run in options.runs]
     hot = [loop for run in runs for loop in sass_file.load_with(run.path)]
     found = subjects.subjects(subjects.split(runs), published, matrix, hot)
-    write = site.write_comparison if len(found) > 1 else lambda one, folder: site.write(one[0].book, folder)
-    say(str(write(found, Path(options.out))))
+    out = Path(options.out)
+    several = len(found) > 1
+    main = site.write_comparison(found, out, options.png) if several else site.write(found[0].book, out, options.png)
+    say(str(main))
     return Exit.OK
 
 

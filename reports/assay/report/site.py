@@ -20,22 +20,22 @@ from assay import plain_text
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
-from .answer import findings, questions
+from .answer import findings
+from .answer.surprises import Sibling
 from .block.kinds import Block, Page
 from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
 from .compare.pages import Comparison
-from .compare.subjects import Subject
+from .compare.subjects import Subject, siblings_of
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
 from .page.sections import WORTH_A_POOL
-
-TEMPLATES = Path(__file__).parent / "templates"
+from .picture_files import TEMPLATES, Pictures
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,18 @@ def shown_by(kind: str, **values: Any) -> Callable[[Block], str]:
     return show
 
 
-def html(page: Page, report: Report | None = None, title: str = "", up: tuple[str, str] | None = None) -> str:
-    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of."""
+def html(
+    page: Page,
+    report: Report | None = None,
+    title: str = "",
+    up: tuple[str, str] | None = None,
+    files: dict[str, list[str]] | None = None,
+) -> str:
+    """A page of a report, or one that stands for itself. `up` is (label, address) of what it is a part of; `files` are
+    those of pictures, by their keys."""
     terms = Terms(report is not None and page.name != GLOSSARY)
     homes = report.homes if report else {}
-    values = {"here": page.name, "link": Links(page.name, homes), "terms": terms, "up": up}
+    values = {"here": page.name, "link": Links(page.name, homes), "terms": terms, "up": up, "files": files or {}}
     show = shown_by("html", **values)
     about = {"title": title or (report.title if report else ""), "navigation": report.navigation if report else []}
     return _environment("html").get_template("page.html.j2").render(page=page, show=show, **about, **values)
@@ -144,9 +151,12 @@ def small(page: Page, style: str, up: tuple[str, str]) -> str:
     return _environment("html").get_template("small.html.j2").render(page=page, show=show, style=style, up=up)
 
 
+STYLES = ("style.css.j2", "blocks.css.j2", "pictures.css.j2")
+
+
 def style() -> str:
     """The style of all pages, as a file."""
-    return "\n".join(_environment("html").get_template(name).render() for name in ("style.css.j2", "blocks.css.j2"))
+    return "\n".join(_environment("html").get_template(name).render() for name in STYLES)
 
 
 def markdown(report: Report, main: Page) -> str:
@@ -175,17 +185,18 @@ def data(book: Book) -> str:
     return json.dumps(documents, separators=(",", ":"))
 
 
-def write(book: Book, folder: Path) -> Path:
-    """Writes index.html, the pages it needs beside it, report.md and runs.json into the folder, made if need be.
+def write(book: Book, folder: Path, png: bool = False) -> Path:
+    """Writes index.html, the pages it needs beside it, their pictures, report.md and runs.json into the folder, made if
+    need be; with `png` every picture also as PNG.
 
     Returns the path of the main page. Raises NotWritten.
     """
-    return placed(folder, lambda aside: _write_files(book, aside).names)
+    return placed(folder, lambda aside: _write_files(book, aside, png).names)
 
 
-def write_comparison(subjects: Sequence[Subject], folder: Path) -> Path:
+def write_comparison(subjects: Sequence[Subject], folder: Path, png: bool = False) -> Path:
     """The same of several subjects: index.html and report.md compare them, a folder of each has its own report."""
-    return placed(folder, lambda aside: _write_compared(subjects, aside))
+    return placed(folder, lambda aside: _write_compared(subjects, aside, png))
 
 
 def placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
@@ -219,8 +230,15 @@ class Written:
     homes: dict[str, str]
 
 
-def _write_files(book: Book, folder: Path, up: tuple[str, str] | None = None) -> Written:
-    report = Report(book)
+def _write_files(
+    book: Book,
+    folder: Path,
+    png: bool = False,
+    up: tuple[str, str] | None = None,
+    siblings: Sequence[Sibling] = (),
+) -> Written:
+    report = Report(book, siblings)
+    pictures = Pictures(folder, png)
     written: list[str] = []
 
     def put(name: str, content: str) -> None:
@@ -229,31 +247,34 @@ def _write_files(book: Book, folder: Path, up: tuple[str, str] | None = None) ->
         written.append(name)
         (folder / name).write_text(content, encoding="utf-8")
 
+    def put_page(page: Page) -> None:
+        put(page.name, html(page, report, up=up, files=pictures.of(page)))
+
     for page in report.others:  # while other processes draw what the parts need
-        put(page.name, html(page, report, up=up))
+        put_page(page)
     put(DATA, data(book))
     main = report.finish()
     for page in report.of_parts:
-        put(page.name, html(page, report, up=up))
+        put_page(page)
     put("report.md", markdown(report, main))
-    put(MAIN, html(main, report, up=up))
-    return Written(written, report.homes)
+    put_page(main)
+    return Written([*pictures.names, *written], report.homes)
 
 
-_compared: tuple[Sequence[Subject], Path, tuple[str, str]] | None = None
+_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool] | None = None
 
 
 def _write_subject(index: int) -> Written:
-    subjects, folder, up = _compared
+    subjects, folder, up, png = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    return _write_files(subject.book, folder / subject.folder, up)
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings_of(subject, subjects))
 
 
-def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str]) -> list[Written]:
+def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False) -> list[Written]:
     """The report of each, in processes of their own where it takes long."""
     global _compared
-    _compared = subjects, folder, up  # a forked process has it without being sent it
+    _compared = subjects, folder, up, png  # a forked process has it without being sent it
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or (os.cpu_count() or 1) < 2:
         return [_write_subject(task) for task in tasks]
@@ -263,8 +284,8 @@ def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str]
         return list(pool.map(_write_subject, tasks))
 
 
-def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
-    written = write_reports(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"))
+def _write_compared(subjects: Sequence[Subject], folder: Path, png: bool) -> list[str]:
+    written = write_reports(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"), png)
     names = [f"{s.folder}/{name}" for s, of_subject in zip(subjects, written) for name in of_subject.names]
 
     def where(value: Value) -> str:
@@ -274,6 +295,7 @@ def _write_compared(subjects: Sequence[Subject], folder: Path) -> list[str]:
     comparison = Comparison(subjects, where)
     pages = comparison.pages()
     (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
+    pictures = Pictures(folder, png)
     for page in pages:
-        (folder / page.name).write_text(html(page, title=comparison.title), encoding="utf-8")
-    return [*names, "report.md", *(page.name for page in pages)]
+        (folder / page.name).write_text(html(page, title=comparison.title, files=pictures.of(page)), encoding="utf-8")
+    return [*names, *pictures.names, "report.md", *(page.name for page in pages)]

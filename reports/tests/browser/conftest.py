@@ -6,9 +6,8 @@ import json
 import os
 from pathlib import Path
 
-import pytest
-
 import page_sets
+import pytest
 import survey
 
 
@@ -35,8 +34,13 @@ def once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pages(once):
-    """The folder with the pages of a set."""
-    return lambda of: once(f"pages-{of}", page_sets.MAKERS[of])
+    """The paths of the pages of a set."""
+
+    def made(of: str) -> list[Path]:
+        source, files = page_sets.SETS[of]
+        return files(once(f"pages-{source}", page_sets.MAKERS[source]))
+
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -45,11 +49,10 @@ def surveyed(once, pages):
 
     def said(of: str) -> dict:
         survey.program()
-        folder = pages(of)
+        files = pages(of)
 
         def make(file: Path) -> None:
-            found = survey.survey(sorted([*folder.glob("*.html"), *folder.glob("*.svg")]), printed=of == "report")
-            file.write_text(json.dumps(found))
+            file.write_text(json.dumps(survey.survey(files, printed=of in ("report", "comparison"))))
 
         return json.loads(once(f"survey-{of}.json", make).read_text())
 

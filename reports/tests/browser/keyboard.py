@@ -14,9 +14,9 @@ FOCUSED = """(() => {
     name: `${one.localName} ${(one.getAttribute("aria-label") || one.textContent).trim().slice(0, 40)}`,
     outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
     inside: box.width > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth,
-    content: Boolean(one.closest("main")),
   };
 })()"""
+IN_CONTENT = "Boolean(document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest('main'))"
 # Sets the focus on what comes before the first fold, in the order of the page, which is that of Tab as long as no
 # element asks for a place of its own; whether there is a fold.
 BEFORE_FOLD = """(() => {
@@ -37,11 +37,12 @@ def walk(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = {"out_of_order": page.evaluate(TAB_OUT_OF_ORDER), "stops": []}
     for _ in range(TABS):
         page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break  # behind the last stop of a short page
         found["stops"].append(page.evaluate(FOCUSED))
     page.evaluate("document.querySelector('a').focus()")
     page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    found["skipped_to"] = page.evaluate(FOCUSED)
+    found["skips_to_content"] = page.evaluate(IN_CONTENT)
     found["fold"] = None
     if page.evaluate(BEFORE_FOLD):
         page.keyboard.press("Tab")
@@ -55,4 +56,5 @@ def walk(page: Page) -> dict[str, Any]:
         page.wait_for_function("(id) => document.getElementById(id).checkVisibility()", arg=place)
         page.evaluate("(id) => document.getElementById(id).closest('details').removeAttribute('open')", place)
         found["revealed"] = place
+    page.evaluate("document.activeElement.blur()")
     return found

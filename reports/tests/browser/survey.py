@@ -13,19 +13,32 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import keyboard
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
-
-import keyboard
 
 HERE = Path(__file__).parent
 TEXTS = (HERE / "texts.js").read_text()
 THIN = (HERE / "thin.js").read_text()
 
+OPEN_FOLDS = """(() => {
+  const folds = document.querySelectorAll("details:not([open])");
+  folds.forEach((fold) => { fold.open = true; fold.dataset.opened = ""; });
+  return folds.length;
+})()"""
+CLOSE_FOLDS = "document.querySelectorAll('details[data-opened]').forEach((fold) => { fold.open = false; })"
+
+# What can be read without scrolling: numbers, and pictures whose middle can be seen.
+FIRST_SCREEN = """(() => {
+  const above = (one, part) => { const box = one.getBoundingClientRect(); return box.top + part * box.height <= innerHeight; };
+  const count = (what, part) => [...document.querySelectorAll(what)].filter((one) => above(one, part)).length;
+  return {numbers: count(".headlines .shown", 1), pictures: count("main figure svg[role=img]", 0.5)};
+})()"""
+
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 WIDTHS = {1400: 900, 800: 1100, 390: 844}  # a desk, a tablet held upright, a phone: width and height of the window
-PAPER = (718, 1047)  # A4 within margins of 10 mm, in CSS pixels
+PAPER = (711, 1039)  # A4 within margins of 11 mm, in CSS pixels
 PATIENCE_MS = 180_000  # on a machine with other work; what a page costs is counted in time of its processor
 GRAVE = {"serious", "critical"}
 
@@ -47,9 +60,9 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(by: Browser, address: str, width: int = 1400, **settings: Any) -> Iterator[tuple[Page, list[str]]]:
+def opened(by: Browser, address: str, width: int = 1400) -> Iterator[tuple[Page, list[str]]]:
     """A page with what its console and its requests said that should not be."""
-    context = by.new_context(viewport={"width": width, "height": WIDTHS[width]}, **settings)
+    context = by.new_context(viewport={"width": width, "height": WIDTHS[width]}, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     said: list[str] = []
@@ -81,7 +94,7 @@ def grave(page: Page, **options: Any) -> list[str]:
 
 def audit(page: Page) -> list[str]:
     """axe's findings on the page with its folds open, in light colours, and on the colours of the dark page."""
-    page.evaluate("document.querySelectorAll('details').forEach((fold) => fold.setAttribute('open', ''))")
+    page.evaluate(OPEN_FOLDS)
     page.evaluate(THIN)
     found = grave(page)
     page.emulate_media(color_scheme="dark")
@@ -111,11 +124,17 @@ def look(by: Browser, path: Path, printed: bool) -> dict[str, Any]:
     with opened(by, path.as_uri()) as (page, said):
         found["load_cpu_s"] = _cpu_seconds(page)
         if is_page:
+            found["first_screen"] = page.evaluate(FIRST_SCREEN)
             found["keyboard"] = keyboard.walk(page)
         for width, height in WIDTHS.items() if is_page else [(1400, 900)]:
             _size(page, width, height)
             found["at"][str(width)] = texts(page) | {"screen": height}
         if is_page:
+            folds = page.evaluate(OPEN_FOLDS)
+            for width in (390, 1400) if folds else ():
+                _size(page, width, WIDTHS[width])
+                found["at"][f"{width}, folds open"] = texts(page) | {"screen": WIDTHS[width]}
+            page.evaluate(CLOSE_FOLDS)
             page.emulate_media(media="print")
             wide = page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide"
             _size(page, *(reversed(PAPER) if wide else PAPER))

@@ -2,7 +2,6 @@
 """The search for clipped and overlapping text finds what was planted, and nothing where nothing is wrong."""
 
 import pytest
-
 import survey
 
 SOUND = {

@@ -8,6 +8,7 @@
 (() => {
   const root = document.documentElement, body = document.body ?? root;  // a picture has no body
   const kSlack = 1.5;
+  const kSmallest = 7;  // pixels that the letters of a picture must have at least
   const kMargin = 1 / 6;
   const kCell = 96;
   const silent = "script, style, noscript, option, title, desc, template, .skip:not(:focus)";
@@ -55,7 +56,8 @@
     const corners = [at(b.x, b.y + trim), at(b.x + b.width, b.y + trim), at(b.x + b.width, b.y + b.height - trim),
       at(b.x, b.y + b.height - trim)];
     const turned = Math.abs(matrix.b) > 1e-6 && Math.abs(matrix.a) > 1e-6;
-    return [{...bounds(corners), corners: turned ? corners : null}];
+    const size = parseFloat(getComputedStyle(element).fontSize) * Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c));
+    return [{...bounds(corners), corners: turned ? corners : null, size}];
   }
 
   function written(node) {
@@ -163,6 +165,8 @@
   return {
     count: texts.length,
     clipped: cut.map(([text, by]) => `"${short(text)}" is cut off by the ${by} (${where(text)})`),
+    small: texts.filter((text) => text.place.size < kSmallest).map(
+      (text) => `"${short(text)}" is ${text.place.size.toFixed(1)} pixels high (${where(text)})`),
     overlapping: overlapping(texts).map(([a, b]) => `"${short(a)}" is printed over "${short(b)}" (${where(a)})`),
     width: root.clientWidth,
     height: root.scrollHeight,

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-// What every fuzzer defines, and libFuzzer calls where there is one.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "harness/commands/tests/fuzz/reader.hpp"
 
 namespace {
 

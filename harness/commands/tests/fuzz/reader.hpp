@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every fuzzer does with what its reader says.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include "harness/error.hpp"
+
+// What every fuzzer defines; libFuzzer calls it, or driver.cpp.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace assay {
 

@@ -118,9 +118,6 @@ void fill(Form& f, TensorMap m, std::uint64_t tensor_bytes) {
         at = static_cast<std::int32_t>(
             static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(extent + 2 * box))) -
             box);
-        // Silicon stops at a first coordinate that is not on 16 bytes of its row.
-        const auto unit = static_cast<std::int32_t>(std::max(1u, 128 / global_bits(m.type)));
-        if (i == 0) at = at / unit * unit;
         if (c == 0) at = 0;
         if (m.mode != MapMode::tiled) {
           // Of im2col the corners bound the first pixel.
@@ -131,6 +128,9 @@ void fill(Form& f, TensorMap m, std::uint64_t tensor_bytes) {
           at = static_cast<std::int32_t>(least + static_cast<std::int64_t>(random.below(
                                                      static_cast<std::uint64_t>(most - least))));
         }
+        // Silicon stops at a first coordinate that is not on 16 bytes of its row.
+        const auto unit = static_cast<std::int32_t>(std::max(1u, 128 / global_bits(m.type)));
+        if (i == 0) at = at / unit * unit;
       } else if (i >= 5) {
         at = static_cast<std::int32_t>(random.below(3));  // im2col offsets
       }

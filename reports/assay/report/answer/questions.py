@@ -119,7 +119,7 @@ INSTRUCTIONS = (
     Question(
         10,
         "What do the common instructions cost, and which share a pipe?",
-        "Common instructions",
+        "Latencies, operands and pipes",
         "^sass/",
         tuple(
             Pick(f"sass/{name}", "latency_cycles", 1)
@@ -306,6 +306,7 @@ PARTS: tuple[Part, ...] = (
         ("sass",),
         INSTRUCTIONS,
         ("pipes",),
+        "Common instructions",
     ),
     Part(
         "numerics",
@@ -349,7 +350,7 @@ PARTS: tuple[Part, ...] = (
         "Where work lands on the GPU, and the fixed costs that small kernels pay.",
         ("launch", "placement"),
         LAUNCH,
-        ("workers",),
+        ("workers-5us", "workers"),
         "An empty kernel",
     ),
     Part(
@@ -368,7 +369,7 @@ PARTS: tuple[Part, ...] = (
         ("kernels",),
         KERNELS,
         ("paired",),
-        "GEMM",
+        "GEMM of bf16",
     ),
     Part("published", "Published figures", "What others measured or promise, beside what was measured here."),
     Part(

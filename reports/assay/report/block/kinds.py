@@ -6,12 +6,14 @@ A block says what is shown; how it is set is for its macro alone. `form` is the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ..answer.findings import Answer, Finding
 from ..book import text
+from ..book.headline import Headline
 from ..book.model import Column, Row
 from ..draw.svg import Figure
 
@@ -307,8 +309,29 @@ class Section(Block):
     blocks: list[Block]
     intro: str = ""
     printed: bool = True
-    short: str = ""  # of the title, in a list of the page's sections
     form: ClassVar[str] = "section"
+
+
+@dataclass
+class Headlines(Block):
+    """The numbers that a GPU is known by, each in a place of its own."""
+
+    headlines: list[Headline]
+    form: ClassVar[str] = "headlines"
+
+    def __bool__(self) -> bool:
+        return bool(self.headlines)
+
+
+@dataclass
+class Lines(Block):
+    """A list of sentences made of pieces of text."""
+
+    lines: list[list[Span]]
+    form: ClassVar[str] = "lines"
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
 
 
 @dataclass
@@ -324,7 +347,13 @@ class Page:
     foot: list[Block] = field(default_factory=list)
     short: str = ""  # of the title, in the navigation; "" keeps it out
     wide: bool = False
+    kind: str = ""  # of the page's body: a class of its own for how it is set
     skip: tuple[str, str] = ("#main", "Skip to the content")
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every picture on it, wherever in its blocks."""
+        return list(figures_in([self.head, self.sections, self.foot]))
 
     @property
     def scripts(self) -> list[str]:
@@ -332,6 +361,18 @@ class Page:
         blocks = [b for s in self.sections for b in (s.blocks if isinstance(s, Section) else [s])]
         found = [b.of for b in blocks if isinstance(b, Searchable)]
         return ["state", *found] if found else []
+
+
+def figures_in(value: Any) -> Iterator[Figure]:
+    """The pictures in blocks, and in blocks of these."""
+    if isinstance(value, Figure):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from figures_in(one)
+    elif isinstance(value, Block):
+        for name in ("blocks", "figures", "figure"):
+            yield from figures_in(getattr(value, name, None))
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ class Point:
     kind: str
     intensity: float  # FLOP per byte of compulsory DRAM traffic
     tflops: float
+    shape: str = ""  # "4096×7168×16384", or what the name says of it
 
 
 @dataclass
@@ -73,7 +74,7 @@ class Roofline:
     points: list[Point] = field(default_factory=list)
 
 
-def _datasheet(book: Book, column: Column, pattern: str, metric: str) -> float | None:
+def datasheet(book: Book, column: Column, pattern: str, metric: str) -> float | None:
     """The largest datasheet figure for this very GPU."""
     gpu = (column.run.gpu or {}).get("name")
     found = [p.value for p in book.published_for(pattern, metric) if p.datasheet and p.gpu == gpu]
@@ -115,6 +116,12 @@ def intensity(name: str) -> tuple[str, float] | None:
     return None
 
 
+def shape_words(shape: str) -> str:
+    """ "m512n8192k8192" -> "512×8192×8192"."""
+    found = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", shape)
+    return "×".join(found.groups()) if found else shape
+
+
 def roofline(book: Book, column: Column, state: str) -> Roofline | None:
     """Measured roofs and kernels of one GPU in one state; None without reads of DRAM and one compute roof in it."""
     i = column.index
@@ -125,11 +132,11 @@ def roofline(book: Book, column: Column, state: str) -> Roofline | None:
         if kind == "b1":  # no kernel here stands under it, and it would push all others to the floor
             continue
         kind = SAME_ROOF.get(kind, kind)
-        sheet = _datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops")
+        sheet = datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops")
         if kind not in roofs or number.value > roofs[kind].tflops:
             roofs[kind] = Roof(kind, number.value, sheet, _at_highest_clock(book, column, kind))
     if state == BURST and (ffma := _ffma_tflops(book, column)):
-        roofs["f32"] = Roof("f32", ffma, _datasheet(book, column, FFMA, "tflops"))
+        roofs["f32"] = Roof("f32", ffma, datasheet(book, column, FFMA, "tflops"))
     if not memory or not roofs:
         return None
     bandwidth, name = max(memory)
@@ -137,14 +144,15 @@ def roofline(book: Book, column: Column, state: str) -> Roofline | None:
     for row in book.find(r"kernels/.*", "tflops"):
         if (n := of_state(row, i, state)) and (known := intensity(row.name)):
             kind, flop_per_byte = known
-            points.append(Point(row.group.split("/")[1], SAME_ROOF.get(kind, kind), flop_per_byte, n.value))
+            operation, _, shape, *_ = row.name.split("/")[1:]
+            points.append(Point(operation, SAME_ROOF.get(kind, kind), flop_per_byte, n.value, shape_words(shape)))
     ordered: list[Roof] = []
     for roof in sorted(roofs.values(), key=lambda r: -r.tflops):
         if ordered and ordered[-1].tflops < 1.02 * roof.tflops:
             ordered[-1].also.append(roof.kind)
         else:
             ordered.append(roof)
-    sheet = _datasheet(book, column, r"memory/hbm/\w+", "bandwidth_gb_per_s")
+    sheet = datasheet(book, column, r"memory/hbm/\w+", "bandwidth_gb_per_s")
     return Roofline(column, state, bandwidth, name, sheet, ordered, points)
 
 
@@ -182,7 +190,7 @@ def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> lis
     gpu = column.run.gpu or {}
     if top := _at_highest_clock(book, column, kind):
         steps.append(Step(f"limit at the highest clock, {gpu['sm_clock_max_mhz']:.0f} MHz", top, calculated=True))
-    if sheet := _datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops"):
+    if sheet := datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops"):
         steps.append(Step("datasheet, at its boost clock", sheet, calculated=True))
     loops = [
         (n.value, row)
@@ -192,7 +200,7 @@ def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> lis
     if not loops:
         return []
     rate, loop = max(loops, key=lambda found: found[0])
-    clock = _clock_of(column, book.measurement(column, name_in(loop, state)))
+    clock = clock_of(column, book.measurement(column, name_in(loop, state)))
     _, fastest = best_mma(book, "flop_per_clock_per_sm", i)[kind]
     if slowed := peak_at(column, fastest.limit, clock):
         steps.append(Step(f"limit at the loop's {clock:.0f} MHz", slowed, calculated=True))
@@ -210,7 +218,7 @@ def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> lis
     return steps if len(steps) >= 3 else []
 
 
-def _clock_of(column: Column, m: Measurement) -> float | None:
+def clock_of(column: Column, m: Measurement) -> float | None:
     """The SM clock in MHz that its throughput and its rate per clock were measured at: their ratio, where it has both,
     for the recorded clock was read at times of its own."""
     rate, per_clock = m.value("tflops"), m.value("flop_per_clock_per_sm")

@@ -79,10 +79,11 @@ def deviation(ours: float, theirs: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes: 4096 -> "4 KiB", 100 -> "100 B"."""
+    """Bytes: 4096 -> "4 KiB", 100 -> "100 B"; of what rounds to 1024 of a unit, one of the next."""
     for exponent, prefix in ((4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki")):
-        if count >= 1024**exponent:
-            return f"{count / 1024**exponent:.3g}{THIN}{prefix}B"
+        if round(count / 1024 ** (exponent - 1)) >= 1024:
+            amount = count / 1024**exponent
+            return f"{amount:.0f}{THIN}{prefix}B" if amount >= 999.5 else f"{amount:.3g}{THIN}{prefix}B"
     return f"{round(count)}{THIN}B"
 
 

@@ -15,6 +15,7 @@ from .. import site
 from ..__main__ import load_published, rarely_collected
 from ..block.kinds import Page
 from ..page.front import MAIN
+from ..picture_files import Pictures
 from . import entries
 from .pages import TITLE, Collection
 
@@ -49,8 +50,11 @@ def _write_files(collection: Collection, folder: Path) -> list[str]:
         names += [f"{subject.folder}/{name}" for name in written.names]
     compared = collection.comparisons()
     for to, comparison in compared:
+        pictures = Pictures(folder / to, png=False)
         for page in comparison.pages():
-            put(f"{to}/{page.name}", site.html(page, title=TITLE, up=(TITLE, f"../../{MAIN}")))
+            files = pictures.of(page)
+            put(f"{to}/{page.name}", site.html(page, title=TITLE, up=(TITLE, f"../../{MAIN}"), files=files))
+        names += [f"{to}/{name}" for name in pictures.names]
     index, pages = collection.of_measurements()
     put("site.css", site.style())
     for page in pages:

@@ -17,6 +17,7 @@ from ..compare.subjects import Subject
 KINDS = {"bf16": "bf16", "e4m3": "fp8", "nvf4": "nvfp4", "s8": "int8", "f64": "fp64"}
 MEMORY, LATENCY = ("memory/hbm/read", "bandwidth_gb_per_s"), ("memory/dram/latency", "latency_cycles")
 Where = Callable[[Subject, str, str], str]  # of a subject, the name of a measurement and its anchor: the address
+MOST = 7  # published GPUs in a table of the matrix
 LEAST = 2  # figures of this table that must be published of a GPU
 BURSTS = (
     "Measured figures are bursts, and lead to how they were made. Published ones are set apart: a d is a datasheet's, the "
@@ -120,11 +121,13 @@ def matrix(found: Sequence[Gpu], where: Where) -> list[Block]:
         families.setdefault(family.family_of(name.split("/")[0]).title, []).append(
             [Cell(label, title=name), Cell(text.unit(unit)), *own, *cells]
         )
-    heads = ["Figure", "Unit", *(gpu.short if gpu.subject else f"{gpu.short}, published" for gpu in found)]
+    heads = ["Figure", "Unit", *(gpu.short if gpu.subject else f"{gpu.short} *" for gpu in found)]
     return [_of_family(title, heads, rows) for title, rows in families.items()]
 
 
 def _of_family(title: str, heads: Sequence[str], rows: Sequence[list[Cell]]) -> Table:
-    """Without the GPUs of which nothing is known here."""
-    kept = [i for i in range(len(heads)) if any(row[i].said for row in rows)]
+    """With the published GPUs of which most is known here."""
+    known = {i: sum(bool(row[i].said) for row in rows) for i in range(len(heads))}
+    theirs = sorted((i for i in known if heads[i].endswith("*") and known[i]), key=lambda i: -known[i])[:MOST]
+    kept = [i for i in known if i in theirs or not heads[i].endswith("*")]
     return Table(title, [heads[i] for i in kept], [[row[i] for i in kept] for row in rows], kind=PLAIN)

@@ -123,7 +123,7 @@ class Collection:
             sections.append(Section("pairs", "What differs between measured GPUs", [pairs]))
         tables = gpus.matrix(found, where)
         if tables:
-            said = sentence(gpus.BURSTS, "muted")
+            said = sentence(f"Columns with a star are published by others. {gpus.BURSTS}", "muted")
             sections.append(Section("published", "Measured beside published", [said, *tables]))
         return self._page(MATRIX, "Comparison", "How GPUs compare", "", sections, wide=True)
 

@@ -65,7 +65,7 @@ class Comparison:
         lead = words.summary(self.subjects, self.figures, self.found)
         links = [Span("On this page: ")]
         for section in found:
-            links += [Span(section.short or section.title, f"#{section.anchor}"), Span(", ")]
+            links += [Span(section.title, f"#{section.anchor}"), Span("; ")]
         links[-1] = Span(".")
         return Page(MAIN, "", self.title, lead, found, [Paragraph(reports), Paragraph(links)])
 
@@ -85,7 +85,7 @@ class Comparison:
         if different:
             rows = [[Cell(label), *self._fact(values)] for label, values in different]
             caption = "What differs between the machines, and what they did meanwhile"
-            blocks.append(Table(caption, head, rows, kind=published.PLAIN))
+            blocks.append(Table(caption, head, rows, kind=published.FEW))
         relation = identity.relation([s.run for s in self.subjects])
         name = "One name, " if len({identity.gpu_name(s.run) for s in self.subjects}) == 1 else ""
         said = [f"{name}{relation}." if name and relation else ""]
@@ -99,12 +99,12 @@ class Comparison:
             )
         blocks.append(sentence(" ".join(part for part in said if part)))
         rows = [[Cell(label), *self._fact(values)] for label, values in minor]
-        tables = [Table("Further differences", head, rows, kind=published.PLAIN)] if rows else []
+        tables = [Table("Further differences", head, rows, kind=published.FEW)] if rows else []
         if same:
             rows = [[Cell(label), Cell(value)] for label, value in same]
-            tables.append(Table("Equal on all", ["", "all"], rows, kind=published.PLAIN))
+            tables.append(Table("Equal on all", ["", "all"], rows, kind=published.FEW))
         blocks.append(Fold("Further facts", f"{len(minor) + len(same)}", tables))
-        return Section("machines", "Machines, conditions and builds", blocks, short="Machines") if facts else None
+        return Section("machines", "Machines, conditions and builds", blocks) if facts else None
 
     def _fact(self, values: list[str]) -> list[Cell]:
         if not self.many:
@@ -121,7 +121,7 @@ class Comparison:
     def _findings(self) -> Section:
         if not self.found:
             said = "No figure differs beyond 0.5 % and its noise."
-            return Section("differences", "What differs", [sentence(said)], short="What differs")
+            return Section("differences", "What differs", [sentence(said)])
         blocks: list[Block] = []
         for place, finding in enumerate(self.found[:TOLD], 1):
             blocks.append(Part(f"{place}. {words.title(finding)}", self._told(finding), f"finding{place}"))
@@ -132,7 +132,7 @@ class Comparison:
             blocks.append(Fold("Smaller findings", f"{len(rest)}", [self._ranking(rest, "Smaller findings")]))
         more = [Span("Every figure that differs", DIFFERENCES), Span(", by finding. "), Span(HOW)]
         blocks.append(Paragraph(more, "muted"))
-        return Section("differences", "What differs, the most telling first", blocks, short="What differs")
+        return Section("differences", "What differs, the most telling first", blocks)
 
     def _told(self, finding: Finding) -> list[Block]:
         lead = finding.lead
@@ -203,7 +203,7 @@ class Comparison:
             f"How many figures of each family have which ratio: blue where {' or '.join(others)} is better off, orange "
             f"where {first} is, grey where they are alike."
         )
-        return Section("ratios", "Ratios over families", [Figures(drawn)], intro, "Ratios") if drawn else None
+        return Section("ratios", "Ratios over families", [Figures(drawn)], intro) if drawn else None
 
     def _agreement(self) -> Section:
         blocks: list[Block] = [sentence(words.agreement(self.figures))]

@@ -13,6 +13,7 @@ from .subjects import Subject
 
 MOST_COLUMNS, MOST_ROWS = 7, 14
 PLAIN = "compact plain"  # a table whose first column is words, not names
+FEW = f"{PLAIN} few"  # and that fits a phone
 LEAST = 2  # GPUs that a figure must be published for
 
 
@@ -71,4 +72,4 @@ def _cell(p: Published | None, unit: str) -> Cell:
 def section(subjects: Sequence[Subject]) -> Section | None:
     found = table(subjects)
     blocks: list[Block] = [found] if found else []
-    return Section("published", "Beside what is published", blocks, short="Published") if blocks else None
+    return Section("published", "Beside what is published", blocks) if blocks else None

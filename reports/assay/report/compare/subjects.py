@@ -58,6 +58,17 @@ def _may_be_one(a: Run, b: Run) -> bool:
     return identity.gpu_name(a) == identity.gpu_name(b) and len(ids) < 2
 
 
+def siblings_of(subject: Subject, among: Iterable[Subject]) -> list[tuple[Book, Column]]:
+    """Other GPUs of this one's name, each by its first run."""
+
+    def is_sibling(other: Subject) -> bool:
+        same_name = identity.gpu_name(other.run) == identity.gpu_name(subject.run)
+        return same_name and not _may_be_one(subject.run, other.run)
+
+    measured = [one for one in among if one.book.columns] if subject.book.columns else []
+    return [(other.book, other.book.columns[0]) for other in measured if is_sibling(other)]
+
+
 def split(runs: list[Run]) -> list[list[Run]]:
     """The runs of each subject. Runs of one name that measured different cases stand in one report, each in its column.
 

@@ -6,12 +6,15 @@ from __future__ import annotations
 import base64
 import html
 import io
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..book import text
-from .svg import Figure
+from . import placing
+from .svg import Data, Figure
 
+DIAGONAL = math.sqrt(0.5)  # of a slanted name's length it reaches so far up and to the right
 SMALL = 400  # units of width: less may stand beside others
 
 
@@ -51,12 +54,13 @@ def grid(
     """A grid of labelled cells. `cell` gives (label, colour class, strength 0..1, what a pointer over it says) or None
     for an empty place. Column names are slanted where they are long; lines are drawn before the rows in `breaks`."""
     wide, high = size
-    top = 8 + round(max((len(c) for c in columns), default=0) * 4.6 if slanted else 12)
-    # A slanted name of n letters reaches about 4.3 n to the right of its column's middle.
-    reach = max((wide * (x + 0.5) + 4.3 * len(name) for x, name in enumerate(columns)), default=0)
+    left = max([left, *(math.ceil(placing.width(name, 9)) + 8 for name in rows)])
+    names = [placing.width(name, 9) for name in columns]
+    top = 12 + (math.ceil(DIAGONAL * max(names, default=0)) if slanted else 8)
+    reach = max((wide * (x + 0.5) + DIAGONAL * (name + 9) for x, name in enumerate(names)), default=0)
     right = max(30, reach - wide * len(columns) + 8) if slanted else 4
     width, height = left + wide * len(columns) + round(right), top + high * len(rows) + 4
-    parts = []
+    parts, data = [], Data(["row", "column", "shown", "in words"], [])
     for x, name in enumerate(columns):
         at = left + wide * x + wide / 2
         turn = f' transform="rotate(-45 {at:g} {top - 5})" text-anchor="start"' if slanted else ' text-anchor="middle"'
@@ -68,6 +72,7 @@ def grid(
         for x in range(len(columns)):
             if found := cell(y, x):
                 label, color, strength, words = found
+                data.rows.append([name, columns[x], label, words])
                 dark = " strong" if strength > 0.62 and color.startswith("s") else ""
                 parts.append(
                     f'<g><title>{html.escape(words)}</title><rect class="{color}" x="{left + wide * x}" width="{wide}" '
@@ -83,7 +88,7 @@ def grid(
         parts.append(f'<path class="break" d="M{x} {across}H{left + wide * len(columns)}"/>')
         if len(rows) == len(columns):
             parts.append(f'<path class="break" d="M{left + wide * y} {top}V{top + high * len(rows)}"/>')
-    return _finish(key, title, description, width, height, parts, note)
+    return _finish(key, title, description, width, height, parts, note, data)
 
 
 def dense(
@@ -122,7 +127,10 @@ def dense(
         top += high * count
         if top < height - 4:
             parts.append(f'<path class="break" d="M{left} {top}H{left + wide * columns}"/>')
-    return _finish(key, title, description, width, height, parts, note)
+    data = Data(
+        ["row", *map(str, range(columns))], [[y, *(float(f"{v:.3g}") for v in row)] for y, row in enumerate(shades)]
+    )
+    return _finish(key, title, description, width, height, parts, note, data)
 
 
 def strips(
@@ -158,7 +166,11 @@ def strips(
     for place in range(0, count + 1, 32):
         x = left + wide * place / count
         parts.append(f'<text class="label" x="{x:.4g}" y="{height - 3}" text-anchor="middle">{place}</text>')
-    return _finish(key, title, description, left + wide + 10, height, parts, note)
+    data = Data(
+        ["row", "first place", "places", "label", "in words"],
+        [[name, first, length, label, words] for name, found, _ in rows for first, length, _, _, label, words in found],
+    )
+    return _finish(key, title, description, left + wide + 10, height, parts, note, data)
 
 
 def _png(shades: Any) -> str:
@@ -172,10 +184,12 @@ def _png(shades: Any) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def _finish(key: str, title: str, description: str, width: int, height: int, parts: Sequence[str], note: str) -> Figure:
+def _finish(
+    key: str, title: str, description: str, width: int, height: int, parts: Sequence[str], note: str, data: Data
+) -> Figure:
     svg = (
         f'<svg class="cells{" small" if width < SMALL else ""}" viewBox="0 0 {width} {height}" style="--own:{width * 1.25:.0f}px" role="img" '
         f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>{"".join(parts)}</svg>'
     )
-    return Figure(key, title, description, svg, note)
+    return Figure(key, title, description, svg, note, data)

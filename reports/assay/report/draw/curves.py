@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,10 @@ from typing import Any
 from assay.files import Series
 
 from ..book import labels, text
-from .svg import INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
+from .svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 MOST_DOTS = 120  # on one line
+MOST_LINES = len(SERIES)  # of one panel
 NAME_WIDTH = 24  # characters of a line's name until it goes on below: more would leave the axes no room
 
 
@@ -80,49 +82,70 @@ def draw(
         return None
     if y.base and min(line.points[-1][1] for line in lines) <= 0:
         y = replace(y, base=None)  # a line that ends at nothing has no place for its name
-    with axes(height) as (canvas, ax):
-        xs = [p for line in lines for p, _ in line.points]
-        if x.base and min(xs) > 0:
-            ax.set_xscale("log", base=x.base)
-            ax.set_xticks(_ticks(min(xs), max(xs), x.base))
-            ax.minorticks_off()
-        if y.base:
-            _logarithmic(ax, [v for line in lines for _, v in line.points])
-        for i, line in enumerate(lines):
-            color, style = SERIES[i % len(SERIES)], "-" if i < len(SERIES) else (0, (3, 2))
-            ax.plot(*zip(*line.points), color=color, ls=style, **_dots(line))
-            if line.marks:
-                ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=color, mew=1.4)
-        for i, (begin, end, at, words) in enumerate(levels):
-            near = i > 0 and abs(at / levels[i - 1][2] - 1) < 0.2  # its name goes below, that of the last is above
-            ax.plot([begin, end], [at, at], color=INK, lw=0.8)
-            ax.annotate(
-                words,
-                (math.sqrt(begin * end) if x.base else (begin + end) / 2, at),
-                xytext=(0, -12 if near else 5),
-                textcoords="offset points",
-                ha="center",
-                fontsize=8.5,
-                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
-            )
-        if limit:
-            ax.axhline(limit[0], color=MUTED, lw=0.9, ls=(0, (4, 3)))
-            ax.annotate(
-                limit[1], (min(xs), limit[0]), xytext=(0, 3), textcoords="offset points", fontsize=8.5, color=MUTED
-            )
-        tops = [v for line in lines for _, v in line.points] + [at for _, _, at, _ in levels]
-        if not y.base:
-            top = max([*tops, limit[0] if limit else 0]) * 1.1
-            ax.set_ylim(0 if from_zero and min(tops) >= 0 else None, top or 1)
-        if len(lines) > 1:
-            _name_ends(ax, lines, y)
-        if x.bytes:
-            ax.xaxis.set_major_formatter(lambda v, _: text.size(v))
-        else:
-            ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
-        ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
-        ax.set(xlabel=x.label, ylabel=y.label)
-        return finish(canvas, key, title, _in_words(lines, x, y, levels), note)
+    groups = _groups(lines)
+    with axes(height + 2.0 * (len(groups) - 1), panels=(len(groups), 1)) as (canvas, panels):
+        for ax, of_panel in zip(panels.flat if len(groups) > 1 else [panels], groups):
+            _scales(ax, lines, x, y)
+            for i, line in enumerate(of_panel):
+                ax.plot(*zip(*line.points), color=SERIES[i], **_dots(line))
+                if line.marks:
+                    ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=SERIES[i], mew=1.4)
+            _levels(ax, levels, x)
+            if limit:
+                first = min(p for line in lines for p, _ in line.points)
+                ax.axhline(limit[0], color=MUTED, lw=0.9, ls=(0, (4, 3)))
+                ax.annotate(
+                    limit[1], (first, limit[0]), xytext=(0, 3), textcoords="offset points", fontsize=8.5, color=MUTED
+                )
+            tops = [v for line in lines for _, v in line.points] + [at for _, _, at, _ in levels]
+            if not y.base:
+                top = max([*tops, limit[0] if limit else 0]) * 1.1
+                ax.set_ylim(0 if from_zero and min(tops) >= 0 else None, top or 1)
+            if len(lines) > 1:
+                _name_ends(ax, of_panel, y)
+            ax.xaxis.set_major_formatter(lambda v, _: text.size(v) if x.bytes else text.number(v))
+            ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
+            ax.set(ylabel=y.label)
+        ax.set(xlabel=x.label)
+        return finish(canvas, key, title, _in_words(lines, x, y, levels), note, _data(lines, x, y))
+
+
+def _groups(lines: Sequence[Line]) -> list[Sequence[Line]]:
+    """At most MOST_LINES a panel: more lines than colours are several panels, as even as may be."""
+    count = math.ceil(len(lines) / MOST_LINES)
+    size = math.ceil(len(lines) / count)
+    return [lines[i : i + size] for i in range(0, len(lines), size)]
+
+
+def _scales(ax: Any, lines: Sequence[Line], x: Axis, y: Axis) -> None:
+    """The same for every panel."""
+    xs = [p for line in lines for p, _ in line.points]
+    if x.base and min(xs) > 0:
+        ax.set_xscale("log", base=x.base)
+        ax.set_xticks(_ticks(min(xs), max(xs), x.base))
+        ax.minorticks_off()
+    if y.base:
+        _logarithmic(ax, [v for line in lines for _, v in line.points])
+
+
+def _levels(ax: Any, levels: Sequence[tuple[float, float, float, str]], x: Axis) -> None:
+    for i, (begin, end, at, words) in enumerate(levels):
+        near = i > 0 and abs(at / levels[i - 1][2] - 1) < 0.2  # its name goes below, that of the last is above
+        ax.plot([begin, end], [at, at], color=INK, lw=0.8)
+        ax.annotate(
+            words,
+            (math.sqrt(begin * end) if x.base else (begin + end) / 2, at),
+            xytext=(0, -12 if near else 5),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8.5,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
+        )
+
+
+def _data(lines: Sequence[Line], x: Axis, y: Axis) -> Data:
+    across = f"{x.label}, bytes" if x.bytes and "bytes" not in x.label else x.label
+    return Data(["line", across, y.label], [[line.label, *point] for line in lines for point in line.points])
 
 
 def _dots(line: Line) -> dict[str, Any]:
@@ -177,7 +200,7 @@ def _name_ends(ax: object, lines: Sequence[Line], y: Axis) -> None:
             textcoords="offset points",
             va="center",
             fontsize=8.5,
-            color=SERIES[i % len(SERIES)],
+            color=SERIES[i],
             annotation_clip=False,
         )
 
@@ -192,4 +215,18 @@ def _in_words(lines: Sequence[Line], x: Axis, y: Axis, levels: Sequence[tuple[fl
         for line in lines
     ]
     said += [f"{words} from {place(begin)} to {place(end)}" for begin, end, _, words in levels]
-    return f"{y.label} over {x.label}. {'; '.join(said)}."
+    return f"{_finding(lines, y)} {y.label} over {x.label}: {'; '.join(said)}."
+
+
+def _finding(lines: Sequence[Line], y: Axis) -> str:
+    """Which line ends highest and which lowest; of one line between what it lies."""
+    if len(lines) == 1:
+        values = [v for _, v in lines[0].points]
+        return f"{_unit_words(y)} lies between {text.number(min(values))} and {text.number(max(values))}."
+    ends = sorted(((line.points[-1][1], line.label) for line in lines), key=lambda end: end[0])
+    (low, lowest), (high, highest) = ends[0], ends[-1]
+    return f"{highest} ends highest, at {text.number(high)}, and {lowest} lowest, at {text.number(low)}."
+
+
+def _unit_words(y: Axis) -> str:
+    return f"The value in {y.label}" if re.search(r"[/%µ]|^ns$", y.label) else y.label[:1].upper() + y.label[1:]

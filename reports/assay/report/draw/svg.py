@@ -20,7 +20,7 @@ from typing import Any
 
 from assay.plain_text import one_line
 
-from ..book.model import Column
+from . import placing
 
 # Role -> stand-in. The CSS variables of the same names are in templates/style.css.j2.
 INK, MUTED, GRID, PAPER = "#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04"
@@ -70,6 +70,14 @@ STYLE = {
 
 
 @dataclass
+class Data:
+    """What a picture was drawn from, as rows of a table."""
+
+    head: list[str]
+    rows: list[list[Any]]
+
+
+@dataclass
 class Figure:
     """An SVG with its words: a title, what it shows for those who cannot see it, and a note under it."""
 
@@ -78,6 +86,7 @@ class Figure:
     description: str
     svg: str
     note: str = ""
+    data: Data | None = None
 
 
 @contextmanager
@@ -95,8 +104,9 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
         yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
 
-def finish(canvas: Any, key: str, title: str, description: str, note: str = "") -> Figure:
-    """Renders the figure. Must be called inside `axes`."""
+def finish(canvas: Any, key: str, title: str, description: str, note: str = "", data: Data | None = None) -> Figure:
+    """Renders the figure. Must be called inside `axes`. Without `data` its file is what was drawn, by lines and bars."""
+    data = data or _drawn(canvas)
     title, description = one_line(title), one_line(description)
     for artist in canvas.findobj(lambda artist: hasattr(artist, "set_text")):
         artist.set_text("\n".join(one_line(line, LONGEST_TEXT) for line in artist.get_text().split("\n")))
@@ -131,7 +141,21 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str = "") 
         f'xmlns:xlink="http://www.w3.org/1999/xlink"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>'
     )
-    return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note)
+    return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note, data)
+
+
+def _drawn(canvas: Any) -> Data:
+    """The places of lines and the lengths of bars, by panel."""
+    rows: list[list[Any]] = []
+    for panel, ax in enumerate(canvas.axes):
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        for i, line in enumerate(ax.get_lines()):
+            rows += [[panel, f"line {i}", float(x), float(y)] for x, y in zip(line.get_xdata(), line.get_ydata())]
+        for i, bar in enumerate(ax.patches):
+            name = names[i] if len(names) == len(ax.patches) else f"bar {i}"
+            if hasattr(bar, "get_width"):
+                rows.append([panel, name, float(bar.get_width()), float(bar.get_y() + bar.get_height() / 2)])
+    return Data(["panel", "what", "x", "y"], rows)
 
 
 def _styled_once(uses: re.Match[str]) -> str:
@@ -139,6 +163,20 @@ def _styled_once(uses: re.Match[str]) -> str:
     found = re.findall(r'(<use [^>]*?) style="([^"]*)"/>', uses[0])
     groups = itertools.groupby(found, key=lambda use: use[1])
     return "".join(f'<g style="{style}">{"".join(f"{use}/>" for use, _ in same)}</g>\n' for style, same in groups)
+
+
+def name_dot(ax: Any, room: placing.Room, x: float, y: float, words: str, color: str, size: float = 8) -> bool:
+    """Puts a name where there is room for it, with a line to the dot if it stands apart; whether there was room."""
+    at_x, at_y = ax.transData.transform((x, y))
+    middle = room.place(at_x, at_y, words, size)
+    if middle is None:
+        return False
+    *_, to_x, to_y = room.segments[-1]
+    back = ax.transData.inverted().transform
+    if math.hypot(to_x - at_x, to_y - at_y) > 10:
+        ax.plot(*zip((x, y), back((to_x, to_y))), color=color, lw=0.6)
+    ax.annotate(words, back(middle), ha="center", va="center", fontsize=size, color=color)
+    return True
 
 
 def spread(positions: list[float], gap: float, heights: Sequence[int] = ()) -> list[float]:
@@ -171,25 +209,10 @@ def spark(samples: list[float], width: int = 160, height: int = 28, most: int = 
     )
 
 
-def column_key(ax: Any, columns: list[Column]) -> None:
-    """Names the columns by colour above the axes, when there are several."""
-    if len(columns) > 1:
-        handles = [
-            ax.plot([], [], "o", ms=6, color=SERIES[c.index % len(SERIES)], label=f"{c.tag} {c.label}")[0]
-            for c in columns
-        ]
-        ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(-0.02, 1),
-            ncols=2,
-            fontsize=8.5,
-            labelcolor=INK,
-            borderpad=0.2,
-            handletextpad=0.2,
-        )
-
-
+# The same thing has the same colour in every picture.
+OURS, LIBRARY = SERIES[0], SERIES[1]
+BANDWIDTH, LATENCY = SERIES[0], SERIES[1]
+CLOCK, POWER = SERIES[0], SERIES[1]
 KIND_COLORS = {"nvf4": 4, "mxf4": 4, "e4m3": 0, "s8": 0, "bf16": 1, "f16": 1, "tf32": 2, "f64": 5, "f32": 3}
 
 

@@ -10,9 +10,10 @@ from ..answer.findings import Answer, one_line
 from ..answer.questions import Question
 from ..block.declaration import Family
 from ..block.kinds import Block, Figures
-from ..book import interval, text
+from ..book import interval, labels, text
 from ..book.model import Book
-from ..draw.svg import PAPER, SERIES, Figure, axes, finish, spread
+from ..draw import curves as lines
+from ..draw.svg import PAPER, SERIES, Data, Figure, axes, finish, spread
 
 
 @dataclass
@@ -77,13 +78,57 @@ def curves(book: Book) -> list[Figure]:
                     f"Bus bandwidth, {operation.replace('_', '-')}",
                     f"At the largest size: {said}.",
                     f"Bands: 95% intervals, {interval.short(book.processes)}.",
+                    Data(
+                        ["type and GPUs", "bytes", "GB/s", "low", "high"],
+                        [[one.label, *point] for one in series for point in one.points],
+                    ),
                 )
             )
     return drawn
 
 
+def latencies(book: Book) -> list[Figure]:
+    """Time over size of each operation, both logarithmic: flat where it waits, a slope where it moves data."""
+    found: dict[str, dict[str, dict[str, list[tuple[float, float]]]]] = {}
+    for row in book.find(r"collective/[^/]+/[^/]+/\d+/.*", "time_us"):
+        _, operation, kind, count, *rest = row.name.split("/")
+        for column, n in zip(book.columns, row.numbers):
+            if n and n.value > 0:
+                words = ", ".join(labels.words(part) for part in rest).replace("graph", "in a graph")
+                label = " ".join(filter(None, [column.tag, words]))
+                found.setdefault(operation, {}).setdefault(kind, {}).setdefault(label, []).append(
+                    (float(count), n.value)
+                )
+    drawn = []
+    for operation, by_kind in found.items():
+        kind = max(by_kind, key=lambda k: (len(by_kind[k]), k == "bf16"))  # time is of bytes, not of their type
+        ways = [(label, sorted(points)) for label, points in by_kind[kind].items()]
+        shown = lines.draw(
+            f"collective-latency-{text.slug(operation)}",
+            f"Time of {operation.replace('_', '-')} by size, {kind}",
+            [lines.Line(label, points) for label, points in ways],
+            lines.Axis("bytes", 2, bytes=True),
+            lines.Axis("µs", 10),
+            note=_waits(ways),
+        )
+        drawn += [shown] if shown else []
+    return drawn
+
+
+def _waits(ways: list[tuple[str, list[tuple[float, float]]]]) -> str:
+    """From which size on the first of the ways takes twice as long as with little, in a sentence."""
+    label, points = ways[0]
+    least = points[0][1]
+    twice = next((size for size, time in points if time >= 2 * least), None)
+    if twice is None:
+        return f"With {label} no size takes twice as long as the smallest."
+    return (
+        f"With {label} the smallest size takes {text.number(round(least, 1))} µs, and {text.size(twice)} twice as long."
+    )
+
+
 def blocks(book: Book) -> list[Block]:
-    return [Figures(curves(book))]
+    return [Figures([*curves(book), *latencies(book)])]
 
 
 def collectives(book: Book, question: Question) -> Answer:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import statistics
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from ..block.kinds import EMPTY, Block, Cell, Evidence, Table, figures, sentence
 from ..block.kinds import Part as Headed
 from ..block.tables import who
 from ..book import interval, labels, text
-from ..book.model import STATES, Book, Column
+from ..book.model import LASTING, STATES, Book, Column
 from ..book.roofs import Gemm, gemm_shapes
+from ..draw import cells
 from ..draw.svg import INK, PAPER, SERIES, Figure, axes, finish
 
 HOT_LOOPS = sentence(
@@ -102,6 +104,8 @@ def gemm_evidence(book: Book) -> list[Block]:
             return _against_the_best(column, gemm_shapes(book, column, state, kind))
 
         found.findings += lines(book, f"{kind}, {state}", said)
+    for column, kind, state in itertools.product(book.columns, kinds, STATES):
+        found.draw(gemm_map(book, column, kind, state))
     for column, kind in itertools.product(book.columns, kinds):
         found.tabulate(_gemm_table(book, column, kind))
     return [found]
@@ -137,6 +141,53 @@ def _gemm_table(book: Book, column: Column, kind: str) -> Table | None:
     caption = f"GEMM of {kind}, TFLOP/s, and times as fast as the fastest baseline{who(book, column)}"
     head = ["Shape", *(words for state in STATES for words in (state, f"{state}, of the fastest baseline"))]
     return Table(caption, head, rows) if rows else None
+
+
+def _beyond(g: Gemm, side: int) -> bool:
+    """Whether the whole interval of its speed-up is above 1 (side 1), or below (side -1)."""
+    ends = g.best.speedup.ci95 or (g.best.speedup.value,) * 2
+    return min(ends) > 1 if side > 0 else max(ends) < 1
+
+
+FULL = math.log(1.25)  # a ratio so far from 1 has the full colour
+
+
+def gemm_map(book: Book, column: Column, kind: str, state: str) -> Figure | None:
+    """How many times as fast as the fastest baseline, over m (down) and n and k by their product (across)."""
+    found: dict[tuple[int, int, int], Gemm] = {}
+    for g in gemm_shapes(book, column, state, kind):
+        shape = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", g.shape)
+        if shape and g.best and g.best.speedup.value > 0:
+            found[tuple(map(int, shape.groups()))] = g
+    if len(found) < 4:
+        return None
+    rows = sorted({m for m, _, _ in found})
+    across = sorted({(n, k) for _, n, k in found}, key=lambda weights: (weights[0] * weights[1], weights))
+
+    def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
+        g = found.get((rows[y], *across[x]))
+        if g is None:
+            return None
+        ratio = g.best.speedup.value
+        words = f"{g.shape}: {speedup(g.best)} × as fast as {g.best.name}, {text.number(g.tflops)} TFLOP/s"
+        return f"{ratio:.2f}", "s1" if ratio >= 1 else "s2", 0.08 + 0.5 * min(1, abs(math.log(ratio)) / FULL), words
+
+    slower, faster = (sum(_beyond(g, side) for g in found.values()) for side in (-1, 1))
+    finding = (
+        f"Beyond its interval ours is slower than the fastest baseline in {slower} of {len(found)} shapes, and faster in "
+        f"{faster}."
+    )
+    return cells.grid(
+        f"gemm-{kind}{'-sustained' if state == LASTING else ''}{column.index}",
+        f"GEMM of {kind} against the library, {state}{who(book, column)}",
+        finding,
+        [f"m = {m}" for m in rows],
+        [f"{n}×{k}" for n, k in across],
+        cell,
+        f"{finding} Rows: m. Columns: n×k of the weights, by size. From 1 on ours is as fast (first colour).",
+        size=(38, 22),
+        left=60,
+    )
 
 
 def blocks(book: Book) -> list[Block]:

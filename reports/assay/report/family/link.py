@@ -17,6 +17,7 @@ from ..draw import cells, curves
 from ..draw.curves import Axis, Line
 from ..draw.svg import Figure
 
+ALIKE = 0.01  # pairs that differ by less are as fast as each other
 PREFIX = "link/"
 WAYS = {"h2d": "to the GPU", "d2h": "from the GPU"}
 BYTES = Axis("bytes of a copy", 4, bytes=True)
@@ -183,28 +184,46 @@ def matrices(book: Book, column: Column) -> list[Figure]:
 
 
 def _matrix(book: Book, column: Column, name: str, grid: np.ndarray, gpus: list, unit: str) -> Figure:
-    top = float(np.nanmax(grid)) if np.isfinite(grid).any() else 1.0
+    """Colour tells pairs apart, from the least to the most of them; a GPU's own memory is no pair."""
+    pairs = {(y, x): float(grid[y, x]) for y, x in np.ndindex(grid.shape) if y != x and not np.isnan(grid[y, x])}
+    low, high = min(pairs.values(), default=0.0), max(pairs.values(), default=1.0)
+    least_width = ALIKE * max(abs(high), abs(low)) or 1.0
 
     def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
         value = grid[y, x]
         if np.isnan(value):
             return None
-        return f"{value:.0f}", "s1", 0.6 * value / top, f"GPU {gpus[y]} and GPU {gpus[x]}: {value:.1f} {unit}"
+        words = f"GPU {gpus[y]} and GPU {gpus[x]}: {value:.1f} {unit}"
+        if y == x:
+            return f"{value:.0f}", "own", 1, f"{words}, its own memory"
+        return f"{value:.0f}", "s1", 0.08 + 0.5 * (value - low) / max(high - low, least_width), words
 
+    finding = _of_pairs(pairs, gpus, unit)
     return cells.grid(
         f"peer-{text.slug(name)}{column.index}",
         f"Between GPUs: {_words(name)}, {unit}{who(book, column)}",
-        "; ".join(
-            f"{gpus[y]} to {gpus[x]} {grid[y, x]:.0f}" for y, x in np.ndindex(grid.shape) if not np.isnan(grid[y, x])
-        ),
+        finding,
         [f"GPU {g}" for g in gpus],
         [f"GPU {g}" for g in gpus],
         cell,
-        "Rows: the GPU that acts. Columns: the GPU whose memory it is.",
+        f"{finding} Rows: the GPU that acts. Columns: the GPU whose memory it is.",
         size=(52, 22),
         left=48,
         slanted=False,
     )
+
+
+def _of_pairs(pairs: dict[tuple[int, int], float], gpus: list, unit: str) -> str:
+    """How far pairs differ, and which is furthest from the others, in a sentence."""
+    if not pairs:
+        return "No pair was measured."
+    middle = float(np.median(list(pairs.values())))
+    (y, x), value = max(pairs.items(), key=lambda pair: abs(pair[1] - middle))
+    apart = abs(value / middle - 1) if middle else 0.0
+    said = f"{text.counted(len(pairs), 'pair')} have {text.number(round(middle, 1))} {unit} in the middle"
+    if apart <= ALIKE:
+        return f"{said} and differ by less than {text.percent(ALIKE)}."
+    return f"{said}; GPU {gpus[y]} to GPU {gpus[x]} is furthest from it, {text.percent(apart)}."
 
 
 def peer_sizes(book: Book, column: Column) -> Figure | None:

@@ -123,7 +123,7 @@ def overview(book: Book) -> Table | None:
         for kind, words in KINDS.items():
             for stem, cases in _first_and_last(book, column, kind).items():
                 for of, m in cases:
-                    label = ", ".join(part for part in (words, stem, of) if part and part != words)
+                    label = ", ".join([words, *(part for part in (stem, of) if part and part not in (words, kind))])
                     cells = rows.setdefault(label, [Cell(label), *([EMPTY] * len(book.columns))])
                     cycles = text.number(round(m.metrics["latency_cycles"].value, 1))
                     cells[1 + column.index] = Cell(cycles, column.anchor(m.name))

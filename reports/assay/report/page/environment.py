@@ -126,28 +126,32 @@ def section(book: Book) -> Section | None:
         return None
     said: list[Block] = [sentence(in_a_line(book, column)) for column in book.columns]
     said.append(sentence(interval.legend(book.processes)))
-    return Section("machine", "What was measured, and under which conditions", [*said, *_facts(book)])
+    return Section("machine", "What was measured, and under which conditions", [*said, machine(book), *_more(book)])
 
 
-def _facts(book: Book) -> list[Block]:
-    facts = fact_rows(book.columns)
-    known = [(label, values) for label, values in facts if label in FACTS.values() and label != "GPU"]
-    other = [(label, values) for label, values in facts if label not in FACTS.values()]
+def machine(book: Book) -> Fold:
+    """What people ask of a machine first, and what it did."""
+    known = [(label, values) for label, values in fact_rows(book.columns) if label in FACTS.values() and label != "GPU"]
     found = [dict(conditions(book, column)) for column in book.columns]
     for label in dict.fromkeys(label for of_column in found for label in of_column):
         known.append((label, [of_column.get(label, "–") for of_column in found]))
     tallies = [_tally(count) for count in book.counts]
-    blocks: list[Block]
+    block: Block
     if len(book.columns) == 1:
         rows = [(label, [Span(values[0])]) for label, values in known]
-        blocks = [Facts([*rows, ("measurements", tallies[0])], wide=True)]
+        block = Facts([*rows, ("measurements", tallies[0])], wide=True)
     else:
         rows_of = [[Cell(label), *map(Cell, values)] for label, values in known]
         rows_of.append([Cell("measurements"), *(Cell(t[0].said, more=tuple(t[1:])) for t in tallies)])
         caption = "What was measured, and under which conditions (median and range over the run)"
         names = [f"{c.tag} {c.label}" for c in book.columns]
-        blocks = [Table(caption, ["Fact", *names], rows_of, kind="facts-table")]
-    blocks = [Fold("The machine and its conditions", "", blocks)]
+        block = Table(caption, ["Fact", *names], rows_of, kind="facts-table")
+    return Fold("The machine and its conditions", "", [block])
+
+
+def _more(book: Book) -> list[Block]:
+    other = [(label, values) for label, values in fact_rows(book.columns) if label not in FACTS.values()]
+    blocks: list[Block] = []
     slow = [found for column in book.columns if (found := clocks.table(book, column))]
     if slow:
         blocks.append(Fold("Cases at a lower clock, with their power and reasons", "", slow))

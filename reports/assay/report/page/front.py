@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main page: what was measured, the shape of the machine, and the parts of the report."""
+"""The main page: of one GPU as measured, of several the shape of each machine; then the parts of the report."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..answer.surprises import Sibling
 from ..block.kinds import Block, Bullets, Chapter, Figures, Page, Paragraph, Section, Span, chapters, sentence
 from ..book.model import Book
-from . import environment, overview
+from . import environment, measured, overview
 
 MAIN = "index.html"
 DATA = "runs.json"
@@ -23,15 +26,20 @@ HOW = [
 ]
 
 
-def page(book: Book, title: str, parts: list[Chapter]) -> Page:
-    """`parts` are the pages that it leads to."""
-    found = [shape(book), Section("parts", "The parts of this report", [chapters(parts)])]
-    return Page(
-        MAIN, "", title, "", [s for s in found if s], environment.head(book), skip=("#parts", "Skip to the parts")
-    )
+def page(book: Book, title: str, parts: list[Chapter], siblings: Sequence[Sibling] = ()) -> Page:
+    """`parts` are the pages that it leads to; `siblings` other GPUs of the name of a book's only one."""
+    listed = Section("parts", "The parts of this report", [chapters(parts)])
+    skip = ("#parts", "Skip to the parts")
+    if column := measured.subject(book):
+        found = [*measured.first(book, column, siblings), listed, *measured.more(book, column)]
+        found.append(environment.machine(book))
+        heading, lead = f"{title}, as measured", measured.lead(book, column)
+        return Page(MAIN, "", heading, lead, found, skip=skip, kind=measured.KIND)
+    return Page(MAIN, "", title, "", [s for s in (shape(book), listed) if s], environment.head(book), skip=skip)
 
 
 def shape(book: Book) -> Section | None:
+    """Rooflines and where the peak went."""
     if not book.columns:
         return None
     drawn = overview.overview(book)

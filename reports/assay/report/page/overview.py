@@ -7,13 +7,18 @@ is sustained and what is a burst have figures of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..block.tables import who
 from ..book import labels, roofs, text
 from ..book.model import BURST, STATES, Book, Column
-from ..draw.svg import INK, MUTED, PAPER, SERIES, Figure, axes, color_of, finish, log_labels
+from ..draw import placing
+from ..draw.svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, color_of, finish, log_labels, name_dot
 from . import guard
 
 KIND_LABELS = {"e4m3": "fp8", "s8": "int8", "f32": "FFMA"}
-MARKERS = "osD^vP*X"  # by operation, in the order they first occur
+NAMED = 8  # dots
+DASHED, DOTTED = ({"lw": 0.9, "ls": (0, on_off)} for on_off in ((4, 3), (1, 2)))
 
 
 def _kinds(roof: roofs.Roof) -> str:
@@ -28,45 +33,32 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
     data = roofs.roofline(book, column, state)
     if data is None:
         return None
-    found = data.roofs
+    found, slope = data.roofs, data.bandwidth * 1e-3  # TFLOP/s per FLOP/byte
     left, right = 0.5, max([8192, *(1.5 * p.intensity for p in data.points)])
     with axes(3.7) as (canvas, ax):
         ax.set(xscale="log", yscale="log", xlim=(left, right))
         top = max(r.at_highest_clock or r.datasheet or r.tflops for r in found)
-        bottom = min([left * data.bandwidth * 1e-3 * 0.8, *(p.tflops * 0.7 for p in data.points)])
+        bottom = min([left * slope * 0.8, *(p.tflops * 0.7 for p in data.points)])
         ax.set_ylim(bottom, top * 1.9)
-        slope = data.bandwidth * 1e-3  # TFLOP/s per FLOP/byte
-        ax.plot([left, found[0].tflops / slope], [left * slope, found[0].tflops], color=INK)
+        lines = [[(left, left * slope), (found[0].tflops / slope, found[0].tflops)]]
+        ax.plot(*zip(*lines[0]), color=INK)
         for roof in found:
             color = color_of(roof.kind)
-            ax.plot([roof.tflops / slope, right], [roof.tflops] * 2, color=color)
-            if roof.datasheet:
-                start = roof.datasheet / ((data.datasheet_bandwidth or data.bandwidth) * 1e-3)
-                ax.plot([start, right], [roof.datasheet] * 2, color=color, lw=0.9, ls=(0, (4, 3)))
-            if roof.at_highest_clock:
-                begin = roof.at_highest_clock / slope
-                ax.plot([begin, right], [roof.at_highest_clock] * 2, color=color, lw=0.9, ls=(0, (1, 2)))
+            for height, start, style in (
+                (roof.tflops, roof.tflops / slope, {}),
+                (roof.datasheet, (roof.datasheet or 0) / ((data.datasheet_bandwidth or data.bandwidth) * 1e-3), DASHED),
+                (roof.at_highest_clock, (roof.at_highest_clock or 0) / slope, DOTTED),
+            ):
+                if height:
+                    lines.append([(start, height), (right, height)])
+                    ax.plot(*zip(*lines[-1]), color=color, **style)
         if data.datasheet_bandwidth:
-            end = max(r.datasheet or 0 for r in found) or top
-            wide = data.datasheet_bandwidth * 1e-3
-            ax.plot([left, end / wide], [left * wide, end], color=MUTED, lw=0.9, ls=(0, (4, 3)))
-        markers = dict(zip(dict.fromkeys(p.label for p in data.points), MARKERS))
+            end, wide = max(r.datasheet or 0 for r in found) or top, data.datasheet_bandwidth * 1e-3
+            lines.append([(left, left * wide), (end / wide, end)])
+            ax.plot(*zip(*lines[-1]), color=MUTED, **DASHED)
         for point in data.points:
-            ax.plot(
-                point.intensity,
-                point.tflops,
-                markers.get(point.label, "."),
-                ms=5,
-                color=color_of(point.kind),
-                mec=PAPER,
-                mew=0.7,
-                ls="none",
-            )
-        keys = [
-            ax.plot([], [], m, ms=5, color=MUTED, ls="none", label=labels.words(name))[0] for name, m in markers.items()
-        ]
-        if keys:
-            ax.legend(handles=keys, loc="lower right", fontsize=8.5, labelcolor=MUTED, handletextpad=0.2)
+            color = color_of(point.kind)
+            ax.plot(point.intensity, point.tflops, "o", ms=5, color=color, mec=PAPER, mew=0.7, ls="none")
         log_labels(
             ax,
             [r.tflops for r in found],
@@ -75,29 +67,63 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
             0.2,
             [f"{_kinds(r)} {text.number(r.tflops)}" for r in found],
         )
-        ax.annotate(
-            f"{text.number(data.bandwidth * 1e-3)} TB/s",
-            (8, 8 * slope),
-            xytext=(-8, 5),
-            textcoords="offset points",
-            color=INK,
-            fontsize=9,
-            ha="right",
-            va="bottom",
-        )
         ax.set(xlabel="FLOP per byte of DRAM traffic", ylabel="TFLOP/s, of integers TOP/s")
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-        ax.yaxis.set_major_formatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}")
+        ax.yaxis.set_major_formatter(lambda v, _: f"{v:,.0f}".replace(",", text.THIN) if v >= 1 else f"{v:g}")
+        canvas.get_layout_engine().execute(canvas)
+        room = placing.room_of(ax, lines, [(p.intensity, p.tflops) for p in data.points])
+        memory = [(3, 3 * slope, f"{text.number(slope)} TB/s", INK)]
+        dots = [(p.intensity, p.tflops, words, color_of(p.kind)) for words, p in _named(data.points)]
+        for x, y, words, color in memory + dots:
+            name_dot(ax, room, x, y, words, color)
         said = ", ".join(f"{_kinds(r)} {text.number(r.tflops)} TFLOP/s" for r in found)
         return finish(
             canvas,
             _key("roofline", column, state),
-            f"Roofline, {state}, {column.label}",
-            f"Reads of memory {text.number(data.bandwidth)} GB/s ({data.bandwidth_name}); measured roofs: "
+            f"Roofline, {state}{who(book, column)}",
+            f"{_reached(data)}Reads of memory {text.number(data.bandwidth)} GB/s ({data.bandwidth_name}); measured roofs: "
             f"{said}. {len(data.points)} kernels at their arithmetic intensity.",
-            f"Solid: measured, {state}: instructions, and reads of memory. {_peaks(column, found)}Dots: kernels, {state}, "
-            "each tensor counted once as traffic.",
+            f"{_reached(data)}Solid: measured, {state}. {_peaks(column, found)}",
+            Data(
+                ["what", "type", "FLOP per byte", "TFLOP/s", "datasheet", "at the highest clock"],
+                [
+                    *(["roof", _kinds(r), None, r.tflops, r.datasheet, r.at_highest_clock] for r in found),
+                    *([f"{p.label} {p.shape}", p.kind, p.intensity, p.tflops, None, None] for p in data.points),
+                ],
+            ),
         )
+
+
+def _reached(data: roofs.Roofline) -> str:
+    """The kernel that comes nearest to its roof, in a sentence."""
+    heights = {kind: roof.tflops for roof in data.roofs for kind in (roof.kind, *roof.also)}
+    near = [
+        (p.tflops / min(heights[p.kind], 1e-3 * data.bandwidth * p.intensity), p)
+        for p in data.points
+        if p.kind in heights
+    ]
+    if not near:
+        return ""
+    share, point = max(near, key=lambda entry: entry[0])
+    return f"{_what(point)[:1].upper()}{_what(point)[1:]} {point.shape} reaches {text.percent(share)} of its roof. "
+
+
+def _what(point: roofs.Point) -> str:
+    operation = "GEMM" if point.label == "gemm" else labels.words(point.label)
+    return f"{operation} {KIND_LABELS.get(point.kind, point.kind)}"
+
+
+def _named(points: list[roofs.Point]) -> list[tuple[str, roofs.Point]]:
+    """(words, dot): of each kind of kernel the fastest and the slowest; of many kinds the fastest alone, at most NAMED."""
+    groups: dict[tuple[str, str], list[roofs.Point]] = {}
+    for point in sorted(points, key=lambda p: -p.tflops):
+        groups.setdefault((point.label, point.kind), []).append(point)
+    found = []
+    for of_group in groups.values():
+        found.append((f"{_what(of_group[0])} {of_group[0].shape}", of_group[0]))
+        if len(of_group) > 1 and 2 * len(groups) <= NAMED:
+            found.append((f"{_what(of_group[-1])} {of_group[-1].shape}", of_group[-1]))
+    return found[:NAMED]
 
 
 def _peaks(column: Column, found: list[roofs.Roof]) -> str:
@@ -147,21 +173,36 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
         return finish(
             canvas,
             _key("peak", column, state),
-            f"Where the bf16 peak went, {state}, {column.label}",
-            f"TFLOP/s: {said}.",
-            f"TFLOP/s, and the share of the first bar. Filled: measured, {state}. Dashed: the datasheet, or the limit per "
-            "clock times a clock. Of GEMMs the fastest shape is shown.",
+            f"Where the bf16 peak went, {state}{who(book, column)}",
+            f"{_lost(steps)} TFLOP/s: {said}.",
+            f"{_lost(steps)} TFLOP/s, and the share of the first bar. Filled: measured. Dashed: the datasheet, or the limit "
+            "per clock times a clock.",
+            Data(
+                ["step", "TFLOP/s", "share of the first", "how"],
+                [[s.label, s.tflops, s.tflops / whole, "calculated" if s.calculated else "measured"] for s in steps],
+            ),
         )
+
+
+def _lost(steps: list[roofs.Step]) -> str:
+    """What is left of the datasheet's figure, or of the first, at the last step, in a sentence."""
+    sheet = next((s for s in steps if s.label.startswith("datasheet")), steps[0])
+    last = steps[-1]
+    of = "the datasheet's" if sheet.label.startswith("datasheet") else "the limit's"
+    return (
+        f"Of {of} {text.number(round(sheet.tflops))} TFLOP/s, {last.label.split(',')[0]} keeps "
+        f"{text.number(round(last.tflops))}."
+    )
 
 
 MOST = 4  # runs that are drawn
 
 
-def overview(book: Book) -> list[Figure]:
+def overview(book: Book, states: Sequence[str] = STATES) -> list[Figure]:
     """The figures that belong to no one family, of the first runs that have some."""
 
     def made(column: Column) -> list[Figure]:
-        makers = [lambda draw=draw, s=s: draw(book, column, s) for s in STATES for draw in (roofline, waterfall)]
+        makers = [lambda draw=draw, s=s: draw(book, column, s) for s in states for draw in (roofline, waterfall)]
         found = (guard.made("The shape of the machine", make, lambda said: None) for make in makers)
         return [f for f in found if f]
 

@@ -48,7 +48,7 @@ def page(
     pictures = _taken([*behind, *every], part.pictures)
     tables = _chosen([*behind, *every], part.table)
     shown += [Figures(pictures)] if pictures else []
-    shown += [Tables(tables)] if tables else []
+    shown += [Tables(tables)] if len(tables) > 1 else tables
     folds = [fold for e in behind if (fold := of_evidence(e, _topic(answers, e)))]
     for key in keys:
         others = [b for b in blocks[key] if not isinstance(b, Evidence) and not any(b is t for t in tables)]
@@ -163,4 +163,4 @@ def _cases(key: str, found: Cases) -> Paragraph:
 
 
 def _table(page: Page) -> Paragraph:
-    return Paragraph([Span(page.title, page.name)])
+    return Paragraph([Span(page.short or page.heading, page.name)])

@@ -24,10 +24,12 @@ NO_LOOPS = (
 
 
 class Report:
-    """All pages of a book. Those in `others` need none of the families' blocks and are there at once."""
+    """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
+    other books."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Book, siblings: Sequence[Sibling] = ()) -> None:
         self.book = book
+        self.siblings = siblings
         self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book)
         self.cases = sections.cases(book)

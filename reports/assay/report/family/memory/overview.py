@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...block.kinds import Block, figures
 from ...book import labels, text
 from ...book.model import Book, Number, Published, Row
-from ...draw.svg import GRID, INK, MUTED, PAPER, SERIES, Figure, axes, column_key, finish
+from ...draw.svg import GRID, INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish
 
 
 @dataclass
@@ -45,6 +45,11 @@ def bandwidth_shares(book: Book) -> list[tuple[Row, list[Number | None]]]:
 # --- figures -------------------------------------------------------------------------------------------------------
 
 
+def _tagged(book: Book, column: int, value: float, half_width: float | None = None) -> str:
+    """ "34", or "A 34" where there are several columns."""
+    return f"{book.columns[column].tag} {text.number(value, half_width)}".strip()
+
+
 def latency_ladder(book: Book) -> Figure | None:
     bars = ladder_bars(book)
     if not bars:
@@ -59,7 +64,7 @@ def latency_ladder(book: Book) -> Figure | None:
                     ax.plot(value, y, "o", ms=6.5, color=SERIES[i % len(SERIES)], mec=PAPER, mew=0.8)
             values = [v for v in bar.values if v is not None]
             ax.annotate(
-                " / ".join(text.number(round(v, 1)) for v in values),
+                " / ".join(_tagged(book, i, round(v, 1)) for i, v in enumerate(bar.values) if v is not None),
                 (max([*values, *others]), y),
                 xytext=(9, 0),
                 textcoords="offset points",
@@ -76,7 +81,6 @@ def latency_ladder(book: Book) -> Figure | None:
         )
         ax.tick_params(axis="y", labelcolor=INK)
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-        column_key(ax, [c for c in book.columns if any(b.values[c.index] is not None for b in bars)])
         said = "; ".join(f"{b.label} {' / '.join(f'{v:.1f}' for v in b.values if v is not None)}" for b in bars)
         return finish(
             canvas,
@@ -84,6 +88,10 @@ def latency_ladder(book: Book) -> Figure | None:
             "Latency ladder",
             f"Cycles: {said}.",
             "Dots: measured, in SM cycles. Hollow diamonds: published for other GPUs of this architecture.",
+            Data(
+                ["level", "run", "cycles"],
+                [[b.label, book.columns[i].label, v] for b in bars for i, v in enumerate(b.values) if v is not None],
+            ),
         )
 
 
@@ -103,7 +111,7 @@ def bandwidths(book: Book) -> Figure | None:
                     at = y + (place - (several - 1) / 2) * height
                     ax.barh(at, n.share, height=height, color=SERIES[i % len(SERIES)])
                     ax.annotate(
-                        f"{text.number(n.value, n.half_width)} {row.unit}",
+                        f"{_tagged(book, i, n.value, n.half_width)} {text.unit(row.unit)}",
                         (max(1, n.share), at),
                         xytext=(5, 0),
                         textcoords="offset points",
@@ -129,7 +137,6 @@ def bandwidths(book: Book) -> Figure | None:
         ax.grid(False)
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)
-        column_key(ax, [book.columns[i] for i in shown])
         said = "; ".join(
             f"{label} {text.percent(n.share)}"
             for label, (_, numbers) in zip(names, rows)
@@ -142,6 +149,15 @@ def bandwidths(book: Book) -> Figure | None:
             "Bandwidth against its limit",
             f"Share of the limit: {said}.",
             "Bars: share of the limit. Beside them: the value.",
+            Data(
+                ["case", "run", "value", "low", "high", "limit", "unit"],
+                [
+                    [label, book.columns[i].label, n.value, n.low, n.high, n.limit, row.unit]
+                    for label, (row, numbers) in zip(names, rows)
+                    for i, n in enumerate(numbers)
+                    if n
+                ],
+            ),
         )
 
 

@@ -11,7 +11,7 @@ from assay.files import Measurement, Series
 
 from ...answer.findings import Answer, Part, lines, picked
 from ...answer.questions import Question
-from ...block.kinds import Block, Cell, Page, Paragraph, Picture, Section, Span, Table
+from ...block.kinds import Block, Cell, Page, Picture, Section, Span, Table
 from ...book import labels, text
 from ...book.model import Book, Column
 from ...draw import cells
@@ -23,7 +23,6 @@ from .sums import FAMILIES, title_of
 FRAGMENT = "numerics/fragment/"
 PERMUTATION = "numerics/fp8_permutation/"
 PAGE = "fragments.html"
-MAPPED = (FRAGMENT, metadata.PREFIX)  # cases whose maps the page shows
 
 
 def fragments(book: Book, column: Column) -> list[Fragment]:
@@ -154,9 +153,6 @@ def blocks(book: Book) -> list[Block]:
         of = f", {column.tag} {column.label}" if several else ""
         caption = f"Turning f32 accumulators into the next e4m3 operand{of}: cycles per tile of 64 × 128"
         found.append(Table(caption, head, rows))
-    if any(m.name.startswith(MAPPED) for _, m in book.measurements):
-        leads = Span("Which thread and register holds which element", PAGE)
-        found.append(Paragraph([leads, Span(": maps of the operands of every MMA.")]))
     return found
 
 

@@ -164,7 +164,7 @@ def error_growth(book: Book, column: Column, data: str = "positive") -> Figure |
             )
             if variant == "in_mma" or variant == "float32":
                 ends.append((points[-1], color, "f32, CPU" if variant == "float32" else name))
-        place = spread([float(np.log10(p[1])) for p, *_ in ends], 0.28)
+        place = spread([float(np.log10(p[1])) for p, *_ in ends], 0.34)
         for (point, color, label), y in zip(ends, place):
             ax.annotate(
                 label,

@@ -8,7 +8,7 @@ FAMILY = Family(
     "sass",
     "SASS instructions",
     "Latency of a dependent chain and issue rate with enough independent work, per instruction.",
-    blocks=(pipes.pictures_of_pairs, pipes.blocks),
+    blocks=(pipes.pictures_of_pairs, instructions.common, pipes.blocks),
     answers={10: instructions.pipelines},
     pages=(instructions.page,),
     of_instructions=True,

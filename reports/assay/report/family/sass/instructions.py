@@ -5,13 +5,34 @@ from __future__ import annotations
 
 from ...answer.findings import Answer, Part, lines, one_line, picked
 from ...answer.questions import Question
-from ...block.kinds import Page, Searchable
+from ...block.kinds import EMPTY, Block, Cell, Page, Searchable, Table
 from ...book import interval, text
 from ...book.instructions import instructions
 from ...book.model import Book, Column
 from . import operands, pipes
 
 PAGE = "instructions.html"
+COMMON = (  # as people call it, its case
+    ("FADD, add of f32", "fadd/f32"),
+    ("FMUL, product of f32", "fmul/f32"),
+    ("FFMA, multiply-add of f32", "ffma/f32"),
+    ("HFMA2, two multiply-adds of f16", "hfma2/f16x2"),
+    ("DFMA, multiply-add of f64", "dfma/f64"),
+    ("FMNMX, minimum or maximum of f32", "fmnmx/max_f32"),
+    ("IADD3, sum of three integers", "iadd3/s32"),
+    ("IMAD, multiply-add of integers", "imad/s32"),
+    ("LOP3, logic of three words", "lop3/b32"),
+    ("SHF, shift", "shf/left_b32"),
+    ("PRMT, permutation of bytes", "prmt/b32"),
+    ("SEL, choice by a predicate", "sel/b32"),
+    ("POPC, count of bits", "popc/b32"),
+    ("F2FP, two f32 into bf16", "f2fp/bf16x2_f32"),
+    ("I2F, integer of 8 bits to f32", "i2f/f32_s8"),
+    ("MUFU, reciprocal of f32", "mufu/rcp"),
+    ("SHFL, exchange within a warp", "shfl/idx_b32"),
+    ("VOTE, ballot of a warp", "vote/ballot"),
+    ("REDUX, sum over a warp", "redux/add_s32"),
+)
 
 
 def pipelines(book: Book, question: Question) -> Answer:
@@ -39,6 +60,19 @@ def pipelines(book: Book, question: Question) -> Answer:
 
     answer.findings += lines(book, "pipes", shared)
     return answer
+
+
+def common(book: Book) -> list[Block]:
+    """What the instructions cost that most kernels consist of, a latency and a rate for each run."""
+    rows = []
+    for opcode, case in COMMON:
+        both = [book.row(f"sass/{case}", metric) for metric in ("latency_cycles", "ops_per_clock_per_sm")]
+        numbers = [row.numbers[column.index] if row else None for column in book.columns for row in both]
+        cells = [Cell(text.number(float(f"{n.value:.4g}")), n.anchor) if n else EMPTY for n in numbers]
+        if any(cell.said for cell in cells):
+            rows.append([Cell(opcode), *cells])
+    head = [f"{c.tag} {words}".strip() for c in book.columns for words in ("latency, cycles", "ops/clk/SM")]
+    return [Table("Common instructions", ["Instruction", *head], rows)]
 
 
 def page(book: Book) -> Page | None:

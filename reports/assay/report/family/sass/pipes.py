@@ -30,6 +30,7 @@ import numpy as np
 from assay.files import Measurement
 
 from ...block.kinds import Block, Bullets, Facts, Figures, Fold, Paragraph, Part, Span, sentence
+from ...block.tables import who
 from ...book import counters, text
 from ...book.identity import gpu_name
 from ...book.instructions import pipes as counted_pipes
@@ -233,7 +234,8 @@ def _in_words(result: PipeMap, pipe: Pipe, i: int) -> str:
 
 def pictures(book: Book) -> list[Figure]:
     """One map for each kind of GPU."""
-    return [figure for column in best_known(book) if (figure := picture(book, column))]
+    known = best_known(book)
+    return [figure for column in known for make in (summary, picture) if (figure := make(book, column))]
 
 
 def best_known(book: Book) -> list[Column]:
@@ -245,6 +247,53 @@ def best_known(book: Book) -> list[Column]:
             if kind not in best or named > best[kind][0]:
                 best[kind] = (named, column)
     return [column for _, column in best.values()]
+
+
+def summary(book: Book, column: Column) -> Figure | None:
+    """Pipe by pipe: the middle of the interference of all pairs of their instructions."""
+    found = pipe_map(book, column)
+    if found is None or len(found.pipes) < 3:
+        return None
+    names = [_pipe_words(found, pipe) for pipe in found.pipes]
+
+    def cell(y: int, x: int) -> tuple[str, str, float, str] | None:
+        one, other = found.pipes[y], found.pipes[x]
+        pairs = [found.index[i, j] for i in one.members for j in other.members if i != j]
+        known = [value for value in pairs if not math.isnan(value)]
+        if not known:
+            return None
+        middle = max(0.0, float(np.median(known)))
+        words = f"{names[y]} and {names[x]}: interference {middle:.2f}, median of {text.counted(len(known), 'pair')}"
+        return f"{middle:.1f}", "s1", 0.75 * middle, words
+
+    alone = [
+        i for i, pipe in enumerate(found.pipes) if all(_quiet(found, pipe, o) for o in found.pipes if o is not pipe)
+    ]
+    finding = (
+        f"{text.counted(len(found.names), 'instruction')} run on {len(found.pipes)} pipes, of which {len(alone)} hardly "
+        "slow any other."
+    )
+    return cells.grid(
+        f"pipe-pairs{column.index}",
+        f"Which pipes get in each other's way{who(book, column)}",
+        finding,
+        names,
+        names,
+        cell,
+        f"{finding} 0: both go on at full rate. 1: they queue. Medians over pairs of instructions.",
+        size=(30, 20),
+    )
+
+
+def _quiet(found: PipeMap, one: Pipe, other: Pipe) -> bool:
+    values = [v for i in one.members for j in other.members if not math.isnan(v := found.index[i, j])]
+    return not values or float(np.median(values)) < HALF
+
+
+def _pipe_words(found: PipeMap, pipe: Pipe) -> str:
+    """The counters' name of a pipe, else its first instruction; with how many it has."""
+    name = pipe.label or found.opcodes[pipe.members[0]].split(".")[0]
+    return f"{name}, {len(pipe.members)}" if len(pipe.members) > 1 else name
 
 
 def picture(book: Book, column: Column) -> Figure | None:

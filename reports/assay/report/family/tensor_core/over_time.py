@@ -12,7 +12,8 @@ from ...answer.findings import Finding, Part, lines
 from ...block.tables import of_column, who
 from ...book import labels, text
 from ...book.model import Book, Column
-from ...draw.svg import INK, MUTED, SERIES, Figure, axes, finish
+from ...draw import placing
+from ...draw.svg import CLOCK, INK, MUTED, POWER, Data, Figure, axes, finish, name_dot
 
 PREFIX = "tensor_core/power_over_time/"
 ALIKE = 0.01  # of the reported clock: counted and reported agree
@@ -126,14 +127,22 @@ def picture(book: Book, column: Column) -> Figure | None:
         return None
     with axes(3.2, panels=(2, len(found))) as (canvas, panels):
         panels = panels.reshape(2, len(found))
-        for (clock, watts), load in zip(panels.T, found):
+        for i, ((clock, watts), load) in enumerate(zip(panels.T, found)):
             clock.set_title(load.name, fontsize=9, color=INK)
-            clock.plot(*zip(*sorted(load.reported.items())), color=MUTED, lw=1.1)
-            clock.plot(*zip(*sorted(load.counted.items())), color=SERIES[0])
+            curves = [("driver", load.reported, MUTED, 1.1), ("SMs", load.counted, CLOCK, 1.6)]
+            for _, curve, color, width in curves:
+                clock.plot(*zip(*sorted(curve.items())), color=color, lw=width)
             if load.power:
-                watts.plot(*zip(*sorted(load.power.items())), color=SERIES[1])
+                watts.plot(*zip(*sorted(load.power.items())), color=POWER)
             watts.set_xlabel("ms")
             watts.set_ylim(bottom=0)
+            watts.locator_params(axis="x", nbins=3)
+            if i == 0:
+                canvas.get_layout_engine().execute(canvas)
+                lines = [sorted(curve.items()) for _, curve, *_ in curves]
+                room = placing.room_of(clock, lines, [])
+                for (name, _, color, _), line in zip(curves, lines):
+                    name_dot(clock, room, *line[len(line) // 2], name, color)
         panels[0, 0].set_ylabel("SM clock, MHz")
         panels[1, 0].set_ylabel("power, W")
         said = "; ".join(f"{load.name}: {', '.join(in_words(load, column))}" for load in found)
@@ -142,6 +151,19 @@ def picture(book: Book, column: Column) -> Figure | None:
             f"power-over-time{column.index}",
             f"Clock and power while matrix math lasts{who(book, column)}",
             f"{said}.",
-            "Above, coloured: the clock that the SMs counted while they worked; grey: the clock that the driver "
-            "reported. Below: the power that it reported.",
+            "Above: the clock that the SMs counted while they worked, and the one that the driver reported. Below: the "
+            "power that it reported.",
+            Data(
+                ["load", "quantity", "ms", "value", "unit"],
+                [
+                    [load.name, quantity, t, value, unit]
+                    for load in found
+                    for quantity, curve, unit in (
+                        ("clock counted by the SMs", load.counted, "MHz"),
+                        ("clock reported", load.reported, "MHz"),
+                        ("power", load.power, "W"),
+                    )
+                    for t, value in sorted(curve.items())
+                ],
+            ),
         )

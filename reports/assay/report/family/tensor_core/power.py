@@ -9,7 +9,7 @@ from assay.files import Measurement
 
 from ...book import labels, units
 from ...book.model import Book, Column
-from ...draw.svg import GRID, INK, SERIES, Figure, axes, finish
+from ...draw.svg import GRID, INK, Data, Figure, axes, color_of, finish
 
 POWER = "tensor_core/power/"
 
@@ -51,9 +51,8 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
         best = {k: max(c.tflops for c in cases if c.kind == k) for k in kinds}
         longest = max(best.values())
         for y, case in enumerate(cases):
-            color = SERIES[kinds.index(case.kind) % len(SERIES)]
             ax.barh(y, best[case.kind], height=0.7, color=GRID, alpha=0.5, lw=0)
-            ax.barh(y, case.tflops, height=0.7, color=color)
+            ax.barh(y, case.tflops, height=0.7, color=color_of(case.kind))
             remarks = [f"{case.tflops:.0f}"]
             remarks += [f"{case.watts:.0f} W"] if case.watts else []
             remarks += [f"{case.clock:.0f} MHz"] if case.clock else []
@@ -84,4 +83,8 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
             f"Throughput by data, {column.label}",
             f"Under lasting load: {said}.",
             "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that was left.",
+            Data(
+                ["type", "data", "TFLOP/s", "W", "MHz"],
+                [[c.kind, labels.words(c.data), c.tflops, c.watts, c.clock] for c in cases],
+            ),
         )

@@ -13,8 +13,8 @@ from ...block.kinds import Block, Cell, Fold, Table
 from ...book import text
 from ...book.mma import parse
 from ...book.model import Book, Column
-from ...draw import cells
-from ...draw.svg import INK, MUTED, PAPER, SERIES, Figure, axes, finish
+from ...draw import cells, placing
+from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, name_dot
 
 REACHES = 0.99  # of the best rate
 
@@ -64,19 +64,22 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
         ax.set_yscale("log", base=2)
         sizes = sorted({n for c in curves for n, _ in c.points})
         ax.plot(sizes, [n / 2 for n in sizes], color=MUTED, lw=0.9, ls=(0, (1, 2)))
-        drawn = {}
+        drawn, named = {}, []
         for curve in curves:
             color = SERIES[list(SWEPT).index(curve.source)]
-            label = SWEPT[curve.source]
-            ax.plot(*zip(*curve.points), marker="o", ms=4, color=color, mec=PAPER, mew=0.6, label=label)
+            ax.plot(*zip(*curve.points), marker="o", ms=4, color=color, mec=PAPER, mew=0.6)
+            named.append((*curve.points[0], SWEPT[curve.source], color))
             if curve.published:
                 drawn[curve.title] = None
                 ax.plot(*zip(*curve.published), "D", ms=6.5, mfc="none", mec=color, mew=0.9)
         ax.set(xlabel="N of m64nN", ylabel="cycles per wgmma", xlim=(sizes[0] / 1.15, sizes[-1] * 1.15))
-        ax.legend(loc="upper left", fontsize=8.5, labelcolor=INK)
         ax.set_xticks([n for n in (8, 16, 32, 64, 128, 256) if sizes[0] <= n <= sizes[-1]])
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(lambda v, _: f"{v:g}")
+        canvas.get_layout_engine().execute(canvas)
+        room = placing.room_of(ax, [c.points for c in curves], [p for c in curves for p in c.points])
+        for place in named:
+            name_dot(ax, room, *place)
         said = "; ".join(
             f"{SWEPT[c.source]} " + ", ".join(f"{text.number(round(v, 1))} at N = {n}" for n, v in c.points)
             for c in curves
@@ -88,6 +91,15 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
             f"wgmma {curves[0].kind} against N, {column.label}",
             f"Cycles from one wgmma to the next on the same accumulators: {said}.",
             "SS: A and B in shared memory; RS: A in registers. Dotted: N / 2, what the tensor cores need." + theirs,
+            Data(
+                ["operands", "N", "cycles", "from"],
+                [
+                    [SWEPT[c.source], n, cycles, source]
+                    for c in curves
+                    for source, points in (("measured", c.points), (c.title, c.published))
+                    for n, cycles in points
+                ],
+            ),
         )
 
 

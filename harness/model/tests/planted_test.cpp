@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single bugs planted into the PTX of right kernels (planted_*.hpp): each is found and named.
+#include <gtest/gtest.h>
+#include <re2/re2.h>
+
+#include "harness/model/tests/clean_kernels.hpp"
+#include "harness/model/tests/planted_in_clean.hpp"
+#include "harness/model_case.hpp"
+
+namespace assay::model {
+namespace {
+
+constexpr const char* kGemmCase = "kernels/gemm/bf16/m300n248k320/nt";
+
+// The text with the edit made in the kernel of that name; an empty one if it does not fit.
+std::string edited(const std::string& ptx, const std::string& kernel, const Edit& edit) {
+  auto begin = ptx.find(".entry ");
+  while (begin != ptx.npos &&
+         ptx.substr(begin, ptx.find('(', begin) - begin).find(kernel) == std::string::npos)
+    begin = ptx.find(".entry ", begin + 1);
+  if (begin == ptx.npos) return {};
+  const auto end = std::min(ptx.find(".entry ", begin + 1), ptx.size());
+  const re2::RE2 pattern(edit.pattern);
+  const std::string body = ptx.substr(begin, end - begin);
+  std::string made;
+  std::size_t from = 0;
+  int count = 0;
+  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) +
+                                       1);
+  while (pattern.Match(body, from, body.size(), re2::RE2::UNANCHORED, groups.data(),
+                       static_cast<int>(groups.size()))) {
+    const auto at = static_cast<std::size_t>(groups[0].data() - body.data());
+    const std::size_t after = at + groups[0].size();
+    made += body.substr(from, at - from);
+    if (edit.which < 0 || count == edit.which)
+      pattern.Rewrite(&made, edit.replacement, groups.data(), static_cast<int>(groups.size()));
+    else
+      made += body.substr(at, after - at);
+    from = after;
+    ++count;
+  }
+  if (count == 0 || count <= edit.which) return {};
+  return ptx.substr(0, begin) + made + body.substr(from) + ptx.substr(end);
+}
+
+Outcome run(Gpu& gpu, const Planted& p, std::uint64_t seed, std::string& wrong) {
+  if (std::string_view(p.kernel) == "gemm") {
+    for (const ModelCase& c : model_cases())
+      if (c.name == kGemmCase) {
+        ModelResult result = c.run(gpu, {.seed = seed});
+        wrong = result.wrong;
+        return std::move(result.outcome);
+      }
+  } else {
+    for (const Clean& c : clean_kernels())
+      if (std::string_view(c.run.kernel) == p.kernel) return run_clean(gpu, c, seed, wrong);
+  }
+  throw std::runtime_error(std::string("there is no kernel ") + p.kernel);
+}
+
+class PlantedTest : public testing::TestWithParam<Planted> {};
+
+TEST_P(PlantedTest, IsFoundAndNamed) {
+  const Planted& p = GetParam();
+  const bool gemm = std::string_view(p.kernel) == "gemm";
+  std::string ptx = gemm ? ptx_of("gemm_bf16_nt_sm90") : ptx_of_file("clean");
+  for (const Edit& edit : p.edits) {
+    ptx = edited(ptx, gemm ? "gemm_bf16_nt_sm90" : p.kernel, edit);
+    ASSERT_FALSE(ptx.empty()) << "'" << edit.pattern << "' is not in the PTX";
+  }
+  Gpu gpu(ptx);
+  std::string others;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::string wrong;
+    Outcome outcome;
+    try {
+      outcome = run(gpu, p, seed, wrong);
+    } catch (const Violation& v) {  // refused before it runs
+      outcome.findings.push_back({.rule = v.rule(), .text = v.what()});
+    }
+    for (const std::string& rule : p.rules) {
+      bool found = rule == "wrong result" && !wrong.empty();
+      for (const Finding& f : outcome.findings) found |= f.rule == rule;
+      if (!found) continue;
+      RecordProperty("seeds", static_cast<int>(seed) + 1);
+      RecordProperty("rule", rule);
+      return;
+    }
+    others += all_of(outcome) + wrong;
+  }
+  FAIL() << "not found, but\n" << others.substr(0, 3000);
+}
+
+const auto kName = [](const auto& p) { return std::string(p.param.kernel) + "_" + p.param.name; };
+INSTANTIATE_TEST_SUITE_P(Gemm, PlantedTest, testing::ValuesIn(planted_in_gemm()), kName);
+INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
+
+}  // namespace
+}  // namespace assay::model

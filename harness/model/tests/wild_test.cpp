@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bugs of published kernels, made again (kernels/wild_*.cu): each is found and named at its line,
+// and what mended it is clean.
+#include <gtest/gtest.h>
+
+#include "harness/model/tests/kernel_runs.hpp"
+
+namespace assay::model {
+namespace {
+
+struct Wild {
+  const char* file;
+  KernelRun run;
+};
+
+const Shape kOne{.block = {128, 1, 1}};
+const Shape kTwo{.grid = {2, 1, 1}, .block = {128, 1, 1}};
+
+const std::vector<Wild>& wild() {
+  static const std::vector<Wild> all = {
+      {"wild_copies", {"te_2695", kOne, {"f32[512]", "f32[512]=none", "s32:4"}}},
+      {"wild_copies", {"te_3417", kOne, {"f32[512]", "f32[512]=none", "s32:4"}}},
+      {"wild_copies", {"flashkda_24", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"wild_copies", {"flashkda_24_empty", kOne, {"f32[128]", "f32[128]=none", "s32:0"}}},
+      {"wild_copies", {"flashkda_25", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"wild_copies",
+       {"deepep_621", kTwo, {"f32[128]", "f32[128]=none", "u32[1]=zero", "f32[128]=none"}}},
+      {"wild_copies", {"deepep_660", kOne, {"f32[1024]", "f32[1024]=none", "s32:8"}}},
+      {"wild_copies", {"torchao_4278", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"wild_copies",
+       {"deepgemm_343",
+        kOne,
+        {"f32[256]", "u8[128]=none", "f32[128]=none", "map(0, box=128)", "map(0, box=128)"}}},
+      {"wild_copies", {"mkernel_18", kOne, {"f32[1152]", "f32[384]=none", "s32:3", "s32:3"}}},
+      {"wild_copies", {"fuser_5448", kOne, {"f32[512]", "f32[512]=none", "s32:4"}}},
+      {"wild_barriers", {"gimmik_23", kOne, {"f32[768]", "f32[768]=none", "s32:6"}}},
+      {"wild_barriers", {"cutracer_106", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"wild_barriers", {"vllm_26026", kOne, {"s32[4]=zero", "f32[128]=none", "s32:4"}}},
+      {"wild_barriers", {"tilelang_2566", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"wild_barriers", {"tilelang_2634", kOne, {"f32[4096]=none"}}},
+      {"wild_barriers", {"tilelang_2613", {.block = {256, 1, 1}}, {"f32[8192]=none"}}},
+      {"wild_barriers", {"triton_9413", kTwo, {"f32[256]=none"}}},
+      {"wild_barriers", {"triton_2292", kTwo, {"f32[1024]=none"}}},
+  };
+  return all;
+}
+
+// The line that the kernel's source marks, and the rule that it names there.
+struct Mark {
+  int line = 0;
+  std::string rule;
+};
+Mark mark_of(const std::string& source, const std::string& kernel) {
+  static constexpr std::string_view kSign = "// <- ";
+  const auto begin = source.find(" " + kernel + "(");
+  const auto at = source.find(kSign, begin);
+  if (begin == source.npos || at == source.npos) return {};
+  const auto rule = at + kSign.size();
+  return {static_cast<int>(
+              std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n')) +
+              1,
+          source.substr(rule, source.find('\n', rule) - rule)};
+}
+
+class WildTest : public testing::TestWithParam<Wild> {};
+
+TEST_P(WildTest, IsFoundAndNamed) {
+  const Wild& w = GetParam();
+  const Mark mark = mark_of(source_of_file(w.file), w.run.kernel);
+  ASSERT_NE(mark.line, 0) << "no line of the kernel is marked";
+  Gpu gpu(ptx_of_file(w.file));
+  std::string others;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Outcome outcome = run_seed(gpu, w.run.kernel + std::string("ILb0E"), w.run, seed);
+    for (const Finding& f : outcome.findings)
+      if (f.rule == mark.rule && (line_in_kernel(f.at) == mark.line ||
+                                  (f.has_other && line_in_kernel(f.other) == mark.line))) {
+        RecordProperty("seeds", static_cast<int>(seed) + 1);
+        return;
+      }
+    others += all_of(outcome);
+  }
+  FAIL() << mark.rule << " at line " << mark.line << " was not found, but\n"
+         << others.substr(0, 4000);
+}
+
+TEST_P(WildTest, IsCleanWhenMended) {
+  const Wild& w = GetParam();
+  Gpu gpu(ptx_of_file(w.file));
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Outcome outcome = run_seed(gpu, w.run.kernel + std::string("ILb1E"), w.run, seed);
+    ASSERT_EQ(all_of(outcome), "") << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Reports, WildTest, testing::ValuesIn(wild()),
+                         [](const auto& p) { return std::string(p.param.run.kernel); });
+
+}  // namespace
+}  // namespace assay::model

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The front page of a GPU: its six numbers, its pictures and what surprised, on runs of two kinds of GPU."""
+
+import re
+
+import committed
+import pytest
+import report_runs
+from test_page import Document
+
+from assay.report import site
+from assay.report.answer import surprises
+from assay.report.book import headline, machine, model
+from assay.report.draw.diagram import sm_diagram
+from assay.report.draw.staircase import staircase
+from assay.report.page import front, measured
+
+GPUS = ["H200", "H100"]
+LARGEST = 700_000  # bytes
+
+
+@pytest.fixture(params=GPUS)
+def gpu(request):
+    book = committed.book(request.param)
+    return book, book.columns[0]
+
+
+def test_six_numbers_each_beside_its_datasheet_and_its_noise(gpu):
+    found = headline.headlines(*gpu)
+    assert [h.unit for h in found] == ["TFLOP/s", "TFLOP/s", "TB/s", "ns", "µs", "pJ"]
+    for h in found:
+        assert h.sheet.startswith("datasheet ") or h.sheet == headline.NO_DATASHEET
+        assert h.noise.endswith("in one process"), h.noise
+    assert [h.share is not None and 0.7 < h.share < 1 for h in found] == [True, True, True, False, False, False]
+
+
+def test_a_number_of_several_processes_says_how_far_they_differ():
+    book = committed.book("processes")
+    found = headline.headlines(book, book.columns[0])
+    assert len(found) == 6
+    for h in found:
+        assert re.search(r"\d to .*\d in 6 processes$", h.noise), h.noise
+
+
+def test_levels_become_slower_and_later_step_by_step(gpu):
+    found = machine.levels(*gpu)
+    assert {"l2", "memory", "host"} <= {level.key for level in found}
+    on_the_gpu = [level for level in found if level.key not in ("peer", "host")]
+    for of in (lambda level: level.bandwidth, lambda level: level.latency):
+        values = [of(level).value for level in on_the_gpu if of(level)]
+        assert len(values) >= 2 and sorted(values) in (values, values[::-1])
+
+
+def sentences(said):
+    return re.split(r"(?<=\.) ", said.strip())
+
+
+def test_pictures_state_their_finding_first(gpu):
+    for make in (sm_diagram, staircase):
+        figure = make(*gpu)
+        finding = sentences(figure.description)[0]
+        assert re.fullmatch(r"[A-Z][^;]* (gets|gives|answers) .*\d.*\.", finding), finding
+        assert finding in figure.note
+        assert figure.data and all(len(row) == len(figure.data.head) for row in figure.data.rows)
+
+
+def numbers(said):
+    """Those that a sentence is about: not those of names, such as m16n8k64 or H100 80GB."""
+    return re.findall(r"(?<![\w.×-])\d[\d.\u202f]*(?=\s|$|[%,;)\u202f])", said)
+
+
+def test_surprises_are_sentences_of_few_numbers(gpu):
+    found = surprises.surprises(*gpu)
+    assert 4 <= len(found) <= 9
+    for surprise in found:
+        assert re.fullmatch(r"(At best,|This run found) .*\.", surprise.said), surprise.said
+        assert len(numbers(surprise.said)) <= 3, surprise.said
+        assert surprise.anchor and "_" not in surprise.said
+
+
+def test_an_emulated_instruction_surprises(gpu):
+    assert any("emulated mma.sync reaches" in surprise.said for surprise in surprises.far_from_limits(*gpu))
+
+
+def test_a_sibling_that_is_slower_surprises():
+    slow = report_runs.measured(2)
+    for m in slow.measurements:
+        if m.name == "memory/hbm/read":
+            m.metrics["bandwidth_gb_per_s"].value *= 0.8
+    one, other = model.build([slow]), model.build([report_runs.measured(1)])
+    wanted = "In a burst, this GPU is 20.0\u202f% below its sibling in HBM read, bandwidth."
+    siblings = [(other, other.columns[0])]
+    assert wanted in [s.said for s in surprises.unlike_siblings(one, one.columns[0], siblings)]
+    assert surprises.siblings_in(one, one.columns[0]) == []
+
+
+def test_it_is_light_and_whole(gpu):
+    html = site.html(front.page(gpu[0], "t", []))
+    document = Document(html)
+    assert document.problems == [] and len(document.ids) == len(set(document.ids))
+    assert len(html.encode()) < LARGEST
+    assert len(document.all("figure")) == 6  # the last two of the other state
+    assert "could not be made" not in html
+
+
+def test_the_main_page_of_one_gpu_begins_with_it(tmp_path):
+    html = site.write(committed.book("H100"), tmp_path).read_text()
+    assert html.index('class="headlines"') < html.index('id="surprises"') < html.index('id="parts"')
+    assert len(html.encode()) < LARGEST
+
+
+def test_a_run_of_little_has_none():
+    book = model.build([report_runs.offline()])
+    assert measured.subject(book) is None
