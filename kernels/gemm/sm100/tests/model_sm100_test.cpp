@@ -36,7 +36,7 @@ TEST(GemmModelSm100, IsRightAndCleanOverSeeds) {
         ADD_FAILURE() << c.name << " seed " << seed << ": " << model::to_text(f);
     }
   }
-  EXPECT_EQ(cases, 12u);
+  EXPECT_EQ(cases, 14u);
 }
 
 }  // namespace
