@@ -256,6 +256,34 @@ TEST(TensorMemoryModel, TakesAFromTensorMemory) {
     EXPECT_EQ(std::bit_cast<float>(ran.out[i]), static_cast<float>(2 * (i % 8 + 1))) << i;
 }
 
+TEST(TensorMemoryModel, MultipliesByBlockScales) {
+  // Scales of ue8m0 in byte 1: 4.0 of rows 0 to 31 of A, which column 32 holds, else 2.0; of B 0.5.
+  const std::string scales = R"(
+  mov.b32 %r4, 0x7f7f817f;
+  mov.b32 %r5, 0x7f7f807f;
+  mov.b32 %r6, 0x7f7f7e7f;
+  add.u32 %r7, %lanes, 32;
+  tcgen05.st.sync.aligned.32x32b.x8.b32 [%r7], {%r4, %r5, %r5, %r5, %r6, %r6, %r6, %r6};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync;
+  add.u32 %r8, %t, 32;
+  add.u32 %r9, %t, 36;
+)";
+  const std::vector<std::uint8_t> in(8192, 0x38);  // 1.0 of e4m3
+  const std::uint32_t instruction = instruction_descriptor(
+      {.kind = Kind::mxf8f6f4, .a = Element::e4m3, .b = Element::e4m3, .m = 128, .n = 8},
+      {.type = ptx::tcgen05::Scale::ue8m0, .a_byte = 1, .b_byte = 1});
+  std::string work = multiply("mxf8f6f4.block_scale.scale_vec::1X", instruction);
+  const std::string accumulate = "%r3, %p;";
+  work.replace(work.find(accumulate), accumulate.size(), "%r3, [%r8], [%r9], %p;");
+  const Ran ran = run(kernel(scales + by_one(work)), in, 6);
+  expect_clean(ran.outcome);
+  for (std::size_t i = 0; i < 1024; ++i)
+    EXPECT_EQ(std::bit_cast<float>(ran.out[i]), i / 8 < 32 ? 64.0f : 32.0f) << i;
+}
+
 TEST(TensorMemoryModel, CopiesRowsAndShiftsLanes) {
   std::vector<std::uint8_t> in(8192);
   for (int row = 0; row < 128; ++row)
