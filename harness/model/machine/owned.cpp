@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers that an asynchronous matrix instruction owns until the wait that covers it.
-// PTX ISA 9.0, "wgmma.mma_async": accessing them before is undefined.
+// Registers that an asynchronous instruction owns until the wait that covers it: a wgmma, or a
+// tcgen05.ld. PTX ISA 9.0, "wgmma.mma_async", "tcgen05.wait": accessing them before is undefined.
+// No target has both.
 #include <bit>
 
 #include "harness/model/machine/run.hpp"
@@ -26,9 +27,14 @@ void Run::check_owned(Warp& warp, const Decoded& op, Mask mask) {
   for (const int slot : op.slots) {
     if (!warp.owned.contains(slot)) continue;
     lane_now = std::countr_zero(mask);
-    report("wgmma.register_in_flight",
-           "a register that belongs to a wgmma under way is used before the wait that covers it",
-           "wgmma.wait_group before its accumulators or fragments are touched");
+    if (program_.has_wgmma)
+      report("wgmma.register_in_flight",
+             "a register that belongs to a wgmma under way is used before the wait that covers it",
+             "wgmma.wait_group before its accumulators or fragments are touched");
+    else
+      report("tensor_memory.register_in_flight",
+             "a register that belongs to a tcgen05.ld under way is used before the wait for it",
+             "tcgen05.wait::ld before its registers are touched");
     warp.owned.erase(slot);
   }
 }

@@ -60,5 +60,6 @@ void add_tensor_copies(Meanings& all);
 void add_matrix(Meanings& all);
 void add_wgmma(Meanings& all);
 void add_clusters(Meanings& all);
+void add_tcgen05(Meanings& all);
 
 }  // namespace assay::model

@@ -5,12 +5,29 @@
 
 #include "harness/model/tests/clean_kernels.hpp"
 #include "harness/model/tests/planted_in_clean.hpp"
+#include "harness/model/tests/planted_in_tcgen05.hpp"
 #include "harness/model_case/model_case.hpp"
 
 namespace assay::model {
 namespace {
 
-constexpr const char* kGemmCase = "kernels/gemm/bf16/m300n248k320/nt";
+// Kernels of the suite: what a list calls them, their case, and a part of their name in PTX.
+struct SuiteKernel {
+  std::string_view name;
+  const char *at, *kernel;
+};
+constexpr SuiteKernel kSuite[] = {
+    {"gemm", "kernels/gemm/bf16/m300n248k320/nt", "gemm_bf16_nt_sm90"},
+    {"tcgen05", "kernels/gemm/tcgen05/bf16/m520n264k72/128x128x64_p1_s4",
+     "gemm_bf16_nt_sm100ILi1E"},
+    {"tcgen05_pair", "kernels/gemm/tcgen05/bf16/m520n264k72/256x256x64_p2_s4",
+     "gemm_bf16_nt_sm100ILi2E"},
+};
+const SuiteKernel* of_suite(std::string_view name) {
+  for (const SuiteKernel& k : kSuite)
+    if (k.name == name) return &k;
+  return nullptr;
+}
 
 // The text with the edit made in the kernel of that name; an empty one if it does not fit.
 std::string edited(const std::string& ptx, const std::string& kernel, const Edit& edit) {
@@ -44,9 +61,9 @@ std::string edited(const std::string& ptx, const std::string& kernel, const Edit
 }
 
 Outcome run(Gpu& gpu, const Planted& p, std::uint64_t seed, std::string& wrong) {
-  if (std::string_view(p.kernel) == "gemm") {
+  if (const SuiteKernel* suite = of_suite(p.kernel)) {
     for (const ModelCase& c : model_cases())
-      if (c.name == kGemmCase) {
+      if (c.name == suite->at) {
         ModelResult result = c.run(gpu, {.seed = seed});
         wrong = result.wrong;
         return std::move(result.outcome);
@@ -62,10 +79,10 @@ class PlantedTest : public testing::TestWithParam<Planted> {};
 
 TEST_P(PlantedTest, IsFoundAndNamed) {
   const Planted& p = GetParam();
-  const bool gemm = std::string_view(p.kernel) == "gemm";
-  std::string ptx = gemm ? ptx_of("gemm_bf16_nt_sm90") : ptx_of_file("clean");
+  const SuiteKernel* suite = of_suite(p.kernel);
+  std::string ptx = suite ? ptx_of(suite->kernel) : ptx_of_file("clean");
   for (const Edit& edit : p.edits) {
-    ptx = edited(ptx, gemm ? "gemm_bf16_nt_sm90" : p.kernel, edit);
+    ptx = edited(ptx, suite ? suite->kernel : p.kernel, edit);
     ASSERT_FALSE(ptx.empty()) << "'" << edit.pattern << "' is not in the PTX";
   }
   Gpu gpu(ptx);
@@ -93,6 +110,7 @@ TEST_P(PlantedTest, IsFoundAndNamed) {
 
 const auto kName = [](const auto& p) { return std::string(p.param.kernel) + "_" + p.param.name; };
 INSTANTIATE_TEST_SUITE_P(Gemm, PlantedTest, testing::ValuesIn(planted_in_gemm()), kName);
+INSTANTIATE_TEST_SUITE_P(Tcgen05, PlantedTest, testing::ValuesIn(planted_in_tcgen05()), kName);
 INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
 
 }  // namespace

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// tcgen05 instructions in small kernels of PTX: what they compute, and what is found wrong. Model,
+// not silicon: expectations are the manual's (PTX ISA 9.0, 9.7.16).
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/model/model.hpp"
+#include "harness/ptx/descriptor/tcgen05_descriptor.hpp"
+
+namespace assay::model {
+namespace {
+
+using ptx::tcgen05::Accumulator;
+using ptx::tcgen05::Element;
+using ptx::tcgen05::instruction_descriptor;
+using ptx::tcgen05::Kind;
+
+// Four warps. 8192 bytes of shared memory at 1024 are those of `in`; columns 0 to 63 are allocated,
+// their address is %t. Then `body`; then each thread writes what it loads of columns 0 to 7.
+std::string kernel(const std::string& body, const std::string& end = "") {
+  return R"(.version 9.0
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+.maxntid 128
+{
+  .shared .align 1024 .b8 data[8192];
+  .shared .align 8 .b64 bar;
+  .shared .align 4 .b32 address;
+  .reg .b32 %t, %at, %w<8>, %r<16>, %tid, %lanes, %g<8>;
+  .reg .b64 %in, %out, %x, %y;
+  .reg .pred %first, %warp0, %p, %done;
+  ld.param.u64 %in, [in];
+  ld.param.u64 %out, [out];
+  mov.u32 %tid, %tid.x;
+  setp.eq.u32 %first, %tid, 0;
+  setp.lt.u32 %warp0, %tid, 32;
+  mad.wide.u32 %x, %tid, 64, %in;
+  mov.u32 %at, data;
+  mad.lo.u32 %at, %tid, 64, %at;
+  mov.u32 %r0, 0;
+FILL:
+  ld.global.v4.b32 {%w0, %w1, %w2, %w3}, [%x];
+  st.shared.v4.b32 [%at], {%w0, %w1, %w2, %w3};
+  add.u64 %x, %x, 16;
+  add.u32 %at, %at, 16;
+  add.u32 %r0, %r0, 1;
+  setp.lt.u32 %p, %r0, 4;
+  @%p bra FILL;
+  fence.proxy.async.shared::cta;
+  mov.u32 %r1, bar;
+  @%first mbarrier.init.shared::cta.b64 [%r1], 1;
+  @%first fence.mbarrier_init.release.cluster;
+  mov.u32 %r2, address;
+  @!%warp0 bra ALLOCATED;
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 64;
+ALLOCATED:
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync;
+  ld.shared.b32 %t, [%r2];
+  and.b32 %lanes, %tid, 0x60;
+  shl.b32 %lanes, %lanes, 16;
+  add.u32 %lanes, %lanes, %t;
+)" + body +
+         R"(
+  tcgen05.ld.sync.aligned.32x32b.x8.b32 {%g0, %g1, %g2, %g3, %g4, %g5, %g6, %g7}, [%lanes];
+  tcgen05.wait::ld.sync.aligned;
+  mad.wide.u32 %y, %tid, 32, %out;
+  st.global.v4.b32 [%y], {%g0, %g1, %g2, %g3};
+  st.global.v4.b32 [%y+16], {%g4, %g5, %g6, %g7};
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync;
+)" + end +
+         R"(
+  @!%warp0 bra FREED;
+  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, 64;
+FREED:
+  ret;
+}
+)";
+}
+
+// Thread 0 does it, and all wait.
+std::string by_one(const std::string& work) {
+  return "  @!%first bra ISSUED;\n" + work + R"(
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r1];
+ISSUED:
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %done, [%r1], 0;
+  @!%done bra WAIT;
+  tcgen05.fence::after_thread_sync;
+)";
+}
+
+struct Ran {
+  Outcome outcome;
+  std::vector<std::uint32_t> out;  // [thread][8]
+};
+
+Ran run(const std::string& ptx, const std::vector<std::uint8_t>& in, std::uint64_t seed) {
+  Gpu gpu(ptx);
+  const Address from = gpu.allocate("in", 8192), to = gpu.allocate("out", 4096);
+  std::vector<std::uint8_t> bytes = in;
+  bytes.resize(8192);
+  gpu.write(from, bytes);
+  gpu.write(to, std::vector<std::uint8_t>(4096));
+  Arguments arguments;
+  arguments.push(from).push(to);
+  Ran ran;
+  ran.outcome = gpu.launch(gpu.kernel("k"), {.block = {128, 1, 1}}, arguments, {.seed = seed});
+  ran.out = gpu.read<std::uint32_t>(to, 1024);
+  return ran;
+}
+
+void expect_clean(const Outcome& outcome) {
+  EXPECT_TRUE(outcome.finished);
+  for (const Finding& f : outcome.findings) ADD_FAILURE() << to_text(f);
+}
+
+bool found(const Outcome& outcome, const std::string& rule) {
+  for (const Finding& f : outcome.findings)
+    if (f.rule == rule) return true;
+  return false;
+}
+
+// A [128][32 bytes] at 1024, B [8][32 bytes] behind it, both K-major in rows of 16 bytes: eight
+// rows follow each other, then the next 16 bytes along K, then the next eight rows.
+constexpr int kB = 128 * 32;
+int offset(int row, int byte) { return row / 8 * 256 + byte / 16 * 128 + row % 8 * 16 + byte % 16; }
+
+std::string multiply(const std::string& kind, std::uint32_t instruction,
+                     const std::string& accumulate = "0", const std::string& a = "%x") {
+  const auto descriptor = [](std::uint32_t start) {
+    return std::to_string(ptx::tcgen05::matrix_descriptor({start, 128, 256, ptx::Swizzle::none}));
+  };
+  return "  mov.b64 %x, " + descriptor(1024) + ";\n  mov.b64 %y, " + descriptor(1024 + kB) +
+         ";\n  mov.b32 %r3, " + std::to_string(instruction) + ";\n  setp.ne.u32 %p, " + accumulate +
+         ", 0;\n  tcgen05.mma.cta_group::1.kind::" + kind + " [%t], " + a + ", %y, %r3, %p;\n";
+}
+
+TEST(TensorMemoryModel, StoresAndLoadsOfAnyShapeMeetInTheSameCells) {
+  // Thread t's register i of 16x64b.x2 is lane t / 4 + 8 (t % 2), column t / 2 % 2 + 2 i.
+  const std::string body = R"(
+  mul.lo.u32 %r4, %tid, 10;
+  add.u32 %r5, %r4, 1;
+  add.u32 %r6, %r4, 2;
+  add.u32 %r7, %r4, 3;
+  tcgen05.st.sync.aligned.32x32b.x8.b32 [%lanes], {%r4, %r5, %r6, %r7, %r4, %r4, %r4, %r4};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.ld.sync.aligned.16x64b.x2.b32 {%r8, %r9}, [%lanes];
+  tcgen05.wait::ld.sync.aligned;
+  tcgen05.st.sync.aligned.32x32b.x2.b32 [%lanes], {%r8, %r9};
+  tcgen05.wait::st.sync.aligned;
+)";
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Ran ran = run(kernel(body), {}, seed);
+    expect_clean(ran.outcome);
+    for (std::uint32_t t = 0; t < 128; ++t) {
+      const std::uint32_t l = t % 32, lane = t - l + l / 4 + 8 * (l % 2);
+      EXPECT_EQ(ran.out[t * 8], lane * 10 + l / 2 % 2) << t;
+      EXPECT_EQ(ran.out[t * 8 + 1], lane * 10 + l / 2 % 2 + 2) << t;
+    }
+  }
+}
+
+TEST(TensorMemoryModel, MultipliesIntegers) {
+  std::vector<std::uint8_t> in(8192);
+  for (int row = 0; row < 128; ++row)
+    for (int k = 0; k < 32; ++k)
+      in[static_cast<std::size_t>(offset(row, k))] = static_cast<std::uint8_t>(row * 3 + k);
+  for (int row = 0; row < 8; ++row)
+    for (int k = 0; k < 32; ++k)
+      in[static_cast<std::size_t>(kB + offset(row, k))] = static_cast<std::uint8_t>(row - k);
+  const std::uint32_t instruction = instruction_descriptor({.kind = Kind::i8,
+                                                            .a = Element::u8,
+                                                            .b = Element::s8,
+                                                            .m = 128,
+                                                            .n = 8,
+                                                            .d = Accumulator::s32});
+  // Twice: the second adds to the first.
+  const Ran ran =
+      run(kernel(by_one(multiply("i8", instruction) + multiply("i8", instruction, "1"))), in, 2);
+  expect_clean(ran.outcome);
+  for (int row = 0; row < 128; ++row)
+    for (int column = 0; column < 8; ++column) {
+      int sum = 0;
+      for (int k = 0; k < 32; ++k) sum += static_cast<std::uint8_t>(row * 3 + k) * (column - k);
+      EXPECT_EQ(static_cast<int>(ran.out[static_cast<std::size_t>(row * 8 + column)]), 2 * sum);
+    }
+}
+
+// Elements of e4m3 that are 1.0 (0x38), 2.0 (0x40) and 0.5 (0x30); bf16 and tf32 as f32's upper
+// bits.
+TEST(TensorMemoryModel, MultipliesFloats) {
+  struct Case {
+    const char* kind;
+    Kind number;
+    Element element;
+    int bytes;
+    std::uint32_t one, two;
+  };
+  for (const Case& c : {Case{"f8f6f4", Kind::f8f6f4, Element::e4m3, 1, 0x38, 0x40},
+                        Case{"f16", Kind::f16, Element::bf16, 2, 0x3f80, 0x4000},
+                        Case{"f16", Kind::f16, Element::f16, 2, 0x3c00, 0x4000},
+                        Case{"tf32", Kind::tf32, Element::tf32, 4, 0x3f800000, 0x40000000}}) {
+    std::vector<std::uint8_t> in(8192);
+    const auto put = [&](int base, int row, int k, std::uint32_t value) {
+      for (int b = 0; b < c.bytes; ++b)
+        in[static_cast<std::size_t>(base + offset(row, k * c.bytes + b))] =
+            static_cast<std::uint8_t>(value >> (8 * b));
+    };
+    const int ks = 32 / c.bytes;
+    for (int row = 0; row < 128; ++row)
+      for (int k = 0; k < ks; ++k) put(0, row, k, row % 2 == 0 ? c.one : c.two);
+    for (int row = 0; row < 8; ++row)
+      for (int k = 0; k < ks; ++k) put(kB, row, k, k <= row % ks ? c.one : 0);
+    const std::uint32_t instruction = instruction_descriptor(
+        {.kind = c.number, .a = c.element, .b = c.element, .m = 128, .n = 8});
+    const Ran ran = run(kernel(by_one(multiply(c.kind, instruction))), in, 3);
+    expect_clean(ran.outcome);
+    for (int row = 0; row < 128; ++row)
+      for (int column = 0; column < 8; ++column)
+        EXPECT_EQ(std::bit_cast<float>(ran.out[static_cast<std::size_t>(row * 8 + column)]),
+                  static_cast<float>((column % ks + 1) * (row % 2 + 1)))
+            << c.kind << " " << row << " " << column;
+  }
+}
+
+TEST(TensorMemoryModel, TakesAFromTensorMemory) {
+  // A is 1.0 everywhere: column 32 to 39 hold 16 bf16 of each row.
+  const std::string ones = R"(
+  mov.b32 %r4, 0x3f803f80;
+  add.u32 %r5, %lanes, 32;
+  tcgen05.st.sync.aligned.32x32b.x8.b32 [%r5], {%r4, %r4, %r4, %r4, %r4, %r4, %r4, %r4};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync;
+  add.u32 %r6, %t, 32;
+)";
+  std::vector<std::uint8_t> in(8192);
+  for (int row = 0; row < 8; ++row)
+    for (int k = 0; k <= row; ++k)
+      in[static_cast<std::size_t>(kB + offset(row, 2 * k + 1))] = 0x40;  // 2.0
+  const std::uint32_t instruction = instruction_descriptor(
+      {.kind = Kind::f16, .a = Element::bf16, .b = Element::bf16, .m = 128, .n = 8});
+  const Ran ran = run(kernel(ones + by_one(multiply("f16", instruction, "0", "[%r6]"))), in, 4);
+  expect_clean(ran.outcome);
+  for (std::size_t i = 0; i < 1024; ++i)
+    EXPECT_EQ(std::bit_cast<float>(ran.out[i]), static_cast<float>(2 * (i % 8 + 1))) << i;
+}
+
+TEST(TensorMemoryModel, MultipliesByBlockScales) {
+  // Scales of ue8m0 in byte 1: 4.0 of rows 0 to 31 of A, which column 32 holds, else 2.0; of B 0.5.
+  const std::string scales = R"(
+  mov.b32 %r4, 0x7f7f817f;
+  mov.b32 %r5, 0x7f7f807f;
+  mov.b32 %r6, 0x7f7f7e7f;
+  add.u32 %r7, %lanes, 32;
+  tcgen05.st.sync.aligned.32x32b.x8.b32 [%r7], {%r4, %r5, %r5, %r5, %r6, %r6, %r6, %r6};
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync;
+  add.u32 %r8, %t, 32;
+  add.u32 %r9, %t, 36;
+)";
+  const std::vector<std::uint8_t> in(8192, 0x38);  // 1.0 of e4m3
+  const std::uint32_t instruction = instruction_descriptor(
+      {.kind = Kind::mxf8f6f4, .a = Element::e4m3, .b = Element::e4m3, .m = 128, .n = 8},
+      {.type = ptx::tcgen05::Scale::ue8m0, .a_byte = 1, .b_byte = 1});
+  std::string work = multiply("mxf8f6f4.block_scale.scale_vec::1X", instruction);
+  const std::string accumulate = "%r3, %p;";
+  work.replace(work.find(accumulate), accumulate.size(), "%r3, [%r8], [%r9], %p;");
+  const Ran ran = run(kernel(scales + by_one(work)), in, 6);
+  expect_clean(ran.outcome);
+  for (std::size_t i = 0; i < 1024; ++i)
+    EXPECT_EQ(std::bit_cast<float>(ran.out[i]), i / 8 < 32 ? 64.0f : 32.0f) << i;
+}
+
+TEST(TensorMemoryModel, CopiesRowsAndShiftsLanes) {
+  std::vector<std::uint8_t> in(8192);
+  for (int row = 0; row < 128; ++row)
+    in[static_cast<std::size_t>(offset(row, 0))] = static_cast<std::uint8_t>(row);
+  const std::string descriptor =
+      std::to_string(ptx::tcgen05::matrix_descriptor({1024, 128, 256, ptx::Swizzle::none}));
+  const std::string copy =
+      "  mov.b64 %x, " + descriptor + ";\n  tcgen05.cp.cta_group::1.128x256b [%t], %x;\n";
+  const Ran copied = run(kernel(by_one(copy)), in, 5);
+  expect_clean(copied.outcome);
+  for (std::uint32_t t = 0; t < 128; ++t) EXPECT_EQ(copied.out[t * 8], t);
+  const Ran shifted =
+      run(kernel(by_one(copy + "  tcgen05.shift.cta_group::1.down [%t];\n")), in, 5);
+  expect_clean(shifted.outcome);
+  for (std::uint32_t t = 0; t < 128; ++t)
+    EXPECT_EQ(shifted.out[t * 8], t < 31 ? t + 1 : t) << "one warp's lanes move";
+}
+
+// What each edit of a right kernel breaks.
+TEST(TensorMemoryModel, NamesWhatIsWrong) {
+  const std::uint32_t instruction = instruction_descriptor({.kind = Kind::i8,
+                                                            .a = Element::u8,
+                                                            .b = Element::u8,
+                                                            .m = 128,
+                                                            .n = 8,
+                                                            .d = Accumulator::s32});
+  const std::string right = kernel(by_one(multiply("i8", instruction)));
+  const std::vector<std::uint8_t> in(8192);
+  expect_clean(run(right, in, 1).outcome);
+  struct Edit {
+    const char* rule;
+    std::string from, to;
+  };
+  for (const Edit& e :
+       {Edit{"tensor_memory.leaked", "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, 64;", ""},
+        Edit{"tensor_memory.dealloc", "aligned.b32 %t, 64;", "aligned.b32 %t, 32;"},
+        Edit{"tensor_memory.columns", "[%r2], 64;", "[%r2], 48;"},
+        Edit{"tensor_memory.wrong_warp", "@!%warp0 bra FREED;",
+             "setp.eq.u32 %p, %r15, %r15; shr.u32 %r9, %tid, 5; setp.ne.u32 %p, %r9, 1; @%p bra "
+             "FREED;"},
+        Edit{"tensor_memory.uninitialized", "setp.ne.u32 %p, 0, 0;", "setp.eq.u32 %p, 0, 0;"},
+        Edit{"tensor_memory.read_before_complete", "@!%done bra WAIT;", ""},
+        Edit{"tensor_memory.fence_after", "@!%done bra WAIT;\n  tcgen05.fence::after_thread_sync;",
+             "@!%done bra WAIT;"},
+        Edit{"tensor_memory.lane", "and.b32 %lanes, %tid, 0x60;", "and.b32 %lanes, %tid, 0x20;"},
+        Edit{"tensor_memory.not_allocated",
+             "x8.b32 {%g0, %g1, %g2, %g3, %g4, %g5, %g6, %g7}, "
+             "[%lanes]",
+             "x8.b32 {%g0, %g1, %g2, %g3, %g4, %g5, %g6, %g7}, [%lanes+64]"},
+        Edit{"tensor_memory.register_in_flight", "tcgen05.wait::ld.sync.aligned;", ""},
+        Edit{"deadlock",
+             "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r1];", ""},
+        Edit{"tcgen05.cta_group", "tcgen05.dealloc.cta_group::1", "tcgen05.dealloc.cta_group::2"},
+        Edit{"proxy.shared", "fence.proxy.async.shared::cta;", ""}}) {
+    std::string wrong = right;
+    const auto at = wrong.rfind(e.from);
+    ASSERT_NE(at, wrong.npos) << e.from;
+    wrong.replace(at, e.from.size(), e.to);
+    bool named = false;
+    std::string others;
+    for (std::uint64_t seed = 0; seed < 10 && !named; ++seed) {
+      const Ran ran = run(wrong, in, seed);
+      named = found(ran.outcome, e.rule);
+      for (const Finding& f : ran.outcome.findings) others += to_text(f) + "\n";
+    }
+    EXPECT_TRUE(named) << e.rule << " is not among\n" << others;
+  }
+}
+
+}  // namespace
+}  // namespace assay::model
