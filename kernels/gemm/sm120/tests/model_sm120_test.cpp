@@ -42,7 +42,7 @@ TEST(GemmModelSm120, MultipliesByBlockScaledInstructions) {
     const SassFindings findings =
         check_sass({.elf = code.elf,
                     .symbol = *symbol,
-                               .use = {.kernel = v.kernel_name,
+                    .use = {.kernel = v.kernel_name,
                             .sass = {{"QMMA.SF.16832.F32.E4M3.E4M3.E8", v.mma, v.mma},
                                      {"LDSM.16.M88.4", v.mma * 3 / 8, v.mma * 3 / 8},
                                      {"UTMALDG.2D", 2, 2, SassWhere::kernel},
