@@ -2,8 +2,11 @@
 // Matrix instructions of one warp: mma.sync, ldmatrix, stmatrix, movmatrix. PTX ISA 9.0, "Warp
 // Level Matrix Multiply-Accumulate Instructions".
 #include <array>
+#include <memory>
+#include <string>
 #include <string_view>
 
+#include "harness/model/matrix/layout/block_scale.hpp"
 #include "harness/model/matrix/layout/matrix_move.hpp"
 #include "harness/model/matrix/mma_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
@@ -83,67 +86,165 @@ Action move_matrix(Decoder& d, const Instruction& i) {
   };
 }
 
-// mma.sync of 32-bit registers (all but f64).
-Next multiply_words(Warp& w, const matrix::MmaForm& f, const std::vector<int>& out,
-                    const std::vector<int>& a, const std::vector<int>& b,
-                    const std::vector<int>& c) {
-  const auto& x = f.arithmetic;
-  const auto gather = [&](const matrix::Fragment& fragment, const std::vector<int>& slots) {
-    std::vector<matrix::Word> elements(
-        static_cast<std::size_t>(fragment.rows() * fragment.columns()));
-    fragment.gather<matrix::Word>(
-        [&](int lane, int reg) {
-          return static_cast<matrix::Word>(w.reg(slots[static_cast<std::size_t>(reg)])[lane]);
-        },
-        elements);
-    return elements;
-  };
-  const auto am = gather(f.a, a), bm = gather(f.b, b), cm = gather(f.c, c);
-  std::vector<matrix::Word> dm(static_cast<std::size_t>(x.m * x.n));
-  matrix::multiply(x, {am, bm, cm}, dm);
-  f.d.scatter<matrix::Word>(dm, [&](int lane, int reg, matrix::Word v) {
-    w.reg(out[static_cast<std::size_t>(reg)])[lane] = v;
+// Registers that hold the scales of one operand, and those that say which of them are meant.
+struct Scales {
+  int data = -1, byte_id = -1, thread_id = -1;
+};
+
+struct Mma {
+  matrix::MmaForm form;
+  std::vector<int> d, a, b, c;
+  int metadata = -1, selector = 0;  // of a sparse form
+  Scales scale_a, scale_b;          // of a block-scaled one
+};
+
+using Lanes = std::array<matrix::Word, 32>;
+
+Lanes lanes_of(Warp& w, int slot) {
+  Lanes values{};
+  for (std::size_t l = 0; l < 32; ++l) values[l] = static_cast<matrix::Word>(w.reg(slot)[l]);
+  return values;
+}
+
+// The elements of an operand. `lane` tells which lane of the warp a thread of the fragment is.
+template <class Element, class LaneOf>
+std::vector<Element> gathered(Warp& w, const matrix::Fragment& fragment,
+                              const std::vector<int>& slots, const LaneOf& lane) {
+  std::vector<Element> elements(static_cast<std::size_t>(fragment.rows() * fragment.columns()));
+  fragment.gather<Element>(
+      [&](int thread, int reg) {
+        return static_cast<Element>(w.reg(slots[static_cast<std::size_t>(reg)])[lane(thread)]);
+      },
+      elements);
+  return elements;
+}
+
+template <class Element, class LaneOf>
+void scatter(Warp& w, const Mma& x, const std::vector<Element>& elements, const LaneOf& lane) {
+  x.form.d.scatter<Element>(elements, [&](int thread, int reg, Element v) {
+    w.reg(x.d[static_cast<std::size_t>(reg)])[lane(thread)] = v;
   });
+}
+
+// One number that all lanes of the warp give.
+int uniform(Warp& w, int slot, const char* what) {
+  const Lanes values = lanes_of(w, slot);
+  for (const matrix::Word value : values)
+    if (value != values[0])
+      throw Violation("mma.scale_selector",
+                      std::string("lanes of a warp give different ") + what + "s");
+  return static_cast<int>(values[0]);
+}
+
+matrix::ScaleSelector selector_of(Warp& w, const Scales& s) {
+  return {.byte_id = uniform(w, s.byte_id, "byte-id"),
+          .thread_id = uniform(w, s.thread_id, "thread-id")};
+}
+
+// Registers of 32 bits: all but f64.
+template <class LaneOf>
+void multiply_words(Warp& w, const Mma& x, const LaneOf& lane) {
+  const auto& f = x.form;
+  const auto& sums = f.arithmetic;
+  const auto a = gathered<matrix::Word>(w, f.a, x.a, lane),
+             b = gathered<matrix::Word>(w, f.b, x.b, lane),
+             c = gathered<matrix::Word>(w, f.c, x.c, lane);
+  matrix::Factors factors{.a = a, .b = b, .c = c};
+  std::vector<std::uint8_t> columns;
+  if (f.sparsity) {
+    columns.resize(static_cast<std::size_t>(f.sparsity->rows * f.sparsity->stored()));
+    matrix::select(*f.sparsity, x.selector, lanes_of(w, x.metadata), columns);
+    factors.columns = columns;
+  }
+  std::vector<matrix::Word> scale_a, scale_b;
+  if (const int count = sums.scales(); count > 0) {
+    scale_a.resize(static_cast<std::size_t>(sums.m * count));
+    scale_b.resize(static_cast<std::size_t>(sums.n * count));
+    matrix::gather_scales_of_a(count, selector_of(w, x.scale_a), lanes_of(w, x.scale_a.data),
+                               scale_a);
+    matrix::gather_scales_of_b(count, selector_of(w, x.scale_b), lanes_of(w, x.scale_b.data),
+                               scale_b);
+    factors.scale_a = scale_a;
+    factors.scale_b = scale_b;
+  }
+  std::vector<matrix::Word> d(static_cast<std::size_t>(sums.m * sums.n));
+  matrix::multiply(sums, factors, d);
+  scatter(w, x, d, lane);
+}
+
+void multiply_doubles(Warp& w, const Mma& x) {
+  const auto lane = [](int thread) { return thread; };
+  const auto& f = x.form;
+  const auto a = gathered<std::uint64_t>(w, f.a, x.a, lane),
+             b = gathered<std::uint64_t>(w, f.b, x.b, lane),
+             c = gathered<std::uint64_t>(w, f.c, x.c, lane);
+  std::vector<std::uint64_t> d(static_cast<std::size_t>(f.arithmetic.m * f.arithmetic.n));
+  matrix::multiply_f64(f.arithmetic, a, b, c, d);
+  scatter(w, x, d, lane);
+}
+
+Next execute(Warp& w, Mask m, const Mma& x) {
+  if (!converged(w, m)) return Next::blocked;
+  if (x.form.arithmetic.a == matrix::Type::f64) {
+    multiply_doubles(w, x);
+  } else if (x.form.quad_pairs) {
+    for (int pair = 0; pair < matrix::QuadPair::kPairs; ++pair)
+      multiply_words(w, x, [&](int thread) { return matrix::QuadPair::lane(pair, thread); });
+  } else {
+    multiply_words(w, x, [](int thread) { return thread; });
+  }
   return Next::step;
 }
 
-Next multiply_doubles(Warp& w, const matrix::MmaForm& f, const std::vector<int>& out,
-                      const std::vector<int>& a, const std::vector<int>& b,
-                      const std::vector<int>& c) {
-  const auto gather = [&](const matrix::Fragment& fragment, const std::vector<int>& slots) {
-    std::vector<std::uint64_t> elements(
-        static_cast<std::size_t>(fragment.rows() * fragment.columns()));
-    fragment.gather<std::uint64_t>(
-        [&](int lane, int reg) { return w.reg(slots[static_cast<std::size_t>(reg)])[lane]; },
-        elements);
-    return elements;
-  };
-  const auto am = gather(f.a, a), bm = gather(f.b, b), cm = gather(f.c, c);
-  std::vector<std::uint64_t> dm(static_cast<std::size_t>(f.arithmetic.m * f.arithmetic.n));
-  matrix::multiply_f64(f.arithmetic, am, bm, cm, dm);
-  f.d.scatter<std::uint64_t>(dm, [&](int lane, int reg, std::uint64_t v) {
-    w.reg(out[static_cast<std::size_t>(reg)])[lane] = v;
-  });
-  return Next::step;
+// scale-data, {byte-id, thread-id}
+Scales scales_of(Decoder& d, const Operand& data, const Operand& which) {
+  const auto registers = d.sources(data);
+  const auto selector = d.sources(which, {Type::Kind::unsigned_, 16});
+  if (registers.size() != 1 || selector.size() != 2)
+    throw Violation("mma.registers",
+                    "scales are one register, and {byte-id, thread-id} say which of them");
+  return {.data = registers[0], .byte_id = selector[0], .thread_id = selector[1]};
 }
 
+// d, a, b, c [, metadata, selector] [, scales of a, {byte-id, thread-id}, scales of b, {..}]
 Action multiply(Decoder& d, const Instruction& i) {
   const auto parts = words(i);
-  const matrix::MmaForm f = matrix::mma_form(machine_of(d), parts);
-  if (f.sparsity || f.quad_pairs || f.arithmetic.scale != matrix::Scale::none)
-    throw Violation("model.unknown", "this form of mma is not yet executed by the model");
-  const auto out = d.destinations(i.operands.at(0)), a = d.sources(i.operands.at(1)),
-             b = d.sources(i.operands.at(2)), c = d.sources(i.operands.at(3));
+  for (const std::string_view part : parts)
+    if (part.starts_with("kind::") && !d.target().starts_with("sm_12"))
+      throw Violation("mma.target", "'." + std::string(part) + "' of mma.sync is for sm_120a and " +
+                                        "its like, not for " + d.target());
+  auto x = std::make_shared<Mma>();
+  x->form = matrix::mma_form(machine_of(d), parts);
+  const matrix::MmaForm& f = x->form;
+  x->d = d.destinations(i.operands.at(0));
+  x->a = d.sources(i.operands.at(1));
+  x->b = d.sources(i.operands.at(2));
+  x->c = d.sources(i.operands.at(3));
   const auto fits = [](const matrix::Fragment& fragment, const std::vector<int>& slots) {
     return static_cast<int>(slots.size()) == fragment.registers();
   };
-  if (!fits(f.a, a) || !fits(f.b, b) || !fits(f.c, c) || !fits(f.d, out))
+  if (!fits(f.a, x->a) || !fits(f.b, x->b) || !fits(f.c, x->c) || !fits(f.d, x->d))
     throw Violation("mma.registers", "the counts of registers are not those of the instruction");
-  const bool doubles = f.arithmetic.a == matrix::Type::f64;
-  return [=](Warp& w, Mask m) {
-    if (!converged(w, m)) return Next::blocked;
-    return doubles ? multiply_doubles(w, f, out, a, b, c) : multiply_words(w, f, out, a, b, c);
-  };
+  std::size_t next = 4;
+  if (f.sparsity) {
+    x->metadata = d.source(i.operands.at(next++));
+    x->selector =
+        static_cast<int>(Decoder::immediate(i.operands.at(next++), "the sparsity selector"));
+    if (x->selector < 0 || x->selector >= f.sparsity->selectors())
+      throw Violation("sparse.selector", "the sparsity selector is " + std::to_string(x->selector) +
+                                             ", but less than " +
+                                             std::to_string(f.sparsity->selectors()) +
+                                             " for this shape and type");
+  }
+  if (f.arithmetic.scale != matrix::Scale::none) {
+    x->scale_a = scales_of(d, i.operands.at(next), i.operands.at(next + 1));
+    x->scale_b = scales_of(d, i.operands.at(next + 2), i.operands.at(next + 3));
+    next += 4;
+  }
+  if (i.operands.size() > next)
+    throw Violation("mma.registers", "the instruction has " + std::to_string(next) +
+                                         " operands, not " + std::to_string(i.operands.size()));
+  return [x](Warp& w, Mask m) { return execute(w, m, *x); };
 }
 
 }  // namespace

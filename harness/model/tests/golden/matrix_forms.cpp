@@ -23,6 +23,59 @@ Draw kind_of(const string& type) {
   return Draw::bits;
 }
 
+// Metadata of a sparse A into register `to`, any that are valid, out of the number in `from`: of
+// tf32 one of two elements, 0b0100 or 0b1110, of other types also two of four that a pair of bits
+// each chooses, 0b1x0y. The three registers are all written.
+string metadata(const string& type, const string& from, const string& to, const string& x,
+                const string& y) {
+  string text = "mul.lo.u32 " + x + ", " + from + ", 2654435761;\nshr.u32 " + y + ", " + x +
+                ", 15;\nxor.b32 " + x + ", " + x + ", " + y + ";\nmul.lo.u32 " + x + ", " + x +
+                ", 2246822519;\nshr.u32 " + y + ", " + x + ", 13;\nxor.b32 " + x + ", " + x + ", " +
+                y + ";\nand.b32 " + to + ", " + x + ", 0x11111111;\nmul.lo.u32 " + to + ", " + to +
+                ", 10;\nxor.b32 " + to + ", " + to + ", 0x44444444;\n";
+  if (type == "tf32") return text;
+  return text + "shr.u32 " + y + ", " + x + ", 1;\nand.b32 " + y + ", " + y +
+         ", 0x11111111;\nmul.lo.u32 " + y + ", " + y + ", 15;\nand.b32 " + to + ", " + to + ", " +
+         y + ";\nnot.b32 " + y + ", " + y + ";\nshr.u32 " + x + ", " + x + ", 2;\nand.b32 " + x +
+         ", " + x + ", 0x55555555;\nor.b32 " + x + ", " + x + ", 0x88888888;\nand.b32 " + x + ", " +
+         x + ", " + y + ";\nor.b32 " + to + ", " + to + ", " + x + ";\n";
+}
+
+std::vector<Form> sparse_mma_forms() {
+  struct Sparse {
+    const char *shape, *d, *type;
+    int n, selectors;  // registers of A, and of B
+    bool ordered = true;
+  };
+  std::vector<Form> all;
+  for (const Sparse& s : {Sparse{"m16n8k16", "f32", "f16", 2, 4},
+                          {"m16n8k32", "f32", "f16", 4, 2},
+                          {"m16n8k32", "f16", "f16", 4, 2},
+                          {"m16n8k32", "f32", "bf16", 4, 2},
+                          {"m16n8k32", "f32", "bf16", 4, 2, false},
+                          {"m16n8k8", "f32", "tf32", 2, 4},
+                          {"m16n8k16", "f32", "tf32", 4, 2},
+                          {"m16n8k64", "f32", "e4m3", 4, 1},
+                          {"m16n8k32", "s32", "s8", 2, 2},
+                          {"m16n8k64", "s32", "s8", 4, 1}})
+    for (int selector = 0; selector < s.selectors; ++selector) {
+      const string type = s.type, d = s.d;
+      const string opcode = string(s.ordered ? "mma.sp::ordered_metadata" : "mma.sp") +
+                            ".sync.aligned." + s.shape + ".row.col." + d + "." + type + "." + type +
+                            "." + d;
+      const int results = d == "f16" ? 2 : 4;
+      std::vector<Draw> kinds(12, kind_of(type));
+      for (int k = 0; k < results; ++k) kinds[static_cast<std::size_t>(2 * s.n + k)] = kind_of(d);
+      all.push_back(thread_form(
+          opcode + "/f" + std::to_string(selector),
+          ".reg .b32 %e, %x, %y;\n" + metadata(type, "%i", "%e", "%x", "%y") + opcode + " " +
+              list("%o", 0, results) + ", " + list("%a", 0, s.n) + ", " + list("%a", s.n, s.n) +
+              ", " + list("%a", 2 * s.n, results) + ", %e, " + std::to_string(selector) + ";\n",
+          results, kinds));
+    }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Form> warp_forms() {
@@ -127,6 +180,7 @@ std::vector<Form> matrix_forms() {
                                   list("%a", f.na + f.nb, f.nd) + ";\n",
                               f.nd, kinds));
   }
+  for (Form& f : sparse_mma_forms()) all.push_back(std::move(f));
   // f64: registers of 64 bits.
   all.push_back(thread_form(
       "mma.m8n8k4.f64",
@@ -147,6 +201,7 @@ struct Wgmma {
   int swizzle_a = 1, swizzle_b = 1;  // 0 none, 1 128, 2 64, 3 32 bytes
   bool trans_a = false, trans_b = false, minus_a = false, minus_b = false, accumulate = true;
   int lbo = 0, sbo = 1024, offset = 0;  // bytes
+  int selector = -1;                    // of a sparse A; -1: dense
 };
 
 constexpr int kRoomA = 16384, kRoomB = 49152;
@@ -159,13 +214,15 @@ Form wgmma_form(const Wgmma& x) {
   const bool half = x.d == "f16", integer = x.d == "s32";
   const int count = half ? x.n / 4 : x.n / 2;
   f.output_bytes = count * 128 * 4;
-  const string opcode = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(x.n) + "k" +
-                        std::to_string(x.k) + "." + x.d + "." + x.a + "." + x.b;
+  const bool sparse = x.selector >= 0;
+  const string opcode = string("wgmma.mma_async") + (sparse ? ".sp" : "") + ".sync.aligned.m64n" +
+                        std::to_string(x.n) + "k" + std::to_string(x.k) + "." + x.d + "." + x.a +
+                        "." + x.b;
   const auto digit = [](bool b) { return b ? "1" : "0"; };
   f.name = opcode + (x.registers ? "/rs" : "/ss") + "/s" + std::to_string(x.swizzle_a) +
            std::to_string(x.swizzle_b) + "/t" + digit(x.trans_a) + digit(x.trans_b) + "/n" +
            digit(x.minus_a) + digit(x.minus_b) + "/c" + digit(x.accumulate) + "/o" +
-           std::to_string(x.offset);
+           std::to_string(x.offset) + (sparse ? "/f" + std::to_string(x.selector) : "");
   const auto descriptor = [&](int swizzle) {
     const auto field = [](int bytes) { return static_cast<unsigned long long>(bytes >> 4); };
     return std::to_string(field(x.lbo) << 16 | field(x.sbo) << 32 |
@@ -208,10 +265,13 @@ Form wgmma_form(const Wgmma& x) {
        "add.u32 %i, %s, " +
        std::to_string(kRoomA + x.offset) +
        ";\nshr.u32 %i, %i, 4;\ncvt.u64.u32 %db, %i;\nor.b64 %db, %db, " + descriptor(x.swizzle_b) +
-       ";\n"
-       "wgmma.fence.sync.aligned;\n" +
-       opcode + " " + list("%d", 0, count) + ", " + (x.registers ? "{%a0, %a1, %a2, %a3}" : "%da") +
-       ", %db, " + digit(x.accumulate);
+       ";\n" +
+       (sparse ? "mov.u32 %c, %ctaid.x;\nmad.lo.u32 %c, %c, 128, %t;\n" +
+                     metadata(x.a, "%c", "%w0", "%w1", "%w2")
+               : "") +
+       "wgmma.fence.sync.aligned;\n" + opcode + " " + list("%d", 0, count) + ", " +
+       (x.registers ? "{%a0, %a1, %a2, %a3}" : "%da") + ", %db, " +
+       (sparse ? "%w0, " + std::to_string(x.selector) + ", " : "") + digit(x.accumulate);
   if (!integer) p += string(", ") + (x.minus_a ? "-1" : "1") + ", " + (x.minus_b ? "-1" : "1");
   if (x.a == "f16" || x.a == "bf16")
     p += (x.registers ? string() : string(", ") + digit(x.trans_a)) + ", " + digit(x.trans_b);
@@ -296,6 +356,18 @@ std::vector<Form> wgmma_forms() {
         x.lbo = swizzle == 0 ? 1024 : 2048;
         all.push_back(wgmma_form(x));
       }
+  }
+  // Sparse: half of A's row is stored, B's is twice as long.
+  for (const Types& t : kTypes) {
+    const string a = t.a;
+    if (a != t.b || a == "e5m2" || a == "u8") continue;
+    Wgmma x{.d = t.d, .a = t.a, .b = t.b, .n = 32, .k = 2 * t.k};
+    for (x.selector = 0; x.selector < (a == "e4m3" || a == "s8" ? 1 : 2); ++x.selector) {
+      all.push_back(wgmma_form(x));
+      x.registers = true;
+      all.push_back(wgmma_form(x));
+      x.registers = false;
+    }
   }
   return all;
 }
