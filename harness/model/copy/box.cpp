@@ -175,7 +175,7 @@ std::uint32_t transaction_bytes(const TensorMap& map, const TensorCopy& copy) {
 
 std::uint64_t fill_bits(const TensorMap& map) {
   if (!map.fill_nan) return 0;
-  return (std::uint64_t{1} << (global_bits(map.type) - 1)) - 1;
+  return 0x7ff77ff77ff77ff7 >> (64 - global_bits(map.type));
 }
 
 }  // namespace assay::model

@@ -38,6 +38,12 @@ void Transfer::read() {
     buffer_.resize(at + c.bytes);
     if (c.from != nullptr) {
       std::memcpy(buffer_.data() + at, c.from, c.bytes);
+      for (std::size_t k = 0; convert_ != nullptr && k + 4 <= c.bytes; k += 4) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, buffer_.data() + at + k, 4);
+        word = convert_(word);
+        std::memcpy(buffer_.data() + at + k, &word, 4);
+      }
     } else {
       for (std::size_t i = 0; i < c.bytes; ++i) buffer_[at + i] = fill_[i % fill_.size()];
     }

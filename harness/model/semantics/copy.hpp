@@ -32,12 +32,15 @@ class Transfer : public Operation {
   // It belongs to the open group of `groups`.
   void belongs_to(CommitGroups& groups);
   void merges(Merge merge) { merge_ = std::move(merge); }
+  // Changes each word of 32 bits on its way; what is filled stays as it is.
+  void converts(std::uint32_t (*convert)(std::uint32_t)) { convert_ = convert; }
 
  private:
   Run& run_;
   std::vector<Chunk> chunks_;
   std::vector<std::uint8_t> fill_, buffer_;
   Merge merge_;
+  std::uint32_t (*convert_)(std::uint32_t) = nullptr;
   Cta* cta_ = nullptr;
   std::uint32_t barrier_ = 0, phase_ = 0;
   std::int64_t bytes_ = 0;

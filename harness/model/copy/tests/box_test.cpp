@@ -291,9 +291,9 @@ TEST(ModelBox, FillsWithZeroOrTheSpecialNan) {
   TensorMap map;
   EXPECT_EQ(fill_bits(map), 0u);
   map.fill_nan = true;
-  EXPECT_EQ(fill_bits(map), 0x7fffu);
+  EXPECT_EQ(fill_bits(map), 0x7ff7u);
   map.type = MapElement::f64;
-  EXPECT_EQ(fill_bits(map), 0x7fffffffffffffffu);
+  EXPECT_EQ(fill_bits(map), 0x7ff77ff77ff77ff7u);
 }
 
 }  // namespace

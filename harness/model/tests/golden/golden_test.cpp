@@ -2,6 +2,7 @@
 // The model against silicon: silicon.txt has what an H200 left of every form, as hashes.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
