@@ -13,7 +13,6 @@
 #include "harness/device.hpp"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/ordered_memory.cuh"
-#include "harness/ptx/ordered_shared.cuh"
 #include "harness/state.hpp"
 
 namespace {

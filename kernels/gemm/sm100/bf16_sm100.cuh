@@ -30,7 +30,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tcgen05.cuh"
 #include "harness/ptx/tma.cuh"
-#include "harness/ptx/tma_pair.cuh"
+#include "harness/ptx/tma_modes.cuh"
 #include "kernels/gemm/raster.hpp"
 
 namespace assay::kernels {

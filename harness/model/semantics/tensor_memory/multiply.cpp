@@ -4,8 +4,6 @@
 // Operations". Not silicon: the sums are exact products rounded once (matrix/arithmetic.hpp).
 //
 // Refused: sparse A and .ashift. Collector buffers change no result and are not looked at.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <unordered_map>
 

@@ -13,7 +13,6 @@
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"
-#include "harness/ptx/ordered_shared.cuh"
 #include "harness/ptx/setmaxnreg.cuh"
 #include "harness/ptx/special_function.cuh"
 #include "harness/ptx/stopwatch.cuh"

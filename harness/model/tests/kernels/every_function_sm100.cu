@@ -5,7 +5,6 @@
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/tcgen05.cuh"
 #include "harness/ptx/tma_modes.cuh"
-#include "harness/ptx/tma_pair.cuh"
 
 using namespace assay::ptx;
 
