@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What one warp does with matrices: ldmatrix, stmatrix, mma.sync.
+//
 // ldmatrix / stmatrix: 8x8 matrices of 16-bit elements between shared memory and a warp's
 // registers.
 //
@@ -6,6 +8,19 @@
 // 32-bit register, low half first. Lane l gives the address of row l % 8 of matrix l / 8; each row
 // is 16 contiguous bytes, 16-byte aligned. ldmatrix: sm_75 and newer; stmatrix: sm_90 and newer.
 // PTX ISA 9.0, "ldmatrix" and "stmatrix".
+//
+// mma.sync with a scale for each block of 32 elements along K: sm_120a and its like.
+//
+// A warp multiplies A, 16 x 32, by B, 32 x 8, both 8-bit floats and K-major. Lane t holds of A rows
+// t / 4 (registers 0 and 2) and t / 4 + 8 (1 and 3), bytes 4 * (t % 4) to + 3 of the first 16 along
+// K (0 and 1) and of the second (2 and 3); of B column t / 4, likewise; of D rows t / 4 (0 and 1)
+// and t / 4 + 8, columns 2 * (t % 4) and + 1. ldmatrix of 16-byte rows fills registers so.
+//
+// Scales are bytes, powers of two (ue8m0). Which lanes hold them is in
+// harness/ptx/descriptor/scale_layout.hpp: kByte names the byte of the register, kThreadA the pair
+// of lanes of a quad that has A's, kThreadB the lane that has B's. So one register of scales serves
+// two blocks of 16 rows of A, or four of 8 columns of B, and four steps along K.
+// PTX ISA 9.0, 9.7.14.3 "Block Scaling for mma.sync".
 #pragma once
 #include <cstdint>
 
@@ -44,6 +59,22 @@ __device__ inline void mma_m16n8k16_bf16(float (&d)[4], const std::uint32_t (&a)
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// D += A * B of e4m3 with scales, sums in f32.
+template <int kByte, int kThreadA, int kThreadB>
+__device__ inline void mma_mxf8_e4m3(float (&d)[4], const std::uint32_t (&a)[4],
+                                     const std::uint32_t (&b)[2], std::uint32_t scales_a,
+                                     std::uint32_t scales_b) {
+  static_assert(kByte >= 0 && kByte < 4 && kThreadA >= 0 && kThreadA < 2 && kThreadB >= 0 &&
+                kThreadB < 4);
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3."
+      "f32.ue8m0 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3}, {%10}, {%12, "
+      "%13}, {%11}, {%12, %14};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(scales_a),
+        "r"(scales_b), "n"(kByte), "n"(kThreadA), "n"(kThreadB));
 }
 
 }  // namespace assay::ptx

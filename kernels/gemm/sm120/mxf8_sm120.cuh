@@ -25,7 +25,6 @@
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/matrix.cuh"
 #include "harness/ptx/mbarrier.cuh"
-#include "harness/ptx/mma.cuh"
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "kernels/gemm/raster.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of harness/ptx/ that only sm_120 has: the model must have a meaning for each
 // instruction. Not to be run.
-#include "harness/ptx/mma.cuh"
+#include "harness/ptx/matrix.cuh"
 
 using namespace assay::ptx;
 
