@@ -41,14 +41,15 @@ struct TensorForm {
   Merge merge;
 };
 
-// What loads do to elements of these types, as an H200 does it: tf32 is rounded to nearest even,
-// ftz makes zeros of subnormal numbers.
+// What loads do to tf32, as an H200 does it: rounded to nearest even, and NaN made canonical by the
+// type called ftz, which keeps subnormal numbers all the same. So does f32_ftz.
 std::uint32_t round_tf32(std::uint32_t x) {
   const bool finite = (x & 0x7f800000u) != 0x7f800000u;
   return (finite ? x + 0xfff + (x >> 13 & 1) : x) & 0xffffe000u;
 }
-std::uint32_t flush(std::uint32_t x) { return (x & 0x7f800000u) == 0 ? x & 0x80000000u : x; }
-std::uint32_t flush_and_round(std::uint32_t x) { return round_tf32(flush(x)); }
+std::uint32_t round_tf32_ftz(std::uint32_t x) {
+  return (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffe000u : round_tf32(x);
+}
 
 TensorMap read_map(Run& run, Warp& w, int l, const TensorForm& f, const Where& where, Epoch epoch) {
   TensorMapBytes bytes;
@@ -139,8 +140,7 @@ void start(Warp& w, int l, const TensorForm& f) {
     else
       op->belongs_to(lane.bulk);
     if (f.loads && map.type == MapElement::tf32) op->converts(round_tf32);
-    if (f.loads && map.type == MapElement::f32_ftz) op->converts(flush);
-    if (f.loads && map.type == MapElement::tf32_ftz) op->converts(flush_and_round);
+    if (f.loads && map.type == MapElement::tf32_ftz) op->converts(round_tf32_ftz);
     if (f.merge) op->merges(f.merge);
     run.issue(w, l, std::move(op));
   };
