@@ -38,7 +38,7 @@ struct Multiplication {
   std::vector<Cta*> ctas;
   std::uint64_t a = 0, b = 0, zero_columns = 0;
   std::uint32_t d_address = 0, a_address = 0, scale_a = 0, scale_b = 0;
-  ptx::ScaleVector vector{};
+  ptx::ScaleVector vector = ptx::ScaleVector::x1;
   bool accumulate = false;
   std::array<std::uint32_t, 8> disabled{};
 
