@@ -118,14 +118,20 @@ def test_the_leading_runs_are_the_largest_of_each_gpu(results):
     assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links"]
 
 
-def test_of_the_committed_results_two_h100s_and_an_h200_lead():
+def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
     all_of = entries.entries(RESULTS)
     leads = entries.leading(all_of)
-    assert [(lead.gpu, lead.purpose) for lead in leads] == [("h100", "full"), ("h100", "most"), ("h200", "full")]
+    assert [(lead.gpu, lead.purpose) for lead in leads] == [
+        ("h100", "complete"),
+        ("h100", "full"),
+        ("h100", "most"),
+        ("h200", "complete"),
+        ("h200", "full"),
+    ]
     others = entries.adding(all_of, leads)
     assert [entry.purpose for entry in others] == ["collectives-4gpus", "links-4gpus"]
     addresses = set(entries.folders(leads, others).values())
-    assert {"gpus/h200", "gpus/h100-42be2c", "gpus/h100-7c4d5f", "gpus/h200-links-4gpus"} < addresses
+    assert {"gpus/h200-771368", "gpus/h200-4ec465", "gpus/h100-305aab", "gpus/h200-links-4gpus"} < addresses
 
 
 def test_sentences_about_committed_runs():
