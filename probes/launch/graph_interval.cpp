@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the time from one empty kernel of a graph to the next depends on. It was found to be 0.50 us
-// in some processes and 0.68 us in others on GPUs of one kind; it can change within a process, too. So
-// one process asks all that may differ: how many nodes there are and how they came into the graph,
-// where the graph lies (several are kept side by side), on which stream it runs, how long the GPU
-// was idle before, and whether another process has a context on the GPU.
+// in some processes and 0.68 us in others on GPUs of one kind; it can change within a process, too.
+// So one process asks all that may differ: how many nodes there are and how they came into the
+// graph, where the graph lies (several are kept side by side), on which stream it runs, how long
+// the GPU was idle before, and whether another process has a context on the GPU.
 #include <array>
 #include <chrono>
 #include <thread>
