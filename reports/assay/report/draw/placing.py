@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,6 +23,11 @@ def _font() -> Any:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return get_font(findfont(FontProperties(family=["DejaVu Sans"])))
+
+
+# A font reads its file when a letter is first asked for. Processes that fork with one open share its place in
+# the file, and read each other's letters; matplotlib forgets its own fonts in the same way.
+os.register_at_fork(after_in_child=_font.cache_clear)
 
 
 @lru_cache(maxsize=4096)
