@@ -3,16 +3,13 @@
 // the host model, not on silicon: its times are nobody's yet.
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "harness/cuda.hpp"
-#include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/resident.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm100/variant_sm100.hpp"
@@ -26,32 +23,6 @@ int divide_up(int a, int b) { return (a + b - 1) / b; }
 const GemmVariantSm100& variant_for(const GemmProblem& problem) {
   const auto all = gemm_bf16_nt_variants_sm100();
   return problem.m > all.front().tile_m ? all.back() : all.front();
-}
-
-// Pairs, or single CTAs, that fit on the GPU at once. Asked once per device.
-int resident(const GemmVariantSm100& v) {
-  static std::mutex mutex;
-  static std::map<std::pair<int, const void*>, int> known;
-  int device = 0;
-  check(cudaGetDevice(&device));
-  const std::lock_guard lock(mutex);
-  int& clusters = known[{device, v.kernel}];
-  if (clusters > 0) return clusters;
-  check(
-      cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, v.shared_bytes));
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {static_cast<unsigned>(v.ctas), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(v.ctas));
-  config.blockDim = dim3(static_cast<unsigned>(v.threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(v.shared_bytes);
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  check(cudaOccupancyMaxActiveClusters(&clusters, v.kernel, &config));
-  if (clusters < 1)
-    throw Error(ExitCode::unfit, "gemm " + v.name + ": no cluster fits on this GPU");
-  return clusters;
 }
 
 struct Launcher {
@@ -82,7 +53,10 @@ Plan plan(const GemmProblem& problem, const GemmOperands& operands) {
   l.k_steps = divide_up(k, v.tile_k);
   l.m = m;
   l.n = n;
-  l.grid = std::min(resident(v), l.raster.count()) * v.ctas;
+  l.grid =
+      std::min(resident_clusters(v.kernel, v.ctas, v.threads, v.shared_bytes, "gemm " + v.name),
+               l.raster.count()) *
+      v.ctas;
   return {.variant = v.name, .run = l};
 }
 

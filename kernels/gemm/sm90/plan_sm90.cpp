@@ -3,50 +3,18 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "harness/cuda.hpp"
-#include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/resident.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
-
-// Clusters that fit on the GPU at once: what a persistent grid has. GPCs with an odd number of free
-// SMs make this less than SMs / cluster size. Asked once per device: the answer takes longer than a
-// small product.
-int resident_clusters(const GemmVariantSm90& v) {
-  static std::mutex mutex;
-  static std::map<std::pair<int, const void*>, int> known;
-  int device = 0;
-  check(cudaGetDevice(&device));
-  const std::lock_guard lock(mutex);
-  int& clusters = known[{device, v.kernel}];
-  if (clusters > 0) return clusters;
-  check(
-      cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, v.shared_bytes));
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {static_cast<unsigned>(v.cluster_size()), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(v.cluster_size()));
-  config.blockDim = dim3(static_cast<unsigned>(v.threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(v.shared_bytes);
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  check(cudaOccupancyMaxActiveClusters(&clusters, v.kernel, &config));
-  if (clusters < 1) {
-    throw Error(ExitCode::unfit, "gemm " + v.name + ": no cluster fits on this GPU");
-  }
-  return clusters;
-}
 
 int divide_up(int a, int b) { return (a + b - 1) / b; }
 
@@ -104,7 +72,9 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
               .columns = divide_up(n, v.tile_n * v.cluster_n),
               .band = options.band};
   l.k_steps = divide_up(k, v.tile_k);
-  int clusters = std::min(resident_clusters(v), l.raster.count());
+  int clusters = std::min(
+      resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name),
+      l.raster.count());
   if (options.max_ctas > 0) {
     clusters = std::min(clusters, std::max(options.max_ctas / v.cluster_size(), 1));
   }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/frame/resident.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "harness/cuda.hpp"
+#include "harness/error.hpp"
+
+namespace assay::kernels {
+
+int resident_clusters(const void* kernel, int ctas, int threads, int shared_bytes,
+                      const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, const void*>, int> known;
+  int device = 0;
+  check(cudaGetDevice(&device));
+  const std::lock_guard lock(mutex);
+  int& clusters = known[{device, kernel}];
+  if (clusters > 0) return clusters;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(ctas), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(ctas));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+  if (clusters < 1) throw Error(ExitCode::unfit, name + ": no cluster fits on this GPU");
+  return clusters;
+}
+
+}  // namespace assay::kernels
