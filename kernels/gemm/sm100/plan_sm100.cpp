@@ -68,8 +68,9 @@ std::vector<KernelUse> kernels(const GemmProblem& problem) {
   const GemmVariantSm100& v = variant_for(problem);
   const int per_stage = v.tile_k / 16;
   const std::string pair = v.ctas == 2 ? ".2CTA" : "";
+  // The kernel's largest loop is the epilogue's; the multiplying one is of a single thread.
   return {{.kernel = v.kernel_name,
-           .sass = {{"UTCHMMA" + pair, per_stage, per_stage},
+           .sass = {{"UTCHMMA" + pair, per_stage, per_stage, SassWhere::kernel},
                     {"UTMALDG.2D" + pair, 2, 2, SassWhere::kernel},
                     {"LDTM.x32", v.tile_n / 32, v.tile_n / 32, SassWhere::kernel}}}};
 }
