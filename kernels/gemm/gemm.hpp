@@ -7,12 +7,30 @@
 
 namespace assay::kernels {
 
-// Layout "nt": D[m, n] = A[m, k] * B[n, k]^T, all row-major without gaps. Sums are f32.
+enum class Activation { none, gelu, silu };  // gelu by the error function
+enum class Scaling {
+  none,
+  tensor,
+  row
+};  // of fp8 operands: one factor, or one per row of A
+    // and per column of B
+
+// D = activation(alpha * scale * A B + beta * C + bias), sums in f32, all matrices without gaps.
+// Layout: first letter A, second B. A is [m, k] ("n") or stored as its transpose [k, m] ("t"); B is
+// [k, n] ("n") or stored as its transpose [n, k] ("t"). C and D are [m, n], all row-major.
 struct GemmProblem {
   int m, n, k;
-  std::string type = "bf16";  // of A, B and D
+  std::string type = "bf16";  // of A: bf16, f16, e4m3, e5m2
   std::string layout = "nt";
+  std::string type_b = {};    // of B, where not A's
+  std::string type_d = {};    // of C, D and the bias, where not A's
+  float alpha = 1, beta = 0;  // beta 0: C is not read
+  bool bias = false;          // one value per column of D
+  Activation activation = Activation::none;
+  Scaling scaling = Scaling::none;
 
+  const std::string& b_type() const { return type_b.empty() ? type : type_b; }
+  const std::string& d_type() const { return type_d.empty() ? type : type_d; }
   std::string text() const;  // "gemm_bf16_nt m=64 n=64 k=64"
 };
 
@@ -20,6 +38,10 @@ struct GemmOperands {
   void* d;
   const void* a;
   const void* b;
+  const void* c = nullptr;
+  const void* bias = nullptr;
+  const float* scale_a = nullptr;  // device memory: 1 or m factors
+  const float* scale_b = nullptr;  // 1 or n
 };
 
 // What every path may rely on: m, n, k >= 1, and rows that start on 16 bytes, as TMA needs them.
