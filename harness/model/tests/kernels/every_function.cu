@@ -108,6 +108,7 @@ extern "C" __global__ void synchronization_functions(std::uint32_t* words) {
   std::uint32_t r[4];
   ldmatrix_x4(r, shared_address(mine));
   stmatrix_x4(shared_address(mine), r);
+  stmatrix_x4_transposed(shared_address(mine), r);
   std::uint32_t b[2];
   float d[4] = {};
   ldmatrix_x2(b, shared_address(mine));
@@ -161,18 +162,20 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
 }
 
 extern "C" __global__ void matrix_functions(float* out, std::uint64_t a, std::uint64_t b) {
-  float d32[32], d64[64], d96[96], d128[128];
+  float d8[4], d64[32], d128[64], d256[128];
   wgmma_fence();
-  wgmma_m64n64k16_bf16(d32, a, b, false);
-  wgmma_m64n128k16_bf16(d64, a, b, false);
-  wgmma_m64n192k16_bf16(d96, a, b, false);
+  wgmma<WgmmaTypes::bf16>(d8, a, b, false);
+  wgmma<WgmmaTypes::f16>(d64, a, b, false);
+  wgmma<WgmmaTypes::bf16, 1, 1>(d128, a, b, false);
   wgmma_commit();
   wgmma_wait<0>();
-  for (int i = 0; i < 32; ++i) out[i] = d32[i] + d64[i] + d96[i];
-  wgmma_m64n256k16_bf16(d128, a, b, false);
-  wgmma_bf16(d128, a, b, true);  // one of the four
+  for (int i = 0; i < 4; ++i) out[i] = d8[i] + d64[i] + d128[i];
+  wgmma<WgmmaTypes::e4m3>(d256, a, b, false);
+  wgmma<WgmmaTypes::e4m3_e5m2>(d256, a, b, true);
+  wgmma<WgmmaTypes::e5m2_e4m3>(d256, a, b, true);
+  wgmma<WgmmaTypes::e5m2>(d256, a, b, true);
   wgmma_commit();
   wgmma_wait<0>();
-  wgmma_pin(d128);
-  for (int i = 0; i < 128; ++i) out[i] = d128[i];
+  wgmma_pin(d256);
+  for (int i = 0; i < 128; ++i) out[i] = d256[i];
 }
