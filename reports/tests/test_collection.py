@@ -118,6 +118,12 @@ def test_the_leading_runs_are_the_largest_of_each_gpu(results):
     assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links"]
 
 
+def test_the_newest_run_of_each_gpu_is_printed(results, capsys):
+    """What scripts/quickstart.sh shows beside a machine without a GPU."""
+    assert command.main([str(results), "--newest"]) == 0
+    assert capsys.readouterr().out.split() == [f"{results}/h100/2026-01-05-full", f"{results}/h200/2026-02-02-full"]
+
+
 def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
     all_of = entries.entries(RESULTS)
     leads = entries.leading(all_of)
@@ -128,6 +134,8 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
         ("h200", "complete"),
         ("h200", "full"),
     ]
+    newest = entries.newest_of_folders(leads)
+    assert [(entry.gpu, entry.purpose) for entry in newest] == [("h100", "complete"), ("h200", "complete")]
     others = entries.adding(all_of, leads)
     assert [entry.purpose for entry in others] == ["collectives-4gpus", "links-4gpus"]
     addresses = set(entries.folders(leads, others).values())

@@ -84,7 +84,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--isa", type=Path, metavar="FILE", help="what `assay isa --json` printed: adds what exists where"
     )
+    parser.add_argument(
+        "--newest", action="store_true", help="write nothing; print the folder of the newest whole run of each GPU"
+    )
     options = parser.parse_args(arguments)
+    if options.newest:
+        for entry in entries.newest_of_folders(entries.leading(entries.entries(options.results))):
+            say(str(options.results / entry.gpu / entry.name))
+        return Exit.OK
     folder = options.results / "published"
     published = load_published(folder if folder.is_dir() else None)
     matrix = isa_file.load(options.isa) if options.isa else None
