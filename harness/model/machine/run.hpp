@@ -145,7 +145,7 @@ class Run {
   void trace_wait(const Warp& warp, const Group& group);
   void leave(Warp& warp, Mask mask);
   void end(Cta& cta);
-  bool progress_operation(bool oldest);
+  bool progress_operation(bool oldest, bool last_resort = true);
   void deadlock();
   void explain_deadlock();
   void report_bytes_left(const Cta& cta);
@@ -163,6 +163,13 @@ class Run {
   Shape shape_;
   Options options_;
   std::mt19937_64 generator_;
+  // Every fourth seed starves one operation at a time: it is done only when nothing else can go on.
+  // What nobody waits for is then still under way when the CTA ends. Drawn apart, so that the other
+  // habits of a seed are the same with and without.
+  static constexpr std::uint64_t kStarvingSeeds = 4;
+  bool starves_;
+  std::mt19937_64 starving_;
+  const Operation* starved_ = nullptr;
   Outcome outcome_;
   Address parameters_ = 0;
   std::vector<std::unique_ptr<Cta>> ctas_;  // by number in the grid; null before its start
