@@ -61,6 +61,10 @@ std::vector<Form> integer_forms() {
   add("mul.hi", 2, integers);
   add("mad.lo", 3, {"u32", "s32", "u64"});
   add("mad.hi", 3, {"u32", "s32"});
+  add("mul24.lo", 2, {"u32", "s32"});
+  add("mul24.hi", 2, {"u32", "s32"});
+  add("mad24.lo", 3, {"u32", "s32"});
+  add("mad24.hi", 3, {"u32", "s32"});
   add("min", 2, {"u32", "s32", "u64", "s64", "u16x2", "s16x2"});
   add("max", 2, {"u32", "s32", "u64", "s64", "u16x2", "s16x2"});
   add("abs", 1, {"s16", "s32", "s64"});
