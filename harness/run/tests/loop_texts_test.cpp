@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// reports/tests/test_files.py has the same, and reads them back.
+// reports/tests/test_loops.py has the same, and reads them back.
 TEST(LoopTexts, LeaveOutAddressesThatFollow) {
   EXPECT_EQ(shortened_loop("0130  NOP\n0140  BRA 0x130\n0160  EXIT\n0170  NOP"),
             "0130  NOP\nBRA 0x130\n0160  EXIT\nNOP");

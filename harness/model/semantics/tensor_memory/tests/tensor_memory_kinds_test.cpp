@@ -3,7 +3,6 @@
 // expectations are the manual's (PTX ISA 9.0, 9.7.16.10).
 #include <gtest/gtest.h>
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
