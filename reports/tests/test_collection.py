@@ -94,6 +94,20 @@ def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurem
     assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
 
 
+def test_the_details_of_a_measurement_lead_to_its_address_that_stays(site, found):
+    """Of each that has details in a report."""
+    for gpu in ("h100", "h200"):
+        leads = {
+            (path.parent / attributes["href"]).resolve()
+            for path, document in found.items()
+            if path.parent == site / "gpus" / gpu and path.name.endswith("-cases.html")
+            for attributes, _ in document.all("a")
+            if "/m/" in attributes["href"]
+        }
+        assert (site / "m/memory-dram-latency.html").resolve() in leads and len(leads) > 20
+        assert leads <= {path.resolve() for path in found}
+
+
 def test_a_measurement_has_one_address_with_all_that_is_known_of_it(site, found):
     page = site / measurements.address("memory/dram/latency")
     assert page == site / "m/memory-dram-latency.html"
