@@ -92,7 +92,8 @@ Json to_json(const Environment& e) {
                    {"commit", e.assay.commit},
                    {"dirty", e.assay.dirty},
                    {"nvcc", e.assay.nvcc},
-                   {"compiler", e.assay.compiler}};
+                   {"compiler", e.assay.compiler},
+                   {"build_type", e.assay.type}};
   return json;
 }
 
