@@ -51,11 +51,11 @@ def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
     _decide(comparisons, rules)
     for c in comparisons:
         power.explain(c)
-    order = list(Verdict)
-    comparisons.sort(key=lambda c: (not c.gated, order.index(c.verdict), -(c.ratio.value if c.ratio else 0), c.name))
     known = {name for name, before in ours.items() if any(m.status in ("ok", "failed") for m in before)}
     new = [name for name, after in theirs.items() if name not in known and any(m.ok for m in after)]
-    return Result(comparisons, new, warnings)
+    result = Result(comparisons, new, warnings)
+    result.sort()
+    return result
 
 
 def _compare_case(

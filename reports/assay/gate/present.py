@@ -129,7 +129,7 @@ def markdown(result: Result, headline: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(result: Result, rules: Rules, outcome: str, code: int, base: str, candidate: str) -> dict[str, Any]:
+def document(result: Result, rules: Rules, outcome: str, code: int, **facts: Any) -> dict[str, Any]:
     """The authoritative record, schema `assay.gate/1`. Ratios are costs: above 1 is slower."""
 
     def finite(value: Any) -> Any:
@@ -148,8 +148,7 @@ def document(result: Result, rules: Rules, outcome: str, code: int, base: str, c
         cases.append(case)
     return {
         "schema": "assay.gate/1",
-        "base": base,
-        "candidate": candidate,
+        **facts,
         "outcome": outcome,
         "exit_code": code,
         "rules": dataclasses.asdict(rules),

@@ -112,6 +112,13 @@ class Result:
     new: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
+    def sort(self) -> None:
+        """Worst first."""
+        order = list(Verdict)
+        self.comparisons.sort(
+            key=lambda c: (not c.gated, order.index(c.verdict), -(c.ratio.value if c.ratio else 0), c.name)
+        )
+
     def of(self, *verdicts: Verdict) -> list[Comparison]:
         return [c for c in self.comparisons if c.gated and c.verdict in verdicts]
 
