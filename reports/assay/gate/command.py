@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 from assay import __version__
@@ -11,6 +12,7 @@ from assay.gate import foreign
 from assay.gate.compare import compare
 from assay.gate.outcome import add_outputs, add_rules, conclude, expression, percentage, rules_of
 from assay.gate.result import Rules
+from assay.gate.self_test import command as self_test
 from assay.gate.sides import IncomparableRuns
 from assay.program import Exit, command, complain
 
@@ -50,6 +52,20 @@ exit codes:
 how many processes: one process says little about the next, whose memory lands elsewhere. Measurements of one name with
 different "repetition" count as one value per process, paired by repetition (so run base and candidate in turns). A
 single process per side is accepted; its interval is then widened by --process-floor.
+
+how good it is: `assay gate --self-test` measures on your GPU how often it is wrong, and what it can detect;
+`assay gate --self-test --help`. Better than two stored runs are two builds that take turns: `assay ab --help`.
+
+a policy (--policy) is a TOML file; the last rule that matches a case and a metric holds:
+  [default]
+  threshold_percent = 2
+  [[rule]]
+  case = "kernels/gemm/*"          # globs over the whole name
+  metric = "*"                     # as in the table of the gate
+  threshold_percent = 1.5
+  [[rule]]
+  case = "host/*"
+  gated = false                    # listed, and never red
 
 examples:
   assay-gate before/run.json after/run.json
@@ -95,7 +111,11 @@ def parser() -> argparse.ArgumentParser:
 @command(PROGRAM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the gate; argparse exits with 2 by itself."""
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if self_test.OPTION in given:
+        given.remove(self_test.OPTION)
+        return self_test.main(given)
+    options = parser().parse_args(given)
     rules = rules_of(
         options,
         process_floor=options.process_floor,
