@@ -18,7 +18,7 @@ import numpy as np
 import re2
 
 from assay.files import Measurement, Metric, Run
-from assay.gate import pairs, power
+from assay.gate import pairs, power, sanity
 from assay.gate.result import ALPHA, Comparison, Result, Rules, Verdict
 from assay.gate.sides import SHARED, cases, check_agreement, check_machines, check_metric, check_sources, is_one_gpu
 from assay.statistics import (
@@ -37,6 +37,7 @@ def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
     warnings = check_machines(base, candidate, rules.allow_other_gpu)
     check_sources(base, candidate)
     ours, theirs = cases(base, rules.name), cases(candidate, rules.name)
+    warnings += sanity.differences(base, candidate, ours, theirs)
     other_gpu = not is_one_gpu(base, candidate)
     same_driver = base.environment.get("driver") == candidate.environment.get("driver")
     comparisons = []
