@@ -6,9 +6,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from assay import __version__
+from assay.files import Run, RunFileError
 from assay.gate import foreign
+from assay.gate.baseline import history
 from assay.gate.compare import compare
 from assay.gate.outcome import add_outputs, add_rules, conclude, expression, percentage, rules_of
 from assay.gate.result import Rules
@@ -79,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
         PROGRAM, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     d = Rules()
-    p.add_argument("base", metavar="BASE", help="run.json, journal.jsonl, or a folder with one: what was")
+    p.add_argument("base", metavar="BASE", help="what was: run.json, journal.jsonl, a folder with one, JSON of Google Benchmark or nvbench, or a history")
     p.add_argument("candidate", metavar="CANDIDATE", help="the same of what is")
     p.add_argument("--filter", metavar="REGEX", type=expression, help="only cases whose name matches")
     p.add_argument(
@@ -108,6 +111,16 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
+def _base(path: str) -> Run:
+    """What was: a run, or the baseline of a history. Raises RunFileError."""
+    if not (path.endswith(".jsonl") and history.is_one(Path(path))):
+        return foreign.load(path)
+    accepted = history.baseline(history.load(Path(path)))
+    if accepted is None:
+        raise RunFileError(f"{path}: no run of this history was accepted; `assay baseline accept --reason` accepts one")
+    return history.run_of(accepted, Path(path))
+
+
 @command(PROGRAM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the gate; argparse exits with 2 by itself."""
@@ -123,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metric=options.metric,
         allow_other_gpu=options.allow_other_gpu,
     )
-    base, candidate = foreign.load(options.base), foreign.load(options.candidate)
+    base, candidate = _base(options.base), foreign.load(options.candidate)
     try:
         result = compare(base, candidate, rules)
     except IncomparableRuns as error:

@@ -201,7 +201,8 @@ def _fill_pairs(
     kept = pairs.keep(*sides, frozenset({pairs.POWER_CAP} if unmoved else ()), _is_shared)
     c.note = ", ".join([*(["at the SM clock of the base"] if by_clock else []), *kept.notes])
     c.processes, c.dropped, c.shared = len(kept.pairs), kept.dropped, kept.shared > 0
-    if len(kept.pairs) < rules.fewest_pairs:
+    too_often = kept.shared > rules.unfit_share * (len(kept.pairs) + kept.dropped)
+    if too_often or len(kept.pairs) < rules.fewest_pairs:
         c.verdict = Verdict.UNFIT
         c.note = f"{len(kept.pairs)} pairs are left, too few: {c.note}" if c.note else "too few pairs"
         return
