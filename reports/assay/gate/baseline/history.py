@@ -17,7 +17,6 @@ from typing import Any
 
 from assay import files
 from assay.files import Measurement, Metric, Run, RunFileError, json_text
-from assay.gate.foreign import summarized
 from assay.plain_text import printable
 from assay.program import write_file
 
@@ -34,6 +33,7 @@ class Figure:
     better: str
     values: list[float]
     clock_domain: str = ""
+    kind: str = "kernel"
 
 
 @dataclass
@@ -78,7 +78,7 @@ def entry_of(run: Run, commit: str | None = None, time: str | None = None) -> En
         first, key = sides[0].headline, sides[0].primary or next(iter(sides[0].metrics))
         values = [m.metrics[key].value for m in sides if key in m.metrics]
         domain = sides[0].conditions.get("clock_domain") or ""
-        cases[name] = Figure(key, first.unit, first.better or "lower", values, domain)
+        cases[name] = Figure(key, first.unit, first.better or "lower", values, domain, sides[0].kind)
     built = run.environment.get("assay") or {}
     started = (run.extra.get("run") or {}).get("started")
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -109,7 +109,7 @@ def _entry(document: Any, where: str) -> Entry:
         raise RunFileError(f"{where}: schema: not {SCHEMA!r}; {HOW}")
     try:
         cases = {
-            name: Figure(f["metric"], f["unit"], f["better"], [float(v) for v in f["values"]], f.get("clock_domain", ""))
+            name: Figure(f["metric"], f["unit"], f["better"], [float(v) for v in f["values"]], f.get("clock_domain", ""), f["kind"])
             for name, f in document["cases"].items()
         }
         if not all(figure.values for figure in cases.values()):
@@ -179,8 +179,8 @@ def run_of(entry: Entry, path: Path) -> Run:
     measurements = []
     for name, figure in entry.cases.items():
         for repetition, value in enumerate(figure.values):
-            m = summarized(name, [value], figure.unit, figure.better, figure.metric, repetition=repetition)
-            m.metrics = {figure.metric: Metric(figure.unit, value, None, figure.better)}
+            metrics = {figure.metric: Metric(figure.unit, value, None, figure.better)}
+            m = Measurement(name, figure.kind, primary=figure.metric, metrics=metrics, repetition=repetition)
             m.conditions = {"clock_domain": figure.clock_domain} if figure.clock_domain else {}
             measurements.append(m)
     return Run(entry.environment, measurements, path)
