@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -49,6 +50,10 @@ MARKS = {
 }
 
 
+# What is special to every engine of regular expressions; some refuse a backslash before anything else.
+SPECIAL = re.compile(r"[][\\.^$*+?{}|()]")
+
+
 @dataclass(frozen=True)
 class Printed:
     """How to read what a command prints."""
@@ -78,7 +83,7 @@ def words_of(given: str) -> list[str]:
             raise RunFileError(f"{given}: no program `assay` is in this folder; build it, or name the program; {HOW}")
         return [str(found[0])]
     if path.is_file():
-        return [str(path) if path.is_absolute() or "/" in given else f"./{given}"]
+        return [given if "/" in given else f"./{given}"]
     try:
         words = shlex.split(given)
     except ValueError as error:
@@ -153,7 +158,7 @@ class Side:
 
     def _measure(self, folder: Path, seed: int, names: Sequence[str] | None) -> Run:
         out = folder / "out.json"
-        exact = names and "^(" + "|".join(re2.escape(n) for n in sorted(names)) + ")$"
+        exact = names and "^(" + "|".join(SPECIAL.sub(r"\\\g<0>", n) for n in sorted(names)) + ")$"
         pattern = exact or self.asked.filter
         options = list(self.asked.options)
         if self.kind is Kind.ASSAY:
@@ -167,6 +172,8 @@ class Side:
         if self.kind is Kind.GOOGLE_BENCHMARK:
             words = [*self.words, f"--benchmark_out={out}", "--benchmark_out_format=json", *options]
             self._call([*words, *([f"--benchmark_filter={pattern}"] if pattern else [])])
+            if out.exists() and not out.stat().st_size:  # no benchmark matches
+                return Run({"gpu": None, "driver": None, "cuda": None, "host": {}, "assay": None}, [])
             return foreign.load(out)
         if self.kind is Kind.NVBENCH:
             self._call([*self.words, "--json", str(out), *options])

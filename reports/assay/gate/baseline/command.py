@@ -43,6 +43,9 @@ def parser() -> argparse.ArgumentParser:
     record.add_argument("--history", metavar="FOLDER", type=Path, default=Path("history"), help="default: history")
     record.add_argument("--commit", help="of the code that was measured (default: that of the build)")
     record.add_argument("--time", help="when, as 2026-01-31T12:00:00Z (default: when the run began)")
+    record.add_argument(
+        "--machine", help="where a run does not say what it was measured on (Google Benchmark): the name of its file"
+    )
     accept = commands.add_parser("accept", help="make the newest run of a commit the baseline, and say why")
     accept.add_argument("file", metavar="FILE", type=Path)
     accept.add_argument("--commit", default="", help="its beginning is enough (default: the newest run)")
@@ -59,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     if options.do == "record":
         entry = history.entry_of(foreign.load(options.run), options.commit, options.time)
-        say(f"{history.append(options.history, entry)}: {len(entry.cases)} cases of {entry.commit}")
+        say(f"{history.append(options.history, entry, options.machine)}: {len(entry.cases)} cases of {entry.commit}")
     elif options.do == "accept":
         if not options.reason.strip():
             return complain(PROGRAM, "--reason is empty: say why this run is to be the baseline", Exit.USAGE)

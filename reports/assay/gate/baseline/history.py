@@ -143,13 +143,13 @@ def is_one(path: Path) -> bool:
     return f'"{SCHEMA}"' in json_text.read_text(path, HOW).split("\n", 1)[0]
 
 
-def append(folder: Path, entry: Entry) -> Path:
-    """The file it went to. Raises NotWritten."""
+def append(folder: Path, entry: Entry, machine: str | None = None) -> Path:
+    """The file it went to; `machine` names it where the run does not say what it was measured on. Raises NotWritten."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise files.NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
-    path = folder / f"{key_of(entry.environment)}.jsonl"
+    path = folder / f"{_word(machine) if machine else key_of(entry.environment)}.jsonl"
     write_file(path, (line_of(entry) + "\n").encode(), append=True)
     return path
 
