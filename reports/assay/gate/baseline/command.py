@@ -22,7 +22,7 @@ such machines are no history of the code. Keep it in git, so that who accepts a 
 """
 
 EPILOG = """\
-exit codes: 0 as asked; 2 usage or unreadable input; 5 not written
+exit codes: 0 as asked; 2 usage or unreadable input; 5 not written; 70 a defect of assay itself: please report it
 
 examples:
   assay baseline record out/run --history history       after each nightly run: a line more, and nothing else
