@@ -59,7 +59,8 @@ def add_rules(p: argparse.ArgumentParser, d: Rules) -> None:
         metavar="PERCENT",
         type=percentage,
         default=d.latency_threshold,
-        help="the same for metrics named latency (default 1; never less than one cycle)",
+        help="the same for metrics named latency (default 1"
+        + ("; never less than one cycle)" if d.latency_cycles else ")"),
     )
     p.add_argument(
         "--policy", metavar="FILE", type=Path, help="thresholds by case and metric, as TOML; they go before the above"

@@ -4,7 +4,8 @@
 What held both processes of a pair back alike is a condition of the pair, and its ratio still tells their difference.
 What held back one of them would be taken for a difference of the code: the pair is dropped. But a power limit that
 one side reaches in every pair, and the other in none, is reached because of that side's own code, for the order of
-the processes is random: it is what is to be judged.
+the processes is random: it is what is to be judged. And a power limit that one side met without another clock held
+nothing back: its reason is given as soon as one poll sees it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from assay.files import Measurement
 
 POWER_CAP = "sw_power_cap"
+SAME_CLOCK = 0.01  # less than what counts as slower, and it averages out over the pairs
 
 
 @dataclass
@@ -30,6 +32,11 @@ def reasons(m: Measurement, ignored: frozenset[str]) -> frozenset[str]:
     return frozenset(m.conditions.get("throttle") or []) - ignored
 
 
+def _same_clock(ours: Measurement, theirs: Measurement) -> bool:
+    clocks = [m.conditions.get("sm_clock_mhz") for m in (ours, theirs)]
+    return all(isinstance(c, (int, float)) and c > 0 for c in clocks) and abs(clocks[1] / clocks[0] - 1) < SAME_CLOCK
+
+
 def keep(
     before: dict[int, Measurement], after: dict[int, Measurement], ignored: frozenset[str], is_shared
 ) -> Kept:
@@ -44,12 +51,13 @@ def keep(
                 own.add(reason)
                 kept.notes.append(f"only the {which} reaches the power limit")
     both: set[str] = set()
+    idle = frozenset({POWER_CAP})
     one_sided: set[str] = set()
     for k in common:
         ours, theirs = (reasons(side[k], ignored) for side in (before, after))
         if is_shared(before[k]) or is_shared(after[k]):
             kept.shared += 1
-        elif uneven := (ours ^ theirs) - own:
+        elif uneven := (ours ^ theirs) - own - (idle if _same_clock(before[k], after[k]) else frozenset()):
             one_sided |= uneven
         else:
             both |= ours & theirs

@@ -133,6 +133,24 @@ def test_throttling_of_one_side_drops_the_pair_and_says_so():
     assert not one.of(Verdict.SLOWER)
 
 
+def test_a_power_limit_that_moved_no_clock_held_nothing_back():
+    def disturb(m, started):
+        if started % 3 == 0:
+            m.conditions["throttle"] = ["sw_power_cap"]
+            m.conditions["sm_clock_mhz"] *= factor
+
+    for factor, dropped in ((0.999, False), (0.95, True)):
+        quiet = {"drift_sd": 0.0}
+        result = campaign(0.0, candidate={"disturb": disturb}, **quiet)
+        assert all((c.dropped > 0) == dropped for c in result.comparisons)
+
+
+def test_a_latency_has_no_cycle_to_spare_where_its_noise_is_known():
+    from assay.gate.ab.command import PAIRED
+
+    assert PAIRED["latency_cycles"] == 0 and Rules().latency_cycles == 1
+
+
 def test_throttling_of_one_side_in_most_pairs_is_unfit():
     def disturb(m, started):
         if started % 4 in (0, 3):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay.files import RunFileError
 from assay.gate.ab.campaign import Plan
-from assay.gate.ab.command import FEWEST, THRESHOLD, report_progress
+from assay.gate.ab.command import FEWEST, PAIRED, THRESHOLD, report_progress
 from assay.gate.ab.side import CannotMeasure, words_of
 from assay.gate.outcome import add_rules, rules_of
 from assay.gate.result import Rules, Verdict
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--time-cap", default="0.05", metavar="SECONDS", help="of sampling a case in a process (default 0.05)")
     p.add_argument("--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json and self_test.md")
     p.add_argument("--from", dest="source", type=Path, metavar="FOLDER", help="measure nothing: judge what is kept there")
-    add_rules(p, Rules(threshold=THRESHOLD))
+    add_rules(p, Rules(threshold=THRESHOLD, **PAIRED))
     return p
 
 
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str]) -> int:
         if unknown:
             raise RunFileError(f"--group {min(unknown)}: no such group; there are {', '.join(g.name for g in groups)}")
         groups = [g for g in groups if g.name in options.group]
-    rules = trial.rules_for(rules_of(options))
+    rules = trial.rules_for(rules_of(options, **PAIRED))
     begin = time.monotonic()
     try:
         campaigns = record.load(options.source) if options.source else _measure(options, groups, rules)
