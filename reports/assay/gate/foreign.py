@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import files
-from assay.files import Measurement, Metric, Run, RunFileError
+from assay.files import Measurement, Metric, Run, RunFileError, schema_check
 from assay.files.json_text import load as load_json
 from assay.statistics import median_interval
 
@@ -33,11 +33,13 @@ def load(path: str | Path) -> Run:
 
 def of_document(document: dict[str, Any], path: Path) -> Run:
     """The run of a document that has `benchmarks`."""
+    read, schema = (_nvbench, "nvbench") if "devices" in document else (_google_benchmark, "google-benchmark")
+    for where, _, error in schema_check.problems(document, f"{schema}.schema.json"):
+        raise RunFileError(f"{path}: {where}: {schema_check.said(error)}; {HOW}")
     try:
-        run = _nvbench(document) if "devices" in document else _google_benchmark(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        said = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise RunFileError(f"{path}: benchmarks: not as Google Benchmark or nvbench writes them: {said}; {HOW}") from None
+        run = read(document)
+    except ValueError as error:  # a number as text that is none
+        raise RunFileError(f"{path}: benchmarks: {error}; {HOW}") from None
     run.path = path
     return run
 
@@ -81,27 +83,31 @@ def _google_benchmark(document: dict[str, Any]) -> Run:
     return Run(environment, found)
 
 
-def _number(values: list[dict[str, Any]]) -> float:
-    """nvbench writes 64-bit numbers as text."""
-    return float(next(v["value"] for v in values if v["name"] == "value"))
+def _number(values: list[dict[str, Any]] | None) -> float:
+    """nvbench writes 64-bit numbers as text. Raises ValueError for what is no finite number."""
+    found = next((v["value"] for v in values or [] if v["name"] == "value"), None)
+    number = float(found) if isinstance(found, (str, int, float)) else math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{found!r:.60} is no number")
+    return number
 
 
 def _nvbench(document: dict[str, Any]) -> Run:
-    devices = {d["id"]: d for d in document["devices"]}
+    devices = {d["id"]: d for d in document["devices"] or []}
     found: list[Measurement] = []
     used: set[int] = set()
     for benchmark in document["benchmarks"]:
         for state in benchmark.get("states") or []:
             axes = [f"{a['name']}={a['value']}" for a in state.get("axis_values") or []]
             name = "/".join([benchmark["name"], *axes])
-            used.add(state["device"])
+            used.add(state.get("device") or 0)
             if len(devices) > 1:
-                name += f"/Device={state['device']}"
+                name += f"/Device={state.get('device')}"
             if state.get("is_skipped"):
                 reason = state.get("skip_reason") or "skipped by the program"
                 found.append(Measurement(name, "kernel", status="skipped", reason=reason))
                 continue
-            summaries = {s["tag"]: s["data"] for s in state.get("summaries") or [] if "tag" in s}
+            summaries = {s["tag"]: s.get("data") for s in state.get("summaries") or [] if "tag" in s}
             tag = next((tag for tag in NVBENCH_TIMES if tag in summaries), None)
             if tag is None:
                 found.append(Measurement(name, "kernel", status="failed", reason="nvbench gave no time"))

@@ -95,7 +95,7 @@ def test_nvbench(tmp_path):
         {"benchmarks": [{}]},
         {"benchmarks": [{"name": "a", "real_time": "x"}]},
         {"benchmarks": [{"name": 3, "real_time": None}]},
-        {"benchmarks": [{"name": "a", "states": [{}]}], "devices": [{"id": 0, "name": "x"}]},
+        {"benchmarks": [{"name": "a", "states": [{"axis_values": [1]}]}], "devices": [{"id": 0, "name": "x"}]},
         {"benchmarks": [1], "devices": []},
         {"benchmarks": [], "devices": [{}]},
         {"benchmarks": [], "devices": 3},

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from assay import files
-from assay.files import Measurement, Metric, Run, RunFileError, json_text
+from assay.files import Measurement, Metric, Run, RunFileError, json_text, schema_check
 from assay.plain_text import printable
 from assay.program import write_file
 
 SCHEMA = "assay.history/1"
+SCHEMA_FILE = "assay.history-1.schema.json"
 HOW = "give a file that `assay baseline record` wrote"
 
 
@@ -104,24 +105,13 @@ def line_of(entry: Entry) -> str:
     return json.dumps({**document, **entry.extra}, separators=(",", ":"), allow_nan=False)
 
 
-def _entry(document: Any, where: str) -> Entry:
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise RunFileError(f"{where}: schema: not {SCHEMA!r}; {HOW}")
-    try:
-        cases = {
-            name: Figure(f["metric"], f["unit"], f["better"], [float(v) for v in f["values"]], f.get("clock_domain", ""), f["kind"])
-            for name, f in document["cases"].items()
-        }
-        if not all(figure.values for figure in cases.values()):
-            raise ValueError("a case has no value")
-        known = {k: document[k] for k in ("time", "commit", "environment", "accepted", "reason")}
-        if not isinstance(known["environment"], dict) or not isinstance(known["accepted"], bool):
-            raise ValueError("environment is no object, or accepted neither true nor false")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        said = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise RunFileError(f"{where}: {said}; {HOW}") from None
+def _entry(document: dict[str, Any]) -> Entry:
+    """The entry of a document that its schema allows."""
+    known = Entry.__dataclass_fields__.keys() - {"cases", "extra", "schema"}
+    wanted = Figure.__dataclass_fields__.keys()
+    cases = {name: Figure(**{k: f[k] for k in wanted & f.keys()}) for name, f in document["cases"].items()}
     extra = {k: v for k, v in document.items() if k not in Entry.__dataclass_fields__}
-    return Entry(**known, cases=cases, extra=extra)
+    return Entry(**{k: document[k] for k in known}, cases=cases, extra=extra)
 
 
 def load(path: Path) -> list[Entry]:
@@ -132,15 +122,17 @@ def load(path: Path) -> list[Entry]:
             where = f"{path}: line {number}"
             document = json_text.parse(line, path, HOW, number)
             json_text.check(document, where)
-            entries.append(_entry(document, where))
+            for field_, _, error in schema_check.problems(document, SCHEMA_FILE):
+                raise RunFileError(f"{where}: {field_}: {schema_check.said(error)}; {HOW}")
+            entries.append(_entry(document))
     if not entries:
-        raise RunFileError(f"{path}: holds no run; {HOW}")
+        raise RunFileError(f"{path}: line 1: holds no run; {HOW}")
     return entries
 
 
 def is_one(path: Path) -> bool:
-    """Whether a file of JSON lines is a history, and not a journal."""
-    return f'"{SCHEMA}"' in json_text.read_text(path, HOW).split("\n", 1)[0]
+    """Whether a file of JSON lines is a history, and not a journal, whose first line has the schema of a run."""
+    return f'"{SCHEMA}"' in json_text.read_text(path, HOW)
 
 
 def append(folder: Path, entry: Entry, machine: str | None = None) -> Path:

@@ -37,8 +37,8 @@ class Group:
 
 GPU_GROUPS = (
     Group("GEMM, sustained", r"^kernels/gemm/bf16/m4096n4096k4096/nt/sustained$"),
-    Group("GEMM", r"^kernels/gemm/bf16/m(2048n2048k2048|4096n4096k4096|1000n5000k3000|512n8192k8192)/nt$"),
-    Group("copy", r"^memory/hbm/(copy|read|write|triad)$|^memory/l2/read$|^tma/(bulk|tensor_2d)/bandwidth$"),
+    Group("GEMM", r"^kernels/gemm/bf16/(m2048n2048k2048|m4096n4096k4096)/nt$"),
+    Group("copy", r"^memory/hbm/copy$|^link/memset$|^memory/l2/read$"),
     Group(
         "latency",
         r"^memory/(shared|l1|l2_near|l2_far|dram)/latency$|^sync/syncthreads/(64|256|1024)$|"
