@@ -82,7 +82,11 @@ def parser() -> argparse.ArgumentParser:
         PROGRAM, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     d = Rules()
-    p.add_argument("base", metavar="BASE", help="what was: run.json, journal.jsonl, a folder with one, JSON of Google Benchmark or nvbench, or a history")
+    p.add_argument(
+        "base",
+        metavar="BASE",
+        help="what was: run.json, journal.jsonl, a folder with one, JSON of Google Benchmark or nvbench, or a history",
+    )
     p.add_argument("candidate", metavar="CANDIDATE", help="the same of what is")
     p.add_argument("--filter", metavar="REGEX", type=expression, help="only cases whose name matches")
     p.add_argument(

@@ -32,6 +32,7 @@ from assay.statistics import (
     welch_log_ratio,
 )
 
+
 def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
     """Verdicts on every case of `base`. Raises IncomparableRuns, and RunFileError for what cannot be true."""
     warnings = check_machines(base, candidate, rules.allow_other_gpu)

@@ -16,7 +16,12 @@ from assay.files.json_text import load as load_json
 from assay.statistics import median_interval
 
 HOW = "give a run of `assay run`, or the JSON that Google Benchmark or nvbench wrote"
-NVBENCH_TIMES = ("nv/cold/time/gpu/median", "nv/cold/time/gpu/mean", "nv/cold/time/cpu/mean", "nv/cpu_only/time/cpu/mean")
+NVBENCH_TIMES = (
+    "nv/cold/time/gpu/median",
+    "nv/cold/time/gpu/mean",
+    "nv/cold/time/cpu/mean",
+    "nv/cpu_only/time/cpu/mean",
+)
 NVBENCH_CLOCK = "nv/cold/sm_clock_rate/mean"  # Hz
 
 
@@ -49,8 +54,12 @@ def summarized(name: str, samples: list[float], unit: str, better: str = "lower"
     value, low, high = median_interval(samples)
     ci95 = None if math.isinf(low) else (low, high)
     return Measurement(
-        name, "kernel", primary=metric, metrics={metric: Metric(unit, value, ci95, better)},
-        samples={metric: list(samples)}, **fields,
+        name,
+        "kernel",
+        primary=metric,
+        metrics={metric: Metric(unit, value, ci95, better)},
+        samples={metric: list(samples)},
+        **fields,
     )
 
 

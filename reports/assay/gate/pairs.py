@@ -37,9 +37,7 @@ def _same_clock(ours: Measurement, theirs: Measurement) -> bool:
     return all(isinstance(c, (int, float)) and c > 0 for c in clocks) and abs(clocks[1] / clocks[0] - 1) < SAME_CLOCK
 
 
-def keep(
-    before: dict[int, Measurement], after: dict[int, Measurement], ignored: frozenset[str], is_shared
-) -> Kept:
+def keep(before: dict[int, Measurement], after: dict[int, Measurement], ignored: frozenset[str], is_shared) -> Kept:
     """Pairs that both sides have and that may be compared; `ignored` reasons do not touch what is measured."""
     common = sorted(before.keys() & after.keys())
     kept = Kept([])

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A policy: what counts as slower, by case and metric, in a TOML file that a project keeps beside its code.
 
-    [default]
-    threshold_percent = 2          # the smallest slowdown that counts
+[default]
+threshold_percent = 2          # the smallest slowdown that counts
 
-    [[rule]]                       # the last rule that matches a case and a metric holds
-    case = "kernels/gemm/*"        # globs: * ? [abc], over the whole name
-    metric = "*"
-    threshold_percent = 1.5
+[[rule]]                       # the last rule that matches a case and a metric holds
+case = "kernels/gemm/*"        # globs: * ? [abc], over the whole name
+metric = "*"
+threshold_percent = 1.5
 
-    [[rule]]
-    case = "host/*"
-    gated = false                  # listed, and never red
+[[rule]]
+case = "host/*"
+gated = false                  # listed, and never red
 """
 
 from __future__ import annotations

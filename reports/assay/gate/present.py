@@ -52,7 +52,17 @@ def detectable(c: Comparison) -> str:
 
 def _row(c: Comparison) -> list[str]:
     name, metric, note = (one_line(said, CUT) for said in (c.name, c.metric, remark(c)))
-    return [c.verdict.value, name, metric, _number(c.base), _number(c.candidate), change(c), interval(c), detectable(c), note]
+    return [
+        c.verdict.value,
+        name,
+        metric,
+        _number(c.base),
+        _number(c.candidate),
+        change(c),
+        interval(c),
+        detectable(c),
+        note,
+    ]
 
 
 HEADER = ["verdict", "case", "metric", "base", "candidate", "slower by", "95% interval", "detectable", "note"]

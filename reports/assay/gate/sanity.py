@@ -38,7 +38,11 @@ def _of_builds(base: Run, candidate: Run) -> list[str]:
         for key, words in (("build_type", "build type"), ("compiler", "compiler"), ("nvcc", "nvcc"))
         if builds[0].get(key) and builds[1].get(key) and builds[0][key] != builds[1][key]
     ]
-    said += [f"the {which} is a debug build" for which, b in zip(("base", "candidate"), builds) if b.get("build_type") == "debug"]
+    said += [
+        f"the {which} is a debug build"
+        for which, b in zip(("base", "candidate"), builds)
+        if b.get("build_type") == "debug"
+    ]
     said += [
         f"the {which} was built from a dirty tree: its commit does not say what it is"
         for which, b in zip(("base", "candidate"), builds)

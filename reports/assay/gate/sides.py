@@ -59,7 +59,9 @@ def _check_one_gpu(ours: dict, theirs: dict, allow_other: bool) -> list[str]:
     if lacking:
         return [f"whether both are of one GPU is not known: no environment.gpu.id in the {' and the '.join(lacking)}"]
     if ours["id"] != theirs["id"] and allow_other:
-        return ["base and candidate are of two GPUs of one name; every interval is widened by what two such may differ by"]
+        return [
+            "base and candidate are of two GPUs of one name; every interval is widened by what two such may differ by"
+        ]
     if ours["id"] != theirs["id"]:
         raise IncomparableRuns(
             f"environment.gpu.id differs: {ours['id']} in the base, {theirs['id']} in the candidate: two GPUs of one "

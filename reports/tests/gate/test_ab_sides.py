@@ -38,7 +38,9 @@ print(f"scan takes {{5 * (1 + 0.001 * (n % 3)):.6f}} ms")
 METRIC = ["--metric", r"(?P<case>\w+) takes (?P<value>[0-9.]+) ms", "--unit", "ms"]
 
 
-@pytest.mark.parametrize("after, code, words", [(10, 0, "nothing is slower"), (10.5, 1, "slower: sort by +5."), (9, 0, "1 faster")])
+@pytest.mark.parametrize(
+    "after, code, words", [(10, 0, "nothing is slower"), (10.5, 1, "slower: sort by +5."), (9, 0, "1 faster")]
+)
 def test_two_commands(tmp_path, capsys, after, code, words):
     base, candidate = timer(tmp_path / "a.py", 10), timer(tmp_path / "b.py", after)
     assert main(["--base", base, "--candidate", candidate, *METRIC, *QUICK]) == code

@@ -41,7 +41,10 @@ def test_every_block_is_abba_or_baab():
 def test_a_slow_drift_cancels_in_every_block():
     # Of a drift that is linear in time, both sides of a block have the same mean.
     for order in (turns(3, 2, seed) for seed in range(10)):
-        at = {side: sum(3 * r + place for r, o in enumerate(order) for place, s in enumerate(o) if s == side) for side in range(3)}
+        at = {
+            side: sum(3 * r + place for r, o in enumerate(order) for place, s in enumerate(o) if s == side)
+            for side in range(3)
+        }
         assert len(set(at.values())) == 1
 
 

@@ -80,7 +80,10 @@ def test_only_accept_moves_the_baseline_and_says_why(recorded, tmp_path, capsys)
     "arguments, words",
     [
         (["accept", "FILE", "--reason", " "], "--reason is empty"),
-        (["accept", "FILE", "--commit", "zz", "--reason", "x"], "no run of commit 'zz' is in it; the newest are c11, c10"),
+        (
+            ["accept", "FILE", "--commit", "zz", "--reason", "x"],
+            "no run of commit 'zz' is in it; the newest are c11, c10",
+        ),
         (["accept", "/nonexistent", "--reason", "x"], "no such file"),
         (["page", "/nonexistent"], "no such file"),
         (["record", "/nonexistent"], "no such file"),

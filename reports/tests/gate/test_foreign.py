@@ -12,7 +12,14 @@ from assay.gate import foreign, main
 
 def google(path, times, **entry):
     entries = [
-        {"name": "BM_Copy/8", "run_name": "BM_Copy/8", "run_type": "iteration", "real_time": t, "time_unit": "ns", **entry}
+        {
+            "name": "BM_Copy/8",
+            "run_name": "BM_Copy/8",
+            "run_type": "iteration",
+            "real_time": t,
+            "time_unit": "ns",
+            **entry,
+        }
         for t in times
     ]
     context = {"num_cpus": 4, "mhz_per_cpu": 2000, "library_build_type": "release"}
@@ -68,7 +75,10 @@ NVBENCH = {
                     "axis_values": [{"name": "N", "type": "int64", "value": "8"}],
                     "is_skipped": False,
                     "summaries": [
-                        {"tag": "nv/cold/time/gpu/mean", "data": [{"name": "value", "type": "float64", "value": "2e-6"}]}
+                        {
+                            "tag": "nv/cold/time/gpu/mean",
+                            "data": [{"name": "value", "type": "float64", "value": "2e-6"}],
+                        }
                     ],
                 },
                 {"device": 0, "axis_values": None, "is_skipped": True, "skip_reason": "too large", "summaries": None},

@@ -27,7 +27,9 @@ def test_a_summary_is_under_a_mebibyte_and_says_what_it_leaves_out(loud, quiet):
     text = present.markdown(result, present.summary(result, "slower"))
     assert len(text.encode()) < 2**20
     shown = text.count("| slower |") + text.count("| equivalent |")
-    left_out = sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("and ") and line.endswith(" more"))
+    left_out = sum(
+        int(line.split()[1]) for line in text.splitlines() if line.startswith("and ") and line.endswith(" more")
+    )
     assert shown + left_out == loud + quiet
     assert text.count("<details>") == text.count("</details>") == (quiet > 0)
     if loud:

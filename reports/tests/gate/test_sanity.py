@@ -30,12 +30,24 @@ def with_conditions(**conditions):
 @pytest.mark.parametrize(
     "base, candidate, words",
     [
-        (with_conditions(sample_count=40), with_conditions(sample_count=15), "fewer samples in the candidate: memory/hbm/copy"),
+        (
+            with_conditions(sample_count=40),
+            with_conditions(sample_count=15),
+            "fewer samples in the candidate: memory/hbm/copy",
+        ),
         (with_conditions(sample_count=40), with_conditions(sample_count=15, stop="converged"), None),
         (with_conditions(seed=1), with_conditions(seed=2), "another seed, so other inputs: memory/hbm/copy"),
-        (measurement(params={"n": 1}), measurement(params={"n": 2}), "other inputs (parameters differ): memory/hbm/copy"),
+        (
+            measurement(params={"n": 1}),
+            measurement(params={"n": 2}),
+            "other inputs (parameters differ): memory/hbm/copy",
+        ),
         (measurement(params={"variant": "a"}), measurement(params={"variant": "b"}), None),
-        (with_conditions(sm_clock_mhz=1980), with_conditions(sm_clock_mhz=1700), "SM clocks that differ by more than 5%"),
+        (
+            with_conditions(sm_clock_mhz=1980),
+            with_conditions(sm_clock_mhz=1700),
+            "SM clocks that differ by more than 5%",
+        ),
         (with_conditions(sm_clock_mhz=1980), with_conditions(sm_clock_mhz=1950), None),
     ],
 )
@@ -47,7 +59,11 @@ def test_cases_that_differ_are_named(base, candidate, words):
 @pytest.mark.parametrize(
     "ours, theirs, words",
     [
-        ({"build_type": "release"}, {"build_type": "debug"}, "build type differs: release in the base, debug in the candidate"),
+        (
+            {"build_type": "release"},
+            {"build_type": "debug"},
+            "build type differs: release in the base, debug in the candidate",
+        ),
         ({}, {"dirty": True}, "the candidate was built from a dirty tree"),
         ({"compiler": "GNU 12"}, {"compiler": "GNU 13"}, "compiler differs"),
     ],
@@ -58,7 +74,9 @@ def test_builds_that_differ_are_named(ours, theirs, words):
 
 def test_options_that_differ_are_named():
     options = [{"extra": {"run": {"options": {"time_cap_s": cap}}}} for cap in (2, 0.25)]
-    assert warnings(measurement(), measurement(), *options) == ["--time-cap differs: 2 in the base, 0.25 in the candidate"]
+    assert warnings(measurement(), measurement(), *options) == [
+        "--time-cap differs: 2 in the base, 0.25 in the candidate"
+    ]
 
 
 def test_many_names_are_cut():

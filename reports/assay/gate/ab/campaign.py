@@ -54,7 +54,9 @@ def take_turns(
             progress(f"round {round_ + 1} of {plan.rounds}: {sides[index].label}")
             run = sides[index].process(plan.seed + round_, names)
             if not run.measurements:
-                raise RunFileError(f"the {sides[index].label} measured no case that was asked for; see its list of cases")
+                raise RunFileError(
+                    f"the {sides[index].label} measured no case that was asked for; see its list of cases"
+                )
             check_machines(processes[0][0] if processes[0] else run, run)
             processes[index].append(run)
     return [foreign.joined(runs) for runs in processes]

@@ -88,7 +88,9 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--base", required=True, metavar="SIDE", help="what was: folder, program or command line")
     p.add_argument("--candidate", required=True, metavar="SIDE", help="what is")
-    p.add_argument("filter", nargs="?", default="", metavar="FILTER", type=expression, help="cases, by regular expression")
+    p.add_argument(
+        "filter", nargs="?", default="", metavar="FILTER", type=expression, help="cases, by regular expression"
+    )
     p.add_argument("--format", choices=[k.value for k in Kind if k is not Kind.COMMAND], help="what both sides speak")
     p.add_argument(
         "--metric",
@@ -98,12 +100,18 @@ def parser() -> argparse.ArgumentParser:
         "(?P<case>...) names several; of more numbers of one name the median counts",
     )
     p.add_argument("--unit", default="", help="of what --metric finds")
-    p.add_argument("--better", choices=("lower", "higher"), default="lower", help="which numbers are better (default lower)")
+    p.add_argument(
+        "--better", choices=("lower", "higher"), default="lower", help="which numbers are better (default lower)"
+    )
     p.add_argument("--pairs", type=_count, default=8, help="processes of each side (default 8, at least 6)")
     p.add_argument("--warm-up", type=_count, default=1, help="processes of each side before them (default 1)")
-    p.add_argument("--seed", type=_count, default=1, help="for the order of processes, of cases, and for data (default 1)")
+    p.add_argument(
+        "--seed", type=_count, default=1, help="for the order of processes, of cases, and for data (default 1)"
+    )
     p.add_argument("--suite", default="full", help="of assay: full (default), quick or host")
-    p.add_argument("--option", action="append", default=[], metavar="WORD", help="for both programs, as it is; repeatable")
+    p.add_argument(
+        "--option", action="append", default=[], metavar="WORD", help="for both programs, as it is; repeatable"
+    )
     p.add_argument("--timeout", type=_positive, default=600.0, metavar="SECONDS", help="for one process (default 600)")
     p.add_argument("--no-confirm", action="store_true", help="call slower what is so in the first processes alone")
     p.add_argument("--out", metavar="FOLDER", type=Path, help="keep base.json and candidate.json of assay's own sides")

@@ -195,7 +195,9 @@ class Side:
                 raise RunFileError(f"the {self.label}: {said}") from None
         if not samples:
             end = one_line(output.strip()[-200:], CUT) or "nothing"
-            raise RunFileError(f"the {self.label}: --metric matches nothing in what it printed, which ends: {end}; {HOW}")
+            raise RunFileError(
+                f"the {self.label}: --metric matches nothing in what it printed, which ends: {end}; {HOW}"
+            )
         found = [
             foreign.summarized(n, v, printed.unit, printed.better, "printed", conditions={"clock_domain": "wall"})
             for n, v in samples.items()

@@ -14,7 +14,14 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import Any
 
-FIELDS = ("utilization.gpu", "clocks.sm", "clocks.mem", "power.draw", "temperature.gpu", "clocks_throttle_reasons.active")
+FIELDS = (
+    "utilization.gpu",
+    "clocks.sm",
+    "clocks.mem",
+    "power.draw",
+    "temperature.gpu",
+    "clocks_throttle_reasons.active",
+)
 PERIOD_MS = 100
 BUSY = 50  # percent of the time
 # Bits of nvidia-smi's mask that hold the clock down, by the names that result files have.
@@ -73,7 +80,9 @@ class Watch:
             self._output = tempfile.TemporaryFile("w+")
             self._process = subprocess.Popen(
                 [self.program, "-i", self.gpu, *query, "-lms", str(PERIOD_MS)],
-                stdout=self._output, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL,
             )
         return self
 

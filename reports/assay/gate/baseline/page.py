@@ -70,7 +70,10 @@ def _picture(line: Line, accepted: Entry | None) -> str:
     def y(value: float) -> float:
         return TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low)
 
-    parts = [f'<text x="{LEFT - 6}" y="{y(v) + 4:.1f}" text-anchor="end">{v:.5g}</text>' for v in (low + margin, high - margin)]
+    parts = [
+        f'<text x="{LEFT - 6}" y="{y(v) + 4:.1f}" text-anchor="end">{v:.5g}</text>'
+        for v in (low + margin, high - margin)
+    ]
     bounds = [0, *(c.index for c in line.changes), count]
     for a, b in zip(bounds, bounds[1:]):
         level = y(float(np.median([i.value for i in line.intervals[a:b]])))
@@ -88,7 +91,9 @@ def _picture(line: Line, accepted: Entry | None) -> str:
     for k in sorted({0, count - 1}):
         anchor = "start" if k == 0 else "end"
         at = LEFT if k == 0 else WIDTH - RIGHT
-        parts.append(f'<text x="{at}" y="{HEIGHT - 6}" text-anchor="{anchor}">{html.escape(line.entries[k].commit[:12])}</text>')
+        parts.append(
+            f'<text x="{at}" y="{HEIGHT - 6}" text-anchor="{anchor}">{html.escape(line.entries[k].commit[:12])}</text>'
+        )
     label = html.escape(f"{line.name} along {count} runs")
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
@@ -114,7 +119,9 @@ def page(entries: Sequence[Entry], title: str) -> str:
         f"<h2>{html.escape(line.name)}, {html.escape(line.unit)}, {line.better} is better</h2>{_picture(line, accepted)}"
         for line in drawn
     )
-    legend = "A dot is the median of a run's processes, a bar its 95% interval, a grey line a level, a ring the baseline."
+    legend = (
+        "A dot is the median of a run's processes, a bar its 95% interval, a grey line a level, a ring the baseline."
+    )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style><h1>{html.escape(title)}</h1>"

@@ -55,18 +55,27 @@ _levels.__name__ = "list of percentages, such as 1,2,5"
 
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
-        f"{PROGRAM} {OPTION}", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        f"{PROGRAM} {OPTION}",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("--program", default="assay", metavar="SIDE", help="folder or program (default: assay on the PATH)")
-    p.add_argument("--host", action="store_true", help="cases of the CPU: needs no GPU, and tells of this machine's CPU")
+    p.add_argument(
+        "--host", action="store_true", help="cases of the CPU: needs no GPU, and tells of this machine's CPU"
+    )
     p.add_argument("--group", action="append", metavar="NAME", help="only these groups of cases; repeatable")
     p.add_argument("--levels", type=_levels, default=trial.LEVELS, help="percent of work planted (default 1,2,3,5)")
     p.add_argument("--aa", type=int, default=2, metavar="N", help="campaigns with nothing planted (default 2)")
     p.add_argument("--pairs", type=int, default=8, help="processes of each side in a campaign (default 8)")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--time-cap", default="0.05", metavar="SECONDS", help="of sampling a case in a process (default 0.05)")
+    p.add_argument(
+        "--time-cap", default="0.05", metavar="SECONDS", help="of sampling a case in a process (default 0.05)"
+    )
     p.add_argument("--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json and self_test.md")
-    p.add_argument("--from", dest="source", type=Path, metavar="FOLDER", help="measure nothing: judge what is kept there")
+    p.add_argument(
+        "--from", dest="source", type=Path, metavar="FOLDER", help="measure nothing: judge what is kept there"
+    )
     add_rules(p, Rules(threshold=THRESHOLD, **PAIRED))
     return p
 

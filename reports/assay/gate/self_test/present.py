@@ -67,7 +67,10 @@ def text(trials: Sequence[Trial], seconds: float | None = None) -> str:
         lines += [*_table(["case", "work", "verdict", "slower by", "95% interval", "note"], rows), ""]
     if rows := _noise(trials):
         header = ["case", f"detectable, {CHANCE:.0%}", "P(1%)", "P(2%)", "P(3%)", "P(5%)"]
-        lines += ["Smallest slowdown that a case shows, and the chance to find others, of the noise of its worst trial.", ""]
+        lines += [
+            "Smallest slowdown that a case shows, and the chance to find others, of the noise of its worst trial.",
+            "",
+        ]
         lines += [*_table(header, rows), ""]
     if seconds is not None:
         lines += [f"Measured in {seconds:.0f} s.", ""]

@@ -25,7 +25,9 @@ def _slim(run: Run) -> Run:
         sass = m.sass and {k: v for k, v in m.sass.items() if k in ("kernel", "target", "sha256", "launch", "verified")}
         names = {m.primary, "time_us", "latency_cycles"} & m.metrics.keys()
         kept = {name: metric for name, metric in m.metrics.items() if name in names or not names}
-        measurements.append(replace(m, samples={}, series=[], baselines=[], counters={}, sass=sass, metrics=kept, loops=None))
+        measurements.append(
+            replace(m, samples={}, series=[], baselines=[], counters={}, sass=sass, metrics=kept, loops=None)
+        )
     return Run(run.environment, measurements, extra=run.extra)
 
 

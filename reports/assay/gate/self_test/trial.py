@@ -67,7 +67,9 @@ class Trial:
         return self.comparison.verdict
 
 
-def sides_of(words: Sequence[str], groups: Sequence[Group], levels: Sequence[int], options: Sequence[str]) -> list[Side]:
+def sides_of(
+    words: Sequence[str], groups: Sequence[Group], levels: Sequence[int], options: Sequence[str]
+) -> list[Side]:
     """The base, with nothing planted, and a side for each level."""
     pattern = "|".join(group.pattern for group in groups)
 
