@@ -9,7 +9,7 @@ import pytest
 from test_ab_simulation import RULES
 
 from assay.gate import main
-from assay.gate.ab.campaign import Plan
+from assay.gate.ab.campaign import Plan, take_turns
 from assay.gate.result import Comparison, Verdict
 from assay.gate.self_test import figures, present, record, trial
 from assay.statistics import LogRatio, clopper_pearson
@@ -116,12 +116,35 @@ def test_a_gate_that_is_wrong_is_said_by_the_status(tmp_path, capsys):
     assert "12 of 12" in capsys.readouterr().out
 
 
+def power_runs(hungry_clock=0.9, watts=0.45):
+    limited = {"domain": "power", "throttle": ("sw_power_cap",), "cases": 1}
+    machine = machines.Machine(11)
+    sides = [
+        machines.Side("thrifty", machine, cycles=1.03, watts=watts, **limited),
+        machines.Side("hungry", machine, clock=hungry_clock, **limited),
+    ]
+    return take_turns(sides, Plan())
+
+
+def test_changes_of_cycles_against_power_are_named(tmp_path, capsys):
+    record.save_power(tmp_path / "kept" / "power", power_runs())
+    assert main(["--self-test", "--from", str(tmp_path / "kept")]) == 0
+    out = capsys.readouterr().out
+    assert "fewer cycles but more power, hence slower: " in out and "more cycles but less power, hence faster: " in out
+    # Where the power makes no difference, it is only the cycles that do, and the self-test says that it expected more.
+    record.save_power(tmp_path / "other" / "power", power_runs(1.0, 1.0))
+    assert main(["--self-test", "--from", str(tmp_path / "other")]) == 1
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
         (["--from", "/nonexistent"], "no campaign is in it"),
         (["--pairs", "3"], "fewer than 6 pairs"),
-        (["--group", "nothing", "--program", "true"], "no such group; there are GEMM, sustained, GEMM, copy"),
+        (
+            ["--group", "nothing", "--program", "true"],
+            "no such group; there are GEMM, sustained, GEMM, copy, latency, instruction, power",
+        ),
     ],
 )
 def test_usage(capsys, arguments, words):

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
@@ -126,11 +126,14 @@ class Side:
     kind: Kind
     asked: Asked
     supported: frozenset[str] = frozenset()  # options of `assay run` that both sides have
+    renamed: dict[str, str] = field(default_factory=dict)  # what a case is called when it is compared
 
     def process(self, seed: int, names: Sequence[str] | None = None) -> Run:
         """One process: everything asked for, or of that the cases of these names."""
         with tempfile.TemporaryDirectory(prefix="assay-ab-") as folder:
             run = self._watched(Path(folder), seed, names)
+        for m in run.measurements:
+            m.name = self.renamed.get(m.name, m.name)
         wanted = None if names is None else set(names)
         run.measurements = [m for m in run.measurements if self._is_wanted(m, wanted)]
         return run

@@ -10,18 +10,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.files import RunFileError
-from assay.gate.ab.campaign import Plan
+from assay.files import Run, RunFileError
+from assay.gate.ab.campaign import Plan, take_turns
 from assay.gate.ab.command import FEWEST, PAIRED, THRESHOLD, report_progress
 from assay.gate.ab.side import CannotMeasure, words_of
 from assay.gate.outcome import add_rules, rules_of
 from assay.gate.result import Rules, Verdict
-from assay.gate.self_test import figures, present, record, trial
+from assay.gate.self_test import figures, power, present, record, trial
 from assay.gate.sides import IncomparableRuns
 from assay.program import Exit, complain, say, write_file
 
 PROGRAM = "assay-gate"
 OPTION = "--self-test"
+POWER = "power"  # a group of its own: two changes that cost power and save cycles, and the other way round
 
 DESCRIPTION = """\
 How often is the gate right, on this machine? Takes turns with one program as `assay ab` does, with itself and with
@@ -33,8 +34,8 @@ planted slowdowns were found, and what each case can detect.
 """
 
 EPILOG = """\
-exit codes: 0 measured; 1 more false alarms than 2.5% can explain, or a planted slowdown called faster; 2 usage;
-4 no GPU; 5 not written
+exit codes: 0 measured; 1 more false alarms than 2.5% can explain, a planted slowdown called faster, or a change of
+power named as another; 2 usage; 4 no GPU; 5 not written
 
 examples:
   assay gate --self-test --out self-test                 A/A and planted work: minutes
@@ -80,8 +81,20 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
+def _words(options: argparse.Namespace) -> list[str]:
+    return words_of(options.program if options.program != "assay" else shutil.which("assay") or "build/assay")
+
+
+def _measure_power(options: argparse.Namespace) -> list[list[Run]]:
+    sides = power.sides(_words(options), ("--time-cap", options.time_cap))
+    found = [take_turns(sides, Plan(options.pairs, seed=options.seed), None, report_progress)]
+    if options.out:
+        record.save_power(options.out / "power", found[0])
+    return found
+
+
 def _measure(options: argparse.Namespace, groups: Sequence[trial.Group], rules: Rules) -> list[trial.Measured]:
-    words = words_of(options.program if options.program != "assay" else shutil.which("assay") or "build/assay")
+    words = _words(options)
     given = ("--time-cap", options.time_cap)
     found = []
     for number in range(options.aa + 1):
@@ -103,15 +116,21 @@ def main(arguments: Sequence[str]) -> int:
     if options.pairs < FEWEST:
         return complain(PROGRAM, f"--pairs {options.pairs}: fewer than {FEWEST} pairs can prove nothing", Exit.USAGE)
     groups = trial.HOST_GROUPS if options.host else trial.GPU_GROUPS
+    with_power = not options.host and (not options.group or POWER in options.group)
     if options.group:
-        unknown = set(options.group) - {g.name for g in groups}
+        names = [*(g.name for g in groups), *([] if options.host else [POWER])]
+        unknown = set(options.group) - set(names)
         if unknown:
-            raise RunFileError(f"--group {min(unknown)}: no such group; there are {', '.join(g.name for g in groups)}")
+            raise RunFileError(f"--group {min(unknown)}: no such group; there are {', '.join(names)}")
         groups = [g for g in groups if g.name in options.group]
     rules = trial.rules_for(rules_of(options, **PAIRED))
     begin = time.monotonic()
     try:
-        campaigns = record.load(options.source) if options.source else _measure(options, groups, rules)
+        if options.source:
+            campaigns, power_runs = record.load(options.source), record.load_power(options.source)
+        else:
+            campaigns = _measure(options, groups, rules) if groups else []
+            power_runs = _measure_power(options) if with_power else []
     except (CannotMeasure, IncomparableRuns) as error:
         return complain(PROGRAM, f"unfit to measure: {error}", Exit.UNFIT)
     finally:
@@ -121,12 +140,16 @@ def main(arguments: Sequence[str]) -> int:
     for campaign in campaigns:
         results = trial.judge(campaign.runs, campaign.again, rules)
         trials += trial.trials_of(results, campaign.levels, (*trial.GPU_GROUPS, *trial.HOST_GROUPS))
-    text = present.text(trials, seconds)
+    planted_power = [p for runs in power_runs for p in power.judge(*runs, rules)]
+    text = present.text(trials, planted_power, seconds)
     if options.out:
-        document = present.document(trials, campaigns[0].runs[0].environment, seconds)
+        environment = (campaigns[0].runs if campaigns else power_runs[0])[0].environment
+        document = present.document(trials, planted_power, environment, seconds)
         write_file(options.out / "self_test.json", (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
         write_file(options.out / "self_test.md", text.encode())
     say(text)
     alarms = figures.false_alarms(trials)
-    wrong = any(t.level > 0 and t.verdict is Verdict.FASTER for t in trials)
+    wrong = any(t.level > 0 and t.verdict is Verdict.FASTER for t in trials) or any(
+        not p.is_named and p.comparison.verdict is not Verdict.UNFIT for p in planted_power
+    )
     return Exit.FAILED if wrong or (alarms and alarms.interval.low > 0.025) else Exit.OK

@@ -9,6 +9,7 @@ from typing import Any
 from assay.gate.present import interval, percent
 from assay.gate.self_test import figures
 from assay.gate.self_test.figures import CHANCE, Share
+from assay.gate.self_test.power import Planted
 from assay.gate.self_test.trial import Trial
 
 
@@ -43,7 +44,7 @@ def _noise(trials: Sequence[Trial]) -> list[list[str]]:
     return rows
 
 
-def text(trials: Sequence[Trial], seconds: float | None = None) -> str:
+def text(trials: Sequence[Trial], planted_power: Sequence[Planted] = (), seconds: float | None = None) -> str:
     """All figures."""
     lines = []
     if alarms := figures.false_alarms(trials):
@@ -56,6 +57,11 @@ def text(trials: Sequence[Trial], seconds: float | None = None) -> str:
         ]
         header = ["cases", "work", "found slower (95% interval)", "measured, median", "called faster", "unfit"]
         lines += ["Planted work, and what was found.", "", *_table(header, rows), ""]
+    if planted_power:
+        rows = [[p.change, p.comparison.verdict.value, percent(p.comparison.ratio.value) if p.comparison.ratio else "-",
+                 p.comparison.cause or p.comparison.note] for p in planted_power]  # fmt: skip
+        lines += ["Cycles against power, at the power limit.", ""]
+        lines += [*_table(["planted", "verdict", "slower by", "cause"], rows), ""]
     odd = [t for t in trials if _is_odd(t)]
     if odd:
         rows = [
@@ -83,7 +89,9 @@ def _is_odd(trial: Trial) -> bool:
     return trial.level >= 2 and trial.verdict.value != "slower"
 
 
-def document(trials: Sequence[Trial], environment: dict[str, Any], seconds: float | None) -> dict[str, Any]:
+def document(
+    trials: Sequence[Trial], planted_power: Sequence[Planted], environment: dict[str, Any], seconds: float | None
+) -> dict[str, Any]:
     """The record, schema `assay.self-test/1`."""
     alarms = figures.false_alarms(trials)
     return {
@@ -101,6 +109,16 @@ def document(trials: Sequence[Trial], environment: dict[str, Any], seconds: floa
                 "median_slowdown": l.median,
             }
             for l in figures.by_level([t for t in trials if t.level])
+        ],
+        "power": [
+            {
+                "planted": p.change,
+                "named": p.is_named,
+                "verdict": p.comparison.verdict.value,
+                "ratio": p.comparison.ratio and p.comparison.ratio.value,
+                "cause": p.comparison.cause,
+            }
+            for p in planted_power
         ],
         "trials": [
             {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,12 +32,31 @@ def _slim(run: Run) -> Run:
     return Run(run.environment, measurements, extra=run.extra)
 
 
-def save(folder: Path, measured: Measured) -> None:
-    """Raises NotWritten."""
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
+
+
+POWER = ("thrifty.json", "hungry.json")
+
+
+def save_power(folder: Path, runs: Sequence[Run]) -> None:
+    """What `power.sides` measured. Raises NotWritten."""
+    _make(folder)
+    for name, run in zip(POWER, runs):
+        files.save(_slim(run), folder / name)
+
+
+def load_power(folder: Path) -> list[list[Run]]:
+    """Every campaign of two such sides in a folder. Raises RunFileError."""
+    return [[files.load(path.with_name(name)) for name in POWER] for path in sorted(folder.glob(f"*/{POWER[0]}"))]
+
+
+def save(folder: Path, measured: Measured) -> None:
+    """Raises NotWritten."""
+    _make(folder)
     for prefix, runs in (("", measured.runs), (AGAIN, measured.again or [])):
         for level, run in zip([None, *measured.levels], runs):
             files.save(_slim(run), folder / (prefix + _name(level)))
@@ -45,7 +65,7 @@ def save(folder: Path, measured: Measured) -> None:
 def load(folder: Path) -> list[Measured]:
     """Every campaign of a folder, in order of name. Raises RunFileError."""
     bases = sorted(folder.glob(f"*/{_name(None)}"))
-    if not bases:
+    if not bases and not any(folder.glob(f"*/{POWER[0]}")):
         raise RunFileError(f"{folder}: no campaign is in it; {HOW}")
     found = []
     for base in bases:
