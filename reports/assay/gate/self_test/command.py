@@ -77,6 +77,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--from", dest="source", type=Path, metavar="FOLDER", help="measure nothing: judge what is kept there"
     )
+    p.add_argument(
+        "--fewest-pairs",
+        type=int,
+        default=FEWEST,
+        metavar="N",
+        help=f"with --from: judge campaigns that were cut short, of N pairs and more (default {FEWEST}, as assay ab)",
+    )
     add_rules(p, Rules(threshold=THRESHOLD, **PAIRED))
     return p
 
@@ -123,7 +130,7 @@ def main(arguments: Sequence[str]) -> int:
         if unknown:
             raise RunFileError(f"--group {min(unknown)}: no such group; there are {', '.join(names)}")
         groups = [g for g in groups if g.name in options.group]
-    rules = trial.rules_for(rules_of(options, **PAIRED))
+    rules = trial.rules_for(rules_of(options, **PAIRED, fewest_pairs=options.fewest_pairs))
     begin = time.monotonic()
     try:
         if options.source:
