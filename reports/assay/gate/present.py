@@ -151,7 +151,7 @@ def document(result: Result, rules: Rules, outcome: str, code: int, **facts: Any
     cases = []
     intervals = ("ratio", "cycles", "joules", "watts", "clock")
     for c in result.comparisons:
-        case = {k: finite(v) for k, v in vars(c).items() if k != "log_ratio"}
+        case = {k: finite(v) for k, v in vars(c).items() if not k.endswith("log_ratio")}
         case |= {k: interval(getattr(c, k)) for k in intervals}
         case["verdict"] = c.verdict.value
         case["smallest_detectable"] = c.smallest_detectable

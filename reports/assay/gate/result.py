@@ -72,6 +72,7 @@ class Comparison:
     # Of paired comparisons where they are known: candidate over base, of one unit of work.
     cycles: Interval | None = None
     joules: Interval | None = None
+    cycles_log_ratio: LogRatio | None = None  # where cycles had a say beside time
     watts: Interval | None = None
     clock: Interval | None = None  # the SM clock
     limited: bool = False  # the power limit held the slower side back
@@ -83,9 +84,9 @@ class Comparison:
     @property
     def smallest_detectable(self) -> float | None:
         """The slowdown (a fraction) that this measurement's interval could still have proven."""
-        if self.ratio is None or not 0 < self.ratio.low < math.inf:
-            return None
-        return (1 + self.threshold) * self.ratio.value / self.ratio.low - 1
+        heard = [self.ratio] if self.cycles_log_ratio is None else [self.ratio, self.cycles]
+        least = [i.value / i.low for i in heard if i is not None and 0 < i.low < math.inf]
+        return (1 + self.threshold) * min(least) - 1 if least else None
 
     @property
     def may_hide(self) -> float:

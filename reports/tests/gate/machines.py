@@ -47,6 +47,7 @@ class Side:
     domain: str = "dram"
     cycles: float = 1.0  # of one unit of work, relative to the other side's
     clock: float = 1.0
+    clock_sd: float = 0.0  # of the clock from process to process
     watts: float = 1.0
     throttle: tuple[str, ...] = ()
     disturb: object = None
@@ -63,13 +64,14 @@ class Side:
 
     def measure(self, name):
         rng = self.machine.rng
-        level = 100 * self.machine.level * (1 + self.slowdown) * self.cycles / self.clock
+        clock = self.clock * (1 + rng.normal(0, self.clock_sd))
+        level = 100 * self.machine.level * (1 + self.slowdown) * self.cycles / clock
         level *= 1 + rng.normal(0, self.machine.process_sd)
         value, low, high = median_interval(level * (1 + rng.normal(0, 0.004, 24)))
         conditions = {
             "clock_domain": self.domain,
             "memory_clock_mhz": 3201,
-            "sm_clock_mhz": 1500 * self.clock / self.machine.level,
+            "sm_clock_mhz": 1500 * clock / self.machine.level,
             "power_w": 690 * self.watts * (1 + rng.normal(0, 0.003)),
             "throttle": list(self.throttle),
         }

@@ -198,6 +198,37 @@ def test_a_change_under_the_power_limit_is_named_by_its_cause(candidate, verdict
     assert judge(result, RULES)[0] is {Verdict.SLOWER: Exit.SLOWER, Verdict.UNFIT: Exit.UNFIT}.get(verdict, Exit.OK)
 
 
+UNSTEADY = {**LIMITED, "clock_sd": 0.02}  # as a GPU at its limit is from process to process
+
+
+def unsteady(campaigns, candidate, **noise):
+    noise = {"process_sd": 0.0005, "drift_sd": 0.0, **noise}
+    found = [
+        campaign(0.0, seed, base=UNSTEADY, candidate={**UNSTEADY, **candidate}, **noise) for seed in range(campaigns)
+    ]
+    return [c for result in found for c in result.comparisons]
+
+
+def test_cycles_are_a_witness_where_the_clock_hides_the_time():
+    found = unsteady(5, {"cycles": 1.02})
+    assert sum(c.verdict is Verdict.SLOWER for c in found) >= 0.7 * len(found)  # by time alone: none
+    assert not any(c.verdict is Verdict.FASTER for c in found)
+    assert all(c.cause.startswith("slower per clock") for c in found if c.verdict is Verdict.SLOWER)
+
+
+def test_two_witnesses_raise_no_alarm():
+    found = unsteady(15, {})
+    assert not any(c.verdict in (Verdict.SLOWER, Verdict.FASTER) for c in found) and len(found) == 300
+
+
+def test_more_cycles_at_a_higher_clock_that_take_as_long_are_not_slower():
+    noise = {"process_sd": 0.0005, "drift_sd": 0.0}
+    steady = [
+        campaign(0.0, s, base=LIMITED, candidate={**LIMITED, "cycles": 1.03, "clock": 1.03}, **noise) for s in range(3)
+    ]
+    assert {c.verdict for result in steady for c in result.comparisons} == {Verdict.EQUIVALENT}
+
+
 def test_only_the_candidate_reaches_the_limit_and_that_is_its_own_doing():
     base = {**LIMITED, "throttle": (), "watts": 0.9}
     result = campaign(0.0, base=base, candidate={**LIMITED, "clock": 0.95}, cases=3)

@@ -2,6 +2,7 @@
 """The self-test counts right: its machinery on a simulated machine whose error rates are known."""
 
 import json
+from pathlib import Path
 
 import machines
 import numpy as np
@@ -114,6 +115,35 @@ def test_a_gate_that_is_wrong_is_said_by_the_status(tmp_path, capsys):
     record.save(record_all / "0", kept)
     assert main(["--self-test", "--from", str(record_all)]) == 1
     assert "12 of 12" in capsys.readouterr().out
+
+
+def test_the_readme_says_what_was_measured():
+    root = Path(__file__).resolve().parents[3]
+    folder = root / "results/h200/2026-11-22-gate-self-test"
+    document = json.loads((folder / "self_test.json").read_text())
+    said = (root / "README.md").read_text().split("How often is it right?")[1].split("\n## ")[0]
+    alarms = document["false_alarms"]
+    assert (
+        f"| none, {alarms['trials']} cases | {alarms['count']} (at most {alarms['ci95'][1]:.1%}, Clopper-Pearson)"
+        in said
+    )
+    for level, words in ((1, "| +1%, on the threshold, 34 cases | 0 |"), (2, "| +2%, 34 cases | 33;"),
+                         (3, "37 of 37"), (5, "34 of 34")):  # fmt: skip
+        (found,) = [p["found"] for p in document["planted"] if p["group"] == "all" and p["extra_percent"] == level]
+        assert words in said and str(found["count"]) in words and str(found["trials"]) in words
+    assert all(p["called_faster"] == 0 for p in document["planted"])
+    worst = {}
+    for t in document["trials"]:
+        worst[t["case"]] = max(worst.get(t["case"], 0), t["detectable"] or 0)
+    for case in ("sass/ffma/f32", "memory/hbm/copy", "kernels/gemm/bf16/m4096n4096k4096/nt/sustained"):
+        assert f"of {worst[case]:.2%}" in said
+    slower, faster = document["power"]
+    assert (
+        slower["named"]
+        and faster["named"]
+        and f"by {slower['ratio'] - 1:.2%}" in said
+        and "-2.8% cycles" in slower["cause"]
+    )
 
 
 def power_runs(hungry_clock=0.9, watts=0.45):

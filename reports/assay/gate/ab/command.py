@@ -44,7 +44,8 @@ how it decides:
      threshold, and the sign test does not object. Then it runs again, in fresh processes: only what is slower there as
      well is called slower.
   4. A slowdown that a power limit had a part in says which: cycles, power, or neither.
-       slower per clock                       the code needs more cycles
+       slower per clock                       the code needs more cycles; seen in cycles too, where the limit's clock
+                                              hides it in time and nothing says that the clocks differ
        same cycles but more power             the code draws more, so the limit lowers the clock
        slower clock, cause outside            neither: no verdict on the code, unfit
   5. What held back both processes of a pair is a condition; what held back one drops the pair and is said. Fewer than
