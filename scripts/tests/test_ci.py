@@ -106,6 +106,23 @@ def test_gitlab_history(project):
     assert "BM_Sort/8" in (folder / "history/h200.html").read_text()
 
 
+def test_the_commands_of_the_readme(tmp_path):
+    """Those for programs of others, word for word, where `old` is as fast as `new`."""
+    if not (BUILD / "assay").exists():
+        pytest.skip(f"{BUILD / 'assay'} is not built")
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "bench").write_text(BENCH.format(time=100))
+        (tmp_path / side / "bench").chmod(0o755)
+        (tmp_path / f"{side}.py").write_text("for i in range(9): print(f'sort takes {100 + i / 1000} us')\n")
+    section = (sources.ROOT / "README.md").read_text().split("## Gate your own kernel")[1].split("\n## ")[0]
+    commands = [line.strip() for line in section.splitlines() if line.startswith("    assay ab --base") and "old" in line]
+    assert len(commands) == 2
+    for command in commands:
+        done = run([command], tmp_path)
+        assert done.returncode == 0 and "nothing is slower (1 equivalent)" in done.stdout, done.stdout
+
+
 def test_two_python_commands(tmp_path):
     """The example that gates a kernel of torch runs as its own words say it; without a GPU it times numpy."""
     text = (sources.ROOT / "examples/gate_python/time_softmax.py").read_text()

@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--seed", type=_count, default=1, help="for the order of processes, of cases, and for data (default 1)"
     )
-    p.add_argument("--suite", default="full", help="of assay: full (default), quick or host")
+    p.add_argument("--suite", help="of assay: full, quick or host (default: full with a FILTER, else quick)")
     p.add_argument(
         "--option", action="append", default=[], metavar="WORD", help="for both programs, as it is; repeatable"
     )
@@ -144,7 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.pairs < FEWEST:
         return complain(PROGRAM, f"--pairs {options.pairs}: fewer than {FEWEST} pairs can prove nothing", Exit.USAGE)
     printed = Printed(options.metric, options.unit, options.better) if options.metric else None
-    asked = Asked(options.filter, options.suite, options.timeout, tuple(options.option), printed)
+    suite = options.suite or ("full" if options.filter else "quick")
+    asked = Asked(options.filter, suite, options.timeout, tuple(options.option), printed)
     rules = rules_of(options, **PAIRED)
     kind = Kind(options.format) if options.format else None
     both = sides({"base": options.base, "candidate": options.candidate}, kind, asked)
