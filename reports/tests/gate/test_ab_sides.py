@@ -88,6 +88,14 @@ def test_programs_of_other_benchmarks(tmp_path, capsys, speaks, text, case):
     assert found["ratio"]["value"] == pytest.approx(1.06, rel=1e-3)
 
 
+def test_of_a_program_that_speaks_a_format_metric_chooses(tmp_path, capsys):
+    base = script(tmp_path / "a.py", f"TIME = 100\n{GOOGLE}")
+    given = ["--base", base, "--candidate", base, "--format", "gbench", *QUICK, "--all"]
+    assert main([*given, "--metric", "^time$"]) == 0 and "BM_Sort/8" in capsys.readouterr().out
+    assert main([*given, "--metric", "joules"]) == Exit.USAGE
+    assert "--metric" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "options, words",
     [

@@ -96,6 +96,7 @@ def test_what_was_kept_is_judged_the_same(campaigns, tmp_path, capsys):
     document = json.loads((out / "self_test.json").read_text())
     assert document["schema"] == "assay.self-test/1" and document["false_alarms"]["trials"] == 24
     assert [p["found"]["count"] for p in document["planted"] if p["group"] == "other"][-2:] == [12, 12]
+    assert b"other: noisiest case" in (out / "power.svg").read_bytes()
     assert len(document["trials"]) == 72 and (out / "self_test.md").read_text().strip() == said.strip()
     # By a threshold of 4%, a slowdown of 3% is none.
     main(["--self-test", "--from", str(tmp_path / "kept"), "--threshold", "4"])

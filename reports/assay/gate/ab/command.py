@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assay import __version__, files
@@ -92,13 +93,18 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "filter", nargs="?", default="", metavar="FILTER", type=expression, help="cases, by regular expression"
     )
-    p.add_argument("--format", choices=[k.value for k in Kind if k is not Kind.COMMAND], help="what both sides speak")
+    p.add_argument(
+        "--format",
+        choices=[k.value for k in Kind],
+        help="what both sides speak, if it is not to be seen in their files; `command`: they print a number",
+    )
     p.add_argument(
         "--metric",
         metavar="REGEX",
         type=expression,
-        help="the sides are commands, and this finds the number that they print, in its first group or in (?P<value>...); "
-        "(?P<case>...) names several; of more numbers of one name the median counts",
+        help="of commands: finds the number that they print, in its first group or in (?P<value>...); (?P<case>...) names "
+        "several, and of more numbers of one name the median counts. Of programs that speak a format: compare every "
+        "metric whose name matches, instead of the headline of each case",
     )
     p.add_argument("--unit", default="", help="of what --metric finds")
     p.add_argument(
@@ -149,6 +155,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rules = rules_of(options, **PAIRED)
     kind = Kind(options.format) if options.format else None
     both = sides({"base": options.base, "candidate": options.candidate}, kind, asked)
+    if both[0].kind is not Kind.COMMAND:
+        rules = replace(rules, metric=options.metric)
     plan = Plan(options.pairs, options.warm_up, options.seed)
     try:
         judged = judge_sides(both, plan, rules, not options.no_confirm, report_progress)
@@ -156,6 +164,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(PROGRAM, f"unfit to judge: {error}", Exit.UNFIT)
     finally:
         report_progress("")
+    if not judged.result.comparisons:
+        return complain(PROGRAM, "no case of the base has a figure that FILTER and --metric choose", Exit.USAGE)
     if options.out and both[0].kind is Kind.ASSAY:
         _keep(options.out, base=judged.base, candidate=judged.candidate)
     facts = {"base": options.base, "candidate": options.candidate, "pairs": plan.rounds, "seed": plan.seed}

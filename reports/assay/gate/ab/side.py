@@ -246,7 +246,8 @@ def end_group(process: subprocess.Popen) -> None:
 def sides(given: dict[str, str], kind: Kind | None, asked: Asked) -> list[Side]:
     """The sides of a comparison, in the order given. Raises RunFileError."""
     words = {label: words_of(text) for label, text in given.items()}
-    kinds = {label: kind or (Kind.COMMAND if asked.printed else detect(w)) for label, w in words.items()}
+    unknown = Kind.COMMAND if asked.printed else None
+    kinds = {label: kind or detect(w) or unknown for label, w in words.items()}
     for label, found in kinds.items():
         if found is None:
             raise RunFileError(

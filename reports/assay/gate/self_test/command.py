@@ -16,7 +16,7 @@ from assay.gate.ab.command import FEWEST, PAIRED, THRESHOLD, report_progress
 from assay.gate.ab.side import CannotMeasure, words_of
 from assay.gate.outcome import add_rules, rules_of
 from assay.gate.result import Rules, Verdict
-from assay.gate.self_test import figures, power, present, record, trial
+from assay.gate.self_test import curve, figures, power, present, record, trial
 from assay.gate.sides import IncomparableRuns
 from assay.program import Exit, complain, say, write_file
 
@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--time-cap", default="0.05", metavar="SECONDS", help="of sampling a case in a process (default 0.05)"
     )
-    p.add_argument("--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json and self_test.md")
+    p.add_argument("--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json, self_test.md and power.svg")
     p.add_argument(
         "--from", dest="source", type=Path, metavar="FOLDER", help="measure nothing: judge what is kept there"
     )
@@ -154,6 +154,8 @@ def main(arguments: Sequence[str]) -> int:
         document = present.document(trials, planted_power, environment, seconds)
         write_file(options.out / "self_test.json", (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
         write_file(options.out / "self_test.md", text.encode())
+        if picture := curve.svg(trials):
+            write_file(options.out / "power.svg", picture)
     say(text)
     alarms = figures.false_alarms(trials)
     wrong = any(t.level > 0 and t.verdict is Verdict.FASTER for t in trials) or any(
