@@ -2,6 +2,7 @@
 """How often the verdict on sides that took turns is right, on a simulated machine with known truth. Seeds are fixed."""
 
 import machines
+import numpy as np
 import pytest
 
 from assay.gate.ab.campaign import Plan, turns
@@ -243,6 +244,17 @@ def test_a_clock_that_is_lower_without_the_limit_is_no_verdict_on_the_code():
     assert {c.verdict for c in result.comparisons} == {Verdict.UNFIT}
     assert all(c.cause.startswith("slower clock, cause outside") for c in result.comparisons)
     assert judge(result, RULES)[0] is Exit.UNFIT
+
+
+def test_a_clock_that_is_merely_noisy_excuses_nothing():
+    rng = np.random.default_rng(3)
+
+    def disturb(m, started):  # a reading of the clock that says nothing of the time
+        m.conditions["sm_clock_mhz"] = 1700 * (1 + rng.normal(0, 0.03))
+
+    noisy = {"disturb": disturb}
+    result = campaign(0.04, base=noisy, candidate=noisy, cases=40)
+    assert sum(c.verdict is Verdict.SLOWER for c in result.comparisons) >= 36  # 5% of the intervals miss the truth
 
 
 def test_energy_stands_beside():
