@@ -5,7 +5,7 @@ import machines
 import numpy as np
 import pytest
 
-from assay.gate.ab.campaign import Plan, turns
+from assay.gate.ab.campaign import Plan, take_turns, turns
 from assay.gate.ab.command import THRESHOLD
 from assay.gate.ab.judgement import judge_sides
 from assay.gate.outcome import judge
@@ -47,6 +47,25 @@ def test_a_slow_drift_cancels_in_every_block():
             for side in range(3)
         }
         assert len(set(at.values())) == 1
+
+
+@pytest.mark.parametrize(
+    "temperatures, rounds",
+    [([], 1), ([50, 50, 50], 2), ([40, 48, 53, 54], 4), ([40, 45, 50, 55, 60, 65], 5)],
+)
+def test_the_warm_up_lasts_until_the_gpu_is_as_warm_as_it_gets(temperatures, rounds):
+    machine = machines.Machine()
+
+    def disturb(m, started):
+        if temperatures:
+            m.conditions["temperature_c"] = temperatures[min((started - 1) // 2, len(temperatures) - 1)]
+
+    sides = [machines.Side(label, machine, cases=1, disturb=disturb) for label in ("base", "candidate")]
+    runs = take_turns(sides, Plan(6, warm_up=1))
+    assert machine.started == 2 * (rounds + 6) and all(len(run.measurements) == 6 for run in runs)
+    before = machine.started
+    take_turns(sides, Plan(6, warm_up=0))
+    assert machine.started == before + 12
 
 
 def test_identical_programs_raise_no_alarm():

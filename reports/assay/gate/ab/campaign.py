@@ -26,7 +26,7 @@ class Plan:
     """How many processes, in what order."""
 
     rounds: int = 8  # processes of each side
-    warm_up: int = 1  # rounds before them, whose figures are not used
+    warm_up: int = 1  # rounds before them, whose figures are not used; more while the GPU still gets warmer
     seed: int = 1
 
 
@@ -40,14 +40,32 @@ def turns(sides: int, rounds: int, seed: int) -> list[list[int]]:
     return orders[:rounds]
 
 
+MOST_WARM_UP = 4  # rounds more than were asked for
+STEADY = 2.0  # degrees that a GPU may get warmer from round to round
+
+
+def _temperature(runs: Sequence[Run]) -> float | None:
+    found = [m.conditions.get("temperature_c") for run in runs for m in run.measurements]
+    return max((t for t in found if isinstance(t, (int, float))), default=None)
+
+
+def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, progress: Progress) -> None:
+    """Rounds that count for nothing, until the GPU is as warm as it gets."""
+    before: float | None = None
+    for round_ in range(plan.warm_up + MOST_WARM_UP if plan.warm_up else 0):
+        progress(f"warm-up, round {round_ + 1}")
+        now = _temperature([side.process(plan.seed + round_, names) for side in sides])
+        steady = now is None or (before is not None and now - before <= STEADY)
+        if round_ + 1 >= plan.warm_up and steady:
+            return
+        before = now
+
+
 def take_turns(
     sides: Sequence[Side], plan: Plan, names: Sequence[str] | None = None, progress: Progress = lambda said: None
 ) -> list[Run]:
     """A run of each side, with a repetition for each process. Both processes of a round get the same seed."""
-    for round_ in range(plan.warm_up):
-        for side in sides:
-            progress(f"warm-up: {side.label}")
-            side.process(plan.seed + round_, names)
+    _warm_up(sides, plan, names, progress)
     processes: list[list[Run]] = [[] for _ in sides]
     for round_, order in enumerate(turns(len(sides), plan.rounds, plan.seed)):
         for index in order:

@@ -37,7 +37,7 @@ with assay), Google Benchmark or nvbench, which is seen in its file without runn
 
 EPILOG = """\
 how it decides:
-  1. Both sides warm the GPU up. Then come blocks of four processes, ABBA or BAAB as is drawn, so that temperature,
+  1. Both sides warm the GPU up, until its temperature is steady. Then come blocks of four processes, ABBA or BAAB as is drawn, so that temperature,
      clock and power drift hit both sides alike. Both processes of a pair get the same seed, so the same inputs.
   2. The process is the unit: each gives one value for a case, the median of its samples, and each pair one logarithm
      of a ratio. More samples in one process do not tell what the next process finds, so they are not counted as more.
@@ -111,7 +111,12 @@ def parser() -> argparse.ArgumentParser:
         "--better", choices=("lower", "higher"), default="lower", help="which numbers are better (default lower)"
     )
     p.add_argument("--pairs", type=_count, default=8, help="processes of each side (default 8, at least 6)")
-    p.add_argument("--warm-up", type=_count, default=1, help="processes of each side before them (default 1)")
+    p.add_argument(
+        "--warm-up",
+        type=_count,
+        default=1,
+        help="processes of each side before them (default 1; up to 4 more while the GPU gets warmer)",
+    )
     p.add_argument(
         "--seed", type=_count, default=1, help="for the order of processes, of cases, and for data (default 1)"
     )

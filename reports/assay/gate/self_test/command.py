@@ -73,7 +73,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--time-cap", default="0.05", metavar="SECONDS", help="of sampling a case in a process (default 0.05)"
     )
-    p.add_argument("--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json, self_test.md and power.svg")
+    p.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json, self_test.md and power.svg"
+    )
     p.add_argument(
         "--from", dest="source", type=Path, metavar="FOLDER", help="measure nothing: judge what is kept there"
     )
