@@ -89,7 +89,9 @@ void compare(State& state, const Comparison& comparison) {
   must_be_right(ours);
 
   std::vector<OpenBaseline> libraries;
+  const bool alone = state.which().params.contains("baselines");  // `assay run --no-baselines`
   for (const Comparison::Library& library : comparison.libraries) {
+    if (alone) break;
     libraries.emplace_back([&] { return library(sets); });
   }
   Field field = line_up(libraries, {.sets = sets.count(),
