@@ -22,17 +22,31 @@ LaunchTimer event_timer(cudaStream_t stream) {
 }
 
 int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds) {
-  std::vector<std::vector<double>> times(static_cast<std::size_t>(baseline.candidates()));
+  constexpr int kTrial = 3;  // rounds of all
+  struct Runner {
+    int candidate;
+    std::vector<double> times = {};
+    double median = 0;
+  };
+  std::vector<Runner> runners;
+  for (int i = 0; i < baseline.candidates(); ++i) runners.push_back({.candidate = i});
+  const auto rank = [&] {
+    for (Runner& runner : runners) runner.median = median(runner.times);
+    return std::ranges::min_element(runners, {}, &Runner::median);
+  };
   for (int round = -1; round < rounds; ++round) {  // round -1 loads the kernels
-    for (int i = 0; i < baseline.candidates(); ++i) {
-      const double time = nanoseconds(
-          [&](cudaStream_t stream) { baseline.run(i, (round + 1 + i) % sets, stream); });
-      if (round >= 0) times[static_cast<std::size_t>(i)].push_back(time);
+    if (round == kTrial) {
+      const double slowest = 1.1 * rank()->median;
+      std::erase_if(runners, [&](const Runner& runner) { return runner.median > slowest; });
+    }
+    for (Runner& runner : runners) {
+      const int set = (round + 1 + runner.candidate) % sets;
+      const double time =
+          nanoseconds([&](cudaStream_t stream) { baseline.run(runner.candidate, set, stream); });
+      if (round >= 0) runner.times.push_back(time);
     }
   }
-  const auto best = std::ranges::min_element(
-      times, {}, [](const std::vector<double>& samples) { return median(samples); });
-  return static_cast<int>(best - times.begin());
+  return rank()->candidate;
 }
 
 }  // namespace assay::kernels

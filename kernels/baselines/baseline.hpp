@@ -19,7 +19,7 @@ class Baseline {
   virtual std::string name() const = 0;  // "cublaslt"
 
   // How many candidates (algorithms, engines) it is asked for. Of several, the fastest takes part
-  // as "cublaslt_best16" and the library's own first choice, which is what a program gets that does
+  // as "cublaslt_best32" and the library's own first choice, which is what a program gets that does
   // not tune, as "cublaslt_first"; of one, it does as "cublaslt".
   virtual int asked() const = 0;
 
@@ -28,6 +28,10 @@ class Baseline {
 
   // Enqueues one call of a candidate on operand set `set`.
   virtual void run(int candidate, int set, cudaStream_t stream) const = 0;
+
+  // Why its results are not those of the operation, though it does the same work: a flag then says
+  // so, and its results are not checked. Empty: they must be right.
+  virtual std::string differs() const { return ""; }
 };
 
 // Opens a baseline or throws what its constructor throws.
@@ -38,7 +42,8 @@ using LaunchTimer = Callable<double(const Callable<void(cudaStream_t)>&)>;
 LaunchTimer event_timer(cudaStream_t stream);
 
 // The fastest candidate: all take turns on the rotating sets, once to warm up and then `rounds`
-// times, and the least median wins.
+// times, and the least median wins. After three rounds those drop out that take a tenth longer than
+// the fastest.
 int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds);
 
 }  // namespace assay::kernels

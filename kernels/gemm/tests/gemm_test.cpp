@@ -87,9 +87,9 @@ TEST(Gemm, IsRightAndWritesNothingElse) {
     char* const out = d.as<char>() + kGuard;
     poison(d.data(), d.bytes(), stream);
     const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
-    plan_gemm(problem, {out, a.data(), b.data()}).run(stream);
-    const GemmErrors errors =
-        check_gemm_bf16_nt(out, a.data(), b.data(), s.m, s.n, s.k, 1 << 20, 3, stream);
+    const GemmOperands operands{out, a.data(), b.data()};
+    plan_gemm(problem, operands).run(stream);
+    const GemmErrors errors = check_gemm(problem, operands, 1 << 20, 3, stream);
     EXPECT_TRUE(errors.right()) << problem.text() << ": " << errors.describe();
     std::vector<unsigned char> guards(2 * kGuard);
     check(cudaMemcpy(guards.data(), d.data(), kGuard, cudaMemcpyDeviceToHost));
@@ -107,10 +107,10 @@ TEST(Gemm, ReferenceSeesAWrongAndAMissingOutput) {
   const Buffer a(kCount * 2), b(kCount * 2), d(kCount * 2);
   fill_uniform_bf16(a.data(), kCount, 1, stream);
   fill_uniform_bf16(b.data(), kCount, 2, stream);
-  plan_gemm({.m = kSize, .n = kSize, .k = kSize}, {d.data(), a.data(), b.data()}).run(stream);
-  const auto found = [&] {
-    return check_gemm_bf16_nt(d.data(), a.data(), b.data(), kSize, kSize, kSize, kCount, 3, stream);
-  };
+  const GemmProblem problem{.m = kSize, .n = kSize, .k = kSize};
+  const GemmOperands operands{d.data(), a.data(), b.data()};
+  plan_gemm(problem, operands).run(stream);
+  const auto found = [&] { return check_gemm(problem, operands, kCount, 3, stream); };
   EXPECT_TRUE(found().right());
   poison(d.as<char>() + 2 * 77, 2, stream);
   EXPECT_EQ(found().not_finite, 1u);
