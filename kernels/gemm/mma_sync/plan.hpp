@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the plain kernel is launched.
+#pragma once
+#include "kernels/gemm/gemm.hpp"
+#include "kernels/gemm/mma_sync/arguments.hpp"
+#include "kernels/gemm/mma_sync/variant.hpp"
+#include "kernels/gemm/raster.hpp"
+
+namespace assay::kernels {
+
+// Everything that a launch needs. Pointers may be addresses of the host model.
+struct GemmMmaSyncLaunch {
+  const GemmVariantMmaSync* variant;
+  MmaSyncOperand a, b;
+  MmaSyncFinish finish;
+  int m, n, stages;
+  Raster raster;
+};
+
+// Why the plain path cannot do a problem; empty if it can.
+std::string refusal_mma_sync(const GemmProblem& problem);
+
+// The small tile, unless there are enough of the large one to go round: on any device, so that a
+// problem's kernel is known without one.
+bool wants_small_tile(const GemmProblem& problem);
+
+GemmMmaSyncLaunch launch_mma_sync(const GemmProblem& problem, const GemmOperands& operands,
+                                  bool small);
+
+}  // namespace assay::kernels
