@@ -34,24 +34,12 @@ std::vector<KernelUse> kernels(const GemmProblem& p) {
                     {"LDGSTS.E.BYPASS.128", 1, INT_MAX, SassWhere::kernel}}}};
 }
 
-const GemmPaths::Registration path{
-    gemm_paths(),
-    {.name = "mma_sync",
-     .targets = all_gpu_targets(),
-     .refusal = refusal_mma_sync,
-     .plan =
-         [](const GemmProblem& problem, const GemmOperands& operands) {
-           GemmMmaSyncLaunch l = launch_mma_sync(problem, operands, wants_small_tile(problem));
-           return Plan{
-               "mma_sync_" + l.variant->name, [l](cudaStream_t stream) mutable {
-                 void* arguments[] = {&l.a, &l.b, &l.finish, &l.m, &l.n, &l.stages, &l.raster};
-                 check(cudaLaunchKernel(l.variant->kernel,
-                                        dim3(static_cast<unsigned>(l.raster.count())),
-                                        dim3(static_cast<unsigned>(l.variant->threads)), arguments,
-                                        static_cast<std::size_t>(l.variant->shared_bytes), stream));
-               }};
-         },
-     .kernels = kernels}};
+const GemmPaths::Registration path{gemm_paths(),
+                                   {.name = "mma_sync",
+                                    .targets = all_gpu_targets(),
+                                    .refusal = refusal_mma_sync,
+                                    .plan = plan_mma_sync,
+                                    .kernels = kernels}};
 
 }  // namespace
 
@@ -103,6 +91,16 @@ GemmMmaSyncLaunch launch_mma_sync(const GemmProblem& p, const GemmOperands& o, b
           .n = p.n,
           .stages = divide_up(p.k, v.depth),
           .raster = {.rows = divide_up(p.m, v.tile), .columns = divide_up(p.n, v.tile), .band = 8}};
+}
+
+Plan plan_mma_sync(const GemmProblem& problem, const GemmOperands& operands) {
+  GemmMmaSyncLaunch l = launch_mma_sync(problem, operands, wants_small_tile(problem));
+  return {"mma_sync_" + l.variant->name, [l](cudaStream_t stream) mutable {
+            void* arguments[] = {&l.a, &l.b, &l.finish, &l.m, &l.n, &l.stages, &l.raster};
+            check(cudaLaunchKernel(l.variant->kernel, dim3(static_cast<unsigned>(l.raster.count())),
+                                   dim3(static_cast<unsigned>(l.variant->threads)), arguments,
+                                   static_cast<std::size_t>(l.variant->shared_bytes), stream));
+          }};
 }
 
 }  // namespace assay::kernels

@@ -27,4 +27,6 @@ bool wants_small_tile(const GemmProblem& problem);
 GemmMmaSyncLaunch launch_mma_sync(const GemmProblem& problem, const GemmOperands& operands,
                                   bool small);
 
+Plan plan_mma_sync(const GemmProblem& problem, const GemmOperands& operands);
+
 }  // namespace assay::kernels
