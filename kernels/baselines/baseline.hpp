@@ -37,7 +37,8 @@ class Baseline {
 // Opens a baseline or throws what its constructor throws.
 using OpenBaseline = Callable<std::unique_ptr<Baseline>()>;
 
-// Nanoseconds of what the given function enqueues.
+// Nanoseconds of what the given function enqueues: of the GPU, which is kept busy before it, so
+// that the CPU's time to launch does not hide which of two small kernels is the faster.
 using LaunchTimer = Callable<double(const Callable<void(cudaStream_t)>&)>;
 LaunchTimer event_timer(cudaStream_t stream);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "harness/cuda.hpp"
@@ -53,6 +54,23 @@ TEST(Gemm, CApiReportsStatusAndLine) {
             static_cast<int>(ExitCode::usage));
   EXPECT_STREQ(assay_last_error(),
                "gemm_bf16_nt: n and k must be multiples of 8 (16-byte rows), not m=64 n=12 k=64");
+}
+
+// Every M mod 128 that tells tiles apart, and N and K that are odd multiples of 8.
+TEST(Gemm, ShapesAreOfEverySort) {
+  std::set<int> rests;
+  bool odd_n = false, odd_k = false;
+  std::set<std::pair<int, int>> layers;
+  for (const GemmShape& shape : gemm_shapes()) {
+    rests.insert(shape.m % 128);
+    odd_n = odd_n || shape.n / 8 % 2 == 1;
+    odd_k = odd_k || shape.k / 8 % 2 == 1;
+    layers.insert({shape.n, shape.k});
+  }
+  for (const int rest : {0, 1, 8, 63, 64, 65, 96, 127}) EXPECT_TRUE(rests.contains(rest)) << rest;
+  EXPECT_TRUE(odd_n && odd_k);
+  for (const GemmLayer& layer : gemm_layers())
+    EXPECT_TRUE(layers.contains({layer.n, layer.k})) << layer.model << ", " << layer.layer;
 }
 
 TEST(Gemm, ShapesAreValidAndEachOfALayerNamesItsModel) {
