@@ -11,7 +11,6 @@
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
-#include "kernels/c_api/assay_kernels.h"
 #include "kernels/frame/fill.hpp"
 #include "kernels/gemm/reference.hpp"
 #include "kernels/gemm/shapes.hpp"
@@ -47,13 +46,6 @@ TEST(Gemm, SaysWhyNoPathCanDoAProblem) {
         std::string(error.what()).starts_with("gemm_bf16_tt m=64 n=64 k=64 cannot run here"))
         << error.what();
   }
-}
-
-TEST(Gemm, CApiReportsStatusAndLine) {
-  EXPECT_EQ(assay_gemm_bf16_nt(nullptr, nullptr, nullptr, 64, 12, 64, nullptr),
-            static_cast<int>(ExitCode::usage));
-  EXPECT_STREQ(assay_last_error(),
-               "gemm_bf16_nt: n and k must be multiples of 8 (16-byte rows), not m=64 n=12 k=64");
 }
 
 // Every M mod 128 that tells tiles apart, and N and K that are odd multiples of 8.
