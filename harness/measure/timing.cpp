@@ -286,18 +286,18 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<double> clocks;
   Event begin, end;
-  int round = 0;
+  // Each turn has the next set: on that of the turn before it would find its inputs in L2.
+  int turn = 0;
   impl_.sustain([&] {
-    for (const Contender* contender : contenders) contender->run(gpu.stream, round % input_sets);
+    for (const Contender* contender : contenders) contender->run(gpu.stream, turn++ % input_sets);
     check(cudaStreamSynchronize(gpu.stream));
-    ++round;
   });
   const bool rest = impl_.probe.pace == Pace::power && !impl_.sustained() && !impl_.options.profile;
   const auto one = [&] {
     if (rest) std::this_thread::sleep_for(kRest);
     std::ranges::shuffle(order, impl_.random);
-    const int set = round++ % input_sets;
     for (const std::size_t index : order) {
+      const int set = turn++ % input_sets;
       stamped(gpu, [&] {
         begin.record(gpu.stream);
         contenders[index]->run(gpu.stream, set);
