@@ -179,14 +179,15 @@ const Registration registration{[] {
       .question =
           "How fast is a layer of a language model with few tokens, and how does it compare "
           "with cuBLASLt?",
-      .metrics = {{"speedup_geometric_mean",
-                   "cuBLASLt's time over ours, cuBLASLt's best or first candidate, whichever was "
-                   "faster in the round; the geometric mean over all numbers of tokens."},
-                  {"speedup", "The same at each number of tokens, in the median of the rounds."},
-                  {"time_us_of_one_token", "Our time for one token, all operands beyond L2."},
-                  {"time_us", "Our time at each number of tokens, all operands beyond L2."},
-                  {"bandwidth_gb_per_s",
-                   "Bytes of weights, inputs and outputs, each moved once, over our time."}},
+      .metrics =
+          {{"speedup_geometric_mean",
+            "Time over ours of cuBLASLt, its best or first candidate, whichever was faster in "
+            "the round; the geometric mean over all numbers of tokens."},
+           {"speedup", "The same at each number of tokens, in the median of the rounds."},
+           {"time_us_of_one_token", "Our time for one token, all operands beyond L2."},
+           {"time_us", "Our time at each number of tokens, all operands beyond L2."},
+           {"bandwidth_gb_per_s",
+            "Bytes of weights, inputs and outputs, each moved once, over our time."}},
       .kind = Kind::kernel,
       .cases = cases(),
       .pace = Pace::dram,

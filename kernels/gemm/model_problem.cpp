@@ -2,6 +2,7 @@
 #include "kernels/gemm/model_problem.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <random>
@@ -24,9 +25,7 @@ std::size_t bytes_of(const std::string& type) {
 }
 
 // The pointer whose value is an address of the model's.
-void* pointer(model::Address at) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(at));
-}
+void* pointer(model::Address at) { return std::bit_cast<void*>(at); }
 
 GemmRounding rounding_of(const std::string& type) {
   if (type == "bf16") return {0x1p-8, 0};
