@@ -43,8 +43,10 @@ using LaunchTimer = Callable<double(const Callable<void(cudaStream_t)>&)>;
 LaunchTimer event_timer(cudaStream_t stream);
 
 // The fastest candidate: all take turns on the rotating sets, once to warm up and then `rounds`
-// times, and the least median wins. After three rounds those drop out that take a tenth longer than
-// the fastest.
-int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds);
+// times, and the least median wins. After three rounds those drop out that take a fifth longer than
+// the fastest, and all but eight. `pause`, if there is one, comes before each round from then on,
+// and those alone count: who is fastest under load need not be so after a rest.
+int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds,
+              const Callable<void()>& pause = {});
 
 }  // namespace assay::kernels

@@ -56,12 +56,12 @@ const std::vector<Form>& forms() {
                       {4096, 24576, 1536},
                       {1024, 1024, 1024}};
   static const std::vector<Form> all = {
-      {"bf16", "bf16", "bf16", "nn", "none", Scaling::none, {square, gate_up, ragged}},
-      {"bf16", "bf16", "bf16", "tn", "none", Scaling::none, {square, ragged}},
-      {"bf16", "bf16", "bf16", "tt", "none", Scaling::none, {square, ragged}},
+      {"bf16", "bf16", "bf16", "nn", "none", Scaling::none, {square, ragged}},
+      {"bf16", "bf16", "bf16", "tn", "none", Scaling::none, one},
+      {"bf16", "bf16", "bf16", "tt", "none", Scaling::none, one},
       {"bf16", "bf16", "f32", "nt", "none", Scaling::none, one},
       {"bf16", "bf16", "bf16", "nt", "alpha_beta", Scaling::none, one},
-      {"bf16", "bf16", "bf16", "nt", "bias_gelu", Scaling::none, {square, batch}},
+      {"bf16", "bf16", "bf16", "nt", "bias_gelu", Scaling::none, {batch}},
       {"bf16", "bf16", "bf16", "nt", "bias_silu", Scaling::none, one},
       {"f16", "f16", "f16", "nt", "none", Scaling::none, few},
       {"f16", "f16", "f16", "nn", "none", Scaling::none, one},
