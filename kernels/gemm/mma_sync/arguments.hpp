@@ -25,4 +25,11 @@ struct MmaSyncFinish {
   int activation;  // 0 none, 1 gelu by the error function, 2 silu
 };
 
+// The sum over k in parts, one for each CTA along y: `each` stages of the ring, the last one fewer.
+// partial: [part][m][n], in f32; null: there is one part, and the kernel itself finishes.
+struct MmaSyncSplit {
+  float* partial;
+  int each;
+};
+
 }  // namespace assay::kernels

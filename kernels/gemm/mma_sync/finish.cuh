@@ -32,7 +32,7 @@ __device__ inline void store_pair(int type, void* data, std::int64_t at, float2 
 
 __device__ inline float activate(int activation, float v) {
   if (activation == 1) return 0.5f * v * (1.0f + erff(v * 0.70710678f));
-  if (activation == 2) return v / (1.0f + __expf(-v));
+  if (activation == 2) return __fdividef(v, 1.0f + __expf(-v));
   return v;
 }
 

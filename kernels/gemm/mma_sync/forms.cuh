@@ -36,7 +36,10 @@ void add_mma_sync_form(MmaSyncForms& forms) {
       .threads = Tile::kThreads,
       .shared_bytes = Tile::kSharedBytes,
       .kernel =
-          reinterpret_cast<const void*>(&gemm_mma_sync<kTypeA, kTypeB, kAlongA, kAlongB, kTile>)};
+          reinterpret_cast<const void*>(&gemm_mma_sync<kTypeA, kTypeB, kAlongA, kAlongB, kTile>),
+      .sum_name = "gemm_mma_sync_sum<" + std::to_string(kTypeA) + ">",
+      .sum_part = "gemm_mma_sync_sumILi" + std::to_string(kTypeA) + "E",
+      .sum_kernel = reinterpret_cast<const void*>(&gemm_mma_sync_sum<kTypeA>)};
 }
 
 // Both tiles.

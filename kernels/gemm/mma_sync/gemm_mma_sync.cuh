@@ -6,6 +6,9 @@
 // A CTA makes a tile of D, kTile x kTile, 64 bytes of each row deep along k at a time: 32 elements
 // of 16 bits or 64 of 8. Each warp multiplies its part of the tile, 32 columns wide.
 //
+// Where tiles are few and k is long, the sum over k is made in parts by as many CTAs, and a second
+// kernel adds them in a fixed order, so that the same inputs always give the same bits.
+//
 // The ring. Stages of A and B come by cp.async, kStages - 1 ahead. Before a stage is read every
 // thread waits for its own copies of it, then all for each other; behind that barrier the stage
 // read before is free, and the next copies go there. What lies outside of a matrix becomes zeros.
@@ -142,11 +145,22 @@ __device__ void multiply_stage(float (&sums)[kBlocks][4][4], std::uint32_t stage
   }
 }
 
+// What becomes of two sums of a row: D, or what gemm_mma_sync_sum() makes D of.
+__device__ inline void leave_pair(const MmaSyncFinish& finish, const MmaSyncSplit& split, int row,
+                                  int column, int m, int n, float2 sum) {
+  if (split.partial)
+    *reinterpret_cast<float2*>(
+        split.partial + (static_cast<std::int64_t>(blockIdx.y) * m + row) * n + column) = sum;
+  else
+    finish_pair(finish, row, column, n, sum);
+}
+
 // This warp's sums, 16 rows at a time by way of shared memory, so that rows are stored in whole
 // sectors, and by one piece of code: the sums move up in their registers.
 template <int kTile, int kBlocks>
 __device__ void store_tile(std::uint8_t* shared, float (&sums)[kBlocks][4][4],
-                           const MmaSyncFinish& finish, int row, int column, int m, int n) {
+                           const MmaSyncFinish& finish, const MmaSyncSplit& split, int row,
+                           int column, int m, int n) {
   constexpr int kPitch = 40;  // floats: quads of lanes store to different banks
   static_assert(GemmTileMmaSync<kTile>::kThreads / 32 * 16 * kPitch * 4 <=
                 GemmTileMmaSync<kTile>::kSharedBytes);
@@ -166,8 +180,8 @@ __device__ void store_tile(std::uint8_t* shared, float (&sums)[kBlocks][4][4],
     for (int turn = 0; turn < 8; ++turn) {
       const int in_box = 2 * turn + lane / 16, r = row + 16 * block + in_box;
       if (r < m && c < n)
-        finish_pair(finish, r, c, n,
-                    *reinterpret_cast<const float2*>(box + in_box * kPitch + lane % 16 * 2));
+        leave_pair(finish, split, r, c, m, n,
+                   *reinterpret_cast<const float2*>(box + in_box * kPitch + lane % 16 * 2));
     }
     __syncwarp();
 #pragma unroll
@@ -179,11 +193,12 @@ __device__ void store_tile(std::uint8_t* shared, float (&sums)[kBlocks][4][4],
   }
 }
 
-// kAlongA, kAlongB: 1 for rows along k. m, n: of D. stages: of the ring, over all of k.
+// kAlongA, kAlongB: 1 for rows along k. m, n: of D. all_stages: of the ring, over all of k.
 template <int kTypeA, int kTypeB, int kAlongA, int kAlongB, int kTile>
 __global__ void __launch_bounds__(GemmTileMmaSync<kTile>::kThreads)
     gemm_mma_sync(const MmaSyncOperand a, const MmaSyncOperand b, const MmaSyncFinish finish,
-                  const int m, const int n, const int stages, const Raster raster) {
+                  const MmaSyncSplit split, const int m, const int n, const int all_stages,
+                  const Raster raster) {
   using Tile = GemmTileMmaSync<kTile>;
   constexpr int kBlocks = Tile::kWarpRows / 16;
   constexpr int kElementBytes = kTypeA == kMmaBf16 || kTypeA == kMmaF16 ? 2 : 1;
@@ -193,8 +208,12 @@ __global__ void __launch_bounds__(GemmTileMmaSync<kTile>::kThreads)
   const TilePosition at = raster.at(static_cast<int>(blockIdx.x));
   const int tile_m = at.m * kTile, tile_n = at.n * kTile;
 
-  const auto load = [&](int stage) {
-    const int slot = stage % Tile::kStages * Tile::kBytes;
+  const int first_stage = static_cast<int>(blockIdx.y) * split.each;
+  const int stages = min(all_stages - first_stage, split.each);
+
+  const auto load = [&](int of_mine) {
+    const int slot = of_mine % Tile::kStages * Tile::kBytes;
+    const int stage = first_stage + of_mine;
     // Along k a row advances by bytes, across k by rows of elements.
     constexpr int kRows = Tile::kDepth / kElementBytes;
     load_stage<kAlongA != 0, kTile>(stages_a + slot, a, kAlongA ? tile_m : tile_m * 2,
@@ -225,7 +244,27 @@ __global__ void __launch_bounds__(GemmTileMmaSync<kTile>::kThreads)
   }
 
   __syncthreads();  // all have read the last stage, whose place the sums take
-  store_tile<kTile>(shared, sums, finish, tile_m + row, tile_n + column, m, n);
+  store_tile<kTile>(shared, sums, finish, split, tile_m + row, tile_n + column, m, n);
+}
+
+// Adds the parts of a sum, in their order, and finishes. Of each type of A there is one, beside the
+// kernel that leaves the parts.
+template <int kTypeA>
+__global__ void __launch_bounds__(256)
+    gemm_mma_sync_sum(const float* partial, const int parts, const MmaSyncFinish finish,
+                      const int m, const int n) {
+  const std::int64_t count = static_cast<std::int64_t>(m) * n;
+  for (int row = static_cast<int>(blockIdx.y); row < m; row += static_cast<int>(gridDim.y))
+    for (int column = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * 2; column < n;
+         column += static_cast<int>(gridDim.x * blockDim.x) * 2) {
+      const float* from = partial + static_cast<std::int64_t>(row) * n + column;
+      float2 sum = make_float2(0, 0);
+      for (int part = 0; part < parts; ++part, from += count) {
+        const float2 more = *reinterpret_cast<const float2*>(from);
+        sum = make_float2(sum.x + more.x, sum.y + more.y);
+      }
+      finish_pair(finish, row, column, n, sum);
+    }
 }
 
 }  // namespace assay::kernels

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gemm/mma_sync/plan.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,10 @@ namespace assay::kernels {
 namespace {
 
 constexpr int kEnoughTiles = 128;  // about as many as large GPUs have SMs
+constexpr int kEnoughCtas = 256;   // two for each of them
+constexpr int kFewestStages = 8;   // of a part of the sum
+constexpr int kMostParts = 16;
+constexpr int kSumThreads = 256;  // of the kernel that adds the parts
 
 int divide_up(int a, int b) { return (a + b - 1) / b; }
 
@@ -28,10 +34,14 @@ std::vector<KernelUse> kernels(const GemmProblem& p) {
   const GemmVariantMmaSync& v =
       gemm_mma_sync_variant(p.type, p.b_type(), p.layout, wants_small_tile(p));
   // sm_90 has no fp8 form of mma.sync: ptxas makes two f16 ones of each, with conversions.
-  return {{.kernel = v.kernel_name,
-           .sass = {{"HMMA.16816|QMMA.16832", v.mma, 2 * v.mma},
-                    {"LDSM.16.M88.4|LDSM.16.MT88.4"},
-                    {"LDGSTS.E.BYPASS.128", 1, INT_MAX, SassWhere::kernel}}}};
+  std::vector<KernelUse> uses = {
+      {.kernel = v.kernel_name,
+       .sass = {{"HMMA.16816|QMMA.16832", v.mma, 2 * v.mma},
+                {"LDSM.16.M88.4|LDSM.16.MT88.4"},
+                {"LDGSTS.E.BYPASS.128", 1, INT_MAX, SassWhere::kernel}}}};
+  if (parts_of_mma_sync(p) > 1)
+    uses.push_back({.kernel = v.sum_name, .sass = {{"LDG.E.64"}, {"FADD"}}});
+  return uses;
 }
 
 const GemmPaths::Registration path{gemm_paths(),
@@ -69,8 +79,26 @@ bool wants_small_tile(const GemmProblem& p) {
   return std::int64_t{divide_up(p.m, 128)} * divide_up(p.n, 128) < kEnoughTiles;
 }
 
-GemmMmaSyncLaunch launch_mma_sync(const GemmProblem& p, const GemmOperands& o, bool small) {
+int parts_of_mma_sync(const GemmProblem& p) {
+  const bool small = wants_small_tile(p);
   const GemmVariantMmaSync& v = gemm_mma_sync_variant(p.type, p.b_type(), p.layout, small);
+  const std::int64_t tiles = std::int64_t{divide_up(p.m, v.tile)} * divide_up(p.n, v.tile);
+  if (tiles >= kEnoughTiles) return 1;
+  const int stages = divide_up(p.k, v.depth);
+  const int wanted = divide_up(kEnoughCtas, static_cast<int>(tiles));
+  return std::max(1, std::min({wanted, stages / kFewestStages, kMostParts}));
+}
+
+std::size_t GemmMmaSyncLaunch::partial_bytes() const {
+  if (parts == 1) return 0;
+  return static_cast<std::size_t>(parts) * static_cast<std::size_t>(m) *
+         static_cast<std::size_t>(n) * sizeof(float);
+}
+
+GemmMmaSyncLaunch launch_mma_sync(const GemmProblem& p, const GemmOperands& o, bool small,
+                                  int parts) {
+  const GemmVariantMmaSync& v = gemm_mma_sync_variant(p.type, p.b_type(), p.layout, small);
+  const int stages = divide_up(p.k, v.depth), each = divide_up(stages, parts);
   const bool scaled = p.scaling != Scaling::none;
   const std::string& d = p.d_type();
   return {.variant = &v,
@@ -87,20 +115,42 @@ GemmMmaSyncLaunch launch_mma_sync(const GemmProblem& p, const GemmOperands& o, b
                      .scale_step = p.scaling == Scaling::row,
                      .type_d = d == "bf16" ? 0 : (d == "f16" ? 1 : 2),
                      .activation = static_cast<int>(p.activation)},
+          .split = {.partial = nullptr, .each = each},
           .m = p.m,
           .n = p.n,
-          .stages = divide_up(p.k, v.depth),
+          .stages = stages,
+          .parts = divide_up(stages, each),
           .raster = {.rows = divide_up(p.m, v.tile), .columns = divide_up(p.n, v.tile), .band = 8}};
 }
 
 Plan plan_mma_sync(const GemmProblem& problem, const GemmOperands& operands) {
-  GemmMmaSyncLaunch l = launch_mma_sync(problem, operands, wants_small_tile(problem));
-  return {"mma_sync_" + l.variant->name, [l](cudaStream_t stream) mutable {
-            void* arguments[] = {&l.a, &l.b, &l.finish, &l.m, &l.n, &l.stages, &l.raster};
-            check(cudaLaunchKernel(l.variant->kernel, dim3(static_cast<unsigned>(l.raster.count())),
-                                   dim3(static_cast<unsigned>(l.variant->threads)), arguments,
-                                   static_cast<std::size_t>(l.variant->shared_bytes), stream));
-          }};
+  const int parts = parts_of_mma_sync(problem);
+  GemmMmaSyncLaunch l = launch_mma_sync(problem, operands, wants_small_tile(problem), parts);
+  const std::string name = "mma_sync_" + l.variant->name +
+                           (l.parts > 1 ? "_k" + std::to_string(l.parts) : std::string());
+  return {
+      name, [l](cudaStream_t stream) mutable {
+        const auto launch = [&](const void* kernel, dim3 grid, int threads, int shared_bytes,
+                                std::initializer_list<void*> arguments) {
+          std::vector<void*> pointers(arguments);
+          check(cudaLaunchKernel(kernel, grid, dim3(static_cast<unsigned>(threads)),
+                                 pointers.data(), static_cast<std::size_t>(shared_bytes), stream));
+        };
+        const GemmVariantMmaSync& v = *l.variant;
+        void* partial = nullptr;
+        if (l.parts > 1) check(cudaMallocAsync(&partial, l.partial_bytes(), stream));
+        l.split.partial = static_cast<float*>(partial);
+        launch(v.kernel,
+               dim3(static_cast<unsigned>(l.raster.count()), static_cast<unsigned>(l.parts)),
+               v.threads, v.shared_bytes,
+               {&l.a, &l.b, &l.finish, &l.split, &l.m, &l.n, &l.stages, &l.raster});
+        if (l.parts == 1) return;
+        launch(v.sum_kernel,
+               dim3(static_cast<unsigned>(divide_up(l.n / 2, kSumThreads)),
+                    static_cast<unsigned>(std::min(l.m, 1024))),
+               kSumThreads, 0, {&partial, &l.parts, &l.finish, &l.m, &l.n});
+        check(cudaFreeAsync(partial, stream));
+      }};
 }
 
 }  // namespace assay::kernels

@@ -15,6 +15,8 @@ struct GemmVariantMmaSync {
   int threads;
   int shared_bytes;
   const void* kernel;
+  std::string sum_name, sum_part;  // likewise of the kernel that adds the parts of a sum
+  const void* sum_kernel;
 };
 
 // By types and layout of a GemmProblem; `small`: the small tile. One that is not there is a defect

@@ -21,7 +21,7 @@ TEST(GemmModelMmaSync, IsRightAndClean) {
         ADD_FAILURE() << c.name << " seed " << seed << ": " << model::to_text(f);
     }
   }
-  EXPECT_EQ(cases, 72);
+  EXPECT_EQ(cases, 78);
 }
 
 }  // namespace

@@ -68,6 +68,18 @@ TEST(GemmMmaSync, IsChosenWhereNoOtherPathDoesTheProblem) {
   EXPECT_NE(gemm_paths().choose(plain, Target::sm_90a).name, "mma_sync");
 }
 
+TEST(GemmMmaSync, SplitsLongSumsOfFewTiles) {
+  const auto parts = [](int m, int n, int k) {
+    return parts_of_mma_sync({.m = m, .n = n, .k = k});
+  };
+  EXPECT_EQ(parts(4096, 4096, 4096), 1);
+  EXPECT_EQ(parts(16, 8192, 8192), 1);  // 128 small tiles
+  EXPECT_EQ(parts(16, 4096, 8192), 4);  // 64
+  EXPECT_EQ(parts(256, 256, 65536), 16);
+  EXPECT_EQ(parts(64, 64, 256), 1);  // eight stages
+  EXPECT_EQ(parts(64, 64, 1024), 4);
+}
+
 TEST(GemmMmaSync, TakesTheSmallTileWhereTheLargeOneLeavesSmsIdle) {
   EXPECT_TRUE(wants_small_tile({.m = 1024, .n = 1024, .k = 64}));
   EXPECT_FALSE(wants_small_tile({.m = 2048, .n = 1024, .k = 64}));
