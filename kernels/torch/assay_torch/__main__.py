@@ -18,6 +18,12 @@ from assay_torch.problem import EPILOGUES, LAYOUTS, RESULTS, SCALINGS, TYPES, Pr
 from assay_torch.summary import summarize
 
 PROGRAM = "assay torch"
+EXAMPLES = f"""examples:
+  {PROGRAM} m16n8192k8192 m777n8192k4096              two products in bf16
+  {PROGRAM} --set full --both --out out/torch         the suite's shapes, after a rest and under load
+  {PROGRAM} --set full --type e4m3 --scaling row      8-bit operands against torch._scaled_mm
+  {PROGRAM} --type f16 --epilogue bias_gelu --compile  also against torch.compile, max-autotune
+"""
 SHAPES = ["m4096n4096k4096", "m8192n8192k8192"]
 
 
@@ -44,7 +50,8 @@ def _environment(commit: str) -> dict:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__, epilog=EXAMPLES,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shapes", nargs="*", metavar="SHAPE",
                         help=f"products of m tokens, n outputs and k inputs, written m4096n4096k4096 "
                              f"(default: {' '.join(SHAPES)})")
