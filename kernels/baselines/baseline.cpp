@@ -3,28 +3,19 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "harness/callable.hpp"
-#include "harness/cuda.hpp"
-#include "harness/measure/device_kernels.hpp"
+#include "harness/measure/busy_timer.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay::kernels {
 
-// How long the stream is kept busy while events and work are enqueued.
-constexpr std::uint64_t kEnqueueNs = 40'000;
-
 LaunchTimer event_timer(cudaStream_t stream) {
-  const auto begin = std::make_shared<Event>(), end = std::make_shared<Event>();
+  const auto timer = std::make_shared<BusyTimer>();
   return [=](const Callable<void(cudaStream_t)>& enqueue) {
-    delay(kEnqueueNs, stream);
-    begin->record(stream);
-    enqueue(stream);
-    end->record(stream);
-    return elapsed_ns(*begin, *end);
+    return timer->nanoseconds(stream, [&] { enqueue(stream); });
   };
 }
 

@@ -20,8 +20,8 @@ CHECKED = 4096  # outputs compared with float64
 PRODUCTS_AT_ONCE = 1 << 25  # of the check
 LOAD_SECONDS = 1.2  # before a sustained figure
 IDLE_SECONDS = 0.05  # before each round of a burst figure
-ENQUEUE_SECONDS = 5e-4  # the GPU is busy for so long while a round is enqueued
-CYCLES = 1_000_000  # of a spinning kernel, more than that at every clock
+SPIN_CYCLES = 500_000  # a quarter of a millisecond and more: one round of launches
+MOST_BUSY = 1024  # times that, or calls of the work
 
 
 def make_operands(problem: Problem, generator: torch.Generator) -> Operands:
@@ -86,34 +86,40 @@ def require_right(who: str, problem: Problem, o: Operands, out: torch.Tensor, se
         raise KernelError(f"{who}: wrong result: an error is {worst:.3g} times what rounding allows")
 
 
-def time_on_stream(launches: list[Callable[[], object]], delay: Callable[[], object]) -> list[float]:
-    """Nanoseconds of each launch, by events around it. `delay` keeps the GPU busy while they are enqueued, so that
-    the processor's time to launch does not count."""
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(launches))]
-    delay()
-    for index, launch in enumerate(launches):
-        events[2 * index].record()
-        launch()
-        events[2 * index + 1].record()
-    torch.cuda.synchronize()
-    return [events[i].elapsed_time(events[i + 1]) * 1e6 for i in range(0, len(events), 2)]
+class StreamTimer:
+    """Times launches by events around them, without the time that Python takes for them.
 
+    The GPU is kept busy while they are enqueued, by the work that is measured where the load is to last, else by a
+    kernel that spins, at little power. Should the first event have come before the last was enqueued, the GPU may have
+    waited: then all is done again behind twice as much, which is kept.
+    """
 
-def spin() -> None:
-    """Keeps the GPU busy, at little power, so that a burst stays one."""
-    torch.cuda._sleep(CYCLES)
+    def __init__(self, load: Callable[[], object] | None = None) -> None:
+        self._load = load
+        self._amount = 1
 
+    def busy(self) -> None:
+        """Enqueues what comes before."""
+        if self._load is None:
+            torch.cuda._sleep(self._amount * SPIN_CYCLES)
+            return
+        for _ in range(self._amount):
+            self._load()
 
-def loader(launch: Callable[[], object]) -> Callable[[], None]:
-    """Keeps the GPU busy by the work that is measured, so that the load lasts."""
-    took = min(time_on_stream([launch] * 4, spin))
-    calls = max(1, math.ceil(ENQUEUE_SECONDS * 1e9 / took))
-
-    def load() -> None:
-        for _ in range(calls):
-            launch()
-
-    return load
+    def __call__(self, launches: list[Callable[[], object]]) -> list[float]:
+        """Nanoseconds of each, in their order. They may be launched several times."""
+        while True:
+            events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(launches))]
+            self.busy()
+            for index, launch in enumerate(launches):
+                events[2 * index].record()
+                launch()
+                events[2 * index + 1].record()
+            late = events[0].query()
+            torch.cuda.synchronize()
+            if not late or self._amount >= MOST_BUSY:
+                return [events[i].elapsed_time(events[i + 1]) * 1e6 for i in range(0, len(events), 2)]
+            self._amount *= 2
 
 
 def contenders_of(kernels: Kernels, problem: Problem, sets: list[Operands], seed: int, compiled: bool,
@@ -147,17 +153,17 @@ def measure(kernels: Kernels, problem: Problem, rounds: int, seed: int, sustaine
     sets = [make_operands(problem, generator) for _ in range(2 + 2 * cache // problem.bytes)]
     flags: list[str] = []
     contenders = contenders_of(kernels, problem, sets, seed, compiled, flags)
-    load = loader(lambda: contenders[0].launch(0)) if sustained else spin
+    timer = StreamTimer((lambda: contenders[0].launch(0)) if sustained else None)
 
     def time_round(launches: list[Callable[[], object]]) -> list[float]:
         if not sustained:
             time.sleep(IDLE_SECONDS)
-        return time_on_stream(launches, load)
+        return timer(launches)
 
     time_round([lambda c=c: c.launch(1) for c in contenders])  # what is done at the first call alone
     end = time.monotonic() + LOAD_SECONDS
     while sustained and time.monotonic() < end:
-        load()
+        timer.busy()
         torch.cuda.synchronize()
     times = take_turns(contenders, len(sets), rounds, seed, time_round)
 
