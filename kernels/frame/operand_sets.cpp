@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/device.hpp"
+#include "harness/element.hpp"
 #include "kernels/frame/fill.hpp"
 
 namespace assay::kernels {
@@ -13,6 +14,26 @@ Operand uniform_bf16(std::size_t count) {
   return {.bytes = count * kBytes,
           .fill = [count](void* data, std::uint64_t seed, cudaStream_t stream) {
             fill_uniform_bf16(data, count, seed, stream);
+          }};
+}
+
+Operand normal(const std::string& type, std::size_t count) {
+  return {.bytes = count * static_cast<std::size_t>(element_bits(type)) / 8,
+          .fill = [=](void* data, std::uint64_t seed, cudaStream_t stream) {
+            fill_normal(type, data, count, seed, stream);
+          }};
+}
+
+Operand factors(std::size_t count) {
+  return {.bytes = count * sizeof(float),
+          .fill = [=](void* data, std::uint64_t seed, cudaStream_t stream) {
+            fill_factors(data, count, seed, stream);
+          }};
+}
+
+Operand bytes(std::size_t count) {
+  return {.bytes = count, .fill = [=](void* data, std::uint64_t seed, cudaStream_t stream) {
+            fill_bytes(data, count, seed, stream);
           }};
 }
 

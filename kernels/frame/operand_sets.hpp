@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "harness/callable.hpp"
@@ -20,8 +21,11 @@ struct Operand {
   Callable<void(void* data, std::uint64_t seed, cudaStream_t stream)> fill = {};
 };
 
-// An input of bf16 values uniform in [-1, 1).
+// Inputs: bf16 values uniform in [-1, 1); normal values of a type; f32 factors around 1; bytes.
 Operand uniform_bf16(std::size_t count);
+Operand normal(const std::string& type, std::size_t count);
+Operand factors(std::size_t count);
+Operand bytes(std::size_t count);
 
 // How many sets of operands rotate, so that whoever's turn it is finds nothing of its set in L2:
 // all the others together have twice its size.

@@ -17,8 +17,8 @@ struct Call {
 
 class FakeBaseline : public Baseline {
  public:
-  FakeBaseline(int asked, int candidates, std::vector<Call>* calls)
-      : asked_(asked), candidates_(candidates), calls_(calls) {}
+  FakeBaseline(int asked, int candidates, std::vector<Call>* calls, std::string differs = {})
+      : asked_(asked), candidates_(candidates), calls_(calls), differs_(std::move(differs)) {}
 
   std::string name() const override { return "fake"; }
   int asked() const override { return asked_; }
@@ -26,10 +26,12 @@ class FakeBaseline : public Baseline {
   void run(int candidate, int set, cudaStream_t) const override {
     calls_->push_back({candidate, set});
   }
+  std::string differs() const override { return differs_; }
 
  private:
   int asked_, candidates_;
   std::vector<Call>* calls_;
+  std::string differs_;
 };
 
 // Candidate i takes times[i] nanoseconds.

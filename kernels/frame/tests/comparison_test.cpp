@@ -83,6 +83,15 @@ TEST_F(LineUp, OneThatIsMissingBecomesAFlagAndTheOthersTakePart) {
   ASSERT_EQ(field.baselines.size(), 1u);
 }
 
+TEST_F(LineUp, OneThatDoesSomethingElseIsTimedAndSaysSo) {
+  const Field field =
+      line_up({[this] { return std::make_unique<FakeBaseline>(1, 1, &calls, "it rounds down"); }});
+  EXPECT_EQ(field.flags,
+            std::vector<std::string>{"fake takes part with its time alone: it rounds down"});
+  ASSERT_EQ(field.baselines.size(), 1u);
+  EXPECT_TRUE(checked.empty());
+}
+
 TEST_F(LineUp, AWrongResultOfABaselineIsNoFlagButAnError) {
   const Referee referee{.sets = 4,
                         .nanoseconds = fake_clock(calls, times),

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from assay_torch.problem import Problem, Shape
 
 if TYPE_CHECKING:
     import torch
@@ -32,20 +35,81 @@ def find_library() -> Path:
     return max(found, key=lambda path: path.stat().st_mtime)
 
 
+# The numbers of kernels/c_api/assay_kernels.h.
+TYPE = {"bf16": 0, "f16": 1, "f32": 2, "e4m3": 3, "e5m2": 4}
+LAYOUT = {"nt": 0, "nn": 1, "tn": 2, "tt": 3}
+ACTIVATION = {"identity": 0, "gelu": 1, "silu": 2}
+SCALING = {"tensor": 1, "row": 2}
+SETS = ("quick", "full", "survey")
+
+
+@dataclass
+class Operands:
+    """The tensors of a product; those that a problem has not are None."""
+
+    d: torch.Tensor
+    a: torch.Tensor
+    b: torch.Tensor
+    c: torch.Tensor | None = None
+    bias: torch.Tensor | None = None
+    scale_a: torch.Tensor | None = None  # float32
+    scale_b: torch.Tensor | None = None
+
+    def every(self) -> dict[str, torch.Tensor]:
+        """Those that are there, by name."""
+        return {name: tensor for name, tensor in vars(self).items() if tensor is not None}
+
+
+def expected_shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Of the operands that a problem has."""
+    m, n, k = problem.shape.m, problem.shape.n, problem.shape.k
+    shapes: dict[str, tuple[int, ...]] = {
+        "d": (m, n),
+        "a": (m, k) if problem.layout[0] == "n" else (k, m),
+        "b": (k, n) if problem.layout[1] == "n" else (n, k),
+    }
+    if problem.beta:
+        shapes["c"] = (m, n)
+    if problem.bias:
+        shapes["bias"] = (n,)
+    if problem.scaling == "row":
+        shapes |= {"scale_a": (m, 1), "scale_b": (1, n)}
+    elif problem.scaling == "tensor":
+        shapes |= {"scale_a": (), "scale_b": ()}
+    return shapes
+
+
+def expected_types(problem: Problem) -> dict[str, str]:
+    """The types of all operands that there may be."""
+    result = dict.fromkeys(("d", "c", "bias"), problem.type_d)
+    return {**result, "a": problem.type, "b": problem.type_b, "scale_a": "f32", "scale_b": "f32"}
+
+
+def torch_type(name: str) -> torch.dtype:
+    import torch
+
+    return {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "e4m3": torch.float8_e4m3fn,
+            "e5m2": torch.float8_e5m2}[name]
+
+
 class Kernels:
     """The opened library. Launches go to torch's current stream."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or find_library()
+        pointer, size, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int, ctypes.c_float
         try:
             self._library = ctypes.CDLL(str(self.path))
             self._last_error = self._library.assay_last_error
-            self._gemm_bf16_nt = self._library.assay_gemm_bf16_nt
+            self._gemm = self._library.assay_gemm
+            self._gemm_fp8 = self._library.assay_gemm_fp8
+            self._gemm_shape = self._library.assay_gemm_shape
             self._commit = self._library.assay_commit
         except (OSError, AttributeError) as error:
             raise KernelError(f"{self.path}: {error}") from None
         self._last_error.restype = self._commit.restype = ctypes.c_char_p
-        self._gemm_bf16_nt.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int] * 3 + [ctypes.c_void_p]
+        self._gemm.argtypes = [pointer] * 5 + [number] * 3 + [size] * 3 + [real] * 2 + [number, pointer]
+        self._gemm_fp8.argtypes = [pointer] * 7 + [number] * 4 + [size] * 3 + [real] * 2 + [number, pointer]
 
     @property
     def commit(self) -> str:
@@ -56,18 +120,44 @@ class Kernels:
         if status != 0:
             raise KernelError(self._last_error().decode())
 
-    def gemm_bf16_nt(self, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
-        """out[m, n] = a[m, k] @ b[n, k].T, contiguous bfloat16 tensors on one GPU. Raises KernelError."""
+    def shapes(self, chosen: str) -> list[Shape]:
+        """The shapes of a set, "quick", "full" or "survey", each with those of the sets before it."""
+        m, n, k, number = (ctypes.c_int() for _ in range(4))
+        model, layer = ctypes.c_char_p(), ctypes.c_char_p()
+        found = []
+        while self._gemm_shape(len(found), *map(ctypes.byref, (m, n, k, number, model, layer))) == 0:
+            found.append((number.value, Shape(m.value, n.value, k.value)))
+        return [shape for level, shape in found if level <= SETS.index(chosen)]
+
+    def gemm(self, problem: Problem, operands: Operands) -> torch.Tensor:
+        """Contiguous tensors on one GPU. Raises KernelError; returns operands.d."""
         import torch
 
-        m, k = a.shape
-        n = b.shape[0]
-        if b.shape != (n, k) or out.shape != (m, n):
-            raise KernelError(f"gemm_bf16_nt: shapes {[*a.shape]}, {[*b.shape]} and {[*out.shape]} do not fit")
-        for tensor in (a, b, out):
-            if tensor.dtype != torch.bfloat16 or not tensor.is_contiguous() or tensor.device != a.device:
-                raise KernelError("gemm_bf16_nt: needs contiguous bfloat16 tensors on one GPU")
-        with torch.cuda.device(a.device):
+        shapes, types = expected_shapes(problem), expected_types(problem)
+        tensors = operands.every()
+        if tensors.keys() != shapes.keys():
+            raise KernelError(f"gemm: needs the operands {', '.join(shapes)}, not {', '.join(tensors)}")
+        for name, tensor in tensors.items():
+            if tuple(tensor.shape) != shapes[name]:
+                raise KernelError(f"gemm: {name} must be {[*shapes[name]]}, not {[*tensor.shape]}")
+            if tensor.dtype != torch_type(types[name]):
+                raise KernelError(f"gemm: {name} must be {types[name]}, not {tensor.dtype}")
+            if not tensor.is_contiguous() or tensor.device != operands.d.device or not tensor.is_cuda:
+                raise KernelError(f"gemm: {name} must be contiguous and on the GPU of d")
+
+        def at(name: str) -> int | None:
+            return tensors[name].data_ptr() if name in tensors else None
+
+        shape, activation = problem.shape, ACTIVATION[problem.activation]
+        with torch.cuda.device(operands.d.device):
             stream = torch.cuda.current_stream().cuda_stream
-            self._check(self._gemm_bf16_nt(out.data_ptr(), a.data_ptr(), b.data_ptr(), m, n, k, stream))
-        return out
+            last = (shape.m, shape.n, shape.k, problem.alpha, problem.beta, activation, stream)
+            if problem.narrow:
+                pointers = map(at, ("d", "a", "b", "scale_a", "scale_b", "c", "bias"))
+                self._check(self._gemm_fp8(*pointers, TYPE[problem.type], TYPE[problem.type_b],
+                                           TYPE[problem.type_d], SCALING[problem.scaling], *last))
+            else:
+                pointers = map(at, ("d", "a", "b", "c", "bias"))
+                self._check(self._gemm(*pointers, TYPE[problem.type], TYPE[problem.type_d],
+                                       LAYOUT[problem.layout], *last))
+        return operands.d
