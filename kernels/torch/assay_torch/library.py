@@ -41,11 +41,14 @@ class Kernels:
             self._library = ctypes.CDLL(str(self.path))
             self._last_error = self._library.assay_last_error
             self._gemm_bf16_nt = self._library.assay_gemm_bf16_nt
+            self._skinny = self._library.assay_skinny
             self._commit = self._library.assay_commit
         except (OSError, AttributeError) as error:
             raise KernelError(f"{self.path}: {error}") from None
         self._last_error.restype = self._commit.restype = ctypes.c_char_p
         self._gemm_bf16_nt.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int] * 3 + [ctypes.c_void_p]
+
+        self._skinny.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 5, *[ctypes.c_int] * 3, ctypes.c_void_p]
 
     @property
     def commit(self) -> str:
@@ -71,3 +74,16 @@ class Kernels:
             stream = torch.cuda.current_stream().cuda_stream
             self._check(self._gemm_bf16_nt(out.data_ptr(), a.data_ptr(), b.data_ptr(), m, n, k, stream))
         return out
+
+    def skinny(self, weights: str, out: torch.Tensor, x: torch.Tensor, data: torch.Tensor,
+               scales: torch.Tensor | None, scale: torch.Tensor | None, m: int, n: int, k: int) -> None:
+        """assay_skinny() on the tensors' memory; assay_torch.skinny has what checks them. Raises KernelError."""
+        import torch
+
+        def pointer(tensor: torch.Tensor | None) -> int | None:
+            return None if tensor is None else tensor.data_ptr()
+
+        with torch.cuda.device(x.device):
+            stream = torch.cuda.current_stream().cuda_stream
+            self._check(self._skinny(weights.encode(), out.data_ptr(), x.data_ptr(), data.data_ptr(), pointer(scales),
+                                     pointer(scale), m, n, k, stream))
