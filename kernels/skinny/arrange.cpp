@@ -13,44 +13,52 @@ int power_of_two_up_to(int most) {
 }
 
 struct Form {
-  int warps, rows, pieces, deep, shallow;
+  int warps, rows, chunks, tiles, pieces, piece_bytes, deep, shallow;
 };
-template <bool kHopper>
-Form form(int token_tiles) {
-  const auto of = []<int kTokenTiles>() {
-    using S = SkinnyShape<kTokenTiles, kHopper>;
-    return Form{S::kWarps, S::kRows, S::kPieces, S::kDeep, S::kShallow};
+template <bool kHopper, bool kGrouped>
+Form form(int tokens) {
+  const auto of = []<int kTokens>() {
+    using S = SkinnyShape<kTokens, kHopper, kGrouped>;
+    return Form{S::kWarps,  S::kRows,       S::kChunks, S::kTiles,
+                S::kPieces, S::kPieceBytes, S::kDeep,   S::kShallow};
   };
-  switch (token_tiles) {
+  switch (tokens) {
     case 1:
       return of.template operator()<1>();
-    case 2:
-      return of.template operator()<2>();
     case 4:
       return of.template operator()<4>();
-    default:
+    case 8:
       return of.template operator()<8>();
+    case 16:
+      return of.template operator()<16>();
+    case 32:
+      return of.template operator()<32>();
+    default:
+      return of.template operator()<64>();
   }
 }
 
 }  // namespace
 
-int skinny_token_tiles(int m) {
-  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(divide_up(m, 8))));
+int skinny_tokens(int m) {
+  return m == 1 ? 1 : static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(m, 4))));
 }
 
 SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoom& room) {
   SkinnyLayout l;
-  l.token_tiles = skinny_token_tiles(m);
-  const Form f = room.hopper ? form<true>(l.token_tiles) : form<false>(l.token_tiles);
+  l.tokens = skinny_tokens(m);
+  const bool grouped = scale_block(weights) == 128;
+  const Form f = room.hopper ? (grouped ? form<true, true>(l.tokens) : form<true, false>(l.tokens))
+                 : grouped   ? form<false, true>(l.tokens)
+                             : form<false, false>(l.tokens);
   SkinnyArguments& a = l.arguments;
   a.m = m, a.n = n, a.k = k;
   const int bits = weight_bits(weights);
   a.row_bytes = static_cast<int>(std::int64_t{k} * bits / 8);
   a.scale_row_bytes = scale_row_bytes(weights, k);
-  const int units = divide_up(a.row_bytes, kSkinnyPieceBytes);
+  const int units = divide_up(a.row_bytes, f.piece_bytes);
   const int slots = divide_up(units, f.pieces);
-  const int piece_token_bytes = kSkinnyPieceBytes * 8 / bits * 2;
+  const int piece_token_bytes = f.piece_bytes * 8 / bits * 2;
   const auto padded = [](int bytes) { return divide_up(bytes, 128) * 128 + 64; };
 
   // More CTAs share k where tokens would else take as much of the way from L2 as weights.
@@ -63,17 +71,16 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   const int clusters = std::max(1, std::min(room.ctas / a.cluster, n));
   const int rows = divide_up(n, clusters), share = divide_up(slots, a.cluster) * f.pieces;
   a.k_groups = f.warps;
-  if (l.token_tiles > 2)
-    a.k_groups = f.warps / std::min(f.warps, power_of_two_up_to(rows / f.rows));
+  if (l.tokens > 16) a.k_groups = f.warps / std::min(f.warps, power_of_two_up_to(rows / f.rows));
   if (room.k_groups > 0) a.k_groups = room.k_groups;
   a.k_groups = std::min(a.k_groups, power_of_two_up_to(share / f.pieces));
   a.row_groups = f.warps / a.k_groups;
 
   const auto queue_bytes = [&] {
-    return f.warps * (a.deep ? f.deep : f.shallow) * skinny_slot_bytes(weights, f.rows, f.pieces);
+    return f.warps * (a.deep ? f.deep : f.shallow) * skinny_slot_bytes(weights, f.tiles, f.pieces);
   };
   const auto sums_bytes = [&] {
-    return a.k_groups * m * (a.row_groups * a.blocks * f.rows + 4) * 4;
+    return a.k_groups * f.chunks * m * (a.row_groups * a.blocks * f.rows + 4) * 4;
   };
   // As few passes as their sums let be, passes of equal height.
   const auto split = [&](int most_sums) {

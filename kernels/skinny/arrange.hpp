@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a skinny product is laid out over the CTAs, warps and shared memory of a GPU.
 #pragma once
-#include "kernels/skinny/launch.hpp"
+#include "kernels/skinny/product/launch.hpp"
 
 namespace assay::kernels {
 
@@ -17,12 +17,12 @@ struct SkinnyRoom {
 
 struct SkinnyLayout {
   SkinnyArguments arguments = {};  // but for the pointers
-  int token_tiles = 1;             // of 8: the kernel's
+  int tokens = 1;                  // that the kernel is made for
   int grid = 0, threads = 0, shared_bytes = 0;
 };
 
-// 1, 2, 4 or 8 times 8 tokens.
-int skinny_token_tiles(int m);
+// How many tokens the kernel for m is made for: 1, 4, 8, 16, 32 or 64.
+int skinny_tokens(int m);
 
 SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoom& room);
 

@@ -112,12 +112,12 @@ std::string first_wrong(const Shape& s, const Drawn& x, const Drawn& w, const Dr
   return {};
 }
 
-std::string kernel_name(const Shape& s, int token_tiles) {
-  // As the compiler mangles skinny_product<Format, token_tiles, hopper>.
+std::string kernel_name(const Shape& s, int tokens) {
+  // As the compiler mangles skinny_product<Format, tokens, hopper>.
   std::string format = name(s.weights);
   format[0] = static_cast<char>(format[0] - 'a' + 'A');
   return "14skinny_productINS0_" + std::to_string(format.size()) + format + "ELi" +
-         std::to_string(token_tiles) + "ELb" + (s.cluster > 1 ? "1" : "0") + "E";
+         std::to_string(tokens) + "ELb" + (s.cluster > 1 ? "1" : "0") + "E";
 }
 
 SkinnyLayout layout_of(const Shape& s) {
@@ -169,7 +169,7 @@ ModelResult run(const Shape& s, model::Gpu& gpu, const model::Options& options) 
                      .block = {l.threads, 1, 1},
                      .dynamic_shared_bytes = static_cast<std::uint32_t>(l.shared_bytes)};
   if (s.cluster > 1) shape.cluster = {s.cluster, 1, 1};
-  result.outcome = gpu.launch(gpu.kernel(kernel_name(s, l.token_tiles)), shape, arguments, options);
+  result.outcome = gpu.launch(gpu.kernel(kernel_name(s, l.tokens)), shape, arguments, options);
   if (!result.outcome.finished) return result;
   const auto found = gpu.read<std::uint16_t>(d, count(s.m, s.n));
   result.hash = model::crc32(
@@ -186,6 +186,7 @@ std::vector<Shape> shapes() {
   for (const SkinnyWeights w : kSkinnyWeights) {
     const int step = skinny_step(w);
     all.push_back({w, 1, 77, 5 * step, 1, 3});
+    all.push_back({w, 1, 45, 2560 + step, 2, 4, kHopperRoom});
     all.push_back({w, 3, 131, 1280 + step, 1, 2});
     all.push_back({w, 13, 50, 1280, 1, 3});
     all.push_back({w, 5, 99, 1280 + step, 2, 4, kHopperRoom});
@@ -204,7 +205,7 @@ const ModelCase::Registration registration{[] {
                              std::to_string(s.m) + "n" + std::to_string(s.n) + "k" +
                              std::to_string(s.k) +
                              (s.cluster > 1 ? "/cluster" + std::to_string(s.cluster) : ""),
-                     .kernel = kernel_name(s, layout_of(s).token_tiles),
+                     .kernel = kernel_name(s, layout_of(s).tokens),
                      .run = [s](model::Gpu& gpu, const model::Options& options) {
                        return run(s, gpu, options);
                      }});

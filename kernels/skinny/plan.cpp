@@ -36,7 +36,7 @@ struct Launcher {
 Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
   const SkinnyRoom room = skinny_room(false);
   const SkinnyLayout layout = arrange(p.weights, p.m, p.n, p.k, room);
-  const void* kernel = skinny_kernel(p.weights, layout.token_tiles);
+  const void* kernel = skinny_kernel(p.weights, layout.tokens);
   check(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room.shared_bytes));
   return skinny_launch(kernel, layout, p, operands);
@@ -74,15 +74,15 @@ SkinnyRoom skinny_room(bool hopper) {
   return {.ctas = sms, .shared_bytes = shared, .hopper = hopper};
 }
 
-std::string skinny_kernel_name(SkinnyWeights weights, int token_tiles, bool hopper) {
+std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {
   std::string format = name(weights);
   format.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(format.front())));
-  return fmt::format("skinny_product<{}, {}, {}>", format, token_tiles, hopper);
+  return fmt::format("skinny_product<{}, {}, {}>", format, tokens, hopper);
 }
 
 std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {
   // Layouts of different rooms differ, but not in the tokens that the kernel is made for.
-  const int tiles = skinny_token_tiles(p.m);
+  const int tiles = skinny_tokens(p.m);
   return {{.kernel = skinny_kernel_name(p.weights, tiles, hopper),
            .sass = {{"HMMA.16816.F32.BF16"}, {"LDGSTS.E.BYPASS.128"}}}};
 }

@@ -7,9 +7,9 @@
 
 namespace assay::kernels {
 
-// For `token_tiles` times 8 tokens: 1, 2, 4 or 8.
-const void* skinny_kernel(SkinnyWeights weights, int token_tiles);
+// For up to `tokens` tokens: skinny_tokens().
+const void* skinny_kernel(SkinnyWeights weights, int tokens);
 // As the source spells it.
-std::string skinny_kernel_name(SkinnyWeights weights, int token_tiles, bool hopper);
+std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper);
 
 }  // namespace assay::kernels

@@ -15,7 +15,7 @@ Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
   SkinnyRoom room = skinny_room(true);
   room.most_cluster = kMostCluster;
   SkinnyLayout layout = arrange(p.weights, p.m, p.n, p.k, room);
-  const void* kernel = skinny_kernel_sm90(p.weights, layout.token_tiles);
+  const void* kernel = skinny_kernel_sm90(p.weights, layout.tokens);
   const int cluster = layout.arguments.cluster;
   const int clusters =
       resident_clusters(kernel, cluster, layout.threads, room.shared_bytes, p.text());

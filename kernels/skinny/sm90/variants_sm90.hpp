@@ -5,6 +5,6 @@
 
 namespace assay::kernels {
 
-const void* skinny_kernel_sm90(SkinnyWeights weights, int token_tiles);
+const void* skinny_kernel_sm90(SkinnyWeights weights, int tokens);
 
 }  // namespace assay::kernels

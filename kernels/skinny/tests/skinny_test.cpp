@@ -102,7 +102,7 @@ TEST(Skinny, LayoutsFitTheirRoom) {
           EXPECT_LE(l.shared_bytes, shared) << text;
           EXPECT_EQ(l.threads, 32 * a.row_groups * a.k_groups) << text;
           EXPECT_GE(a.phase_pieces, 1) << text;
-          EXPECT_GE(l.token_tiles * 8, m) << text;
+          EXPECT_GE(l.tokens, m) << text;
           EXPECT_EQ(l.grid % a.cluster, 0) << text;
           const int tokens = a.tokens_offset + m * a.token_stride;
           EXPECT_LE(tokens, l.shared_bytes) << text;
