@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of harness/ptx/ that sm_90a has, once in each of its forms: the model must have a
 // meaning for each instruction. Not to be run.
+#include "harness/ptx/bits.cuh"
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
@@ -53,6 +54,7 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
   reduce_or(longs, load_relaxed_sys(longs));
   reduce_max(longs, fetch_or(longs, 1) + fetch_add_sys(longs, 2));
   longs[1] = assay::ptx::clock64() + clock32() + globaltimer() + smid();
+  words[5] = and_or(words[6], 1, 2) + and_xor(words[7], 3, 4) + lop3<0x96>(words[8], 5, 6);
   words[3] = ex2_approx_f16x2(__float_as_uint(ex2_approx_ftz(__uint_as_float(words[4]))));
 }
 
@@ -130,7 +132,9 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
   cp_async<4>(box, out);
   cp_async<8>(box, out);
   cp_async<16>(box, out);
-  cp_async_or_zero(box, out, 0);
+  cp_async_filled<4>(box, out, 3);
+  cp_async_filled<8>(box, out, 0);
+  cp_async_filled<16>(box, out, 16);
   cp_async_commit();
   cp_async_wait<1>();
   tma_prefetch_map(&map);
