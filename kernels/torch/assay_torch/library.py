@@ -41,11 +41,13 @@ class Kernels:
             self._library = ctypes.CDLL(str(self.path))
             self._last_error = self._library.assay_last_error
             self._gemm_bf16_nt = self._library.assay_gemm_bf16_nt
+            self._gemm_e4m3_block128_nt = self._library.assay_gemm_e4m3_block128_nt
             self._commit = self._library.assay_commit
         except (OSError, AttributeError) as error:
             raise KernelError(f"{self.path}: {error}") from None
         self._last_error.restype = self._commit.restype = ctypes.c_char_p
         self._gemm_bf16_nt.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int] * 3 + [ctypes.c_void_p]
+        self._gemm_e4m3_block128_nt.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_int] * 3 + [ctypes.c_void_p]
 
     @property
     def commit(self) -> str:
@@ -70,4 +72,33 @@ class Kernels:
         with torch.cuda.device(a.device):
             stream = torch.cuda.current_stream().cuda_stream
             self._check(self._gemm_bf16_nt(out.data_ptr(), a.data_ptr(), b.data_ptr(), m, n, k, stream))
+        return out
+
+    def gemm_e4m3_block128_nt(self, a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor,
+                              out: torch.Tensor) -> torch.Tensor:
+        """out[m, n] = a[m, k] @ b[n, k].T, a and b float8_e4m3fn with a scale for each block, out bfloat16.
+
+        scale_a[kb, m] belongs to a[m, 128 kb : 128 kb + 128], scale_b[nb, kb] to 128 x 128 elements of b. Rows of both
+        are padded to multiples of 4 floats: scale_a is [ceil(k / 128), m rounded up], scale_b [ceil(n / 128),
+        ceil(k / 128) rounded up]. All contiguous on one GPU. Raises KernelError.
+        """
+        import torch
+
+        m, k = a.shape
+        n = b.shape[0]
+        k_blocks, n_blocks = -(-k // 128), -(-n // 128)
+        expected = [("b", b, (n, k)), ("out", out, (m, n)), ("scale_a", scale_a, (k_blocks, -(-m // 4) * 4)),
+                    ("scale_b", scale_b, (n_blocks, -(-k_blocks // 4) * 4))]
+        for name, tensor, shape in expected:
+            if tuple(tensor.shape) != shape:
+                raise KernelError(f"gemm_e4m3_block128_nt: {name} is {[*tensor.shape]}, not {[*shape]}")
+        types = [torch.float8_e4m3fn] * 2 + [torch.float32] * 2 + [torch.bfloat16]
+        for tensor, kind in zip((a, b, scale_a, scale_b, out), types, strict=True):
+            if tensor.dtype != kind or not tensor.is_contiguous() or tensor.device != a.device:
+                raise KernelError("gemm_e4m3_block128_nt: needs contiguous tensors on one GPU: a and b float8_e4m3fn, "
+                                  "scales float32, out bfloat16")
+        with torch.cuda.device(a.device):
+            stream = torch.cuda.current_stream().cuda_stream
+            self._check(self._gemm_e4m3_block128_nt(out.data_ptr(), a.data_ptr(), b.data_ptr(), scale_a.data_ptr(),
+                                                    scale_b.data_ptr(), m, n, k, stream))
         return out

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm_block_scaled/sm90/plan_sm90.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/resident.hpp"
+#include "kernels/gemm/raster.hpp"
+#include "kernels/gemm_block_scaled/block_scales.hpp"
+#include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
+#include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+int divide_up(int a, int b) { return (a + b - 1) / b; }
+
+CUtensorMap matrix(CUtensorMapDataType type, int element_bytes, const void* base, int rows,
+                   int columns, int row_elements, int box_rows, int box_columns,
+                   ptx::Swizzle swizzle) {
+  const auto u64 = [](int value) { return static_cast<std::uint64_t>(value); };
+  const auto u32 = [](int value) { return static_cast<std::uint32_t>(value); };
+  return ptx::encode_tensor_map({.type = type,
+                                 .base = const_cast<void*>(base),
+                                 .extents = {u64(columns), u64(rows)},
+                                 .strides = {u64(row_elements) * u64(element_bytes)},
+                                 .box = {u32(box_columns), u32(box_rows)},
+                                 .swizzle = swizzle});
+}
+
+CUtensorMap e4m3_rows(const void* base, int rows, int k, int box_rows) {
+  return matrix(CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, base, rows, k, k, box_rows, 128,
+                ptx::Swizzle::bytes128);
+}
+
+// Everything that a launch needs.
+struct Launcher {
+  const BlockScaledVariantSm90* variant;
+  BlockScaledMaps maps;
+  Raster raster;
+  int k_blocks;
+  int grid;
+
+  void operator()(cudaStream_t stream) {
+    void* arguments[] = {&maps, &raster, &k_blocks};
+    check(cudaLaunchKernel(variant->kernel, dim3(static_cast<unsigned>(grid)),
+                           dim3(static_cast<unsigned>(variant->threads)), arguments,
+                           static_cast<std::size_t>(variant->shared_bytes), stream));
+  }
+};
+
+const BlockScaledVariantSm90& variant_of(const BlockScaledProblem&) {
+  return block_scaled_variants_sm90().front();
+}
+
+std::vector<KernelUse> kernels(const BlockScaledProblem& problem) {
+  const BlockScaledVariantSm90& v = variant_of(problem);
+  const int per_stage = v.tile_n / v.width * 4;  // groups of columns x steps of 32 along k
+  const std::string opcode = "QGMMA.64x" + std::to_string(v.width) + "x32.F32.E4M3.E4M3";
+  return {{.kernel = v.kernel_name,
+           .sass = {{opcode, per_stage, per_stage}, {"UTMALDG.2D", 4, 4, SassWhere::kernel}}}};
+}
+
+const BlockScaledPaths::Registration path{
+    block_scaled_paths(),
+    {.name = "sm90",
+     .targets = {Target::sm_90a},
+     .refusal = [](const BlockScaledProblem&) { return std::string(); },
+     .plan =
+         [](const BlockScaledProblem& problem, const BlockScaledOperands& operands) {
+           return plan_gemm_block_scaled_sm90(problem, operands);
+         },
+     .kernels = kernels}};
+
+}  // namespace
+
+Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
+                                 const BlockScaledOperands& operands,
+                                 const BlockScaledOptionsSm90& options) {
+  const BlockScaledVariantSm90& v = variant_of(problem);
+  const int m = problem.m, n = problem.n, k = problem.k;
+  const int k_blocks = blocks_of_scales(k), n_blocks = blocks_of_scales(n);
+  constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  Launcher l{.variant = &v};
+  l.maps = {.a = e4m3_rows(operands.a, m, k, v.tile_m),
+            .b = e4m3_rows(operands.b, n, k, v.tile_n / v.cluster),
+            .scale_a = matrix(kFloat, 4, operands.scale_a, k_blocks, m, scale_a_stride(m), 1,
+                              v.tile_m, ptx::Swizzle::none),
+            .scale_b = matrix(kFloat, 4, operands.scale_b, n_blocks, k_blocks, scale_b_stride(k),
+                              v.tile_n / kScaleBlock, 4, ptx::Swizzle::none),
+            .d = matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, operands.d, m, n, n, 16, 64,
+                        ptx::Swizzle::bytes128)};
+  l.raster = {.rows = divide_up(m, v.tile_m * v.cluster),
+              .columns = divide_up(n, v.tile_n),
+              .band = options.band};
+  l.k_blocks = k_blocks;
+  int clusters = std::min(resident_clusters(v.kernel, v.cluster, v.threads, v.shared_bytes,
+                                            "gemm_block_scaled " + v.name),
+                          l.raster.count());
+  if (options.max_ctas > 0)
+    clusters = std::min(clusters, std::max(options.max_ctas / v.cluster, 1));
+  // As few clusters as do not take another wave: idle SMs leave their power and L2 to the others.
+  clusters = divide_up(l.raster.count(), divide_up(l.raster.count(), clusters));
+  l.grid = clusters * v.cluster;
+  return {.variant = v.name, .run = l};
+}
+
+}  // namespace assay::kernels
