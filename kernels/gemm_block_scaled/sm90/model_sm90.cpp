@@ -20,19 +20,20 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   const BlockScaledModelOperands operands(gpu, s, options.seed);
   struct {
     model::TensorMapBytes a, b, scale_a, scale_b, d;
-  } const maps{operands.map_a(v.tile_m), operands.map_b(v.tile_n / v.cluster),
-               operands.map_scale_a(v.tile_m), operands.map_scale_b(v.tile_n / 128),
+  } const maps{operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),
+               operands.map_scale_a(v.tile_m + 4), operands.map_scale_b(v.tile_n / 128),
                operands.map_d(16)};
   static_assert(sizeof maps == 5 * 128);
-  const Raster raster{
-      .rows = divide_up(s.m, v.tile_m * v.cluster), .columns = divide_up(s.n, v.tile_n), .band = 8};
+  const Raster raster{.rows = divide_up(s.m, v.tile_m * v.cluster_m),
+                      .columns = divide_up(s.n, v.tile_n * v.cluster_n),
+                      .band = 8};
   model::Arguments arguments;
   arguments.push(&maps, sizeof maps, 128).push(raster).push(divide_up(s.k, v.tile_k));
   // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
   const int clusters = std::min(raster.count(), 2);
   ModelResult result;
   result.outcome = gpu.launch(gpu.kernel(v.symbol),
-                              {.grid = {clusters * v.cluster, 1, 1},
+                              {.grid = {clusters * v.cluster_size(), 1, 1},
                                .block = {v.threads, 1, 1},
                                .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
                               arguments, options);

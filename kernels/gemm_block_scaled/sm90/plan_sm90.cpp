@@ -86,26 +86,26 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
   const int k_blocks = blocks_of_scales(k), n_blocks = blocks_of_scales(n);
   constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   Launcher l{.variant = &v};
-  l.maps = {.a = e4m3_rows(operands.a, m, k, v.tile_m),
-            .b = e4m3_rows(operands.b, n, k, v.tile_n / v.cluster),
+  l.maps = {.a = e4m3_rows(operands.a, m, k, v.tile_m / v.cluster_n),
+            .b = e4m3_rows(operands.b, n, k, v.tile_n / v.cluster_m),
             .scale_a = matrix(kFloat, 4, operands.scale_a, k_blocks, m, scale_a_stride(m), 1,
-                              v.tile_m, ptx::Swizzle::none),
+                              v.tile_m + 4, ptx::Swizzle::none),
             .scale_b = matrix(kFloat, 4, operands.scale_b, n_blocks, k_blocks, scale_b_stride(k),
                               v.tile_n / kScaleBlock, 4, ptx::Swizzle::none),
             .d = matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, operands.d, m, n, n, 16, 64,
                         ptx::Swizzle::bytes128)};
-  l.raster = {.rows = divide_up(m, v.tile_m * v.cluster),
-              .columns = divide_up(n, v.tile_n),
+  l.raster = {.rows = divide_up(m, v.tile_m * v.cluster_m),
+              .columns = divide_up(n, v.tile_n * v.cluster_n),
               .band = options.band};
   l.k_blocks = k_blocks;
-  int clusters = std::min(resident_clusters(v.kernel, v.cluster, v.threads, v.shared_bytes,
+  int clusters = std::min(resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes,
                                             "gemm_block_scaled " + v.name),
                           l.raster.count());
   if (options.max_ctas > 0)
-    clusters = std::min(clusters, std::max(options.max_ctas / v.cluster, 1));
+    clusters = std::min(clusters, std::max(options.max_ctas / v.cluster_size(), 1));
   // As few clusters as do not take another wave: idle SMs leave their power and L2 to the others.
   clusters = divide_up(l.raster.count(), divide_up(l.raster.count(), clusters));
-  l.grid = clusters * v.cluster;
+  l.grid = clusters * v.cluster_size();
   return {.variant = v.name, .run = l};
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/grouped/sm90/variant_sm90.hpp"
+
+#include "kernels/grouped/sm90/bf16_sm90.cuh"
+#include "kernels/grouped/sm90/e4m3_sm90.cuh"
+
+namespace assay::kernels {
+namespace {
+
+template <class Tile>
+GroupedVariantSm90 variant(const std::string& kernel, const void* address) {
+  const auto text = [](int value) { return std::to_string(value); };
+  std::string arguments, symbol;
+  for (const int value : {Tile::kTileN, Tile::kStages, Tile::kClusterM, Tile::kClusterN}) {
+    arguments += (arguments.empty() ? "" : ", ") + text(value);
+    symbol += "Li" + text(value) + "E";
+  }
+  return {.name = text(Tile::kTileM) + "x" + text(Tile::kTileN) + "x" + text(Tile::kTileK) + "_c" +
+                  text(Tile::kClusterM) + "x" + text(Tile::kClusterN) + "_s" + text(Tile::kStages),
+          .kernel_name = kernel + "<" + arguments + ">",
+          .symbol = kernel + "I" + symbol + "E",
+          .tile_m = Tile::kTileM,
+          .tile_n = Tile::kTileN,
+          .tile_k = Tile::kTileK,
+          .cluster_m = Tile::kClusterM,
+          .cluster_n = Tile::kClusterN,
+          .threads = Tile::kThreads,
+          .shared_bytes = Tile::kSharedBytes,
+          .kernel = address};
+}
+
+template <int kTileN, int kStages, int kClusterM, int kClusterN>
+GroupedVariantSm90 bf16() {
+  return variant<GroupedTileBf16Sm90<kTileN, kStages, kClusterM, kClusterN>>(
+      "grouped_bf16_sm90",
+      reinterpret_cast<const void*>(&grouped_bf16_sm90<kTileN, kStages, kClusterM, kClusterN>));
+}
+
+template <int kTileN, int kStages, int kClusterM, int kClusterN>
+GroupedVariantSm90 e4m3() {
+  return variant<BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN, 64, 2, true>>(
+      "grouped_e4m3_block128_sm90",
+      reinterpret_cast<const void*>(
+          &grouped_e4m3_block128_sm90<kTileN, kStages, kClusterM, kClusterN>));
+}
+
+}  // namespace
+
+const GroupedVariantSm90& grouped_variant_sm90(const std::string& type) {
+  // tile n, stages, cluster m, n
+  static const GroupedVariantSm90 of_bf16 = bf16<256, 4, 1, 2>(), of_e4m3 = e4m3<256, 4, 1, 2>();
+  return type == "bf16" ? of_bf16 : of_e4m3;
+}
+
+}  // namespace assay::kernels
