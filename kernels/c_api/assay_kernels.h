@@ -35,6 +35,21 @@ ASSAY_KERNELS_API int assay_gemm_e4m3_block128_nt(void* d, const void* a, const 
                                                   const float* scale_a, const float* scale_b, int m,
                                                   int n, int k, void* stream);
 
+/* Groups of rows, each with a B of its own: D[row, n] = sum over k of A[row, k] * B[group][n, k].
+ * Contiguous (masked 0): A [rows, k] and D [rows, n] are sorted by group, and sizes[g] is where
+ * group g's rows end. Masked: A [groups, rows, k] and D [groups, rows, n], of which the first
+ * sizes[g] rows of a group are used. `sizes` lies on the device, an int for each group; groups may
+ * be empty. Rows of no group are not written. B is [groups, n, k]. Types and alignment as in
+ * assay_gemm_bf16_nt and assay_gemm_e4m3_block128_nt; masked, scale_a is one of a group's A after
+ * the other, and scale_b is one of a group's B after the other. sm_90. */
+ASSAY_KERNELS_API int assay_grouped_bf16_nt(void* d, const void* a, const void* b, const int* sizes,
+                                            int masked, int groups, int rows, int n, int k,
+                                            void* stream);
+ASSAY_KERNELS_API int assay_grouped_e4m3_block128_nt(void* d, const void* a, const void* b,
+                                                     const float* scale_a, const float* scale_b,
+                                                     const int* sizes, int masked, int groups,
+                                                     int rows, int n, int k, void* stream);
+
 #ifdef __cplusplus
 }
 #endif

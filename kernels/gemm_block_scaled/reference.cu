@@ -31,7 +31,7 @@ __global__ void count_not_finite_bf16(const __nv_bfloat16* d, std::size_t count,
 }
 
 // Lanes share the blocks along k.
-__global__ void compare_block_scaled(BlockScaledProblem p, BlockScaledOperands o,
+__global__ void compare_block_scaled(BlockScaledProblem p, BlockScaledOperands o, int stride,
                                      std::uint64_t checked, bool all, std::uint64_t seed,
                                      Totals* totals) {
   const int lane = threadIdx.x % 32;
@@ -45,9 +45,8 @@ __global__ void compare_block_scaled(BlockScaledProblem p, BlockScaledOperands o
     const auto* b = static_cast<const __nv_fp8_e4m3*>(o.b) + column * p.k;
     BlockScaledSum sum;
     for (int kb = lane; kb < blocks_of_scales(p.k); kb += 32) {
-      const double scale =
-          static_cast<double>(o.scale_a[std::uint64_t{1} * kb * scale_a_stride(p.m) + row]) *
-          o.scale_b[column / kScaleBlock * scale_b_stride(p.k) + kb];
+      const double scale = static_cast<double>(o.scale_a[std::uint64_t{1} * kb * stride + row]) *
+                           o.scale_b[column / kScaleBlock * scale_b_stride(p.k) + kb];
       BlockSum block;
       const int end = min(p.k, (kb + 1) * kScaleBlock);
       for (int first = kb * kScaleBlock; first < end; first += 32) {
@@ -84,17 +83,18 @@ constexpr int kThreads = 256;
 
 GemmErrors check_gemm_block_scaled(const BlockScaledProblem& problem,
                                    const BlockScaledOperands& operands, std::uint64_t limit,
-                                   std::uint64_t seed, cudaStream_t stream) {
+                                   std::uint64_t seed, cudaStream_t stream, int stride) {
   const std::uint64_t outputs = static_cast<std::uint64_t>(problem.m) * problem.n;
   const Buffer totals(sizeof(Totals));
   check(cudaMemsetAsync(totals.data(), 0, sizeof(Totals), stream));
   GemmErrors errors;
   errors.checked = std::min(outputs, limit);
+  if (stride == 0) stride = scale_a_stride(problem.m);
   count_not_finite_bf16<<<kBlocks, kThreads, 0, stream>>>(
       static_cast<const __nv_bfloat16*>(operands.d), outputs, totals.as<Totals>());
   check(cudaGetLastError());
   compare_block_scaled<<<kBlocks, kThreads, 0, stream>>>(
-      problem, operands, errors.checked, outputs <= limit, seed, totals.as<Totals>());
+      problem, operands, stride, errors.checked, outputs <= limit, seed, totals.as<Totals>());
   check(cudaGetLastError());
   Totals found;
   check(cudaMemcpyAsync(&found, totals.data(), sizeof found, cudaMemcpyDeviceToHost, stream));

@@ -11,9 +11,10 @@
 namespace assay::kernels {
 
 // Compares D on the GPU, one warp per output: all outputs if there are no more than `limit`, else
-// `limit` of them chosen by a hash of `seed`. Blocks.
+// `limit` of them chosen by a hash of `seed`. Rows of scale_a are `scale_a_stride` apart: 0, as
+// block_scales.hpp has them; else part of a larger problem is checked. Blocks.
 GemmErrors check_gemm_block_scaled(const BlockScaledProblem& problem,
                                    const BlockScaledOperands& operands, std::uint64_t limit,
-                                   std::uint64_t seed, cudaStream_t stream);
+                                   std::uint64_t seed, cudaStream_t stream, int scale_a_stride = 0);
 
 }  // namespace assay::kernels

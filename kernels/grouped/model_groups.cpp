@@ -52,13 +52,18 @@ const std::vector<GroupedModelCase>& grouped_model_cases() {
   // 4; rows behind the last group; ends that decrease and counts beyond the room.
   static const std::vector<GroupedModelCase> all = [] {
     std::vector<GroupedModelCase> cases;
-    for (const char* type : {"bf16", "e4m3_block128"}) {
-      cases.push_back({{Grouping::contiguous, type, 4, 211, 264, 144}, {1, 1, 130, 205}});
-      cases.push_back({{Grouping::contiguous, type, 3, 64, 72, 400}, {64, 64, 64}});
-      cases.push_back({{Grouping::contiguous, type, 5, 300, 520, 64}, {0, 7, 3, 262, 400}});
-      cases.push_back({{Grouping::masked, type, 4, 136, 264, 144}, {0, 136, 1, 129}});
-      cases.push_back({{Grouping::masked, type, 3, 24, 520, 272}, {5, -1, 30}});
-    }
+    const auto add = [&](Grouping grouping, int rows, int n, int k, const std::vector<int>& sizes) {
+      for (const char* type : {"bf16", "e4m3_block128"}) {
+        GroupedModelCase& c = cases.emplace_back();
+        c.problem = {grouping, type, static_cast<int>(sizes.size()), rows, n, k};
+        c.sizes = sizes;
+      }
+    };
+    add(Grouping::contiguous, 211, 264, 144, {1, 1, 130, 205});
+    add(Grouping::contiguous, 64, 72, 400, {64, 64, 64});
+    add(Grouping::contiguous, 300, 520, 64, {0, 7, 3, 262, 400});
+    add(Grouping::masked, 136, 264, 144, {0, 136, 1, 129});
+    add(Grouping::masked, 24, 520, 272, {5, -1, 30});
     return cases;
   }();
   return all;
