@@ -10,9 +10,21 @@
 
 namespace assay::kernels {
 
+const char* name(Grouping grouping) {
+  switch (grouping) {
+    case Grouping::contiguous:
+      return "contiguous";
+    case Grouping::masked:
+      return "masked";
+    case Grouping::gradient:
+      return "gradient";
+  }
+  return "";
+}
+
 std::string GroupedProblem::text() const {
-  return fmt::format("grouped_{}_{} groups={} rows={} n={} k={}", type,
-                     grouping == Grouping::masked ? "masked" : "contiguous", groups, rows, n, k);
+  return fmt::format("grouped_{}_{} groups={} rows={} n={} k={}", type, name(grouping), groups,
+                     rows, n, k);
 }
 
 void require_valid(const GroupedProblem& p) {
@@ -21,13 +33,15 @@ void require_valid(const GroupedProblem& p) {
   };
   if (p.type != "bf16" && p.type != "e4m3_block128")
     refuse("the type must be bf16 or e4m3_block128");
+  if (p.grouping == Grouping::gradient && p.type != "bf16") refuse("gradients are of bf16 alone");
   if (p.groups < 1 || p.rows < 1 || p.n < 1 || p.k < 1) refuse("sizes must be positive");
   const int step = p.type == "bf16" ? 8 : 16;
   if (p.k % step != 0 || p.n % 8 != 0)
     refuse(fmt::format("k must be a multiple of {} and n of 8 (16-byte rows)", step));
   constexpr std::int64_t kMost = std::numeric_limits<int>::max() - 1024;  // coordinates of TMA
   const std::int64_t rows = std::int64_t{p.rows} * (p.grouping == Grouping::masked ? p.groups : 1);
-  if (rows > kMost || std::int64_t{p.groups} * p.n > kMost)
+  const int each = p.grouping == Grouping::gradient ? p.k : p.n;  // of B, or of D's rows
+  if (rows > kMost || std::int64_t{p.groups} * each > kMost)
     refuse("all groups' rows, and their columns, must be less than 2^31 - 1024");
 }
 

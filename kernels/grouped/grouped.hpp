@@ -16,13 +16,18 @@ enum class Grouping : std::uint8_t {
   // Each group has room for `rows` rows, of which the first counts[g] are used. Others of D are not
   // written.
   masked,
+  // Weight gradients: D[g] = A^T B over the rows of group g, which `sizes` ends as in contiguous. D
+  // of a group without rows is 0.
+  gradient,
 };
 
+const char* name(Grouping grouping);
+
 // D[row, n] = sum over k of A[row, k] * B[group of the row][n, k]. A is [rows, k], masked [groups,
-// rows, k]; B [groups, n, k]; D bf16 like A with n for k; row-major without gaps. type: bf16, or
-// e4m3_block128: e4m3 with scales as kernels/gemm_block_scaled has them. Then scale_a is
-// [ceil(k / 128)][rows, padded], masked one such for each group; scale_b one of a group's B after
-// the other.
+// rows, k]; B [groups, n, k]; D bf16 like A with n for k; row-major without gaps. Of gradients, A
+// is [rows, k], B [rows, n] and D [groups, k, n], bf16 alone. type: bf16, or e4m3_block128: e4m3
+// with scales as kernels/gemm_block_scaled has them. Then scale_a is [ceil(k / 128)][rows, padded],
+// masked one such for each group; scale_b one of a group's B after the other.
 struct GroupedProblem {
   Grouping grouping;
   std::string type;

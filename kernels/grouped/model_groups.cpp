@@ -42,9 +42,8 @@ constexpr std::uint16_t kPoison = 0xffff;
 
 std::string GroupedModelCase::name() const {
   const auto text = [](int value) { return std::to_string(value); };
-  return problem.type + (problem.grouping == Grouping::masked ? "_masked" : "_contiguous") + "/g" +
-         text(problem.groups) + "rows" + text(problem.rows) + "n" + text(problem.n) + "k" +
-         text(problem.k);
+  return problem.type + "_" + kernels::name(problem.grouping) + "/g" + text(problem.groups) +
+         "rows" + text(problem.rows) + "n" + text(problem.n) + "k" + text(problem.k);
 }
 
 const std::vector<GroupedModelCase>& grouped_model_cases() {
@@ -54,6 +53,7 @@ const std::vector<GroupedModelCase>& grouped_model_cases() {
     std::vector<GroupedModelCase> cases;
     const auto add = [&](Grouping grouping, int rows, int n, int k, const std::vector<int>& sizes) {
       for (const char* type : {"bf16", "e4m3_block128"}) {
+        if (grouping == Grouping::gradient && type != std::string("bf16")) continue;
         GroupedModelCase& c = cases.emplace_back();
         c.problem = {grouping, type, static_cast<int>(sizes.size()), rows, n, k};
         c.sizes = sizes;
@@ -64,6 +64,8 @@ const std::vector<GroupedModelCase>& grouped_model_cases() {
     add(Grouping::contiguous, 300, 520, 64, {0, 7, 3, 262, 400});
     add(Grouping::masked, 136, 264, 144, {0, 136, 1, 129});
     add(Grouping::masked, 24, 520, 272, {5, -1, 30});
+    add(Grouping::gradient, 211, 264, 144, {1, 1, 66, 205});
+    add(Grouping::gradient, 300, 72, 264, {0, 128, 191, 150, 400});
     return cases;
   }();
   return all;
@@ -73,7 +75,8 @@ GroupedModelOperands::GroupedModelOperands(model::Gpu& gpu, const GroupedModelCa
                                            std::uint64_t seed)
     : case_(c),
       scaled_(c.problem.type != "bf16"),
-      rows_(c.problem.rows * (c.problem.grouping == Grouping::masked ? c.problem.groups : 1)) {
+      rows_(c.problem.rows * (c.problem.grouping == Grouping::masked ? c.problem.groups : 1)),
+      rows_d_(c.problem.grouping == Grouping::gradient ? c.problem.groups * c.problem.k : rows_) {
   const auto next = [&seed] {  // splitmix64
     std::uint64_t z = seed += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -105,15 +108,16 @@ GroupedModelOperands::GroupedModelOperands(model::Gpu& gpu, const GroupedModelCa
   };
   const GroupedProblem& p = case_.problem;
   a_ = fill("A", count(rows_, p.k), host_a_);
-  b_ = fill("B", count(p.groups * p.n, p.k), host_b_);
+  const bool gradient = p.grouping == Grouping::gradient;
+  b_ = fill("B", gradient ? count(rows_, p.n) : count(p.groups * p.n, p.k), host_b_);
   const int scale_rows = blocks_of_scales(p.k) * (p.grouping == Grouping::masked ? p.groups : 1);
   scale_a_ = scales("scales of A", count(scale_rows, scale_a_stride(p.rows)), host_scale_a_);
   scale_b_ = scales("scales of B", count(p.groups * blocks_of_scales(p.n), scale_b_stride(p.k)),
                     host_scale_b_);
   sizes_ = gpu.allocate("sizes", case_.sizes.size() * 4);
   gpu.write(sizes_, case_.sizes);
-  d_ = gpu.allocate("D", count(rows_, p.n) * 2);
-  gpu.write(d_, std::vector<std::uint16_t>(count(rows_, p.n), kPoison));
+  d_ = gpu.allocate("D", count(rows_d_, p.n) * 2);
+  gpu.write(d_, std::vector<std::uint16_t>(count(rows_d_, p.n), kPoison));
 }
 
 model::TensorMapBytes GroupedModelOperands::map_a(int box_rows) const {
@@ -122,6 +126,9 @@ model::TensorMapBytes GroupedModelOperands::map_a(int box_rows) const {
                  : matrix(model::MapElement::bf16, 2, a_, rows_, k, k, box_rows, 64);
 }
 model::TensorMapBytes GroupedModelOperands::map_b(int box_rows) const {
+  const int n = case_.problem.n;
+  if (case_.problem.grouping == Grouping::gradient)
+    return matrix(model::MapElement::bf16, 2, b_, rows_, n, n, box_rows, 64);
   const int k = case_.problem.k, rows = case_.problem.groups * case_.problem.n;
   return scaled_ ? matrix(model::MapElement::u8, 1, b_, rows, k, k, box_rows, 128)
                  : matrix(model::MapElement::bf16, 2, b_, rows, k, k, box_rows, 64);
@@ -139,11 +146,12 @@ model::TensorMapBytes GroupedModelOperands::map_scale_b(int box_blocks) const {
 }
 model::TensorMapBytes GroupedModelOperands::map_d(int box_rows) const {
   const int n = case_.problem.n;
-  return matrix(model::MapElement::bf16, 2, d_, rows_, n, n, box_rows, 64);
+  return matrix(model::MapElement::bf16, 2, d_, rows_d_, n, n, box_rows, 64);
 }
 
 int GroupedModelOperands::group_of(int row) const {
   const GroupedProblem& p = case_.problem;
+  if (p.grouping == Grouping::gradient) return row / p.k;  // a row of D
   if (p.grouping == Grouping::masked)
     return row % p.rows < case_.sizes[static_cast<std::size_t>(row / p.rows)] ? row / p.rows : -1;
   int end = 0;
@@ -158,10 +166,29 @@ std::string GroupedModelOperands::compare_element(int row, int column, int group
                                                   double found) const {
   const GroupedProblem& p = case_.problem;
   const bool masked = p.grouping == Grouping::masked;
-  const double* a = &host_a_[count(row, p.k)];
-  const double* b = &host_b_[count(group * p.n + column, p.k)];
   double value = 0, bound = 0;
-  if (scaled_) {
+  // Of bf16: the instruction's truncated additions, one for 16 products, and rounding to bf16.
+  double magnitude = 0;
+  const auto add = [&](double product) {
+    value += product;
+    magnitude += std::fabs(product);
+  };
+  const auto finish = [&](int products) {
+    bound = magnitude * ((products + 15) / 16 + 2) * 0x1p-22 + std::fabs(value) / 256;
+  };
+  if (p.grouping == Grouping::gradient) {
+    int begin = 0, end = 0;
+    for (int g = 0; g <= group; ++g) {
+      begin = end;
+      end = std::min(std::max(end, case_.sizes[static_cast<std::size_t>(g)]), p.rows);
+    }
+    for (int x = begin; x < end; ++x)
+      add(host_a_[count(x, p.k) + static_cast<std::size_t>(row % p.k)] *
+          host_b_[count(x, p.n) + static_cast<std::size_t>(column)]);
+    finish(end - begin);
+  } else if (const double* a = &host_a_[count(row, p.k)],
+             *b = &host_b_[count(group * p.n + column, p.k)];
+             scaled_) {
     BlockScaledSum sum;
     for (int kb = 0; kb < blocks_of_scales(p.k); ++kb) {
       const int scale_row = (masked ? group * blocks_of_scales(p.k) : 0) + kb;
@@ -183,13 +210,8 @@ std::string GroupedModelOperands::compare_element(int row, int column, int group
     value = sum.value;
     bound = sum.bound();
   } else {
-    double magnitude = 0;
-    for (int x = 0; x < p.k; ++x) {
-      value += a[x] * b[x];
-      magnitude += std::fabs(a[x] * b[x]);
-    }
-    // The instruction's truncated additions, one for 16 products, and rounding to bf16.
-    bound = magnitude * ((p.k + 15) / 16 + 1) * 0x1p-22 + std::fabs(value) / 256;
+    for (int x = 0; x < p.k; ++x) add(a[x] * b[x]);
+    finish(p.k);
   }
   if (std::fabs(found - value) <= bound) return "";
   return "D[" + std::to_string(row) + "][" + std::to_string(column) + "] of group " +
@@ -198,11 +220,11 @@ std::string GroupedModelOperands::compare_element(int row, int column, int group
 
 void GroupedModelOperands::compare(model::Gpu& gpu, ModelResult& result) const {
   const int n = case_.problem.n;
-  const auto found = gpu.read<std::uint16_t>(d_, count(rows_, n));
+  const auto found = gpu.read<std::uint16_t>(d_, count(rows_d_, n));
   result.hash = model::crc32(
       std::span(reinterpret_cast<const std::uint8_t*>(found.data()), found.size() * 2));
   const model::Number bf16 = number("bf16");
-  for (int row = 0; row < rows_; ++row) {
+  for (int row = 0; row < rows_d_; ++row) {
     const int group = group_of(row);
     for (int column = 0; column < n && result.wrong.empty(); ++column) {
       const std::uint16_t bits = found[count(row, n) + static_cast<std::size_t>(column)];

@@ -24,7 +24,7 @@ class GroupedModelOperands {
   GroupedModelOperands(model::Gpu& gpu, const GroupedModelCase& c, std::uint64_t seed);
 
   // What the driver is asked for: boxes of whole 128-byte rows under the 128-byte swizzle; scales
-  // unswizzled.
+  // unswizzled. Of gradients A and B are [rows, k] and [rows, n].
   model::TensorMapBytes map_a(int box_rows) const;
   model::TensorMapBytes map_b(int box_rows) const;
   model::TensorMapBytes map_scale_a(int box_rows) const;
@@ -42,7 +42,8 @@ class GroupedModelOperands {
 
   GroupedModelCase case_;
   bool scaled_;
-  int rows_;  // of A and D, all groups together
+  int rows_;    // of A, all groups together
+  int rows_d_;  // of D
   std::vector<double> host_a_, host_b_;
   std::vector<float> host_scale_a_, host_scale_b_;
   model::Address a_, b_, sizes_, scale_a_, scale_b_, d_;

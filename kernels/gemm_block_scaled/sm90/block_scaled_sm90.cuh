@@ -42,7 +42,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "harness/ptx/wgmma_e4m3.cuh"
+#include "harness/ptx/wgmma_operands.cuh"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/tiles_sm90.cuh"
@@ -125,6 +125,9 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
       std::uint8_t* const scales = shared + Tile::kScales + stage * Tile::kBytesScales;
       const int row_a = at.row + rank_n * kShareA, row_b = at.row_b + rank_m * kShareB;
       ptx::mbarrier_wait_parity(&empty[stage], parity);
+      // Consumers read scales by ordinary loads. One fence here, between their arrivals and the
+      // next copies, costs the MMAs nothing; by each of them, it stalls behind MMAs in flight.
+      ptx::fence_proxy_async_shared();
       ptx::mbarrier_arrive_expect_tx(&full[stage], Tile::kBytesStage);
       if constexpr (Tile::kClusterN > 1) {
         ptx::tma_load_2d_multicast(a, &maps.a, &full[stage], mask_a, kb * Tile::kTileK, row_a);
@@ -174,7 +177,6 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
   const bool tells = lane < Tile::kClusterSize &&
                      (lane / Tile::kClusterN == rank_m || lane % Tile::kClusterN == rank_n);
   const auto release = [&](int released) {
-    ptx::fence_proxy_async_shared();
     __syncwarp();
     if (!tells) return;
     if constexpr (Tile::kClusterSize > 1) {

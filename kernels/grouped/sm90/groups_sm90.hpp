@@ -11,6 +11,7 @@ struct GroupsSm90 {
   int groups;
   int masked;  // not 0: each group has room for `rows` rows; else all have them
   int rows;
+  int m;                   // weight gradients: rows of each group's D
   int n;                   // of each group's B and of D
   int k_blocks, n_blocks;  // rows of a group's scales of A and B
   int band;                // Raster::band, of the cluster tiles of each group

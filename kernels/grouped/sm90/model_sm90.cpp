@@ -17,25 +17,28 @@ namespace {
 // As kernels/grouped/sm90/groups_sm90.hpp has it, without CUDA's types.
 struct Groups {
   model::Address sizes;
-  int groups, masked, rows, n, k_blocks, n_blocks, band;
+  int groups, masked, rows, m, n, k_blocks, n_blocks, band;
   model::Address d;
 };
 
 ModelResult run(const GroupedModelCase& c, model::Gpu& gpu, const model::Options& options) {
-  const GroupedVariantSm90& v = grouped_variant_sm90(c.problem.type);
+  const GroupedVariantSm90& v = grouped_variant_sm90(c.problem);
   const GroupedModelOperands operands(gpu, c, options.seed);
   const GroupedProblem& p = c.problem;
   const Groups groups{.sizes = operands.sizes(),
                       .groups = p.groups,
                       .masked = p.grouping == Grouping::masked,
                       .rows = p.rows,
+                      .m = p.k,
                       .n = p.n,
                       .k_blocks = (p.k + 127) / 128,
                       .n_blocks = (p.n + 127) / 128,
                       .band = 2,
                       .d = operands.d()};
   model::Arguments arguments;
-  const auto a = operands.map_a(v.tile_m / v.cluster_n), b = operands.map_b(v.tile_n / v.cluster_m);
+  const bool gradient = p.grouping == Grouping::gradient;
+  const auto a = operands.map_a(gradient ? v.tile_k : v.tile_m / v.cluster_n),
+             b = operands.map_b(gradient ? v.tile_k : v.tile_n / v.cluster_m);
   if (p.type == "bf16") {
     const model::TensorMapBytes maps[] = {a, b, operands.map_d(16)};
     arguments.push(&maps, sizeof maps, 128);
@@ -44,7 +47,8 @@ ModelResult run(const GroupedModelCase& c, model::Gpu& gpu, const model::Options
                                           operands.map_scale_b(v.tile_n / 128), operands.map_d(16)};
     arguments.push(&maps, sizeof maps, 128);
   }
-  arguments.push(groups).push((p.k + v.tile_k - 1) / v.tile_k);
+  arguments.push(groups);
+  if (!gradient) arguments.push((p.k + v.tile_k - 1) / v.tile_k);
   ModelResult result;
   // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
   result.outcome = gpu.launch(gpu.kernel(v.symbol),
@@ -60,7 +64,7 @@ const ModelCase::Registration registration{[] {
   std::vector<ModelCase> cases;
   for (const GroupedModelCase& c : grouped_model_cases())
     cases.push_back({.name = "kernels/grouped/" + c.name(),
-                     .kernel = grouped_variant_sm90(c.problem.type).symbol,
+                     .kernel = grouped_variant_sm90(c.problem).symbol,
                      .run = [c](model::Gpu& gpu, const model::Options& options) {
                        return run(c, gpu, options);
                      }});

@@ -43,7 +43,7 @@ struct Launcher {
   int grid;
 
   void operator()(cudaStream_t stream) {
-    void* arguments[] = {&maps, &groups, &k_steps};
+    void* arguments[] = {&maps, &groups, &k_steps};  // gradients: no steps, which each group has
     check(cudaLaunchKernel(variant->kernel, dim3(static_cast<unsigned>(grid)),
                            dim3(static_cast<unsigned>(variant->threads)), arguments,
                            static_cast<std::size_t>(variant->shared_bytes), stream));
@@ -51,7 +51,7 @@ struct Launcher {
 };
 
 Plan plan(const GroupedProblem& p, const GroupedOperands& operands) {
-  const GroupedVariantSm90& v = grouped_variant_sm90(p.type);
+  const GroupedVariantSm90& v = grouped_variant_sm90(p);
   const bool masked = p.grouping == Grouping::masked;
   const int rows = masked ? p.groups * p.rows : p.rows;
   const int k_blocks = blocks_of_scales(p.k), n_blocks = blocks_of_scales(p.n);
@@ -59,6 +59,7 @@ Plan plan(const GroupedProblem& p, const GroupedOperands& operands) {
                              .groups = p.groups,
                              .masked = masked,
                              .rows = p.rows,
+                             .m = p.k,
                              .n = p.n,
                              .k_blocks = k_blocks,
                              .n_blocks = n_blocks,
@@ -72,6 +73,13 @@ Plan plan(const GroupedProblem& p, const GroupedOperands& operands) {
   constexpr auto kBf16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   constexpr auto kBytes = CU_TENSOR_MAP_DATA_TYPE_UINT8;
   constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  if (p.grouping == Grouping::gradient) {
+    const GroupedMapsSm90 maps = {
+        .a = matrix(kBf16, 2, operands.a, p.rows, p.k, p.k, v.tile_k, 64),
+        .b = matrix(kBf16, 2, operands.b, p.rows, p.n, p.n, v.tile_k, 64),
+        .d = matrix(kBf16, 2, operands.d, p.groups * p.k, p.n, p.n, 16, 64)};
+    return {.variant = v.name, .run = Launcher<GroupedMapsSm90>{&v, maps, groups, 0, grid}};
+  }
   const CUtensorMap d = matrix(kBf16, 2, operands.d, rows, p.n, p.n, 16, 64);
   if (p.type == "bf16") {
     const GroupedMapsSm90 maps = {
@@ -92,14 +100,19 @@ Plan plan(const GroupedProblem& p, const GroupedOperands& operands) {
 }
 
 std::vector<KernelUse> kernels(const GroupedProblem& problem) {
-  const GroupedVariantSm90& v = grouped_variant_sm90(problem.type);
+  const GroupedVariantSm90& v = grouped_variant_sm90(problem);
   const bool bf16 = problem.type == "bf16";
+  // Copies of a stage: a box of each operand, and of its scales; gradients, one for 64 columns.
+  const int copies = problem.grouping == Grouping::gradient
+                         ? v.tile_m / 64 + v.tile_n / v.cluster_m / 64
+                     : bf16 ? 2
+                            : 4;
   const int mmas = bf16 ? 4 : v.tile_n / 64 * 4;
   return {{.kernel = v.kernel_name,
            .sass = {{bf16 ? "HGMMA.64x" + std::to_string(v.tile_n) + "x16.F32.BF16"
                           : "QGMMA.64x64x32.F32.E4M3.E4M3",
                      mmas, mmas},
-                    {"UTMALDG.2D", bf16 ? 2 : 4, bf16 ? 2 : 4, SassWhere::kernel}}}};
+                    {"UTMALDG.2D", copies, copies, SassWhere::kernel}}}};
 }
 
 const GroupedPaths::Registration path{

@@ -3,6 +3,7 @@
 
 #include "kernels/grouped/sm90/bf16_sm90.cuh"
 #include "kernels/grouped/sm90/e4m3_sm90.cuh"
+#include "kernels/grouped/sm90/k_bf16_sm90.cuh"
 
 namespace assay::kernels {
 namespace {
@@ -37,6 +38,13 @@ GroupedVariantSm90 bf16() {
 }
 
 template <int kTileN, int kStages, int kClusterM, int kClusterN>
+GroupedVariantSm90 gradient() {
+  return variant<GroupedTileBf16Sm90<kTileN, kStages, kClusterM, kClusterN>>(
+      "grouped_k_bf16_sm90",
+      reinterpret_cast<const void*>(&grouped_k_bf16_sm90<kTileN, kStages, kClusterM, kClusterN>));
+}
+
+template <int kTileN, int kStages, int kClusterM, int kClusterN>
 GroupedVariantSm90 e4m3() {
   return variant<BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN, 64, 2, true>>(
       "grouped_e4m3_block128_sm90",
@@ -46,10 +54,12 @@ GroupedVariantSm90 e4m3() {
 
 }  // namespace
 
-const GroupedVariantSm90& grouped_variant_sm90(const std::string& type) {
+const GroupedVariantSm90& grouped_variant_sm90(const GroupedProblem& problem) {
   // tile n, stages, cluster m, n
-  static const GroupedVariantSm90 of_bf16 = bf16<256, 4, 1, 2>(), of_e4m3 = e4m3<256, 4, 1, 2>();
-  return type == "bf16" ? of_bf16 : of_e4m3;
+  static const GroupedVariantSm90 of_bf16 = bf16<256, 4, 1, 2>(), of_e4m3 = e4m3<256, 4, 1, 2>(),
+                                  of_gradient = gradient<256, 4, 2, 1>();
+  if (problem.grouping == Grouping::gradient) return of_gradient;
+  return problem.type == "bf16" ? of_bf16 : of_e4m3;
 }
 
 }  // namespace assay::kernels

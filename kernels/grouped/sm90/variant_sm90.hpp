@@ -3,6 +3,8 @@
 #pragma once
 #include <string>
 
+#include "kernels/grouped/grouped.hpp"
+
 namespace assay::kernels {
 
 struct GroupedVariantSm90 {
@@ -18,7 +20,6 @@ struct GroupedVariantSm90 {
   int cluster_size() const { return cluster_m * cluster_n; }
 };
 
-// Of "bf16" or "e4m3_block128".
-const GroupedVariantSm90& grouped_variant_sm90(const std::string& type);
+const GroupedVariantSm90& grouped_variant_sm90(const GroupedProblem& problem);
 
 }  // namespace assay::kernels

@@ -27,7 +27,9 @@ TEST(GroupedModelSm90, IsRightAndClean) {
 
 TEST(GroupedSm90, FitsAnSm) {
   for (const char* type : {"bf16", "e4m3_block128"})
-    EXPECT_LE(grouped_variant_sm90(type).shared_bytes, 227 * 1024) << type;
+    EXPECT_LE(grouped_variant_sm90({Grouping::contiguous, type, 1, 8, 8, 16}).shared_bytes,
+              227 * 1024)
+        << type;
 }
 
 }  // namespace
