@@ -50,6 +50,13 @@ ASSAY_KERNELS_API int assay_grouped_e4m3_block128_nt(void* d, const void* a, con
                                                      const int* sizes, int masked, int groups,
                                                      int rows, int n, int k, void* stream);
 
+/* Weight gradients of groups: D[g][k, n] = A^T B over the rows of group g, which sizes[g] ends. A
+ * [rows, k], B [rows, n] and D [groups, k, n] are bf16; n and k are multiples of 8. D of a group
+ * without rows is 0. sm_90. */
+ASSAY_KERNELS_API int assay_grouped_gradient_bf16(void* d, const void* a, const void* b,
+                                                  const int* sizes, int groups, int rows, int n,
+                                                  int k, void* stream);
+
 #ifdef __cplusplus
 }
 #endif

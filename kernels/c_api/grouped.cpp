@@ -30,3 +30,12 @@ int assay_grouped_e4m3_block128_nt(void* d, const void* a, const void* b, const 
         .run(static_cast<cudaStream_t>(stream));
   });
 }
+
+int assay_grouped_gradient_bf16(void* d, const void* a, const void* b, const int* sizes, int groups,
+                                int rows, int n, int k, void* stream) {
+  using namespace assay::kernels;
+  return guarded([&] {
+    plan_grouped({Grouping::gradient, "bf16", groups, rows, n, k}, {d, a, b, sizes})
+        .run(static_cast<cudaStream_t>(stream));
+  });
+}

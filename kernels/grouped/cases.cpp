@@ -28,8 +28,8 @@ constexpr const char* kTypes[] = {"bf16", "e4m3_block128"};
 
 // The shape's name, which says all of it but its model.
 std::string name_of(const GroupedShape& s) {
-  const std::string kind =
-      s.grouping == Grouping::masked ? fmt::format("masked_used{}", s.used) : "contiguous";
+  const std::string kind = s.grouping == Grouping::masked ? fmt::format("masked_used{}", s.used)
+                                                          : std::string(name(s.grouping));
   return fmt::format("g{}m{}n{}k{}/{}{}", s.groups, s.rows, s.n, s.k, kind,
                      s.uneven ? "_uneven" : "");
 }
@@ -44,6 +44,7 @@ std::vector<Case> cases() {
     std::int64_t index = 0;
     for (const GroupedShape& shape : grouped_shapes()) {
       const std::int64_t at = index++;
+      if (shape.grouping == Grouping::gradient && type != std::string("bf16")) continue;
       std::vector<Target> targets = grouped_paths().targets(problem_of(shape, type));
       if (targets.empty()) continue;  // this program was built without
       all.push_back({.name = fmt::format("{}/{}", type, name_of(shape)),
@@ -86,15 +87,16 @@ std::vector<Operand> operands(const GroupedProblem& p, const std::vector<int>& s
   const std::string element = scaled ? "e4m3" : "bf16";
   const std::size_t parts = p.grouping == Grouping::masked ? size(p.groups) : 1;
   const std::size_t rows = parts * size(p.rows), columns = size(p.groups) * size(p.n);
+  const bool gradient = p.grouping == Grouping::gradient;
   const Operand groups = {.bytes = sizes.size() * sizeof(int),
                           .fill = [sizes](void* data, std::uint64_t, cudaStream_t stream) {
                             check(cudaMemcpyAsync(data, sizes.data(), sizes.size() * sizeof(int),
                                                   cudaMemcpyHostToDevice, stream));
                             check(cudaStreamSynchronize(stream));
                           }};
-  std::vector<Operand> all = {{.bytes = rows * size(p.n) * 2},
+  std::vector<Operand> all = {{.bytes = (gradient ? columns * size(p.k) : rows * size(p.n)) * 2},
                               normal(element, rows * size(p.k)),
-                              normal(element, columns * size(p.k)),
+                              normal(element, gradient ? rows * size(p.n) : columns * size(p.k)),
                               groups};
   if (scaled) {
     const std::size_t k_blocks = size(blocks_of_scales(p.k));

@@ -28,6 +28,19 @@ CublasLtLoop::CublasLtLoop(const GroupedProblem& p, const std::vector<int>& rows
     begin += m;
     if (m == 0) continue;
     CublasLtProblem problem{.m = m, .n = p.n, .k = p.k, .a = "bf16", .b = "bf16", .d = "bf16"};
+    if (p.grouping == Grouping::gradient) {
+      problem.m = p.k;
+      problem.k = m;
+      problem.layout = "tn";
+      std::vector<CublasLtGemm::Operands> operands;
+      for (const GroupedOperands& set : sets)
+        operands.push_back(
+            {.d = static_cast<std::byte*>(set.d) + size(g) * size(p.k) * size(p.n) * 2,
+             .a = at(set.a, size(first) * size(p.k) * 2),
+             .b = at(set.b, size(first) * size(p.n) * 2)});
+      groups_.push_back(std::make_unique<CublasLtGemm>(problem, std::move(operands)));
+      continue;
+    }
     if (scaled) {
       problem.a = problem.b = "e4m3";
       problem.scale_a = CublasLtScale::block128;

@@ -14,8 +14,9 @@ namespace assay::kernels {
 
 class CublasLtLoop : public Baseline {
  public:
-  // rows: of each group. Of every group cuBLASLt's first choice is taken. Scales of A are laid out
-  // anew for each group before anything is timed, for cuBLASLt knows no stride of theirs.
+  // rows: of each group; gradients of a group without any are not written. Of every group
+  // cuBLASLt's first choice is taken. Scales of A are laid out anew for each group before anything
+  // is timed, for cuBLASLt knows no stride of theirs.
   CublasLtLoop(const GroupedProblem& problem, const std::vector<int>& rows,
                const std::vector<GroupedOperands>& sets, cudaStream_t stream);
 

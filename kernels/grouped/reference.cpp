@@ -9,6 +9,28 @@
 
 namespace assay::kernels {
 
+namespace {
+
+// A^T B over rows `first` to first + count - 1.
+std::string check_gradient(const GroupedProblem& p, const GroupedOperands& operands, int group,
+                           int first, int count, std::uint64_t limit, std::uint64_t seed,
+                           cudaStream_t stream) {
+  const auto at = [](const void* base, int rows, int columns) {
+    return static_cast<const std::byte*>(base) +
+           static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * 2;
+  };
+  const GemmErrors errors =
+      check_gemm({.m = p.k, .n = p.n, .k = count, .layout = "tn"},
+                 {.d = const_cast<std::byte*>(at(operands.d, group * p.k, p.n)),
+                  .a = at(operands.a, first, p.k),
+                  .b = at(operands.b, first, p.n)},
+                 limit, seed, stream);
+  return errors.right() ? std::string()
+                        : "group " + std::to_string(group) + ": " + errors.describe();
+}
+
+}  // namespace
+
 std::string check_grouped(const GroupedProblem& p, const GroupedOperands& operands,
                           const std::vector<int>& rows, std::uint64_t limit, std::uint64_t seed,
                           cudaStream_t stream) {
@@ -20,6 +42,11 @@ std::string check_grouped(const GroupedProblem& p, const GroupedOperands& operan
     const int m = rows[size(g)], first = masked ? g * p.rows : begin;
     begin += m;
     if (m == 0) continue;
+    if (p.grouping == Grouping::gradient) {
+      const std::string wrong = check_gradient(p, operands, g, first, m, limit, seed, stream);
+      if (!wrong.empty()) return wrong;
+      continue;
+    }
     void* const d = static_cast<std::byte*>(operands.d) + size(first) * size(p.n) * 2;
     const void* const a =
         static_cast<const std::byte*>(operands.a) + size(first) * size(p.k) * element;

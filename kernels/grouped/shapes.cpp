@@ -14,7 +14,8 @@ namespace {
 // (hidden_size 4096, intermediate_size 14336, 8 experts, 2 for each token) on huggingface.co. Gate
 // and up are one product. A GPU of 64 or 32 has 4 or 8 of DeepSeek-V3's experts.
 constexpr std::string_view kDeepSeek = "DeepSeek-V3", kMixtral = "Mixtral-8x7B";
-constexpr auto kContiguous = Grouping::contiguous, kMasked = Grouping::masked;
+constexpr auto kContiguous = Grouping::contiguous, kMasked = Grouping::masked,
+               kGradient = Grouping::gradient;
 
 constexpr GroupedShape kShapes[] = {
     {kContiguous, 4, 32768, 0, 4096, 7168, true, Suite::quick, kDeepSeek, "experts' gate and up"},
@@ -28,6 +29,10 @@ constexpr GroupedShape kShapes[] = {
     {kMasked, 4, 1024, 256, 4096, 7168, true, Suite::full, kDeepSeek, "experts' gate and up"},
     {kMasked, 8, 512, 64, 7168, 2048, true, Suite::full, kDeepSeek, "experts' down"},
     {kMasked, 32, 256, 16, 4096, 7168, true, Suite::full, kDeepSeek, "experts' gate and up"},
+    {kGradient, 4, 32768, 0, 4096, 7168, true, Suite::full, kDeepSeek, "experts' gate and up"},
+    {kGradient, 8, 32768, 0, 7168, 2048, false, Suite::full, kDeepSeek, "experts' down"},
+    {kGradient, 32, 8192, 0, 4096, 7168, true, Suite::full, kDeepSeek, "experts' gate and up"},
+    {kGradient, 8, 16384, 0, 4096, 14336, true, Suite::full, kMixtral, "experts' down"},
 };
 
 }  // namespace
@@ -58,7 +63,7 @@ std::vector<int> rows_of_groups(const GroupedShape& shape) {
 
 std::vector<int> sizes_of_groups(const GroupedShape& shape) {
   std::vector<int> sizes = rows_of_groups(shape);
-  if (shape.grouping == Grouping::contiguous)
+  if (shape.grouping != Grouping::masked)
     std::partial_sum(sizes.begin(), sizes.end(), sizes.begin());
   return sizes;
 }

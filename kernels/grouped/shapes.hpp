@@ -11,7 +11,8 @@
 
 namespace assay::kernels {
 
-// Rows: contiguous, of all groups; masked, each group's room, of which `used` are used on average.
+// Rows: contiguous and gradient, of all groups; masked, each group's room, of which `used` are used
+// on average.
 struct GroupedShape {
   Grouping grouping;
   int groups, rows, used, n, k;
@@ -23,7 +24,7 @@ struct GroupedShape {
 std::span<const GroupedShape> grouped_shapes();
 
 // How many rows each group has: all about the same, or, uneven, between none and several times the
-// average, every eighth group none. Contiguous, they add up to `rows`. The same every time.
+// average, every eighth group none. But for masked, they add up to `rows`. The same every time.
 std::vector<int> rows_of_groups(const GroupedShape& shape);
 
 // What the kernel is given: where each group's rows end, or masked how many there are.

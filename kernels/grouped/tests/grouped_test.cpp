@@ -50,6 +50,10 @@ TEST(Grouped, RefusesWhatNoPathCanDo) {
   EXPECT_TRUE(refused(with([](auto& p) { p.groups = 0; })));
   EXPECT_TRUE(refused(with([](auto& p) { p.rows = -1; })));
   EXPECT_TRUE(refused(with([](auto& p) { p.n = 12; })));
+  EXPECT_TRUE(refused(with([](auto& p) {
+    p.type = "e4m3_block128";
+    p.grouping = Grouping::gradient;
+  })));
   EXPECT_TRUE(refused(with([](auto& p) { p.k = 12; })));
   EXPECT_TRUE(refused(with([](auto& p) { p.groups = 1 << 26; })));
   EXPECT_TRUE(refused(with([](auto& p) {
@@ -71,13 +75,12 @@ TEST(Grouped, CApiReportsStatusAndLine) {
 
 TEST(Grouped, ShapesAreValidAndTheirRowsAddUp) {
   for (const GroupedShape& shape : grouped_shapes()) {
-    for (const char* type : kTypes)
-      EXPECT_NO_THROW(require_valid(
-          GroupedProblem{shape.grouping, type, shape.groups, shape.rows, shape.n, shape.k}));
+    EXPECT_NO_THROW(require_valid(
+        GroupedProblem{shape.grouping, "bf16", shape.groups, shape.rows, shape.n, shape.k}));
     const std::vector<int> rows = rows_of_groups(shape), sizes = sizes_of_groups(shape);
     ASSERT_EQ(rows.size(), static_cast<std::size_t>(shape.groups));
     EXPECT_TRUE(std::ranges::all_of(rows, [&](int r) { return r >= 0 && r <= shape.rows; }));
-    if (shape.grouping == Grouping::contiguous) {
+    if (shape.grouping != Grouping::masked) {
       EXPECT_EQ(std::accumulate(rows.begin(), rows.end(), 0), shape.rows);
       EXPECT_EQ(sizes.back(), shape.rows);
       EXPECT_TRUE(std::ranges::is_sorted(sizes));
@@ -140,6 +143,31 @@ TEST(Grouped, IsRightAndWritesNothingElse) {
       }
     }
   }
+}
+
+// Rows of no group and of neighbours are infinite: they must not come into a sum.
+TEST(Grouped, GradientsAreRightAndOfEachGroupAlone) {
+  if (!runs_here()) GTEST_SKIP() << "no path runs here";
+  const Stream stream;
+  const GroupedProblem p{Grouping::gradient, "bf16", 5, 700, 1032, 528};
+  const std::vector<int> rows = {0, 65, 1, 128, 300}, ends = {0, 65, 66, 194, 494};
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  const std::size_t count_a = size(p.rows) * size(p.k), count_b = size(p.rows) * size(p.n),
+                    count_d = size(p.groups) * size(p.k) * size(p.n);
+  const Buffer a(count_a * 2), b(count_b * 2), d(count_d * 2), sizes(size(p.groups) * 4);
+  fill_normal("bf16", a.data(), count_a, 1, stream);
+  fill_normal("bf16", b.data(), count_b, 2, stream);
+  const std::size_t used = 494;
+  poison(a.as<char>() + used * size(p.k) * 2, (size(p.rows) - used) * size(p.k) * 2, stream);
+  poison(b.as<char>() + used * size(p.n) * 2, (size(p.rows) - used) * size(p.n) * 2, stream);
+  poison(d.data(), d.bytes(), stream);
+  check(cudaMemcpy(sizes.data(), ends.data(), sizes.bytes(), cudaMemcpyHostToDevice));
+  const GroupedOperands operands{d.data(), a.data(), b.data(), sizes.as<int>()};
+  plan_grouped(p, operands).run(stream);
+  EXPECT_EQ(check_grouped(p, operands, rows, 1 << 20, 3, stream), "");
+  std::vector<std::uint16_t> first(size(p.k) * size(p.n));  // of the group without rows
+  check(cudaMemcpy(first.data(), d.data(), first.size() * 2, cudaMemcpyDeviceToHost));
+  EXPECT_TRUE(std::ranges::all_of(first, [](std::uint16_t x) { return x == 0; }));
 }
 
 }  // namespace
