@@ -7,7 +7,7 @@ namespace assay::kernels {
 
 // The outputs do not depend on these: each is one sum over k in a fixed order.
 struct BlockScaledOptionsSm90 {
-  int band = 8;      // Raster::band
+  int band = 0;      // Raster::band; 0: as many rows as columns run at the same time
   int max_ctas = 0;  // of the persistent grid; 0: as many as fit
 };
 

@@ -15,7 +15,7 @@
 
 namespace assay::kernels {
 
-// A buffer: 16 rows of 64 bf16, the box of D's map, under the 128-byte swizzle. A warp has two.
+// A buffer: 16 rows of 64 bf16, the box of D's map, under the 128-byte swizzle.
 constexpr int kBytesStoreSm90 = 16 * 128;
 
 // Every row of a box is the tile's, or lies outside of D.
@@ -40,7 +40,7 @@ struct RowEdgeSm90 {
 // stmatrix takes four 8 x 8 matrices: accumulators 8j .. 8j + 7 of a lane are two columns of rows
 // l / 4 and l / 4 + 8 in column groups 2j and 2j + 1. Lane l gives the address of row l % 16 in
 // column group 2j + l / 16. The swizzle puts the eight rows of a matrix into different banks.
-template <class Edge>
+template <int kBuffers, class Edge>
 __device__ __forceinline__ void store_64_columns_sm90(const CUtensorMap* map, const float* d,
                                                       std::uint8_t* buffer, int row, int column,
                                                       const Edge& edge) {
@@ -48,9 +48,9 @@ __device__ __forceinline__ void store_64_columns_sm90(const CUtensorMap* map, co
   const int lane = threadIdx.x % 32;
   const std::uint32_t lane_row = lane % 16;
   const std::uint32_t address = ptx::shared_address(buffer);
-  // The store before the last one used this buffer: a warp's calls take its two in turns, also from
-  // tile to tile, for each has an even number of calls, of which all or none return above.
-  if (lane == 0) ptx::bulk_wait_read<1>();
+  // The store that used this buffer last: a warp's calls take its buffers in turns, also from tile
+  // to tile, for each tile has a multiple of kBuffers calls, of which all or none return above.
+  if (lane == 0) ptx::bulk_wait_read<kBuffers - 1>();
   __syncwarp();
 #pragma unroll
   for (int j = 0; j < 4; ++j) {

@@ -143,8 +143,9 @@ __device__ __forceinline__ void multiply_grouped_bf16(const GroupedMapsSm90& map
     ptx::wgmma_pin(d);
 #pragma unroll
     for (int c = 0; c < Tile::kTileN / 64; ++c)
-      store_64_columns_sm90(&maps.d, d + c * 32, stores + c % 2 * kBytesStoreSm90,
-                            at.row + consumer * 64 + warp * 16, at.column + c * 64, tiles.edge(at));
+      store_64_columns_sm90<2>(&maps.d, d + c * 32, stores + c % 2 * kBytesStoreSm90,
+                               at.row + consumer * 64 + warp * 16, at.column + c * 64,
+                               tiles.edge(at));
   }
   if (thread % 32 == 0) ptx::bulk_wait_read<0>();
 }

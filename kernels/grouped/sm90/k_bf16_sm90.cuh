@@ -190,8 +190,9 @@ __device__ __forceinline__ void multiply_gradient(const GroupedMapsSm90& maps,
     const RowEdgeSm90 edge{first + groups.m, groups.d, groups.n};
 #pragma unroll
     for (int c = 0; c < Tile::kTileN / 64; ++c)
-      store_64_columns_sm90(&maps.d, d + c * 32, stores + c % 2 * kBytesStoreSm90,
-                            first + at.row + consumer * 64 + warp * 16, at.column + c * 64, edge);
+      store_64_columns_sm90<2>(&maps.d, d + c * 32, stores + c % 2 * kBytesStoreSm90,
+                               first + at.row + consumer * 64 + warp * 16, at.column + c * 64,
+                               edge);
   }
   if (thread % 32 == 0) ptx::bulk_wait_read<0>();
 }

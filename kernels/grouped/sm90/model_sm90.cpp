@@ -21,8 +21,8 @@ struct Groups {
   model::Address d;
 };
 
-ModelResult run(const GroupedModelCase& c, model::Gpu& gpu, const model::Options& options) {
-  const GroupedVariantSm90& v = grouped_variant_sm90(c.problem);
+ModelResult run(const GroupedVariantSm90& v, const GroupedModelCase& c, model::Gpu& gpu,
+                const model::Options& options) {
   const GroupedModelOperands operands(gpu, c, options.seed);
   const GroupedProblem& p = c.problem;
   const Groups groups{.sizes = operands.sizes(),
@@ -63,11 +63,12 @@ ModelResult run(const GroupedModelCase& c, model::Gpu& gpu, const model::Options
 const ModelCase::Registration registration{[] {
   std::vector<ModelCase> cases;
   for (const GroupedModelCase& c : grouped_model_cases())
-    cases.push_back({.name = "kernels/grouped/" + c.name(),
-                     .kernel = grouped_variant_sm90(c.problem).symbol,
-                     .run = [c](model::Gpu& gpu, const model::Options& options) {
-                       return run(c, gpu, options);
-                     }});
+    for (const GroupedVariantSm90& v : grouped_variants_sm90(c.problem))
+      cases.push_back({.name = "kernels/grouped/" + c.name() + "/" + v.name,
+                       .kernel = v.symbol,
+                       .run = [&v, c](model::Gpu& gpu, const model::Options& options) {
+                         return run(v, c, gpu, options);
+                       }});
   return cases;
 }()};
 

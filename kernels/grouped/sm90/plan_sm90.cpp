@@ -16,7 +16,7 @@
 namespace assay::kernels {
 namespace {
 
-constexpr int kBand = 8;  // Raster::band
+constexpr int kBandRows = 2048;  // rows of a group whose tiles run at the same time: Raster::band
 
 // Row-major, in boxes whose rows are 128 bytes under the 128-byte swizzle, or without one.
 CUtensorMap matrix(CUtensorMapDataType type, int element_bytes, const void* base, int rows,
@@ -63,7 +63,7 @@ Plan plan(const GroupedProblem& p, const GroupedOperands& operands) {
                              .n = p.n,
                              .k_blocks = k_blocks,
                              .n_blocks = n_blocks,
-                             .band = kBand,
+                             .band = kBandRows / (v.tile_m * v.cluster_m),
                              .d = static_cast<__nv_bfloat16*>(operands.d)};
   // How many tiles there are, the host does not know: as many CTAs as fit.
   const int grid = v.cluster_size() * resident_clusters(v.kernel, v.cluster_size(), v.threads,
@@ -107,10 +107,10 @@ std::vector<KernelUse> kernels(const GroupedProblem& problem) {
                          ? v.tile_m / 64 + v.tile_n / v.cluster_m / 64
                      : bf16 ? 2
                             : 4;
-  const int mmas = bf16 ? 4 : v.tile_n / 64 * 4;
+  const int mmas = bf16 ? 4 : v.tile_n / 128 * 4;
   return {{.kernel = v.kernel_name,
            .sass = {{bf16 ? "HGMMA.64x" + std::to_string(v.tile_n) + "x16.F32.BF16"
-                          : "QGMMA.64x64x32.F32.E4M3.E4M3",
+                          : "QGMMA.64x128x32.F32.E4M3.E4M3",
                      mmas, mmas},
                     {"UTMALDG.2D", copies, copies, SassWhere::kernel}}}};
 }

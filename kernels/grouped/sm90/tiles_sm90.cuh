@@ -38,7 +38,7 @@ class GroupedTilesSm90 {
     at.row_b = group_ * groups_.n + at.column;
     at.scale_column = groups_.masked ? row : at.row;
     at.scale_row = groups_.masked ? group_ * groups_.k_blocks : 0;
-    at.scale_row_b = group_ * groups_.n_blocks + tile_n * (Tile::kTileN / 128);
+    at.scale_row_b = group_ * groups_.n_blocks + at.column / 128;
     at.rows_end = end_;
     return true;
   }

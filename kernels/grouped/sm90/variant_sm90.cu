@@ -46,7 +46,7 @@ GroupedVariantSm90 gradient() {
 
 template <int kTileN, int kStages, int kClusterM, int kClusterN>
 GroupedVariantSm90 e4m3() {
-  return variant<BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN, 64, 2, true>>(
+  return variant<BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>>(
       "grouped_e4m3_block128_sm90",
       reinterpret_cast<const void*>(
           &grouped_e4m3_block128_sm90<kTileN, kStages, kClusterM, kClusterN>));
@@ -54,12 +54,24 @@ GroupedVariantSm90 e4m3() {
 
 }  // namespace
 
-const GroupedVariantSm90& grouped_variant_sm90(const GroupedProblem& problem) {
+std::span<const GroupedVariantSm90> grouped_variants_sm90(const GroupedProblem& problem) {
   // tile n, stages, cluster m, n
-  static const GroupedVariantSm90 of_bf16 = bf16<256, 4, 1, 2>(), of_e4m3 = e4m3<256, 4, 1, 2>(),
-                                  of_gradient = gradient<256, 4, 2, 1>();
-  if (problem.grouping == Grouping::gradient) return of_gradient;
-  return problem.type == "bf16" ? of_bf16 : of_e4m3;
+  static const GroupedVariantSm90 of_bf16[] = {bf16<256, 4, 2, 1>(), bf16<256, 4, 1, 2>()};
+  static const GroupedVariantSm90 of_e4m3[] = {e4m3<256, 4, 2, 1>(), e4m3<256, 4, 1, 2>()};
+  static const GroupedVariantSm90 of_gradients[] = {gradient<256, 4, 2, 1>()};
+  if (problem.grouping == Grouping::gradient) return of_gradients;
+  if (problem.type == "bf16") return of_bf16;
+  return of_e4m3;
+}
+
+// CTAs that share B move less, for B's part of a tile is the larger. But two tiles of rows belong
+// to one cluster then, and a group of few rows leaves one of them empty.
+const GroupedVariantSm90& grouped_variant_sm90(const GroupedProblem& problem) {
+  const auto variants = grouped_variants_sm90(problem);
+  constexpr int kManyRows = 1024;
+  const bool many =
+      problem.grouping == Grouping::contiguous && problem.rows / problem.groups >= kManyRows;
+  return many ? variants.front() : variants.back();
 }
 
 }  // namespace assay::kernels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiled forms of the grouped Hopper kernels, as far as their launch needs to know them.
 #pragma once
+#include <span>
 #include <string>
 
 #include "kernels/grouped/grouped.hpp"
@@ -20,6 +21,8 @@ struct GroupedVariantSm90 {
   int cluster_size() const { return cluster_m * cluster_n; }
 };
 
+// All forms of the problem's kernel; and the one that suits it.
+std::span<const GroupedVariantSm90> grouped_variants_sm90(const GroupedProblem& problem);
 const GroupedVariantSm90& grouped_variant_sm90(const GroupedProblem& problem);
 
 }  // namespace assay::kernels
