@@ -43,7 +43,8 @@ def _environment(commit: str) -> dict:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
     parser.add_argument("shapes", nargs="*", default=SHAPES, metavar="SHAPE",
-                        help=f"products D[m,n] = A[m,k] B[n,k]^T, written m4096n4096k4096 (default: {' '.join(SHAPES)})")
+                        help="products D[m,n] = A[m,k] B[n,k]^T, written m4096n4096k4096, or of 8 groups of rows of A, "
+                             f"each with a B of its own, g8m32768n4096k7168 (default: {' '.join(SHAPES)})")
     parser.add_argument("--rounds", type=int, default=100, help="turns of each contender, at least 6 (default: 100)")
     parser.add_argument("--seed", type=int, default=1, help="of the inputs and of the order (default: 1)")
     parser.add_argument("--sustained", action="store_true", help="under continuous load instead of after a rest")
@@ -65,17 +66,19 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(PROGRAM, "needs the Python package torch: pip install torch", Exit.UNFIT)
     if not torch.cuda.is_available():
         return complain(PROGRAM, "torch sees no GPU; `assay info` says why", Exit.UNFIT)
-    from assay_torch.gemm import Shape, measure
+    from assay_torch import gemm, grouped
 
     try:
-        shapes = [Shape.parse(text) for text in options.shapes]
+        shapes = [grouped.GroupedShape.parse(text) if text.startswith("g") else gemm.Shape.parse(text)
+                  for text in options.shapes]
     except ValueError as error:
         parser.error(str(error))
     try:
         kernels = Kernels(options.library)
         run = Run(_environment(kernels.commit))
         for shape in shapes:
-            found = measure(kernels, shape, options.rounds, options.seed, options.sustained)
+            module = grouped if isinstance(shape, grouped.GroupedShape) else gemm
+            found = module.measure(kernels, shape, options.rounds, options.seed, options.sustained)
             run.measurements.append(found)
             tflops = found.metrics["tflops"]
             say(f"{found.name}: {tflops.value:.1f} TFLOP/s [{tflops.ci95[0]:.1f}, {tflops.ci95[1]:.1f}]")

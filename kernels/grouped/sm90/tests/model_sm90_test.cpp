@@ -12,7 +12,7 @@ TEST(GroupedModelSm90, IsRightAndClean) {
   std::size_t ran = 0;
   for (const ModelCase& c : model_cases()) {
     if (!c.name.starts_with("kernels/grouped/")) continue;
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (std::uint64_t seed = 0; seed < 2; ++seed) {
       model::Gpu gpu(ptx_of(c.kernel));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
