@@ -41,6 +41,12 @@ FAMILIES = {
 # C API over them.
 KERNELS = ("kernels", "kernels/baselines", "kernels/frame", "an operation", "kernels/c_api")
 
+# An operation includes no other, but for these, each a form of the product it includes.
+OPERATIONS = {
+    "kernels/gemm_block_scaled": ("kernels/gemm",),  # the same order of tiles, check and shapes
+    "kernels/grouped": ("kernels/gemm", "kernels/gemm_block_scaled"),  # their products, by groups
+}
+
 MOST_FILES = 20  # of a folder's own: what is seen at one glance
 
 
@@ -68,6 +74,7 @@ def may_include(file: pathlib.Path, room: str, other: str) -> bool:
     # Tests of an operation call it as other programs do, too.
     return other.startswith("kernels") and (
         kernel_height(other) < kernel_height(room)
+        or other in OPERATIONS.get(room, ())
         or (other == "kernels/c_api" and "tests" in file.parts)
     )
 
@@ -85,12 +92,13 @@ def test_includes_go_one_way():
 def test_every_listed_arrow_is_there():
     found = {
         (room_of(file), room_of(sources.ROOT / name))
-        for file in sources.files("probes/*")
+        for file in [*sources.files("probes/*"), *sources.files("kernels/*")]
         if file.suffix in (".cpp", ".hpp", ".cu", ".cuh")
         for name in sources.includes(file)
         if (sources.ROOT / name).is_file()
     }
-    listed = {(room, other) for room, others in FAMILIES.items() for other in others}
+    arrows = FAMILIES | OPERATIONS
+    listed = {(room, other) for room, others in arrows.items() for other in others}
     assert listed <= found
 
 

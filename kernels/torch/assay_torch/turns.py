@@ -47,7 +47,7 @@ def _metric(unit: str, interval: Interval, better: str) -> Metric:
 
 
 def to_measurement(name: str, params: dict, flop: float, times: dict[str, list[float]], ours: str,
-                   conditions: dict) -> Measurement:
+                   conditions: dict, probe: str = "kernels/gemm") -> Measurement:
     """Ours as a kernel measurement, everybody else as its baselines. Times in nanoseconds, at least 6 rounds."""
     mine = times[ours]
     micros = {who: [t / 1e3 for t in samples] for who, samples in times.items()}
@@ -59,7 +59,7 @@ def to_measurement(name: str, params: dict, flop: float, times: dict[str, list[f
         baselines.append(Baseline(who, Estimate(speedup.value, (speedup.low, speedup.high)),
                                   Estimate(took.value, (took.low, took.high))))
     return Measurement(
-        name=name, kind="kernel", probe="kernels/gemm", params=params, primary="tflops",
+        name=name, kind="kernel", probe=probe, params=params, primary="tflops",
         metrics={"tflops": _metric("TFLOP/s", median_interval([flop / t / 1e3 for t in mine]), "higher"),
                  "time_us": _metric("us", median_interval(micros[ours]), "lower")},
         samples={"time_ns": mine, **{f"time_ns/{who}": s for who, s in times.items() if who != ours}},

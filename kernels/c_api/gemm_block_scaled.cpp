@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm_block_scaled/gemm_block_scaled.hpp"
+#include "kernels/c_api/assay_kernels.h"
+#include "kernels/c_api/boundary.hpp"
+
+int assay_gemm_e4m3_block128_nt(void* d, const void* a, const void* b, const float* scale_a,
+                                const float* scale_b, int m, int n, int k, void* stream) {
+  using namespace assay::kernels;
+  return guarded([&] {
+    plan_gemm_block_scaled({.m = m, .n = n, .k = k}, {d, a, b, scale_a, scale_b})
+        .run(static_cast<cudaStream_t>(stream));
+  });
+}

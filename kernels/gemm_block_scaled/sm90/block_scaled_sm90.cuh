@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// e4m3 products with a scale for each 1 x 128 block of A and each 128 x 128 block of B on Hopper:
+//
+//   D[m, n] = sum over blocks kb of 128 along k of
+//             scale_a[m, kb] * scale_b[n / 128, kb] * (sum over the block of A[m, k] * B[n, k])
+//
+// The tensor core keeps 13 bits of a sum of fp8 products, so a block's sum goes from its
+// accumulators, scaled, into a second set of f32 ones by ordinary fused multiply-adds: promotion.
+//
+// Persistent, warp-specialized CTAs. One thread of warpgroup 0 loads stages of a ring by TMA: 128
+// bytes along k of A and B, and the block's scales. Two consumer warpgroups multiply 64 rows each.
+//
+// Accumulators. A consumer's 64 rows are multiplied 128 columns at a time into one set of 64, which
+// is promoted before the next columns take it; so a consumer's tensor cores are its neighbour's
+// while it promotes. 256 columns keep 128 promoted sums a thread beside that. Measured against this
+// on an H200, at 4096 x 7168 x 16384, with A from registers (which takes a fifth of the reads off
+// shared memory): 0.90 of the FLOP a clock, for multiply-adds of one consumer then wait for the
+// other's MMAs; two sets of 32 in turns change nothing.
+//
+// CTAs of one cluster row work on the same rows of A, CTAs of one cluster column on the same rows
+// of B: each loads a part of such a tile and multicasts it. full[s] ends a phase when all bytes of
+// a stage have landed; empty[s] when every consumer warp of all CTAs that this CTA's loads write to
+// has released the stage. Warps, not warpgroups, for each reads A and scales itself: the proxy
+// fence before its arrival orders these reads before the next copy.
+//
+// Which tiles a CTA does, and where they are, says a `Tiles`, made from a kernel parameter: next()
+// gives one after the other. Loader and consumers each make their own, which is one and the same
+// sequence; made before the roles part, it would take registers that neither has.
+#pragma once
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "harness/ptx/cluster.cuh"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
+#include "harness/ptx/elect.cuh"
+#include "harness/ptx/fence.cuh"
+#include "harness/ptx/load_store.cuh"
+#include "harness/ptx/mbarrier.cuh"
+#include "harness/ptx/setmaxnreg.cuh"
+#include "harness/ptx/shared_address.cuh"
+#include "harness/ptx/tma.cuh"
+#include "harness/ptx/wgmma.cuh"
+#include "harness/ptx/wgmma_operands.cuh"
+#include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
+#include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
+#include "kernels/gemm_block_scaled/sm90/tiles_sm90.cuh"
+
+namespace assay::kernels {
+
+// Everything about a variant that is fixed when it is compiled.
+template <int kTileN_, int kStages_, int kClusterM_, int kClusterN_>
+struct BlockScaledTileSm90 {
+  static constexpr int kTileM = 128;
+  static constexpr int kTileN = kTileN_;
+  static constexpr int kTileK = 128;  // elements and bytes: one swizzle row, one block of scales
+  static constexpr int kStages = kStages_;
+  static constexpr int kClusterM = kClusterM_;                // CTAs along m: they share B
+  static constexpr int kClusterN = kClusterN_;                // CTAs along n: they share A
+  static constexpr int kWidth = kTileN < 128 ? kTileN : 128;  // columns of one MMA
+  static constexpr int kConsumers = 2;
+  static constexpr int kClusterSize = kClusterM * kClusterN;
+  static constexpr int kThreads = 128 * (1 + kConsumers);
+  static constexpr int kGroups = kTileN / kWidth;
+  static constexpr int kBlocksN = kTileN < 128 ? 1 : kTileN / 128;  // blocks of scale_b
+  // Registers: 24 * 128 + 240 * 256 = 64512 of the SM's 65536.
+  static constexpr int kProducerRegisters = 24;
+  static constexpr int kConsumerRegisters = 240;
+
+  static constexpr int kBytesA = kTileM * kTileK;
+  static constexpr int kBytesB = kTileN * kTileK;
+  // Of a stage: the scales of the tile's rows of A, then for each block of B four along k, of which
+  // one is used. TMA moves no less than 16 bytes, begins on a multiple of 16 of global memory (so
+  // that up to three rows before the tile's first one come along) and on 128 of shared memory.
+  static constexpr int kScaleRows = kTileM + 4;
+  static constexpr int kScalesB = 640;
+  static constexpr int kBytesScales = 768;
+  static constexpr int kBytesStage =
+      kBytesA + kBytesB + kScaleRows * 4 + kBlocksN * 16;     // that land
+  static constexpr int kBuffers = kTileN % 128 == 0 ? 2 : 1;  // of a warp's stores
+  static constexpr int kBytesStores = kConsumers * 4 * kBuffers * kBytesStoreSm90;
+  // Where things are in shared memory. What is swizzled comes first, each on 1024 bytes.
+  static constexpr int kStagesB = kStages * kBytesA;
+  static constexpr int kStores = kStagesB + kStages * kBytesB;
+  static constexpr int kScales = kStores + kBytesStores;
+  // Barriers lie in the gap behind the first stage's scales of B.
+  static constexpr int kBarriers = kScales + kScalesB + kBlocksN * 16;
+  static constexpr int kSharedBytes = kScales + kStages * kBytesScales;
+
+  static_assert(kTileN == 64 || kTileN == 128 || kTileN == 256);
+  static_assert(kTileM / kClusterN % 8 == 0 && kTileN / kClusterM % 8 == 0,
+                "a share of a box must be whole swizzle atoms");
+  static_assert(kBlocksN * 16 + 2 * kStages * 8 <= 128, "the gap behind the scales of B");
+  static_assert(kSharedBytes <= 232448, "227 KiB of shared memory per CTA");
+};
+
+template <class Tile, class Tiles, class Work>
+__device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, const Work& work,
+                                                  int k_blocks, std::uint8_t* shared,
+                                                  ptx::Mbarrier* full, ptx::Mbarrier* empty,
+                                                  int rank_m, int rank_n) {
+  // My share of the shared boxes, and who gets it: bit r of a mask is CTA r.
+  constexpr int kShareA = Tile::kTileM / Tile::kClusterN;
+  constexpr int kShareB = Tile::kTileN / Tile::kClusterM;
+  constexpr std::uint32_t kRowMask = (1u << Tile::kClusterN) - 1;
+  std::uint32_t column_mask = 0;
+  for (int r = 0; r < Tile::kClusterM; ++r) column_mask |= 1u << (r * Tile::kClusterN);
+  const auto mask_a = static_cast<std::uint16_t>(kRowMask << (rank_m * Tile::kClusterN));
+  const auto mask_b = static_cast<std::uint16_t>(column_mask << rank_n);
+  int stage = 0;
+  std::uint32_t parity = 1;
+  Tiles tiles(work);
+  TilePlaceSm90 at;
+  while (tiles.next(at)) {
+    for (int kb = 0; kb < k_blocks; ++kb) {
+      std::uint8_t* const a = shared + stage * Tile::kBytesA + rank_n * kShareA * Tile::kTileK;
+      std::uint8_t* const b =
+          shared + Tile::kStagesB + stage * Tile::kBytesB + rank_m * kShareB * Tile::kTileK;
+      std::uint8_t* const scales = shared + Tile::kScales + stage * Tile::kBytesScales;
+      const int row_a = at.row + rank_n * kShareA, row_b = at.row_b + rank_m * kShareB;
+      ptx::mbarrier_wait_parity(&empty[stage], parity);
+      // Consumers read scales by ordinary loads. One fence here, between their arrivals and the
+      // next copies, costs the MMAs nothing; by each of them, it stalls behind MMAs in flight.
+      ptx::fence_proxy_async_shared();
+      ptx::mbarrier_arrive_expect_tx(&full[stage], Tile::kBytesStage);
+      if constexpr (Tile::kClusterN > 1) {
+        ptx::tma_load_2d_multicast(a, &maps.a, &full[stage], mask_a, kb * Tile::kTileK, row_a);
+      } else {
+        ptx::tma_load_2d(a, &maps.a, &full[stage], kb * Tile::kTileK, row_a);
+      }
+      if constexpr (Tile::kClusterM > 1) {
+        ptx::tma_load_2d_multicast(b, &maps.b, &full[stage], mask_b, kb * Tile::kTileK, row_b);
+      } else {
+        ptx::tma_load_2d(b, &maps.b, &full[stage], kb * Tile::kTileK, row_b);
+      }
+      ptx::tma_load_2d(scales, &maps.scale_a, &full[stage], at.scale_column / 4 * 4,
+                       at.scale_row + kb);
+      ptx::tma_load_2d(scales + Tile::kScalesB, &maps.scale_b, &full[stage], kb / 4 * 4,
+                       at.scale_row_b);
+      if (++stage == Tile::kStages) {
+        stage = 0;
+        parity ^= 1;
+      }
+    }
+  }
+}
+
+// A consumer's 64 rows of all tiles.
+template <class Tile, class Tiles, class Work>
+__device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& maps, const Work& work,
+                                                      int k_blocks, std::uint8_t* shared,
+                                                      ptx::Mbarrier* full, ptx::Mbarrier* empty,
+                                                      int rank_m, int rank_n, int consumer) {
+  constexpr int kSums = Tile::kWidth / 2;  // accumulators of a group
+  const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+  const std::uint32_t origin = ptx::shared_address(shared);
+  const std::uint32_t scales = origin + Tile::kScales;
+  const std::uint64_t origin_a = ptx::encode_k_major_128b(origin + consumer * 64 * Tile::kTileK);
+  const std::uint64_t origin_b = ptx::encode_k_major_128b(origin + Tile::kStagesB);
+  const int row_in_tile = consumer * 64 + warp * 16;
+  const std::uint32_t lane_scale = scales + static_cast<std::uint32_t>(row_in_tile + lane / 4) * 4;
+
+  int stage = 0;
+  std::uint32_t parity = 0;
+  // Lane r of each warp tells CTA r, if that CTA sends boxes here.
+  const bool tells = lane < Tile::kClusterSize &&
+                     (lane / Tile::kClusterN == rank_m || lane % Tile::kClusterN == rank_n);
+  const auto release = [&](int released) {
+    __syncwarp();
+    if (!tells) return;
+    if constexpr (Tile::kClusterSize > 1) {
+      ptx::mbarrier_arrive_remote(&empty[released], lane);
+    } else {
+      ptx::mbarrier_arrive(&empty[released]);
+    }
+  };
+
+  Tiles tiles(work);
+  TilePlaceSm90 at;
+  while (tiles.next(at)) {
+    float sum[Tile::kGroups][kSums] = {};
+    for (int kb = 0; kb < k_blocks; ++kb) {
+      ptx::mbarrier_wait_parity(&full[stage], parity);
+      const std::uint32_t scale_at =
+          lane_scale + stage * Tile::kBytesScales + at.scale_column % 4 * 4;
+      const float scale_a[2] = {__uint_as_float(ptx::load_shared_u32(scale_at)),
+                                __uint_as_float(ptx::load_shared_u32(scale_at + 8 * 4))};
+      // Rows l / 4 and l / 4 + 8 of the warp's 16, in each block of columns.
+      float scale[Tile::kBlocksN][2];
+#pragma unroll
+      for (int n = 0; n < Tile::kBlocksN; ++n) {
+        const float scale_b = __uint_as_float(ptx::load_shared_u32(
+            scales + stage * Tile::kBytesScales + Tile::kScalesB + n * 16 + kb % 4 * 4));
+#pragma unroll
+        for (int r = 0; r < 2; ++r) scale[n][r] = scale_a[r] * scale_b;
+      }
+      const std::uint64_t stage_a = ptx::advance(origin_a, stage * Tile::kBytesA);
+      const std::uint64_t stage_b = ptx::advance(origin_b, stage * Tile::kBytesB);
+#pragma unroll
+      for (int g = 0; g < Tile::kGroups; ++g) {
+        float part[kSums];
+        ptx::wgmma_fence();
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+          ptx::wgmma_e4m3(part, ptx::advance(stage_a, k * 32),
+                          ptx::advance(stage_b, g * Tile::kWidth * Tile::kTileK + k * 32), k != 0);
+        ptx::wgmma_commit();
+        ptx::wgmma_wait<0>();
+        if (g == Tile::kGroups - 1) release(stage);
+        ptx::wgmma_pin(part);
+#pragma unroll
+        for (int i = 0; i < kSums; ++i)
+          sum[g][i] = fmaf(scale[g * Tile::kWidth / 128][i / 2 % 2], part[i], sum[g][i]);
+        ptx::wgmma_pin(sum[g]);  // here, and not when the registers are the next columns'
+      }
+      if (++stage == Tile::kStages) {
+        stage = 0;
+        parity ^= 1;
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < Tile::kTileN / 64; ++c) {
+      constexpr int kPerGroup = Tile::kWidth / 64;
+      const int buffer = (consumer * 4 + warp) * Tile::kBuffers + c % Tile::kBuffers;
+      store_64_columns_sm90<Tile::kBuffers>(&maps.d, &sum[c / kPerGroup][c % kPerGroup * 32],
+                                            shared + Tile::kStores + buffer * kBytesStoreSm90,
+                                            at.row + row_in_tile, at.column + c * 64,
+                                            tiles.edge(at));
+    }
+  }
+  if (lane == 0) ptx::bulk_wait_read<0>();
+}
+
+template <class Tile, class Tiles, class Work>
+__device__ __forceinline__ void gemm_block_scaled(const BlockScaledMaps& maps, const Work& work,
+                                                  int k_blocks) {
+  extern __shared__ __align__(1024) std::uint8_t shared[];
+  auto* const full = reinterpret_cast<ptx::Mbarrier*>(shared + Tile::kBarriers);
+  ptx::Mbarrier* const empty = full + Tile::kStages;
+  const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  const int rank = static_cast<int>(ptx::cluster_cta_rank());
+  const int rank_m = Tile::kClusterM == 1 ? 0 : rank / Tile::kClusterN;
+  const int rank_n = Tile::kClusterN == 1 ? 0 : rank % Tile::kClusterN;
+
+  if (threadIdx.x == 0) {
+    ptx::tma_prefetch_map(&maps.a);
+    ptx::tma_prefetch_map(&maps.b);
+    ptx::tma_prefetch_map(&maps.scale_a);
+    ptx::tma_prefetch_map(&maps.scale_b);
+    ptx::tma_prefetch_map(&maps.d);
+    for (int s = 0; s < Tile::kStages; ++s) {
+      ptx::mbarrier_init(&full[s], 1);
+      ptx::mbarrier_init(&empty[s], (Tile::kClusterM + Tile::kClusterN - 1) * Tile::kConsumers * 4);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  if constexpr (Tile::kClusterSize > 1) {
+    ptx::cluster_sync();
+  } else {
+    __syncthreads();
+  }
+  if (warpgroup == 0) {
+    ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
+    if (threadIdx.x < 32 && ptx::elect_one())
+      load_block_scaled<Tile, Tiles>(maps, work, k_blocks, shared, full, empty, rank_m, rank_n);
+  } else {
+    ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
+    multiply_block_scaled<Tile, Tiles>(maps, work, k_blocks, shared, full, empty, rank_m, rank_n,
+                                       warpgroup - 1);
+  }
+  // Nobody may leave while a neighbour can still signal its barriers.
+  if constexpr (Tile::kClusterSize > 1) {
+    __syncwarp();
+    ptx::cluster_arrive_relaxed();
+    ptx::cluster_wait();
+  }
+}
+
+}  // namespace assay::kernels

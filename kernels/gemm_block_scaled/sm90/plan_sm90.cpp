@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm_block_scaled/sm90/plan_sm90.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/resident.hpp"
+#include "kernels/gemm/raster.hpp"
+#include "kernels/gemm_block_scaled/block_scales.hpp"
+#include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
+#include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+constexpr int kBandRows = 2048;  // with 2048 columns, what 128 SMs do at a time
+
+int divide_up(int a, int b) { return (a + b - 1) / b; }
+
+CUtensorMap matrix(CUtensorMapDataType type, int element_bytes, const void* base, int rows,
+                   int columns, int row_elements, int box_rows, int box_columns,
+                   ptx::Swizzle swizzle) {
+  const auto u64 = [](int value) { return static_cast<std::uint64_t>(value); };
+  const auto u32 = [](int value) { return static_cast<std::uint32_t>(value); };
+  return ptx::encode_tensor_map({.type = type,
+                                 .base = const_cast<void*>(base),
+                                 .extents = {u64(columns), u64(rows)},
+                                 .strides = {u64(row_elements) * u64(element_bytes)},
+                                 .box = {u32(box_columns), u32(box_rows)},
+                                 .swizzle = swizzle});
+}
+
+CUtensorMap e4m3_rows(const void* base, int rows, int k, int box_rows) {
+  return matrix(CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, base, rows, k, k, box_rows, 128,
+                ptx::Swizzle::bytes128);
+}
+
+// Everything that a launch needs.
+struct Launcher {
+  const BlockScaledVariantSm90* variant;
+  BlockScaledMaps maps;
+  Raster raster;
+  int k_blocks;
+  int grid;
+
+  void operator()(cudaStream_t stream) {
+    void* arguments[] = {&maps, &raster, &k_blocks};
+    check(cudaLaunchKernel(variant->kernel, dim3(static_cast<unsigned>(grid)),
+                           dim3(static_cast<unsigned>(variant->threads)), arguments,
+                           static_cast<std::size_t>(variant->shared_bytes), stream));
+  }
+};
+
+// How long a CTA takes for a stage of a tile, relative to one of 256 columns, on an H200.
+double stage_cost(const BlockScaledVariantSm90& v) {
+  return v.tile_n == 256 ? 1.0 : v.tile_n == 128 ? 0.6 : 0.42;
+}
+
+int cluster_tiles(const BlockScaledVariantSm90& v, const BlockScaledProblem& p) {
+  return divide_up(p.m, v.tile_m * v.cluster_m) * divide_up(p.n, v.tile_n * v.cluster_n);
+}
+
+// The form whose waves of tiles take the least time. What fits a GPU is not asked, so that the
+// choice is the same everywhere: all forms are clusters of two, of which an H200 holds 66.
+const BlockScaledVariantSm90& variant_of(const BlockScaledProblem& problem) {
+  constexpr int kClusters = 66;
+  const auto time = [&](const BlockScaledVariantSm90& v) {
+    return divide_up(cluster_tiles(v, problem), kClusters) * stage_cost(v);
+  };
+  return *std::ranges::min_element(block_scaled_variants_sm90(), {}, time);
+}
+
+std::vector<KernelUse> kernels(const BlockScaledProblem& problem) {
+  const BlockScaledVariantSm90& v = variant_of(problem);
+  const int per_stage = v.tile_n / v.width * 4;  // columns of an MMA x steps of 32 along k
+  const std::string opcode = "QGMMA.64x" + std::to_string(v.width) + "x32.F32.E4M3.E4M3";
+  return {{.kernel = v.kernel_name,
+           .sass = {{opcode, per_stage, per_stage}, {"UTMALDG.2D", 4, 4, SassWhere::kernel}}}};
+}
+
+const BlockScaledPaths::Registration path{
+    block_scaled_paths(),
+    {.name = "sm90",
+     .targets = {Target::sm_90a},
+     .refusal = [](const BlockScaledProblem&) { return std::string(); },
+     .plan =
+         [](const BlockScaledProblem& problem, const BlockScaledOperands& operands) {
+           return plan_gemm_block_scaled_sm90(problem, operands);
+         },
+     .kernels = kernels}};
+
+}  // namespace
+
+Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
+                                 const BlockScaledOperands& operands,
+                                 const BlockScaledOptionsSm90& options) {
+  const BlockScaledVariantSm90& v = variant_of(problem);
+  const int m = problem.m, n = problem.n, k = problem.k;
+  const int k_blocks = blocks_of_scales(k), n_blocks = blocks_of_scales(n);
+  constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  Launcher l{.variant = &v};
+  l.maps = {.a = e4m3_rows(operands.a, m, k, v.tile_m / v.cluster_n),
+            .b = e4m3_rows(operands.b, n, k, v.tile_n / v.cluster_m),
+            .scale_a = matrix(kFloat, 4, operands.scale_a, k_blocks, m, scale_a_stride(m), 1,
+                              v.tile_m + 4, ptx::Swizzle::none),
+            .scale_b = matrix(kFloat, 4, operands.scale_b, n_blocks, k_blocks, scale_b_stride(k),
+                              std::max(v.tile_n / kScaleBlock, 1), 4, ptx::Swizzle::none),
+            .d = matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, operands.d, m, n, n, 16, 64,
+                        ptx::Swizzle::bytes128)};
+  l.raster = {.rows = divide_up(m, v.tile_m * v.cluster_m),
+              .columns = divide_up(n, v.tile_n * v.cluster_n),
+              .band = options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m)};
+  l.k_blocks = k_blocks;
+  int clusters = std::min(resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes,
+                                            "gemm_block_scaled " + v.name),
+                          l.raster.count());
+  if (options.max_ctas > 0)
+    clusters = std::min(clusters, std::max(options.max_ctas / v.cluster_size(), 1));
+  // As few clusters as do not take another wave: idle SMs leave their power and L2 to the others.
+  clusters = divide_up(l.raster.count(), divide_up(l.raster.count(), clusters));
+  l.grid = clusters * v.cluster_size();
+  return {.variant = v.name, .run = l};
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block-scaled product on Hopper: how its kernel is launched.
+#pragma once
+#include "kernels/gemm_block_scaled/gemm_block_scaled.hpp"
+
+namespace assay::kernels {
+
+// The outputs do not depend on these: each is one sum over k in a fixed order.
+struct BlockScaledOptionsSm90 {
+  int band = 0;      // Raster::band; 0: as many rows as columns run at the same time
+  int max_ctas = 0;  // of the persistent grid; 0: as many as fit
+};
+
+Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
+                                 const BlockScaledOperands& operands,
+                                 const BlockScaledOptionsSm90& options = {});
+
+}  // namespace assay::kernels

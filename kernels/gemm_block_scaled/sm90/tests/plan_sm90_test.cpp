@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm_block_scaled/sm90/plan_sm90.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "kernels/frame/fill.hpp"
+#include "kernels/gemm_block_scaled/block_scales.hpp"
+
+namespace assay::kernels {
+namespace {
+
+// Each SASS check names the kernel that a launch on such a GPU takes: no GPU is asked for it.
+TEST(BlockScaledSm90, ChoosesNarrowTilesWhereWideOnesLeaveSmsIdle) {
+  const auto kernel = [](const BlockScaledProblem& p) {
+    return block_scaled_paths().choose(p, Target::sm_90a).kernels(p).front().kernel;
+  };
+  EXPECT_TRUE(kernel({4096, 7168, 16384}).starts_with("gemm_e4m3_block_scaled_sm90<256,"));
+  EXPECT_TRUE(kernel({64, 7168, 16384}).starts_with("gemm_e4m3_block_scaled_sm90<64,"));
+  EXPECT_TRUE(kernel({1000, 5000, 3008}).starts_with("gemm_e4m3_block_scaled_sm90<128,"));
+}
+
+// One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
+TEST(BlockScaledSm90, GivesTheSameBitsForEveryRasterAndGrid) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
+      current_target() != Target::sm_90a) {
+    GTEST_SKIP() << "needs an sm_90 GPU";
+  }
+  const BlockScaledProblem p{1024, 2048, 512};
+  const Stream stream;
+  const std::size_t count_a = std::size_t(p.m) * p.k, count_b = std::size_t(p.n) * p.k,
+                    count_d = std::size_t(p.m) * p.n;
+  const std::size_t scales_a = std::size_t(blocks_of_scales(p.k)) * scale_a_stride(p.m),
+                    scales_b = std::size_t(blocks_of_scales(p.n)) * scale_b_stride(p.k);
+  const Buffer a(count_a), b(count_b), d(count_d * 2), scale_a(scales_a * 4), scale_b(scales_b * 4);
+  fill_normal("e4m3", a.data(), count_a, 1, stream);
+  fill_normal("e4m3", b.data(), count_b, 2, stream);
+  fill_factors(scale_a.data(), scales_a, 3, stream);
+  fill_factors(scale_b.data(), scales_b, 4, stream);
+  std::vector<std::uint16_t> first;
+  for (const auto& [band, ctas] : {std::pair{1, 0}, {3, 0}, {0, 16}, {16, 2}}) {
+    poison(d.data(), d.bytes(), stream);
+    plan_gemm_block_scaled_sm90(
+        p, {d.data(), a.data(), b.data(), scale_a.as<float>(), scale_b.as<float>()},
+        {.band = band, .max_ctas = ctas})
+        .run(stream);
+    check(cudaStreamSynchronize(stream));
+    std::vector<std::uint16_t> bits(count_d);
+    check(cudaMemcpy(bits.data(), d.data(), d.bytes(), cudaMemcpyDeviceToHost));
+    if (first.empty()) first = bits;
+    EXPECT_EQ(bits, first);
+  }
+}
+
+}  // namespace
+}  // namespace assay::kernels

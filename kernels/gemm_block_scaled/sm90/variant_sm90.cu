@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
+
+#include "kernels/gemm_block_scaled/sm90/e4m3_sm90.cuh"
+
+namespace assay::kernels {
+namespace {
+
+template <int kTileN, int kStages, int kClusterM, int kClusterN>
+BlockScaledVariantSm90 variant() {
+  using Tile = BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>;
+  const auto text = [](int value) { return std::to_string(value); };
+  std::string arguments, symbol;
+  for (const int value : {kTileN, kStages, kClusterM, kClusterN}) {
+    arguments += (arguments.empty() ? "" : ", ") + text(value);
+    symbol += "Li" + text(value) + "E";
+  }
+  return {.name = text(Tile::kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
+                  text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
+          .kernel_name = "gemm_e4m3_block_scaled_sm90<" + arguments + ">",
+          .symbol = "gemm_e4m3_block_scaled_sm90I" + symbol + "E",
+          .tile_m = Tile::kTileM,
+          .tile_n = kTileN,
+          .tile_k = Tile::kTileK,
+          .width = Tile::kWidth,
+          .cluster_m = kClusterM,
+          .cluster_n = kClusterN,
+          .threads = Tile::kThreads,
+          .shared_bytes = Tile::kSharedBytes,
+          .kernel = reinterpret_cast<const void*>(
+              &gemm_e4m3_block_scaled_sm90<kTileN, kStages, kClusterM, kClusterN>)};
+}
+
+}  // namespace
+
+std::span<const BlockScaledVariantSm90> block_scaled_variants_sm90() {
+  // tile n, stages, cluster m, n
+  static const BlockScaledVariantSm90 all[] = {variant<256, 4, 2, 1>(), variant<256, 4, 1, 2>(),
+                                               variant<128, 5, 1, 2>(), variant<64, 7, 1, 2>()};
+  return all;
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of a grouped product in the host model, and what its result must be.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/model/copy/tensor_map.hpp"
+#include "harness/model_case/model_case.hpp"
+#include "kernels/grouped/grouped.hpp"
+
+namespace assay::kernels {
+
+struct GroupedModelCase {
+  GroupedProblem problem;
+  std::vector<int> sizes;    // what the kernel is given
+  std::string name() const;  // "bf16_contiguous/g4rows200n264k136"
+};
+
+const std::vector<GroupedModelCase>& grouped_model_cases();
+
+class GroupedModelOperands {
+ public:
+  GroupedModelOperands(model::Gpu& gpu, const GroupedModelCase& c, std::uint64_t seed);
+
+  // What the driver is asked for: boxes of whole 128-byte rows under the 128-byte swizzle; scales
+  // unswizzled. Of gradients A and B are [rows, k] and [rows, n].
+  model::TensorMapBytes map_a(int box_rows) const;
+  model::TensorMapBytes map_b(int box_rows) const;
+  model::TensorMapBytes map_scale_a(int box_rows) const;
+  model::TensorMapBytes map_scale_b(int box_blocks) const;
+  model::TensorMapBytes map_d(int box_rows) const;
+  model::Address sizes() const { return sizes_; }
+  model::Address d() const { return d_; }
+
+  // Reads D: its hash, and what is wrong with it, also where nothing was to be written.
+  void compare(model::Gpu& gpu, ModelResult& result) const;
+
+ private:
+  int group_of(int row) const;  // -1: nobody's
+  std::string compare_element(int row, int column, int group, double found) const;
+
+  GroupedModelCase case_;
+  bool scaled_;
+  int rows_;    // of A, all groups together
+  int rows_d_;  // of D
+  std::vector<double> host_a_, host_b_;
+  std::vector<float> host_scale_a_, host_scale_b_;
+  model::Address a_, b_, sizes_, scale_a_, scale_b_, d_;
+};
+
+}  // namespace assay::kernels

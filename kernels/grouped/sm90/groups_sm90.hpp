@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a grouped kernel is told of its groups.
+#pragma once
+#include <cuda.h>
+#include <cuda_bf16.h>
+
+namespace assay::kernels {
+
+struct GroupsSm90 {
+  const int* sizes;  // on the device: contiguous, where each group's rows end; masked, how many
+  int groups;
+  int masked;  // not 0: each group has room for `rows` rows; else all have them
+  int rows;
+  int m;                   // weight gradients: rows of each group's D
+  int n;                   // of each group's B and of D
+  int k_blocks, n_blocks;  // rows of a group's scales of A and B
+  int band;                // Raster::band, of the cluster tiles of each group
+  __nv_bfloat16* d;
+};
+
+// Of bf16 operands. Boxes: rows of 128 bytes under the 128-byte swizzle, of A and B a CTA's share,
+// of D 16.
+struct GroupedMapsSm90 {
+  CUtensorMap a, b, d;
+};
+
+}  // namespace assay::kernels
