@@ -86,8 +86,7 @@ __device__ inline void tma_load_2d_multicast(void* destination, const CUtensorMa
 
 // The same two with an L2 policy of cache_policy.cuh.
 __device__ inline void tma_load_2d_hinted(void* destination, const CUtensorMap* map,
-                                          Mbarrier* barrier, int c0, int c1,
-                                          std::uint64_t policy) {
+                                          Mbarrier* barrier, int c0, int c1, std::uint64_t policy) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
       "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(destination)),

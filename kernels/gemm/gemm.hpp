@@ -7,8 +7,6 @@
 
 namespace assay::kernels {
 
-constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
-
 enum class Activation { none, gelu, silu };  // gelu by the error function
 // Of operands: one factor for each, or one for each row of A and each column of B.
 enum class Scaling { none, tensor, row };

@@ -42,7 +42,7 @@ std::vector<Case> cases() {
     all.push_back({.name = fmt::format("e4m3_block128/m{}n{}k{}/nt", shape.m, shape.n, shape.k),
                    .params = std::move(params),
                    .targets = std::move(targets),
-                   .suite = shape.suite});
+                   .suite = shape.set == GemmSet::quick ? Suite::quick : Suite::full});
   }
   return burst_and_sustained(all);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/skinny/arrange.hpp"
+#include "kernels/frame/divide_up.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +8,6 @@
 namespace assay::kernels {
 namespace {
 
-int divide_up(int a, int b) { return (a + b - 1) / b; }
 int power_of_two_up_to(int most) {
   return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(most, 1))));
 }

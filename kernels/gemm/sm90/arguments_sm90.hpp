@@ -12,7 +12,8 @@ enum class OutputType : int { bf16, f16, f32 };
 struct GemmArgumentsSm90 {
   GemmSchedule schedule;
 
-  // R = alpha * tensor_scale_p * tensor_scale_q * sums, then by row and column. Null: no such factor.
+  // R = alpha * tensor_scale_p * tensor_scale_q * sums, then by row and column. Null: no such
+  // factor.
   float alpha;
   const float* tensor_scale_p;  // one value on the device
   const float* tensor_scale_q;
@@ -27,7 +28,7 @@ struct GemmArgumentsSm90 {
   float beta;
   const void* c;
   void* d;
-  OutputType type;  // of C, D and bias
+  OutputType type;    // of C, D and bias
   int rows, columns;  // of R
 
   int p_read_once;  // not 0: by one tile of columns alone, so that L2 need not keep it

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "harness/cuda.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
@@ -46,9 +47,9 @@ const GemmPaths::Registration path{
 std::span<const GemmVariantSm90> gemm_variants_sm90() {
   static const std::vector<GemmVariantSm90> all = [] {
     std::vector<GemmVariantSm90> variants = gemm_variants_bf16_sm90();
-    for (const auto& more : {gemm_variants_bf16_swapped_sm90(), gemm_variants_bf16_layouts_sm90(),
-                             gemm_variants_f16_sm90(), gemm_variants_f16_layouts_sm90(),
-                             gemm_variants_fp8_sm90()})
+    for (const auto& more :
+         {gemm_variants_bf16_swapped_sm90(), gemm_variants_bf16_layouts_sm90(),
+          gemm_variants_f16_sm90(), gemm_variants_f16_layouts_sm90(), gemm_variants_fp8_sm90()})
       variants.insert(variants.end(), more.begin(), more.end());
     return variants;
   }();
@@ -72,7 +73,8 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
                                               const ClustersSm90& clusters) {
   std::vector<GemmChoiceSm90> all;
   for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
-    const int rows = v->swapped ? problem.n : problem.m, columns = v->swapped ? problem.m : problem.n;
+    const int rows = v->swapped ? problem.n : problem.m,
+              columns = v->swapped ? problem.m : problem.n;
     const int tiles =
         divide_up(rows, v->tile_m * v->cluster_m) * divide_up(columns, v->tile_n * v->cluster_n);
     const int k_steps = divide_up(problem.k, v->tile_k);

@@ -99,8 +99,7 @@ template <class Tile>
 __device__ void pack_block(std::uint32_t (&packed)[Tile::kTileN / 4],
                            const float (&d)[Tile::kTileN / 2]) {
 #pragma unroll
-  for (int i = 0; i < Tile::kTileN / 4; ++i)
-    packed[i] = pack<Tile::kHalf>(d[2 * i], d[2 * i + 1]);
+  for (int i = 0; i < Tile::kTileN / 4; ++i) packed[i] = pack<Tile::kHalf>(d[2 * i], d[2 * i + 1]);
 }
 
 // Writes a warp's part of a rounded block through its two buffers.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product on Hopper: D = A B, f32 accumulation, of 16-bit and 8-bit floating-point types.
+// The matrix product on Hopper: D = A B, f32 accumulation, of 16-bit and 8-bit floating-point
+// types.
 //
 // Persistent clusters of warp-specialized CTAs. Warpgroup 0 gives its registers away and one of its
 // threads loads: boxes of P and Q, 128 bytes deep along k, into a ring of kStages buffers. Two
@@ -25,9 +26,9 @@
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
+#include "harness/ptx/load_store.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/named_barrier.cuh"
-#include "harness/ptx/load_store.cuh"
 #include "harness/ptx/ordered_memory.cuh"
 #include "harness/ptx/setmaxnreg.cuh"
 #include "harness/ptx/shared_address.cuh"
@@ -40,13 +41,13 @@
 
 namespace assay::kernels {
 
-// Loads this CTA's share of an operand's box for the CTAs in `mask`. A k-major share is one box; else
-// it is boxes of 64 rows (or columns) x 64 along k, 8192 bytes each. `policy` 0: none. (A policy of
-// evict_normal is not the same as none: with it, loads were up to a quarter slower on an H200.)
+// Loads this CTA's share of an operand's box for the CTAs in `mask`. A k-major share is one box;
+// else it is boxes of 64 rows (or columns) x 64 along k, 8192 bytes each. `policy` 0: none. (A
+// policy of evict_normal is not the same as none: with it, loads were up to a quarter slower on an
+// H200.)
 template <int kMajor, int kShare, bool kMulticast, int kTileK>
 __device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, ptx::Mbarrier* full,
-                                  std::uint16_t mask, int k_step, int first,
-                                  std::uint64_t policy) {
+                                  std::uint16_t mask, int k_step, int first, std::uint64_t policy) {
   constexpr int kBoxes = kMajor == 0 ? 1 : kShare / 64;
 #pragma unroll
   for (int box = 0; box < kBoxes; ++box) {
@@ -108,8 +109,7 @@ __device__ void add_partial(const GemmArgumentsSm90& args, int slot, int consume
   for (int block = 0; block < Tile::kBlocks; ++block) {
 #pragma unroll
     for (int j = 0; j < Tile::kTileN / 8; ++j) {
-      const uint4 part =
-          ptx::load_v4_l2(&from[(block * (Tile::kTileN / 8) + j) * 128 + thread]);
+      const uint4 part = ptx::load_v4_l2(&from[(block * (Tile::kTileN / 8) + j) * 128 + thread]);
       d[block][4 * j] += __uint_as_float(part.x);
       d[block][4 * j + 1] += __uint_as_float(part.y);
       d[block][4 * j + 2] += __uint_as_float(part.z);
@@ -125,8 +125,8 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
     gemm_sm90(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
               const __grid_constant__ CUtensorMap map_d,
               const __grid_constant__ GemmArgumentsSm90 args) {
-  using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM,
-                            kClusterN, kSwapped, kPingpong>;
+  using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
+                            kSwapped, kPingpong>;
   static_assert(Tile::kThreads == 384);
   extern __shared__ __align__(1024) std::uint8_t shared[];
   std::uint8_t* const stages_p = shared;
@@ -188,8 +188,7 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
           args.p_read_once ? ptx::create_policy<ptx::Eviction::first>() : 0;
       while (walk.next(unit)) {
         const TilePosition at = args.schedule.raster.at(unit.tile);
-        const int row =
-            (at.m * Tile::kClusterM + rank_m) * Tile::kTileM + rank_n * Tile::kShareP;
+        const int row = (at.m * Tile::kClusterM + rank_m) * Tile::kTileM + rank_n * Tile::kShareP;
         const int column =
             (at.n * Tile::kClusterN + rank_n) * Tile::kTileN + rank_m * Tile::kShareQ;
         for (int ks = unit.k_begin; ks < unit.k_end; ++ks) {
@@ -212,7 +211,8 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
     const int barrier = warpgroup;
     const int thread = threadIdx.x % 128;
     const int warp = thread / 32;
-    std::uint8_t* const store_buffers = stores + ((warpgroup - 1) * 4 + warp) * 2 * Tile::kBytesStore;
+    std::uint8_t* const store_buffers =
+        stores + ((warpgroup - 1) * 4 + warp) * 2 * Tile::kBytesStore;
     int next_buffer = 0;
 
     // Thread r of each consumer tells CTA r, if that CTA sends boxes here.
@@ -231,8 +231,7 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
     constexpr int kStepP = Tile::kMajorP == 0 ? 32 : 2048;
     constexpr int kStepQ = Tile::kMajorQ == 0 ? 32 : 2048;
     // 64 rows are 8192 bytes either way.
-    const std::uint32_t address_p =
-        ptx::shared_address(stages_p) + consumer * Tile::kBlocks * 8192;
+    const std::uint32_t address_p = ptx::shared_address(stages_p) + consumer * Tile::kBlocks * 8192;
     const std::uint32_t address_q = ptx::shared_address(stages_q);
     const std::uint64_t origin_p = Tile::kMajorP == 0 ? ptx::encode_k_major_128b(address_p)
                                                       : ptx::encode_mn_major_128b(address_p);
@@ -250,8 +249,8 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
 #pragma unroll
         for (int block = 0; block < Tile::kBlocks; ++block) {
           ptx::wgmma<Tile::kTypes, Tile::kMajorP, Tile::kMajorQ>(
-              d[block], ptx::advance(p, block * 8192 + k * kStepP),
-              ptx::advance(q, k * kStepQ), !first_step || k != 0);
+              d[block], ptx::advance(p, block * 8192 + k * kStepP), ptx::advance(q, k * kStepQ),
+              !first_step || k != 0);
         }
       }
       ptx::wgmma_commit();
@@ -267,8 +266,8 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
     };
     bool kept = false;
 
-    // A ping-pong's consumers take turns at the ring. Who came too early would take a stage's former
-    // phase for its own: parity does not tell phases apart that are two apart.
+    // A ping-pong's consumers take turns at the ring. Who came too early would take a stage's
+    // former phase for its own: parity does not tell phases apart that are two apart.
     constexpr int kTurn = 3;  // named barriers 3 and 4: the first and the second consumer's turn
     for (int index = 0; walk.next(unit); ++index) {
       if constexpr (Tile::kPingpong) {

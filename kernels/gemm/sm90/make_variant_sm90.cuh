@@ -14,20 +14,19 @@ template <ptx::WgmmaTypes kTypes, int kMajorP, int kMajorQ, int kTileM, int kTil
           int kClusterM, int kClusterN, bool kSwapped, bool kPingpong>
 GemmVariantSm90 make_variant_sm90(const char* type_p, const char* type_q) {
   constexpr int kIndex = static_cast<int>(kTypes);
-  using Tile = GemmTileSm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM,
-                            kClusterN, kSwapped, kPingpong>;
+  using Tile = GemmTileSm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
+                            kSwapped, kPingpong>;
   const auto text = [](int value) { return std::to_string(value); };
-  const std::string arguments = text(kIndex) + ", " + text(kMajorP) + ", " + text(kMajorQ) + ", " +
-                                text(kTileM) + ", " + text(kTileN) + ", " + text(kStages) + ", " +
-                                text(kClusterM) + ", " + text(kClusterN) +
-                                (kSwapped ? ", true" : ", false") +
-                                (kPingpong ? ", true" : ", false");
+  const std::string arguments =
+      text(kIndex) + ", " + text(kMajorP) + ", " + text(kMajorQ) + ", " + text(kTileM) + ", " +
+      text(kTileN) + ", " + text(kStages) + ", " + text(kClusterM) + ", " + text(kClusterN) +
+      (kSwapped ? ", true" : ", false") + (kPingpong ? ", true" : ", false");
   std::string mangled;  // Itanium C++ ABI, template arguments
   for (const int value : {kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN})
     mangled += "Li" + text(value) + "E";
   return {.name = std::string(kSwapped ? "swapped_" : "") + (kPingpong ? "pingpong_" : "") +
-                  text(kTileM) + "x" + text(kTileN) + "_c" +
-                  text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
+                  text(kTileM) + "x" + text(kTileN) + "_c" + text(kClusterM) + "x" +
+                  text(kClusterN) + "_s" + text(kStages),
           .kernel_name = "gemm_sm90<" + arguments + ">",
           .linker_name = "gemm_sm90I" + mangled + (kSwapped ? "Lb1E" : "Lb0E") +
                          (kPingpong ? "Lb1EE" : "Lb0EE"),
@@ -66,9 +65,10 @@ struct FormsSm90 {
 
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, bool kPingpong = false>
   void add() {
-    all.push_back(make_variant_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, false, kPingpong>(
-        type_a, type_b));
+    all.push_back(
+        make_variant_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
+                          most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, false, kPingpong>(
+            type_a, type_b));
   }
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
   void add_pingpong() {
@@ -80,14 +80,14 @@ struct FormsSm90 {
   }
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, bool kPingpong = false>
   void add_swapped() {
-    constexpr auto kSwappedTypes = kTypes == ptx::WgmmaTypes::e4m3_e5m2
-                                       ? ptx::WgmmaTypes::e5m2_e4m3
+    constexpr auto kSwappedTypes = kTypes == ptx::WgmmaTypes::e4m3_e5m2 ? ptx::WgmmaTypes::e5m2_e4m3
                                    : kTypes == ptx::WgmmaTypes::e5m2_e4m3
                                        ? ptx::WgmmaTypes::e4m3_e5m2
                                        : kTypes;
-    all.push_back(make_variant_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, true, kPingpong>(
-        type_b, type_a));
+    all.push_back(
+        make_variant_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
+                          most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, true, kPingpong>(
+            type_b, type_a));
   }
 };
 

@@ -1,78 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product on Hopper in the host model, on shapes that are no multiple of its tiles.
+// The matrix product on Hopper in the host model: every form, on shapes that are no multiple of its
+// tiles.
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "harness/error.hpp"
 #include "harness/model_case/model_case.hpp"
+#include "kernels/frame/divide_up.hpp"
+#include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm/model_operands.hpp"
+#include "kernels/gemm/model_problem.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
-ModelResult run(const GemmProblem& problem, const GemmChoiceSm90& choice, model::Gpu& gpu,
-                const model::Options& options) {
-  const ModelOperands operands(gpu, problem, options.seed);
+template <class Operands>
+ModelResult launch(const Operands& operands, const GemmProblem& problem,
+                   const GemmChoiceSm90& choice, model::Gpu& gpu, const model::Options& options) {
   GemmLaunchSm90 l = launch_of_gemm_sm90(problem, operands.operands(), choice);
   if (l.workspace_bytes > 0) {
     const model::Address at = gpu.allocate("workspace", l.workspace_bytes);
     gpu.write(at, std::vector<std::uint8_t>(kFlagBytesSm90));
-    give_workspace_sm90(l, reinterpret_cast<void*>(at));
+    give_workspace_sm90(l, std::bit_cast<void*>(at));
   }
   const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d);
   model::Arguments arguments;
   arguments.push(&p, 128, 128).push(&q, 128, 128).push(&d, 128, 128).push(l.args);
   const GemmVariantSm90& v = *l.variant;
   ModelResult result;
-  result.outcome =
-      gpu.launch(gpu.kernel(v.linker_name),
-                 {.grid = {l.grid, 1, 1},
-                  .block = {v.threads, 1, 1},
-                  .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
-                 arguments, options);
+  result.outcome = gpu.launch(gpu.kernel(v.linker_name),
+                              {.grid = {l.grid, 1, 1},
+                               .block = {v.threads, 1, 1},
+                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
+                              arguments, options);
   if (result.outcome.finished) operands.compare(gpu, result);
   return result;
 }
 
-const GemmVariantSm90& variant(const GemmProblem& problem, const std::string& name) {
-  for (const GemmVariantSm90* v : fitting_variants_sm90(problem))
-    if (v->name == name) return *v;
-  throw Error(ExitCode::usage, problem.text() + ": no form " + name);
+std::string size_of(const GemmProblem& p) {
+  return "m" + std::to_string(p.m) + "n" + std::to_string(p.n) + "k" + std::to_string(p.k);
 }
 
-ModelCase model_case(const GemmProblem& problem, const GemmChoiceSm90& choice,
-                     const std::string& suffix) {
-  return {.name = "kernels/gemm/" + problem.type + "/m" + std::to_string(problem.m) + "n" +
-                  std::to_string(problem.n) + "k" + std::to_string(problem.k) + "/" +
-                  problem.layout + suffix,
-          .kernel = choice.variant->linker_name,
-          .run = [problem, choice](model::Gpu& gpu, const model::Options& options) {
-            return run(problem, choice, gpu, options);
-          }};
-}
-
-const ModelCase::Registration registration{[] {
-  std::vector<ModelCase> cases;
+// One form on inputs that were given to a GPU too (tests/silicon.txt).
+void add_recorded(std::vector<ModelCase>& cases) {
   for (const ModelShape& s : awkward_shapes()) {
     const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
-    // Two workers, so that the ring goes on from one tile to the next.
-    const GemmVariantSm90& v = variant(problem, "128x256_c2x1_s4");
-    cases.push_back(model_case(problem, {.variant = &v, .workers = 2}, ""));
-    for (const GemmVariantSm90* each : fitting_variants_sm90(problem)) {
-      const int k_steps = divide_up(s.k, each->tile_k);
-      if (each == &v || k_steps < 2) continue;
-      cases.push_back(model_case(problem, {.variant = each, .stream_tiles = 1, .workers = 2},
-                                 "/" + each->name + "_stream"));
+    for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+      if (v->name != "128x256_c2x1_s4") continue;
+      // Two workers, so that the ring goes on from one tile to the next.
+      const GemmChoiceSm90 choice{.variant = v, .workers = 2};
+      cases.push_back({.name = "kernels/gemm/bf16/" + s.name() + "/nt",
+                       .kernel = v->linker_name,
+                       .run = [=](model::Gpu& gpu, const model::Options& options) {
+                         return launch(ModelOperands(gpu, s, options.seed), problem, choice, gpu,
+                                       options);
+                       }});
     }
   }
-  // Rings that go round more than twice in a tile, and three tiles for each worker.
-  const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
-  for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
-    if (v->pingpong) cases.push_back(model_case(deep, {.variant = v, .workers = 1}, "/" + v->name));
+}
+
+void add(std::vector<ModelCase>& cases, const GemmProblem& problem, const GemmChoiceSm90& choice,
+         const std::string& what) {
+  const std::string type = problem.type + (problem.type_b.empty() ? "" : "_" + problem.type_b);
+  cases.push_back({.name = "kernels/gemm/sm90/" + type + "/" + size_of(problem) + "/" +
+                           problem.layout + "/" + choice.variant->name + what,
+                   .kernel = choice.variant->linker_name,
+                   .run = [=](model::Gpu& gpu, const model::Options& options) {
+                     return launch(ModelProblem(gpu, problem, options.seed), problem, choice, gpu,
+                                   options);
+                   }});
+}
+
+// What follows the sums, by turns.
+GemmProblem dressed(GemmProblem p, std::size_t turn) {
+  const bool fp8 = p.type[0] == 'e';
+  const char* const types[] = {fp8 ? "bf16" : "", "", "f32"};
+  p.type_d = fp8 && turn % 3 == 1 ? "f16" : types[turn % 3];
+  if (turn % 4 == 1) {
+    p.alpha = 0.75f;
+    p.beta = -1.5f;
   }
-  return cases;
-}()};
+  p.bias = turn % 4 >= 2;
+  if (turn % 4 == 3) p.activation = turn % 8 == 3 ? Activation::gelu : Activation::silu;
+  if (fp8) p.scaling = static_cast<Scaling>(turn % 3);
+  return p;
+}
+
+std::vector<ModelCase> cases() {
+  std::vector<ModelCase> all;
+  add_recorded(all);
+  struct Kind {
+    const char *type, *type_b, *layout;
+  };
+  std::size_t turn = 0;
+  for (const Kind& kind : {Kind{"bf16", "", "nt"},
+                           {"bf16", "", "nn"},
+                           {"bf16", "", "tn"},
+                           {"bf16", "", "tt"},
+                           {"f16", "", "nt"},
+                           {"f16", "", "nn"},
+                           {"f16", "", "tn"},
+                           {"f16", "", "tt"},
+                           {"e4m3", "", "nt"},
+                           {"e4m3", "e5m2", "nt"},
+                           {"e5m2", "e4m3", "nt"}}) {
+    const int k = kind.type[0] == 'e' ? 400 : 200;
+    GemmProblem p{.m = 136, .n = 272, .k = k, .type = kind.type, .layout = kind.layout};
+    p.type_b = kind.type_b;
+    if (k == 400) p.type_d = "bf16";
+    for (const GemmVariantSm90* v : fitting_variants_sm90(p)) {
+      // The first tile's four steps are shared by three workers, of which one does others whole.
+      const int rows = v->swapped ? p.n : p.m, columns = v->swapped ? p.m : p.n;
+      const int tiles =
+          divide_up(rows, v->tile_m * v->cluster_m) * divide_up(columns, v->tile_n * v->cluster_n);
+      add(all, p, {.variant = v, .stream_tiles = 1, .workers = 3}, "_stream");
+      add(all, dressed(p, turn++), {.variant = v, .workers = tiles > 1 ? tiles / 2 : 1}, "");
+    }
+  }
+  // Rings that go round more than twice in a tile, and several tiles for each consumer.
+  const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
+  for (const GemmVariantSm90* v : fitting_variants_sm90(deep))
+    if (v->pingpong) add(all, deep, {.variant = v, .workers = 1}, "_deep");
+  return all;
+}
+
+const ModelCase::Registration registration{cases()};
 
 }  // namespace
 }  // namespace assay::kernels

@@ -13,6 +13,7 @@
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/frame/workspace.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
@@ -52,7 +53,7 @@ std::string GemmChoiceSm90::text() const {
 }
 
 GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
-                                  const GemmChoiceSm90& choice) {
+                                   const GemmChoiceSm90& choice) {
   const GemmVariantSm90& v = *choice.variant;
   const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
   const int rows = v.swapped ? n : m, columns = v.swapped ? m : n;
@@ -68,16 +69,16 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   l.q = operand(q, v.type_q, v.major_q, columns, v.box_q(0), v.box_q(1));
 
   const std::string staged = v.type_p == "f16" ? "f16" : "bf16";
-  const bool general = problem.d_type() != staged || problem.beta != 0 ||
-                       problem.activation != Activation::none;
+  const bool general =
+      problem.d_type() != staged || problem.beta != 0 || problem.activation != Activation::none;
   const std::string& d_type = general && problem.d_type() == "f32" ? staged : problem.d_type();
   if (v.swapped) {
     l.d = map_of(operands.d, d_type, m, n, v.store_columns, 16, ptx::Swizzle::none);
   } else {
     l.d = map_of(operands.d, d_type, m, n, 16, v.store_columns,
-                     v.store_columns > 32   ? ptx::Swizzle::bytes128
-                     : v.store_columns > 16 ? ptx::Swizzle::bytes64
-                                            : ptx::Swizzle::bytes32);
+                 v.store_columns > 32   ? ptx::Swizzle::bytes128
+                 : v.store_columns > 16 ? ptx::Swizzle::bytes64
+                                        : ptx::Swizzle::bytes32);
   }
 
   GemmArgumentsSm90& a = l.args;

@@ -52,7 +52,7 @@ struct GemmLaunchSm90 {
 constexpr std::size_t kFlagBytesSm90 = 16384;
 
 GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
-                                  const GemmChoiceSm90& choice);
+                                   const GemmChoiceSm90& choice);
 void give_workspace_sm90(GemmLaunchSm90& launch, void* workspace);
 
 Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,

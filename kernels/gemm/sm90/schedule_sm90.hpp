@@ -11,8 +11,8 @@
 // every addition is thus fixed by the shape and W alone.
 //
 // Nobody waits in vain: a share that is left is the first thing that its worker does, and who waits
-// does so for workers of lower index. GPUs start CTAs in the order of their index, so these run even
-// where other kernels leave no room for all.
+// does so for workers of lower index. GPUs start CTAs in the order of their index, so these run
+// even where other kernels leave no room for all.
 #pragma once
 #include <cuda_runtime_api.h>
 

@@ -10,29 +10,30 @@
 #include <cmath>
 
 #include "harness/element.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
-constexpr double kStart = 4490;       // launch, barriers, first bytes, end
+constexpr double kStart = 4490;        // launch, barriers, first bytes, end
 constexpr double kMmaStretch = 1.198;  // of a step over the tensor core's own time
-constexpr double kMmaLeast = 31;      // of one MMA of few columns: 64 rows of P from shared memory
-constexpr double kStepMore = 33;      // per step: waits and signals
-constexpr double kL2 = 46.5;          // bytes per cycle and SM when all load
-constexpr double kL2Alone = 0.46;     // share of a load's time that others do not cause
-constexpr double kMisaligned = 1.59;  // rows that do not begin on lines of 128 bytes
+constexpr double kMmaLeast = 31;       // of one MMA of few columns: 64 rows of P from shared memory
+constexpr double kStepMore = 33;       // per step: waits and signals
+constexpr double kL2 = 46.5;           // bytes per cycle and SM when all load
+constexpr double kL2Alone = 0.46;      // share of a load's time that others do not cause
+constexpr double kMisaligned = 1.59;   // rows that do not begin on lines of 128 bytes
 constexpr double kTileTogether = 3730;  // between two tiles that both consumers share
 constexpr double kTilePingpong = 705;   // ... that they take turns with
-constexpr double kOut = 0.194;        // per element of the last tile, after its sums are done
-constexpr double kJoin = 5040;        // shares: signals, the wait for the others
-constexpr double kLeave = 0.259;      // per element of a share that is left
-constexpr double kAdd = 0.184;        // per element of each share that is added
-constexpr double kUneven = 1.1;       // shares that do not go in step read on their own
-constexpr double kReread = 1.43;      // and fetch what others fetched before, up to three times
-constexpr double kDram = 2754;        // bytes per cycle
-constexpr double kDramBusy = 0.96;    // of it by the first SM; the rest by the others
-constexpr double kDramOut = 0.449;    // per element of a tile, after its last byte has come
+constexpr double kOut = 0.194;          // per element of the last tile, after its sums are done
+constexpr double kJoin = 5040;          // shares: signals, the wait for the others
+constexpr double kLeave = 0.259;        // per element of a share that is left
+constexpr double kAdd = 0.184;          // per element of each share that is added
+constexpr double kUneven = 1.1;         // shares that do not go in step read on their own
+constexpr double kReread = 1.43;        // and fetch what others fetched before, up to three times
+constexpr double kDram = 2754;          // bytes per cycle
+constexpr double kDramBusy = 0.96;      // of it by the first SM; the rest by the others
+constexpr double kDramOut = 0.449;      // per element of a tile, after its last byte has come
 
 }  // namespace
 
@@ -46,8 +47,8 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const double busy = choice.workers * v.cluster_size() / 132.0;
   const double area = double{1} * v.tile_m * v.tile_n;
 
-  const double mma = 4.0 * v.tile_m / 64 *
-                     std::max(v.tile_n / 2.0, kMmaLeast + v.tile_n / 4.0) * kMmaStretch;
+  const double mma =
+      4.0 * v.tile_m / 64 * std::max(v.tile_n / 2.0, kMmaLeast + v.tile_n / 4.0) * kMmaStretch;
   const bool misaligned = std::fmod(problem.k * bytes_each, 128) != 0;
   const double l2 = 128.0 * (v.tile_m / v.cluster_n + v.tile_n / v.cluster_m) *
                     (misaligned ? kMisaligned : 1) / kL2 * (kL2Alone + (1 - kL2Alone) * busy);
@@ -61,8 +62,7 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   cycles += std::max(0, turns - 1) * (v.pingpong ? kTilePingpong : kTileTogether);
   const bool uneven = stream > 0 && choice.workers % stream != 0;
   if (stream > 0) {
-    const double others =
-        std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
+    const double others = std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
     cycles += kJoin + area * (kLeave + kAdd * others);
   }
   if (uneven) cycles *= kUneven;

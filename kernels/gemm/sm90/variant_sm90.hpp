@@ -8,8 +8,8 @@
 namespace assay::kernels {
 
 struct GemmVariantSm90 {
-  std::string name;         // "128x256_c2x1_s4", "swapped_128x16_c1x1_s8": tile, cluster, stages
-  std::string kernel_name;  // as the source spells it
+  std::string name;            // "128x256_c2x1_s4", "swapped_128x16_c1x1_s8": tile, cluster, stages
+  std::string kernel_name;     // as the source spells it
   std::string linker_name;     // part of what the linker and PTX call it
   std::string type_p, type_q;  // "bf16", "e4m3"
   int major_p, major_q;        // 0: k runs fastest in memory; 1: rows (columns) do

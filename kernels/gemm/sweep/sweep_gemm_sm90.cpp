@@ -4,9 +4,9 @@
 //
 //   assay_gemm_sweep SHAPES OUT.csv [MILLISECONDS]
 //
-// A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k. A line of OUT.csv is the shape,
-// the choice, its median ns and how many samples that is of. All take turns in random order on
-// inputs that rotate beyond L2; who is a quarter slower than the best after two rounds leaves.
+// A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k. A line of OUT.csv is the
+// shape, the choice, its median ns and how many samples that is of. All take turns in random order
+// on inputs that rotate beyond L2; who is a quarter slower than the best after two rounds leaves.
 // Each result is checked first. MILLISECONDS bounds the time of a shape, 50 if not given.
 #include <fmt/format.h>
 
@@ -22,10 +22,10 @@
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
 #include "harness/error.hpp"
-#include "kernels/baselines/cublaslt.hpp"
+#include "harness/measure/busy_timer.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
-#include "kernels/gemm/reference.hpp"
+#include "kernels/gemm/contest.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
@@ -63,19 +63,19 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
   std::vector<GemmOperands> operands;
   for (int set = 0; set < sets; ++set) {
     Buffer a(bytes(of_a, problem.type)), b(bytes(of_b, problem.b_type())), d(bytes_d);
-    fill_normal(a.data(), of_a, problem.type, 2 * static_cast<std::uint64_t>(set), stream);
-    fill_normal(b.data(), of_b, problem.b_type(), 2 * static_cast<std::uint64_t>(set) + 1, stream);
+    fill_normal(problem.type, a.data(), of_a, 2 * static_cast<std::uint64_t>(set), stream);
+    fill_normal(problem.b_type(), b.data(), of_b, 2 * static_cast<std::uint64_t>(set) + 1, stream);
     operands.push_back({.d = d.data(), .a = a.data(), .b = b.data()});
     for (Buffer* buffer : {&a, &b, &d}) buffers.push_back(std::move(*buffer));
   }
 
   std::vector<Entry> entries;
-  std::unique_ptr<CublasLtGemm> library;
+  std::unique_ptr<Baseline> library;
   try {
-    library = std::make_unique<CublasLtGemm>(cublaslt_problem(problem), cublaslt_operands(operands));
+    library = open_cublaslt(problem, operands);
     for (int i = 0; i < library->candidates(); ++i)
-      entries.push_back({fmt::format("cublaslt_{}", i),
-                         [&, i](int set) { library->run(i, set, stream); }});
+      entries.push_back(
+          {fmt::format("cublaslt_{}", i), [&, i](int set) { library->run(i, set, stream); }});
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
   }
@@ -89,12 +89,13 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
   for (Entry& entry : entries) {
     poison(operands[0].d, bytes_d, stream);
     entry.run(0);
-    const GemmErrors errors = check_gemm(problem, operands[0], 1 << 12, 1, stream);
-    entry.out = !errors.right();
-    if (entry.out) fmt::print(out, "{},{},WRONG {}\n", line, entry.name, errors.describe());
+    const std::string wrong = find_error(problem, operands[0], 1, stream);
+    entry.out = !wrong.empty();
+    if (entry.out)
+      std::fprintf(stderr, "%s %s: %s\n", line.c_str(), entry.name.c_str(), wrong.c_str());
   }
 
-  Event begin, end;
+  BusyTimer timer;
   std::mt19937 random(1);
   double spent = 0;
   for (int round = 0, set = 0; round < 5 || (spent < milliseconds && round < 31); ++round) {
@@ -106,10 +107,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
       entry.out = entry.out || (round > 2 && std::ranges::min(entry.ns) > 1.25 * best);
       if (entry.out) continue;
       set = (set + 1) % sets;
-      begin.record(stream);
-      entry.run(set);
-      end.record(stream);
-      const double ns = elapsed_ns(begin, end);
+      const double ns = timer.nanoseconds(stream, [&] { entry.run(set); });
       spent += ns * 1e-6;
       if (round > 0) entry.ns.push_back(ns);  // the first warms up
     }
@@ -141,7 +139,8 @@ int main(int argc, char** argv) {
     for (std::string line; std::getline(shapes, line);) {
       std::istringstream words(line);
       kernels::GemmProblem problem{};
-      if (!(words >> problem.type >> problem.layout >> problem.m >> problem.n >> problem.k)) continue;
+      if (!(words >> problem.type >> problem.layout >> problem.m >> problem.n >> problem.k))
+        continue;
       if (element_bits(problem.type) == 8) problem.type_d = "bf16";
       kernels::sweep(problem, line, argc > 3 ? std::atof(argv[3]) : 50, out);
     }

@@ -49,6 +49,7 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
   store_words(words + 4, four);
   store_v4(v4, load_shared_v4(load_shared_u32(shared_address(&word))));
   words[1] = load_relaxed(words) + load_acquire(words);
+  store_relaxed(words, 0);
   increment_release(words);
   increment_release_shared(&word);
   words[2] = load_acquire_shared(&word);
@@ -147,6 +148,8 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
   tma_load(box, &map, &barrier, five);
   tma_load_1d(box, &map, &barrier, 0);
   tma_load_2d(box, &map, &barrier, 0, 0);
+  tma_load_2d_hinted(box, &map, &barrier, 0, 0, create_policy<Eviction::first>());
+  tma_load_2d_multicast_hinted(box, &map, &barrier, 1, 0, 0, create_policy<Eviction::first>());
   tma_load_3d(box, &map, &barrier, 0, 0, 0);
   tma_load_4d(box, &map, &barrier, 0, 0, 0, 0);
   tma_load_5d(box, &map, &barrier, 0, 0, 0, 0, 0);
