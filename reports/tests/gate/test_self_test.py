@@ -174,7 +174,7 @@ def test_changes_of_cycles_against_power_are_named(tmp_path, capsys):
         (["--pairs", "3"], "fewer than 6 pairs"),
         (
             ["--group", "nothing", "--program", "true"],
-            "no such group; there are GEMM, sustained, GEMM, copy, latency, instruction, power",
+            "no such group; there are GEMM, sustained, GEMM, copy in HBM, copy, latency, instruction, power",
         ),
     ],
 )

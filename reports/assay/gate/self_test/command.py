@@ -38,7 +38,8 @@ exit codes: 0 measured; 1 more false alarms than 2.5% can explain, a planted slo
 power named as another; 2 usage; 4 no GPU; 5 not written
 
 examples:
-  assay gate --self-test --out self-test                 A/A and planted work: minutes
+  assay gate --self-test --out self-test                 A/A and planted work: ten minutes, by estimate
+  assay gate --self-test --group GEMM --levels 2,5       less of it
   assay gate --self-test --host --levels 5 --program build/assay
   assay gate --self-test --from self-test --threshold 2  judge what was measured, by another threshold
 """
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str]) -> int:
         unknown = set(options.group) - set(names)
         if unknown:
             raise RunFileError(f"--group {min(unknown)}: no such group; there are {', '.join(names)}")
-        groups = [g for g in groups if g.name in options.group]
+    groups = [g for g in groups if (g.name in options.group if options.group else g.by_default)]
     rules = trial.rules_for(rules_of(options, **PAIRED, fewest_pairs=options.fewest_pairs))
     begin = time.monotonic()
     try:
