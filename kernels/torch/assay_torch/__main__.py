@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _problems(parser: argparse.ArgumentParser, options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
+def _problems(options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
     shapes = [Shape.parse(text) for text in options.shapes or ([] if options.set else SHAPES)]
     if options.set:
         step = 16 if options.type in ("e4m3", "e5m2") else 8
@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         kernels = Kernels(options.library)
         try:
-            problems = _problems(parser, options, kernels)
+            problems = _problems(options, kernels)
         except ValueError as error:
             parser.error(str(error))
         run = Run(_environment(kernels.commit))
