@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _problems(parser: argparse.ArgumentParser, options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
+def _problems(options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
     products = [text for text in options.shapes if not text.startswith("g")]
     shapes = [Shape.parse(text) for text in products or ([] if options.set or options.shapes else SHAPES)]
     if options.set:
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         kernels = Kernels(options.library)
         try:
-            problems = _problems(parser, options, kernels)
+            problems = _problems(options, kernels)
             groups = [grouped.GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
         except ValueError as error:
             parser.error(str(error))
