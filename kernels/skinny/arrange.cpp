@@ -70,6 +70,8 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
 
   const int clusters = std::max(1, std::min(room.ctas / a.cluster, n));
   const int rows = divide_up(n, clusters), share = divide_up(slots, a.cluster) * f.pieces;
+  a.rows_each = n / clusters, a.rows_rest = n % clusters;
+  a.slots_each = slots / a.cluster, a.slots_rest = slots % a.cluster;
   a.k_groups = f.warps;
   if (l.tokens > 16) a.k_groups = f.warps / std::min(f.warps, power_of_two_up_to(rows / f.rows));
   if (room.k_groups > 0) a.k_groups = room.k_groups;
@@ -105,7 +107,8 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   if (tokens + sums_bytes() > left) {
     // Not all tokens at once: with several blocks in a pass their sums stay in shared memory
     // from phase to phase; else it is that of the tokens.
-    passes = split(left / 3);
+    const int least = m * padded(f.pieces * piece_token_bytes);  // tokens of a slot
+    passes = split(std::min(left / 3, left - least));
     a.sums_over_tokens = a.blocks == 1;
     const int most = ((a.sums_over_tokens ? left : left - sums_bytes()) / m - 64) / 128 * 128;
     const int most_slots = std::max(1, most / (f.pieces * piece_token_bytes));

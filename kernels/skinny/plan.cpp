@@ -77,7 +77,7 @@ SkinnyRoom skinny_room(bool hopper) {
 std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {
   std::string format = name(weights);
   format.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(format.front())));
-  return fmt::format("skinny_product<{}, {}, {}>", format, tokens, hopper);
+  return fmt::format("skinny_product<assay::kernels::{}, {}, {}>", format, tokens, hopper);
 }
 
 std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {

@@ -24,18 +24,18 @@ struct SkinnyShape {
   static constexpr int kTokens = kTokens_;
   static constexpr int kChunks = kTokens < 8 ? 8 / kTokens : 1;
   static constexpr int kColumns = kTokens < 8 ? 1 : kTokens / 8;  // of 8, of the instruction
-  static constexpr int kWarps = kTokens <= 16 ? 16 : 8;
+  static constexpr int kWarps = kTokens <= 16 ? 16 : kHopper || kTokens < 64 ? 8 : 4;
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kPieceBytes = kSkinnyChunkBytes * kChunks;  // of a row, by one instruction
   // A slot of a queue: tiles that share what is read of tokens, where there is room for their sums,
   // in the shared memory that Hopper has and in registers, and pieces of a row: a line of 128 bytes
   // at least.
   static constexpr int kTileRows = 16 / kChunks;
-  static constexpr int kTiles = kTokens < (kGrouped ? 16 : kHopper ? 65 : 32) ? 2 : 1;
+  static constexpr int kTiles = kTokens < 8 || (kHopper && !(kGrouped && kTokens > 8)) ? 2 : 1;
   static constexpr int kRows = kTileRows * kTiles;
   static constexpr int kPieces = kChunks > 1 ? 1 : 2;
   // Slots of a warp's queue, where there is room for many or not.
-  static constexpr int kDeep = 4, kShallow = kTokens == 8 || kTokens == 16 ? 2 : 3;
+  static constexpr int kDeep = 4, kShallow = 2;
 };
 
 // Bytes of scales that go with a chunk.
@@ -56,7 +56,10 @@ struct SkinnyArguments {
   const float* scale;
   int m, n, k;
   int row_bytes, scale_row_bytes;
-  int cluster;               // CTAs that share k
+  int cluster;  // CTAs that share k
+  // Of rows, to the clusters, and of slots along k, to the CTAs of one: each has as many, and the
+  // first `rest` have one more. (Divisions cost the kernel's start some 0.3 us.)
+  int rows_each, rows_rest, slots_each, slots_rest;
   int row_groups, k_groups;  // of warps
   int blocks;                // of SkinnyShape::kRows rows, of a warp in a pass
   int phase_pieces;          // pieces of k whose tokens are staged together

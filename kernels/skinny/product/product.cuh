@@ -132,21 +132,21 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
 
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int lane_row = lane / 4, column = lane % 4;
-  int rank = 0, cluster = static_cast<int>(blockIdx.x), clusters = static_cast<int>(gridDim.x);
+  int rank = 0, cluster = static_cast<int>(blockIdx.x);
   if constexpr (kHopper) {
-    rank = cluster % a.cluster;
-    cluster /= a.cluster;
-    clusters /= a.cluster;
+    if (a.cluster > 1) {
+      rank = static_cast<int>(ptx::cluster_cta_rank());
+      cluster = static_cast<int>(ptx::cluster_id_x());
+    }
   }
   const int pieces = (a.row_bytes + Shape::kPieceBytes - 1) / Shape::kPieceBytes;
-  const int slots = (pieces + kPieces - 1) / kPieces;
-  const auto portion = [](int whole, int part, int parts) {
-    return static_cast<int>(std::int64_t{whole} * part / parts);
-  };
-  const SkinnyShare share{.rows_begin = portion(a.n, cluster, clusters),
-                          .rows_end = portion(a.n, cluster + 1, clusters),
-                          .pieces_begin = portion(slots, rank, a.cluster) * kPieces,
-                          .pieces_end = min(portion(slots, rank + 1, a.cluster) * kPieces, pieces),
+  const int rows_begin = cluster * a.rows_each + min(cluster, a.rows_rest);
+  const int slots_begin = rank * a.slots_each + min(rank, a.slots_rest);
+  const int slots_end = slots_begin + a.slots_each + (rank < a.slots_rest);
+  const SkinnyShare share{.rows_begin = rows_begin,
+                          .rows_end = rows_begin + a.rows_each + (cluster < a.rows_rest),
+                          .pieces_begin = slots_begin * kPieces,
+                          .pieces_end = min(slots_end * kPieces, pieces),
                           .row_group = warp / a.k_groups,
                           .k_group = warp % a.k_groups,
                           .group_rows = a.blocks * Shape::kRows,

@@ -54,6 +54,12 @@ def _e2m1_codes(values: torch.Tensor) -> torch.Tensor:
     return torch.bucketize(values.abs(), middles) + 8 * (values < 0)
 
 
+def _aligned_rows(scales: torch.Tensor) -> torch.Tensor:
+    """Scales [n, count] with rows of whole 16 bytes; zeros fill them up."""
+    short = -scales.shape[1] % (16 // scales.element_size())
+    return torch.cat([scales, scales.new_zeros(scales.shape[0], short)], 1) if short else scales
+
+
 def quantize(weights: torch.Tensor, kind: str) -> Packed:
     """Float weights [n, k] packed: the greatest magnitude that shares a scale becomes the greatest code."""
     w = weights.float()
@@ -84,6 +90,7 @@ def quantize(weights: torch.Tensor, kind: str) -> Packed:
         half = 1 << BITS[kind] - 1
         codes = values.round().clamp(-half, half - 1).to(torch.int16) & 2 * half - 1
         data = pack_codes(codes, BITS[kind])
+    scales = _aligned_rows(scales.view(torch.uint8) if kind == "nvf4" else scales) if kind in BLOCK else scales
     return Packed(kind, n, k, data.contiguous(), scales.contiguous(), scale)
 
 
@@ -102,10 +109,11 @@ def expand(packed: Packed) -> torch.Tensor:
         else:
             half = 1 << BITS[kind] - 1
             values = ((codes ^ half) - half).double()
-    scales = torch.exp2(packed.scales.double() - 127) if kind == "mxf4" else packed.scales.double()
+    scales = packed.scales.view(torch.float8_e4m3fn) if kind == "nvf4" else packed.scales
+    scales = torch.exp2(scales.double() - 127) if kind == "mxf4" else scales.double()
     if packed.scale is not None:
         scales = scales * packed.scale.double()
-    return values * scales.reshape(packed.n, -1).repeat_interleave(BLOCK.get(kind, packed.k), 1)
+    return values * scales.reshape(packed.n, -1).repeat_interleave(BLOCK.get(kind, packed.k), 1)[:, : packed.k]
 
 
 def skinny(kernels: Kernels, x: torch.Tensor, weights: Packed, out: torch.Tensor | None = None) -> torch.Tensor:
