@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "harness/callable.hpp"
+#include "harness/measure/busy_timer.hpp"
 #include "harness/measure/counters.hpp"
 #include "harness/measure/cycle_counter.hpp"
 #include "harness/measure/device_kernels.hpp"
@@ -285,25 +286,23 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
   std::vector<std::size_t> order(contenders.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<double> clocks;
-  Event begin, end;
-  int round = 0;
+  BusyTimer timer;
+  // Each turn has the next set: on that of the turn before it would find its inputs in L2.
+  int turn = 0;
   impl_.sustain([&] {
-    for (const Contender* contender : contenders) contender->run(gpu.stream, round % input_sets);
+    for (const Contender* contender : contenders) contender->run(gpu.stream, turn++ % input_sets);
     check(cudaStreamSynchronize(gpu.stream));
-    ++round;
   });
   const bool rest = impl_.probe.pace == Pace::power && !impl_.sustained() && !impl_.options.profile;
   const auto one = [&] {
     if (rest) std::this_thread::sleep_for(kRest);
     std::ranges::shuffle(order, impl_.random);
-    const int set = round++ % input_sets;
     for (const std::size_t index : order) {
-      stamped(gpu, [&] {
-        begin.record(gpu.stream);
-        contenders[index]->run(gpu.stream, set);
-        end.record(gpu.stream);
-      });
-      times[index].push_back(elapsed_ns(begin, end));
+      ClockStamp* const stamps = gpu.stamps.as<ClockStamp>();
+      const auto stamp = [&](ClockStamp* to) { stamp_clocks(to, gpu.device.sm_count, gpu.stream); };
+      times[index].push_back(timer.nanoseconds(
+          gpu.stream, [&] { contenders[index]->run(gpu.stream, turn++ % input_sets); },
+          [&] { stamp(stamps); }, [&] { stamp(stamps + kMaxSms); }));
       check(cudaStreamSynchronize(gpu.stream));
       check(cudaGetLastError());
       if (index == 0) clocks.push_back(clock_mhz(gpu));

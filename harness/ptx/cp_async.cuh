@@ -21,6 +21,14 @@ __device__ inline void cp_async(void* destination, const void* source) {
                  : "memory");
 }
 
+// 16 bytes; what is beyond the first `count` of the source becomes zeros and is not read.
+__device__ inline void cp_async_or_zero(void* destination, const void* source,
+                                        std::uint32_t count) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(destination)),
+               "l"(__cvta_generic_to_global(source)), "r"(count)
+               : "memory");
+}
+
 // Closes this thread's current group of copies, which may be empty.
 __device__ inline void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 

@@ -2,27 +2,27 @@
 #include "kernels/baselines/baseline.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "harness/callable.hpp"
-#include "harness/cuda.hpp"
+#include "harness/measure/busy_timer.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay::kernels {
 
 LaunchTimer event_timer(cudaStream_t stream) {
-  const auto begin = std::make_shared<Event>(), end = std::make_shared<Event>();
+  const auto timer = std::make_shared<BusyTimer>();
   return [=](const Callable<void(cudaStream_t)>& enqueue) {
-    begin->record(stream);
-    enqueue(stream);
-    end->record(stream);
-    return elapsed_ns(*begin, *end);
+    return timer->nanoseconds(stream, [&] { enqueue(stream); });
   };
 }
 
-int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds) {
+int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds,
+              const Callable<void()>& pause) {
   constexpr int kTrial = 3;  // rounds of all
+  constexpr std::size_t kFinalists = 8;
   struct Runner {
     int candidate;
     std::vector<double> times = {};
@@ -32,21 +32,27 @@ int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer&
   for (int i = 0; i < baseline.candidates(); ++i) runners.push_back({.candidate = i});
   const auto rank = [&] {
     for (Runner& runner : runners) runner.median = median(runner.times);
-    return std::ranges::min_element(runners, {}, &Runner::median);
+    std::ranges::stable_sort(runners, {}, &Runner::median);
   };
+  int turn = 0;  // each has the next set: on that of the turn before it would find its inputs in L2
   for (int round = -1; round < rounds; ++round) {  // round -1 loads the kernels
     if (round == kTrial) {
-      const double slowest = 1.1 * rank()->median;
+      rank();
+      const double slowest = 1.2 * runners.front().median;
       std::erase_if(runners, [&](const Runner& runner) { return runner.median > slowest; });
+      if (runners.size() > kFinalists) runners.resize(kFinalists);
+      if (pause)
+        for (Runner& runner : runners) runner.times.clear();
     }
+    if (pause && round >= kTrial) pause();
     for (Runner& runner : runners) {
-      const int set = (round + 1 + runner.candidate) % sets;
-      const double time =
-          nanoseconds([&](cudaStream_t stream) { baseline.run(runner.candidate, set, stream); });
+      const double time = nanoseconds(
+          [&](cudaStream_t stream) { baseline.run(runner.candidate, turn++ % sets, stream); });
       if (round >= 0) runner.times.push_back(time);
     }
   }
-  return rank()->candidate;
+  rank();
+  return runners.front().candidate;
 }
 
 }  // namespace assay::kernels

@@ -37,13 +37,16 @@ class Baseline {
 // Opens a baseline or throws what its constructor throws.
 using OpenBaseline = Callable<std::unique_ptr<Baseline>()>;
 
-// Nanoseconds of what the given function enqueues.
+// Nanoseconds of what the given function enqueues: of the GPU, which is kept busy before it, so
+// that the CPU's time to launch does not hide which of two small kernels is the faster.
 using LaunchTimer = Callable<double(const Callable<void(cudaStream_t)>&)>;
 LaunchTimer event_timer(cudaStream_t stream);
 
 // The fastest candidate: all take turns on the rotating sets, once to warm up and then `rounds`
-// times, and the least median wins. After three rounds those drop out that take a tenth longer than
-// the fastest.
-int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds);
+// times, and the least median wins. After three rounds those drop out that take a fifth longer than
+// the fastest, and all but eight. `pause`, if there is one, comes before each round from then on,
+// and those alone count: who is fastest under load need not be so after a rest.
+int find_best(const Baseline& baseline, int sets, int rounds, const LaunchTimer& nanoseconds,
+              const Callable<void()>& pause = {});
 
 }  // namespace assay::kernels

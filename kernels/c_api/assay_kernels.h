@@ -4,9 +4,13 @@
  * Every function works on the caller's device memory, enqueues on the caller's stream (a
  * cudaStream_t of the device that is current) and returns without waiting. It returns 0, or an
  * assay exit status (README) and leaves one line for assay_last_error(). Nothing is launched in
- * that case. */
+ * that case. Refused are null pointers, pointers that are not aligned to 16 bytes (scales: 4) or
+ * not of the current device, sizes that are not positive or above 2^31 - 1, and what no kernel
+ * does. */
 #ifndef ASSAY_KERNELS_H
 #define ASSAY_KERNELS_H
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,8 +25,20 @@ ASSAY_KERNELS_API const char* assay_last_error(void);
 /* The commit this library was built from; "" outside a git checkout. */
 ASSAY_KERNELS_API const char* assay_commit(void);
 
+enum { ASSAY_BF16 = 0, ASSAY_F16 = 1, ASSAY_F32 = 2, ASSAY_E4M3 = 3, ASSAY_E5M2 = 4 };
+
+/* First letter A, second B. A is [m, k] (N) or stored as its transpose [k, m] (T); B is [k, n] (N)
+ * or stored as its transpose [n, k] (T). All matrices are row-major without gaps. */
+enum { ASSAY_NT = 0, ASSAY_NN = 1, ASSAY_TN = 2, ASSAY_TT = 3 };
+
+/* GELU by the error function. */
+enum { ASSAY_IDENTITY = 0, ASSAY_GELU = 1, ASSAY_SILU = 2 };
+
+/* One factor for a matrix; or one for each row of A and each column of B. */
+enum { ASSAY_SCALE_TENSOR = 1, ASSAY_SCALE_ROW = 2 };
+
 /* D[m, n] = A[m, k] * B[n, k]^T: bf16, row-major without gaps, f32 accumulation. n and k are
- * multiples of 8; pointers are aligned to 16 bytes. sm_90. */
+ * multiples of 8. */
 ASSAY_KERNELS_API int assay_gemm_bf16_nt(void* d, const void* a, const void* b, int m, int n, int k,
                                          void* stream);
 
@@ -56,6 +72,29 @@ ASSAY_KERNELS_API int assay_grouped_e4m3_block128_nt(void* d, const void* a, con
 ASSAY_KERNELS_API int assay_grouped_gradient_bf16(void* d, const void* a, const void* b,
                                                   const int* sizes, int groups, int rows, int n,
                                                   int k, void* stream);
+
+/* D = activation(alpha * A B + beta * C + bias), sums in f32. A and B are of `type`, bf16 or f16;
+ * C, D and the bias of `type_d`, that or f32. C is read if beta is not 0, and may be D. The bias
+ * has one value per column; null: none. n and k, and m where A is transposed, are multiples of 8.
+ */
+ASSAY_KERNELS_API int assay_gemm(void* d, const void* a, const void* b, const void* c,
+                                 const void* bias, int type, int type_d, int layout, int64_t m,
+                                 int64_t n, int64_t k, float alpha, float beta, int activation,
+                                 void* stream);
+
+/* The same of A[m, k] * B[n, k]^T in 8-bit floats, e4m3 or e5m2 each, whose sums are multiplied by
+ * scale_a and scale_b: f32 in device memory, 1 each or m and n, as `scaling` says. D is bf16, f16
+ * or f32. n and k are multiples of 16. */
+ASSAY_KERNELS_API int assay_gemm_fp8(void* d, const void* a, const void* b, const float* scale_a,
+                                     const float* scale_b, const void* c, const void* bias,
+                                     int type_a, int type_b, int type_d, int scaling, int64_t m,
+                                     int64_t n, int64_t k, float alpha, float beta, int activation,
+                                     void* stream);
+
+/* The shapes that products are measured in, by an index from 0; 2 (usage) behind the last one.
+ * `set`: 0 quick, 1 full, 2 survey. `model` and `layer` are "" for a shape of no model. */
+ASSAY_KERNELS_API int assay_gemm_shape(int index, int* m, int* n, int* k, int* set,
+                                       const char** model, const char** layer);
 
 #ifdef __cplusplus
 }

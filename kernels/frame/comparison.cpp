@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "harness/device.hpp"
@@ -13,7 +16,8 @@
 namespace assay::kernels {
 namespace {
 
-constexpr int kRounds = 15;  // in which candidates are timed
+constexpr int kRounds = 13;                     // in which candidates are timed
+constexpr std::chrono::milliseconds kRest{20};  // between those that count for a burst
 
 // The library's best candidate and its first, or its only one.
 std::vector<Contender> contenders_of(const std::shared_ptr<const Baseline>& library, int best) {
@@ -60,9 +64,9 @@ Field line_up(const std::vector<OpenBaseline>& libraries, const Referee& referee
       field.flags.push_back(std::string("no baseline: ") + error.what());
       continue;
     }
-    const int best = library->candidates() == 1
-                         ? 0
-                         : find_best(*library, referee.sets, kRounds, referee.nanoseconds);
+    const int best = library->candidates() == 1 ? 0
+                                                : find_best(*library, referee.sets, kRounds,
+                                                            referee.nanoseconds, referee.pause);
     const std::string differs = library->differs();
     if (!differs.empty())
       field.flags.push_back(library->name() + " takes part with its time alone: " + differs);
@@ -95,9 +99,14 @@ void compare(State& state, const Comparison& comparison) {
   for (const Comparison::Library& library : comparison.libraries) {
     libraries.emplace_back([&] { return library(sets); });
   }
+  const auto& params = state.which().params;
+  const auto found = params.find("state");
+  const bool sustained = found != params.end() && found->second == Value("sustained");
+  const auto rest = [] { std::this_thread::sleep_for(kRest); };
   Field field = line_up(libraries, {.sets = sets.count(),
                                     .nanoseconds = event_timer(state.stream()),
-                                    .must_be_right = must_be_right});
+                                    .must_be_right = must_be_right,
+                                    .pause = sustained ? Callable<void()>() : rest});
   for (std::string& flag : field.flags) state.add_flag(std::move(flag));
   state.compare(comparison.work, sets.count(), ours, field.baselines);
 }

@@ -49,6 +49,7 @@ struct Referee {
   int sets;                                        // that rotate
   LaunchTimer nanoseconds;                         // times candidates
   Callable<void(const Contender&)> must_be_right;  // throws if its result is wrong
+  Callable<void()> pause = {};  // before a round of candidates, where figures are of bursts
 };
 Field line_up(const std::vector<OpenBaseline>& libraries, const Referee& referee);
 

@@ -1,50 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product against cuBLASLt, over square shapes and shapes of language models. Both take
-// turns on the same inputs, larger than L2; before that, each result is checked against float64.
+// The matrix product against cuBLASLt, over square shapes and shapes of language models, in every
+// type, layout and epilogue. Both take turns on the same inputs, larger than L2; before that, each
+// result is checked against float64.
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <memory>
+#include <algorithm>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "harness/element.hpp"
-#include "harness/error.hpp"
 #include "harness/state.hpp"
-#include "kernels/baselines/cublaslt.hpp"
 #include "kernels/frame/comparison.hpp"
+#include "kernels/gemm/contest.hpp"
 #include "kernels/gemm/gemm.hpp"
-#include "kernels/gemm/reference.hpp"
 #include "kernels/gemm/shapes.hpp"
 
 namespace assay::kernels {
 namespace {
 
-GemmProblem problem_of(const Case& c) {
-  return {.m = static_cast<int>(c.i64("m")),
-          .n = static_cast<int>(c.i64("n")),
-          .k = static_cast<int>(c.i64("k")),
-          .type = c.text("type")};
+// What beside bf16 nt is measured, on fewer shapes.
+struct Form {
+  std::string type, type_b, type_d, layout, epilogue;
+  Scaling scaling;
+  std::vector<std::tuple<int, int, int>> shapes;
+  bool quick = false;  // the first shape
+
+  GemmProblem problem(int m, int n, int k) const {
+    GemmProblem p{.m = m, .n = n, .k = k, .type = type, .layout = layout};
+    p.type_b = type_b;
+    p.type_d = type_d;
+    p.scaling = scaling;
+    return with_epilogue(p, epilogue);
+  }
+};
+
+const std::vector<Form>& forms() {
+  using Shapes = std::vector<std::tuple<int, int, int>>;
+  const std::tuple square{4096, 4096, 4096}, large{8192, 8192, 8192}, ragged{1000, 5000, 3000};
+  const std::tuple decode{16, 8192, 8192}, batch{512, 8192, 8192}, gate_up{4096, 28672, 4096};
+  const Shapes one = {square}, few = {square, large, decode, {128, 7168, 2048}, {777, 8192, 4096}};
+  const Shapes fp8 = {large,
+                      square,
+                      decode,
+                      {64, 57344, 8192},
+                      {128, 7168, 2048},
+                      {256, 4096, 7168},
+                      batch,
+                      {777, 8192, 4096},
+                      {1536, 12288, 5120},
+                      gate_up,
+                      {8192, 10240, 8192},
+                      {4096, 7168, 16384},
+                      {4096, 24576, 1536},
+                      {1024, 1024, 1024}};
+  static const std::vector<Form> all = {
+      {"bf16", "bf16", "bf16", "nn", "none", Scaling::none, {square, ragged}},
+      {"bf16", "bf16", "bf16", "tn", "none", Scaling::none, one},
+      {"bf16", "bf16", "bf16", "tt", "none", Scaling::none, one},
+      {"bf16", "bf16", "f32", "nt", "none", Scaling::none, one},
+      {"bf16", "bf16", "bf16", "nt", "alpha_beta", Scaling::none, one},
+      {"bf16", "bf16", "bf16", "nt", "bias_gelu", Scaling::none, {batch}},
+      {"bf16", "bf16", "bf16", "nt", "bias_silu", Scaling::none, one},
+      {"f16", "f16", "f16", "nt", "none", Scaling::none, few},
+      {"f16", "f16", "f16", "nn", "none", Scaling::none, one},
+      {"f16", "f16", "f16", "tn", "none", Scaling::none, one},
+      {"f16", "f16", "f16", "tt", "none", Scaling::none, one},
+      {"e4m3", "e4m3", "bf16", "nt", "none", Scaling::tensor, fp8, true},
+      {"e4m3", "e4m3", "bf16", "nt", "none", Scaling::row, few},
+      {"e4m3", "e4m3", "f32", "nt", "none", Scaling::tensor, one},
+      {"e4m3", "e4m3", "bf16", "nt", "bias", Scaling::tensor, one},
+      {"e4m3", "e5m2", "bf16", "nt", "none", Scaling::tensor, {square, batch}},
+      {"e5m2", "e4m3", "bf16", "nt", "none", Scaling::tensor, one},
+      {"e5m2", "e5m2", "bf16", "nt", "none", Scaling::tensor, one},
+  };
+  return all;
+}
+
+// "e4m3/m64n64k64/nt/row_bias": what differs from the plain problem of its type.
+std::string name_of(const GemmProblem& p) {
+  const std::string types = p.type + (p.b_type() == p.type ? "" : "_" + p.b_type());
+  const bool fp8 = p.type[0] == 'e';
+  std::string variant;
+  const auto add = [&](const std::string& word) {
+    variant += (variant.empty() ? "/" : "_") + word;
+  };
+  if (p.scaling == Scaling::row) add("row");
+  if (p.d_type() != (fp8 ? "bf16" : p.type)) add(p.d_type());
+  if (const std::string epilogue = epilogue_of(p); epilogue != "none") add(epilogue);
+  return fmt::format("{}/m{}n{}k{}/{}{}", types, p.m, p.n, p.k, p.layout, variant);
 }
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const GemmShape& shape : gemm_shapes()) {
-    const GemmProblem p{.m = shape.m, .n = shape.n, .k = shape.k};
+  const auto add = [&](const GemmProblem& p, Suite suite) {
     std::vector<Target> targets = gemm_paths().targets(p);
-    if (targets.empty()) continue;  // this program was built without
-    Params params = {{"type", p.type}, {"m", p.m}, {"n", p.n}, {"k", p.k}};
-    if (!shape.model.empty()) {
-      params["model"] = std::string(shape.model);
-      params["layer"] = std::string(shape.layer);
+    if (targets.empty()) return;  // this program was built without
+    Params params = params_of(p);
+    const auto shapes = gemm_shapes();
+    const auto shape = std::ranges::find_if(
+        shapes, [&](const GemmShape& s) { return s.m == p.m && s.n == p.n && s.k == p.k; });
+    if (shape != shapes.end() && !shape->model.empty()) {
+      params["model"] = std::string(shape->model);
+      params["layer"] = std::string(shape->layer);
     }
-    all.push_back({.name = fmt::format("{}/m{}n{}k{}/{}", p.type, p.m, p.n, p.k, p.layout),
+    all.push_back({.name = name_of(p),
                    .params = std::move(params),
                    .targets = std::move(targets),
-                   .suite = shape.suite});
-  }
+                   .suite = suite});
+  };
+  for (const GemmShape& shape : gemm_shapes())
+    if (shape.set != GemmSet::survey)
+      add({.m = shape.m, .n = shape.n, .k = shape.k},
+          shape.set == GemmSet::quick ? Suite::quick : Suite::full);
+  for (const Form& form : forms())
+    for (const auto& shape : form.shapes) {
+      const auto [m, n, k] = shape;
+      const bool first = shape == form.shapes.front();
+      add(form.problem(m, n, k), form.quick && first ? Suite::quick : Suite::full);
+    }
   return burst_and_sustained(all);
 }
 
@@ -53,82 +128,22 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
   return gemm_paths().choose(problem, target).kernels(problem);
 }
 
-// The operands that a problem has, D first, and where each is in a set of them.
-class Layout {
- public:
-  explicit Layout(const GemmProblem& p) : problem_(p) {
-    const auto m = static_cast<std::size_t>(p.m), n = static_cast<std::size_t>(p.n),
-               k = static_cast<std::size_t>(p.k);
-    const auto bits = static_cast<std::size_t>(element_bits(p.d_type()));
-    operands_ = {{.bytes = m * n * bits / 8}, normal(p.type, m * k), normal(p.b_type(), n * k)};
-    if (p.beta != 0) operands_.push_back(normal(p.d_type(), m * n));
-    if (p.bias) operands_.push_back(normal(p.d_type(), n));
-    if (p.scaling == Scaling::none) return;
-    const bool each = p.scaling == Scaling::row;
-    operands_.push_back(factors(each ? m : 1));
-    operands_.push_back(factors(each ? n : 1));
-  }
-
-  const std::vector<Operand>& operands() const { return operands_; }
-
-  GemmOperands of(std::span<void* const> set) const {
-    GemmOperands o{set[0], set[1], set[2]};
-    std::size_t next = 3;
-    if (problem_.beta != 0) o.c = set[next++];
-    if (problem_.bias) o.bias = set[next++];
-    if (problem_.scaling == Scaling::none) return o;
-    o.scale_a = static_cast<const float*>(set[next++]);
-    o.scale_b = static_cast<const float*>(set[next]);
-    return o;
-  }
-
- private:
-  GemmProblem problem_;
-  std::vector<Operand> operands_;
-};
-
-CublasLtProblem to_cublaslt(const GemmProblem& p) {
-  if (p.activation == Activation::silu)
-    throw Error(ExitCode::unfit, "cuBLASLt has no SiLU in its epilogue");
-  const CublasLtScale scale = p.scaling == Scaling::none     ? CublasLtScale::none
-                              : p.scaling == Scaling::tensor ? CublasLtScale::tensor
-                                                             : CublasLtScale::row;
-  return {.m = p.m,
-          .n = p.n,
-          .k = p.k,
-          .a = p.type,
-          .b = p.b_type(),
-          .d = p.d_type(),
-          .layout = p.layout,
-          .alpha = p.alpha,
-          .beta = p.beta,
-          .bias = p.bias,
-          .gelu = p.activation == Activation::gelu,
-          .scale_a = scale,
-          .scale_b = scale};
-}
-
 void run(State& s) {
   const GemmProblem p = problem_of(s.which());
-  const Layout layout(p);
-  const auto find_error = [&](std::span<void* const> set) {
-    constexpr std::uint64_t kChecked = 1 << 16;
-    const GemmErrors errors = check_gemm(p, layout.of(set), kChecked, s.seed(), s.stream());
-    return errors.right() ? std::string() : errors.describe();
-  };
-  const auto open_cublaslt = [&](const OperandSets& sets) {
-    std::vector<CublasLtGemm::Operands> operands;
-    for (int i = 0; i < sets.count(); ++i) {
-      const GemmOperands o = layout.of(sets[i]);
-      operands.push_back({o.d, o.a, o.b, o.c, o.bias, o.scale_a, o.scale_b});
-    }
-    return std::make_unique<CublasLtGemm>(to_cublaslt(p), std::move(operands));
+  const GemmOperandLayout layout(p);
+  const auto open = [&](const OperandSets& sets) {
+    std::vector<GemmOperands> operands;
+    for (int i = 0; i < sets.count(); ++i) operands.push_back(layout.of(sets[i]));
+    return open_cublaslt(p, operands);
   };
   compare(s, {.work = {.flop = 2.0 * p.m * p.n * p.k, .limit = tensor_peak(s, p.type)},
               .operands = layout.operands(),
               .plan = [&](std::span<void* const> set) { return plan_gemm(p, layout.of(set)); },
-              .find_error = find_error,
-              .libraries = {open_cublaslt}});
+              .find_error =
+                  [&](std::span<void* const> set) {
+                    return find_error(p, layout.of(set), s.seed(), s.stream());
+                  },
+              .libraries = {open}});
 }
 
 // Made once every path has registered itself.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The torch runner, as far as it goes without a GPU and without torch."""
 
+import math
 import random
 import sys
 from pathlib import Path
@@ -12,7 +13,10 @@ sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "kernels" / "torch")]
 
 from assay.files import Run, load, save  # noqa: E402
 from assay_torch import __main__ as command  # noqa: E402
+from assay_torch.groups import GroupedShape  # noqa: E402
 from assay_torch.library import VARIABLE, KernelError, Kernels, find_library  # noqa: E402
+from assay_torch.problem import Problem, Shape  # noqa: E402
+from assay_torch.summary import BEST, geometric_mean, summarize  # noqa: E402
 from assay_torch.turns import Contender, take_turns, to_measurement  # noqa: E402
 
 
@@ -32,13 +36,12 @@ def simulated_turns(rounds: int = 40, seed: int = 1):
     return times, log
 
 
-def test_everybody_runs_once_a_round_on_the_same_rotating_set():
+def test_everybody_runs_once_a_round_and_every_turn_has_the_next_set():
     times, log = simulated_turns()
     assert all(len(samples) == 40 for samples in times.values())
     for number in range(40):
-        pair = log[2 * number:2 * number + 2]
-        assert {name for name, _ in pair} == {"ours", "theirs"}
-        assert [chosen for _, chosen in pair] == [number % 3] * 2
+        assert {name for name, _ in log[2 * number:2 * number + 2]} == {"ours", "theirs"}
+    assert [chosen for _, chosen in log] == [turn % 3 for turn in range(80)]
     firsts = [log[2 * number][0] for number in range(40)]
     assert 8 < firsts.count("ours") < 32
 
@@ -83,3 +86,61 @@ def test_usage_errors_exit_with_2(arguments, capsys):
         command.main(arguments)
     assert ended.value.code == 2
     assert capsys.readouterr().err
+
+
+def test_problems_are_named_as_the_suites_cases():
+    shape = Shape.parse("m64n128k256")
+    assert Problem.of(shape, "bf16").name == "kernels/gemm/bf16/m64n128k256/nt"
+    assert Problem.of(shape, "f16", type_d="f32", layout="tn").name == "kernels/gemm/f16/m64n128k256/tn/f32"
+    assert Problem.of(shape, "e4m3").name == "kernels/gemm/e4m3/m64n128k256/nt"
+    mixed = Problem.of(shape, "e4m3", "e5m2", epilogue="bias_gelu", scaling="row")
+    assert mixed.name == "kernels/gemm/e4m3_e5m2/m64n128k256/nt/row_bias_gelu"
+    assert (mixed.activation, mixed.bias, mixed.alpha, mixed.beta) == ("gelu", True, 1.0, 0.0)
+    assert Problem.of(shape, "e4m3").bytes == 64 * 256 + 128 * 256 + 2 * 64 * 128
+
+
+@pytest.mark.parametrize(("arguments", "reason"), [
+    ({"type": "bf16", "type_b": "e4m3"}, "no product of bf16 and e4m3"),
+    ({"type": "bf16", "type_b": "f16"}, "no product of bf16 and f16"),
+    ({"type": "e4m3", "layout": "nn"}, "layout nt only, not nn"),
+    ({"type": "f16", "scaling": "row"}, "scales belong to 8-bit operands"),
+])
+def test_what_no_kernel_does_is_refused(arguments, reason):
+    with pytest.raises(ValueError, match=reason):
+        Problem.of(Shape(8, 8, 8), **arguments)
+
+
+def test_a_summary_has_the_geometric_mean_and_names_the_worst_case():
+    def found(name, ours, theirs, others):
+        times = {"ours": [ours] * 8, "theirs": [theirs] * 8, "others": [others] * 8}
+        return to_measurement(name, {"state": "burst"}, 1e9, times, "ours", {})
+
+    entries = {e["baseline"]: e for e in summarize([found("fast", 1.0, 4.0, 2.0), found("slow", 2.0, 1.0, 4.0)])}
+    assert entries["theirs"]["geometric_mean"] == pytest.approx(math.sqrt(4.0 * 0.5))
+    assert entries["theirs"]["worst"]["case"] == "slow"
+    assert entries["theirs"]["below_0.95"] == ["slow"]
+    assert entries["others"]["geometric_mean"] == pytest.approx(2.0)
+    # Of each case the fastest rival: 2 and 0.5.
+    assert entries[BEST]["geometric_mean"] == pytest.approx(1.0)
+    assert entries[BEST]["cases"] == 2
+    with pytest.raises(ValueError, match="no ratios"):
+        geometric_mean([])
+    assert summarize([]) == []
+
+
+@pytest.mark.skipif(not list(ROOT.glob("build*/libassay_kernels.so")), reason="the library is not built")
+def test_the_librarys_shapes_grow_from_set_to_set():
+    kernels = Kernels()
+    quick, full, survey = (kernels.shapes(chosen) for chosen in ("quick", "full", "survey"))
+    assert Shape(4096, 4096, 4096) in quick
+    assert len(quick) < len(full) < len(survey)
+    assert set(quick) < set(full) < set(survey)
+
+
+def test_groups_have_all_rows_and_one_of_eight_none():
+    shape = GroupedShape.parse("g8m32768n4096k7168")
+    assert str(shape) == "g8m32768n4096k7168"
+    ends = shape.ends()
+    assert ends == [9467, 13995, 18829, 20043, 23121, 25805, 32768, 32768]  # as kernels/grouped/shapes.cpp draws them
+    with pytest.raises(ValueError, match="no shape of groups"):
+        GroupedShape.parse("g8m4")

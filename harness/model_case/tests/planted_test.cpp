@@ -5,6 +5,7 @@
 
 #include "harness/model/tests/clean_kernels.hpp"
 #include "harness/model/tests/planted_in_clean.hpp"
+#include "harness/model/tests/planted_in_mma_sync.hpp"
 #include "harness/model/tests/planted_in_tcgen05.hpp"
 #include "harness/model_case/model_case.hpp"
 
@@ -22,6 +23,8 @@ constexpr SuiteKernel kSuite[] = {
      "gemm_bf16_nt_sm100ILi1E"},
     {"tcgen05_pair", "kernels/gemm/tcgen05/bf16/m520n264k72/256x256x64_p2_s4",
      "gemm_bf16_nt_sm100ILi2E"},
+    {"mma_sync", "kernels/gemm/mma_sync/bf16/m65n72k136/nt/64x64x32_s4",
+     "gemm_mma_syncILi0ELi0ELi1ELi1ELi64E"},
 };
 const SuiteKernel* of_suite(std::string_view name) {
   for (const SuiteKernel& k : kSuite)
@@ -111,6 +114,7 @@ TEST_P(PlantedTest, IsFoundAndNamed) {
 const auto kName = [](const auto& p) { return std::string(p.param.kernel) + "_" + p.param.name; };
 INSTANTIATE_TEST_SUITE_P(Gemm, PlantedTest, testing::ValuesIn(planted_in_gemm()), kName);
 INSTANTIATE_TEST_SUITE_P(Tcgen05, PlantedTest, testing::ValuesIn(planted_in_tcgen05()), kName);
+INSTANTIATE_TEST_SUITE_P(MmaSync, PlantedTest, testing::ValuesIn(planted_in_mma_sync()), kName);
 INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
 
 }  // namespace

@@ -60,8 +60,12 @@ Plan plan(const GemmProblem& problem, const GemmOperands& operands) {
   return {.variant = v.name, .run = l};
 }
 
-std::string refusal(const GemmProblem& problem) {
-  return problem.type == "bf16" && problem.layout == "nt" ? "" : "does bf16 nt only";
+std::string refusal(const GemmProblem& p) {
+  if (p.type != "bf16" || p.b_type() != "bf16" || p.d_type() != "bf16" || p.layout != "nt")
+    return "does bf16 nt only";
+  const bool plain = p.alpha == 1 && p.beta == 0 && !p.bias && p.activation == Activation::none &&
+                     p.scaling == Scaling::none;
+  return plain ? "" : "does A B alone, without scales, addend, bias and activation";
 }
 
 std::vector<KernelUse> kernels(const GemmProblem& problem) {

@@ -10,15 +10,10 @@
 #include "harness/error.hpp"
 #include "kernels/baselines/cublaslt.hpp"
 #include "kernels/frame/fill.hpp"
-#include "kernels/gemm/reference.hpp"
+#include "kernels/gemm/tests/gpu_problem.hpp"
 
 namespace assay::kernels {
 namespace {
-
-bool has_gpu() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-}
 
 std::size_t bytes_of(const std::string& type, std::size_t count) {
   return count * static_cast<std::size_t>(element_bits(type)) / 8;
@@ -26,33 +21,13 @@ std::size_t bytes_of(const std::string& type, std::size_t count) {
 
 // Runs every candidate of cuBLASLt on the problem; how many there are.
 int check_all(const GemmProblem& p, const CublasLtProblem& lt) {
-  const auto m = static_cast<std::size_t>(p.m), n = static_cast<std::size_t>(p.n),
-             k = static_cast<std::size_t>(p.k);
-  const Stream stream;
-  const Buffer a(bytes_of(p.type, m * k)), b(bytes_of(p.b_type(), n * k)),
-      c(bytes_of(p.d_type(), m * n)), d(c.bytes()), bias(bytes_of(p.d_type(), n)), scale_a(m * 4),
-      scale_b(n * 4);
-  fill_normal(p.type, a.data(), m * k, 1, stream);
-  fill_normal(p.b_type(), b.data(), n * k, 2, stream);
-  fill_normal(p.d_type(), c.data(), m * n, 3, stream);
-  fill_normal(p.d_type(), bias.data(), n, 4, stream);
-  fill_factors(scale_a.data(), m, 5, stream);
-  fill_factors(scale_b.data(), n, 6, stream);
-  const bool scaled = p.scaling != Scaling::none;
-  const GemmOperands operands{d.data(),
-                              a.data(),
-                              b.data(),
-                              c.data(),
-                              bias.data(),
-                              scaled ? scale_a.as<float>() : nullptr,
-                              scaled ? scale_b.as<float>() : nullptr};
-  const CublasLtGemm library(
-      lt, {{d.data(), a.data(), b.data(), c.data(), bias.data(), scale_a.data(), scale_b.data()}});
+  const GpuProblem on_gpu(p);
+  const GemmOperands& o = on_gpu.operands();
+  const CublasLtGemm library(lt, {{o.d, o.a, o.b, o.c, o.bias, o.scale_a, o.scale_b}});
   for (int i = 0; i < library.candidates(); ++i) {
-    poison(d.data(), d.bytes(), stream);
-    library.run(i, 0, stream);
-    const GemmErrors errors = check_gemm(p, operands, 1 << 16, 7, stream);
-    EXPECT_TRUE(errors.right()) << lt.text() << " candidate " << i << ": " << errors.describe();
+    const Plan plan{"candidate " + std::to_string(i),
+                    [&](cudaStream_t stream) { library.run(i, 0, stream); }};
+    EXPECT_EQ(on_gpu.error_of(plan), "") << lt.text();
   }
   return library.candidates();
 }

@@ -5,23 +5,24 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <tuple>
-#include <vector>
+#include <utility>
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
-#include "kernels/c_api/assay_kernels.h"
 #include "kernels/frame/fill.hpp"
+#include "kernels/gemm/contest.hpp"
 #include "kernels/gemm/reference.hpp"
 #include "kernels/gemm/shapes.hpp"
+#include "kernels/gemm/tests/gpu_problem.hpp"
 
 namespace assay::kernels {
 namespace {
 
 // Whether this machine has a GPU that some path was built for.
 bool runs_here() {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return false;
+  if (!has_gpu()) return false;
   return std::ranges::count(gemm_paths().targets({.m = 64, .n = 64, .k = 64}), current_target());
 }
 
@@ -48,11 +49,21 @@ TEST(Gemm, SaysWhyNoPathCanDoAProblem) {
   }
 }
 
-TEST(Gemm, CApiReportsStatusAndLine) {
-  EXPECT_EQ(assay_gemm_bf16_nt(nullptr, nullptr, nullptr, 64, 12, 64, nullptr),
-            static_cast<int>(ExitCode::usage));
-  EXPECT_STREQ(assay_last_error(),
-               "gemm_bf16_nt: n and k must be multiples of 8 (16-byte rows), not m=64 n=12 k=64");
+// Every M mod 128 that tells tiles apart, and N and K that are odd multiples of 8.
+TEST(Gemm, ShapesAreOfEverySort) {
+  std::set<int> rests;
+  bool odd_n = false, odd_k = false;
+  std::set<std::pair<int, int>> layers;
+  for (const GemmShape& shape : gemm_shapes()) {
+    rests.insert(shape.m % 128);
+    odd_n = odd_n || shape.n / 8 % 2 == 1;
+    odd_k = odd_k || shape.k / 8 % 2 == 1;
+    layers.insert({shape.n, shape.k});
+  }
+  for (const int rest : {0, 1, 8, 63, 64, 65, 96, 127}) EXPECT_TRUE(rests.contains(rest)) << rest;
+  EXPECT_TRUE(odd_n && odd_k);
+  for (const GemmLayer& layer : gemm_layers())
+    EXPECT_TRUE(layers.contains({layer.n, layer.k})) << layer.model << ", " << layer.layer;
 }
 
 TEST(Gemm, ShapesAreValidAndEachOfALayerNamesItsModel) {
@@ -64,57 +75,53 @@ TEST(Gemm, ShapesAreValidAndEachOfALayerNamesItsModel) {
   }
 }
 
-// Shapes that are and are not multiples of a tile, cluster and stage, with NaN in and around the
-// output.
-TEST(Gemm, IsRightAndWritesNothingElse) {
+// Every problem by whatever path is chosen for it, on shapes that are and are not multiples of a
+// tile, cluster and stage, with NaN in and around the output.
+TEST(GemmOnGpu, IsRightAndWritesNothingElse) {
   if (!runs_here()) GTEST_SKIP() << "no path runs here";
-  struct Shape {
+  struct Size {
     int m, n, k;
   };
-  constexpr std::size_t kGuard = 1 << 16;
-  const Stream stream;
-  for (const Shape s : {Shape{1, 8, 8},
-                        {7, 24, 40},
-                        {64, 512, 1000},
-                        {129, 264, 72},
-                        {1000, 1000, 1000},
-                        {1536, 4104, 2048}}) {
-    const std::size_t count_a = std::size_t(s.m) * s.k, count_b = std::size_t(s.n) * s.k,
-                      bytes_d = std::size_t(s.m) * s.n * 2;
-    const Buffer a(count_a * 2), b(count_b * 2), d(bytes_d + 2 * kGuard);
-    fill_uniform_bf16(a.data(), count_a, 1, stream);
-    fill_uniform_bf16(b.data(), count_b, 2, stream);
-    char* const out = d.as<char>() + kGuard;
-    poison(d.data(), d.bytes(), stream);
-    const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
-    const GemmOperands operands{out, a.data(), b.data()};
-    plan_gemm(problem, operands).run(stream);
-    const GemmErrors errors = check_gemm(problem, operands, 1 << 20, 3, stream);
-    EXPECT_TRUE(errors.right()) << problem.text() << ": " << errors.describe();
-    std::vector<unsigned char> guards(2 * kGuard);
-    check(cudaMemcpy(guards.data(), d.data(), kGuard, cudaMemcpyDeviceToHost));
-    check(cudaMemcpy(guards.data() + kGuard, out + bytes_d, kGuard, cudaMemcpyDeviceToHost));
-    EXPECT_TRUE(std::ranges::all_of(guards, [](unsigned char c) { return c == 0xff; }))
-        << problem.text();
-  }
+  int dress = 0;
+  for (Size s : {Size{1, 8, 8},
+                 {7, 24, 40},
+                 {64, 512, 1000},
+                 {129, 264, 72},
+                 {1000, 1000, 1000},
+                 {1536, 4104, 2048}})
+    for (const std::string a : {"bf16", "f16", "e4m3", "e5m2"})
+      for (const std::string b : {a, std::string(a == "e4m3" ? "e5m2" : "e4m3")})
+        for (const std::string layout : {"nt", "nn", "tn", "tt"}) {
+          const bool fp8 = a[0] == 'e';
+          if (fp8 ? layout != "nt" : b != a) continue;
+          GemmProblem p{.m = s.m, .n = s.n, .k = s.k, .type = a, .layout = layout};
+          p.type_b = b;
+          p.type_d = fp8 ? "bf16" : a;
+          const int step = fp8 ? 16 : 8;
+          if (layout[0] == 't') p.m = (p.m + step - 1) / step * step;
+          p.n = (p.n + step - 1) / step * step;
+          p.k = (p.k + step - 1) / step * step;
+          ++dress;
+          if (dress % 4 == 1) p.type_d = "f32";
+          if (dress % 4 == 2) p = with_epilogue(p, "alpha_beta");
+          if (dress % 4 == 3) p = with_epilogue(p, dress % 8 == 3 ? "bias_gelu" : "bias_silu");
+          if (fp8) p.scaling = static_cast<Scaling>(dress % 3);
+          const GpuProblem on_gpu(p);
+          EXPECT_EQ(on_gpu.error_of(plan_gemm(p, on_gpu.operands())), "") << epilogue_of(p);
+        }
 }
 
-TEST(Gemm, ReferenceSeesAWrongAndAMissingOutput) {
+TEST(GemmOnGpu, ReferenceSeesAWrongAndAMissingOutput) {
   if (!runs_here()) GTEST_SKIP() << "no path runs here";
-  constexpr int kSize = 256;
-  constexpr std::size_t kCount = std::size_t{kSize} * kSize;
-  const Stream stream;
-  const Buffer a(kCount * 2), b(kCount * 2), d(kCount * 2);
-  fill_uniform_bf16(a.data(), kCount, 1, stream);
-  fill_uniform_bf16(b.data(), kCount, 2, stream);
-  const GemmProblem problem{.m = kSize, .n = kSize, .k = kSize};
-  const GemmOperands operands{d.data(), a.data(), b.data()};
-  plan_gemm(problem, operands).run(stream);
-  const auto found = [&] { return check_gemm(problem, operands, kCount, 3, stream); };
+  const GemmProblem problem{.m = 256, .n = 256, .k = 256};
+  const GpuProblem on_gpu(problem);
+  const GemmOperands& o = on_gpu.operands();
+  plan_gemm(problem, o).run(on_gpu.stream());
+  const auto found = [&] { return check_gemm(problem, o, 1 << 16, 3, on_gpu.stream()); };
   EXPECT_TRUE(found().right());
-  poison(d.as<char>() + 2 * 77, 2, stream);
+  poison(static_cast<char*>(o.d) + 2 * 77, 2, on_gpu.stream());
   EXPECT_EQ(found().not_finite, 1u);
-  check(cudaMemsetAsync(d.as<char>() + 2 * 77, 0x41, 2, stream));  // 12.06
+  check(cudaMemsetAsync(static_cast<char*>(o.d) + 2 * 77, 0x45, 2, on_gpu.stream()));  // 3156
   EXPECT_GT(found().worst_ratio, 1);
 }
 

@@ -4,17 +4,27 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from assay.files import Run, save
+from assay.files import Measurement, Run, save
 from assay.program import Exit, command, complain, say
 from assay_torch import __version__
-from assay_torch.library import KernelError, Kernels
+from assay_torch.groups import GroupedShape
+from assay_torch.library import SETS, KernelError, Kernels
+from assay_torch.problem import EPILOGUES, LAYOUTS, RESULTS, SCALINGS, TYPES, Problem, Shape
+from assay_torch.summary import summarize
 
 PROGRAM = "assay torch"
+EXAMPLES = f"""examples:
+  {PROGRAM} m16n8192k8192 m777n8192k4096              two products in bf16
+  {PROGRAM} --set full --both --out out/torch         the suite's shapes, after a rest and under load
+  {PROGRAM} --set full --type e4m3 --scaling row      8-bit operands against torch._scaled_mm
+  {PROGRAM} --type f16 --epilogue bias_gelu --compile  also against torch.compile, max-autotune
+"""
 SHAPES = ["m4096n4096k4096", "m8192n8192k8192"]
 
 
@@ -41,16 +51,58 @@ def _environment(commit: str) -> dict:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
-    parser.add_argument("shapes", nargs="*", default=SHAPES, metavar="SHAPE",
-                        help="products D[m,n] = A[m,k] B[n,k]^T, written m4096n4096k4096, or of 8 groups of rows of A, "
-                             f"each with a B of its own, g8m32768n4096k7168 (default: {' '.join(SHAPES)})")
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__, epilog=EXAMPLES,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shapes", nargs="*", metavar="SHAPE",
+                        help=f"products of m tokens, n outputs and k inputs, written m4096n4096k4096, or of 8 groups of "
+                             f"tokens, each with a B of its own, g8m32768n4096k7168 (default: {' '.join(SHAPES)})")
+    parser.add_argument("--set", choices=SETS, help="the suite's shapes instead: quick, full, or all of the survey")
+    parser.add_argument("--type", choices=TYPES, default="bf16", help="of A (default: bf16)")
+    parser.add_argument("--type-b", choices=TYPES, help="of B (default: A's)")
+    parser.add_argument("--type-d", choices=RESULTS, help="of the result (default: A's, bf16 of 8-bit operands)")
+    parser.add_argument("--layout", choices=LAYOUTS, default="nt",
+                        help="of A, then B; t: stored as its transpose (default: nt)")
+    parser.add_argument("--epilogue", choices=EPILOGUES, default="none", help="what follows the sum (default: none)")
+    parser.add_argument("--scaling", choices=SCALINGS,
+                        help="of 8-bit operands: one factor, or one per row of A and column of B (default: tensor)")
+    parser.add_argument("--compile", action="store_true", help="also against torch.compile, max-autotune: slow to start")
     parser.add_argument("--rounds", type=int, default=100, help="turns of each contender, at least 6 (default: 100)")
     parser.add_argument("--seed", type=int, default=1, help="of the inputs and of the order (default: 1)")
     parser.add_argument("--sustained", action="store_true", help="under continuous load instead of after a rest")
-    parser.add_argument("--out", type=Path, help="folder to write run.json to")
+    parser.add_argument("--both", action="store_true", help="after a rest, then under continuous load")
+    parser.add_argument("--out", type=Path, help="folder to write run.json and summary.json to")
     parser.add_argument("--library", type=Path, help="libassay_kernels.so (default: $ASSAY_KERNELS_LIBRARY or build*/)")
     return parser
+
+
+def _problems(parser: argparse.ArgumentParser, options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
+    shapes = [Shape.parse(text) for text in options.shapes or ([] if options.set else SHAPES)
+              if not text.startswith("g")]
+    if options.set:
+        step = 16 if options.type in ("e4m3", "e5m2") else 8
+        rows = step if options.layout[0] == "t" else 1
+        # Of the set those that the type and the layout allow: kernels/gemm/gemm.hpp.
+        shapes += [s for s in kernels.shapes(options.set) if s.n % step == 0 and s.k % step == 0 and s.m % rows == 0]
+    common = Problem.of(Shape(1, 1, 1), options.type, options.type_b, options.type_d, options.layout,
+                        options.epilogue, options.scaling)
+    return [common.at(shape) for shape in shapes]
+
+
+def _say(found: Measurement) -> None:
+    tflops = found.metrics["tflops"]
+    say(f"{found.name}: {tflops.value:.1f} TFLOP/s [{tflops.ci95[0]:.1f}, {tflops.ci95[1]:.1f}]")
+    for baseline in found.baselines:
+        low, high = baseline.speedup.ci95
+        say(f"  {baseline.speedup.value:.3f} [{low:.3f}, {high:.3f}] times as fast as {baseline.name}")
+    for flag in found.flags:
+        say(f"  {flag}")
+
+
+def _say_summary(entries: list[dict]) -> None:
+    for entry in entries:
+        worst = entry["worst"]
+        say(f"{entry['state']}, {entry['cases']} cases: {entry['geometric_mean']:.3f} times as fast as "
+            f"{entry['baseline']} in the geometric mean, {worst['ratio']:.3f} at worst, {worst['case']}")
 
 
 @command(PROGRAM)
@@ -66,32 +118,39 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(PROGRAM, "needs the Python package torch: pip install torch", Exit.UNFIT)
     if not torch.cuda.is_available():
         return complain(PROGRAM, "torch sees no GPU; `assay info` says why", Exit.UNFIT)
-    from assay_torch import gemm, grouped
+    from assay_torch.gemm import measure
+    from assay_torch.grouped import measure as measure_groups
 
     try:
-        shapes = [grouped.GroupedShape.parse(text) if text.startswith("g") else gemm.Shape.parse(text)
-                  for text in options.shapes]
-    except ValueError as error:
-        parser.error(str(error))
-    try:
         kernels = Kernels(options.library)
+        try:
+            problems = _problems(parser, options, kernels)
+            groups = [GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
+        except ValueError as error:
+            parser.error(str(error))
         run = Run(_environment(kernels.commit))
-        for shape in shapes:
-            module = grouped if isinstance(shape, grouped.GroupedShape) else gemm
-            found = module.measure(kernels, shape, options.rounds, options.seed, options.sustained)
-            run.measurements.append(found)
-            tflops = found.metrics["tflops"]
-            say(f"{found.name}: {tflops.value:.1f} TFLOP/s [{tflops.ci95[0]:.1f}, {tflops.ci95[1]:.1f}]")
-            for baseline in found.baselines:
-                low, high = baseline.speedup.ci95
-                say(f"  {baseline.speedup.value:.3f} [{low:.3f}, {high:.3f}] times as fast as {baseline.name}")
+        for problem in problems:
+            for sustained in (False, True) if options.both else (options.sustained,):
+                found = measure(kernels, problem, options.rounds, options.seed, sustained, options.compile)
+                run.measurements.append(found)
+                _say(found)
+                torch.cuda.empty_cache()
+        for shape in groups:
+            for sustained in (False, True) if options.both else (options.sustained,):
+                found = measure_groups(kernels, shape, options.rounds, options.seed, sustained)
+                run.measurements.append(found)
+                _say(found)
+                torch.cuda.empty_cache()
     except KernelError as error:
         return complain(PROGRAM, str(error), Exit.FAILED)
+    summary = summarize(run.measurements)
+    _say_summary(summary)
     if options.out:
         try:
             options.out.mkdir(parents=True, exist_ok=True)
+            (options.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
         except OSError as error:
-            return complain(PROGRAM, f"{options.out}: cannot be made: {error.strerror}", Exit.NOT_WRITTEN)
+            return complain(PROGRAM, f"{options.out}: cannot be written: {error.strerror}", Exit.NOT_WRITTEN)
         save(run, options.out / "run.json")
     return Exit.OK
 

@@ -1,115 +1,176 @@
 # SPDX-License-Identifier: Apache-2.0
-"""D = A B^T in bf16: ours against torch.matmul, on torch's tensors and stream."""
+"""Matrix products, ours against torch's, on torch's tensors and stream."""
 
 from __future__ import annotations
 
-import re
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 
 from assay.files import Measurement
-from assay_torch.library import KernelError, Kernels
+from assay_torch.library import KernelError, Kernels, Operands, expected_shapes, expected_types, torch_type
+from assay_torch.problem import Problem
+from assay_torch.rivals import factors, rivals
 from assay_torch.turns import Contender, take_turns, to_measurement
 
 OURS = "assay"
 CHECKED = 4096  # outputs compared with float64
+PRODUCTS_AT_ONCE = 1 << 25  # of the check
 LOAD_SECONDS = 1.2  # before a sustained figure
-DELAY_CALLS = 4
 IDLE_SECONDS = 0.05  # before each round of a burst figure
+SPIN_CYCLES = 500_000  # a quarter of a millisecond and more: one round of launches
+MOST_BUSY = 1024  # times that, or calls of the work
 
 
-@dataclass(frozen=True)
-class Shape:
-    """m tokens, n outputs, k inputs."""
+def make_operands(problem: Problem, generator: torch.Generator) -> Operands:
+    """Normal random values, scales between a half and one and a half, D poisoned."""
 
-    m: int
-    n: int
-    k: int
+    def make(name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        kind = torch_type(expected_types(problem)[name])
+        if name == "d":
+            return torch.full(shape, math.nan, device="cuda", dtype=kind)
+        if name.startswith("scale"):
+            return 0.5 + torch.rand(shape, device="cuda", generator=generator)
+        return torch.randn(shape, device="cuda", generator=generator).to(kind)
 
-    def __str__(self) -> str:
-        return f"m{self.m}n{self.n}k{self.k}"
-
-    @classmethod
-    def parse(cls, text: str) -> Shape:
-        match = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", text)
-        if not match:
-            raise ValueError(f"{text!r} is no shape; write m4096n4096k4096")
-        return cls(*map(int, match.groups()))
+    return Operands(**{name: make(name, shape) for name, shape in expected_shapes(problem).items()})
 
 
-def require_right(who: str, out: torch.Tensor, a: torch.Tensor, b: torch.Tensor, seed: int) -> None:
-    """Raises KernelError unless `out` was written everywhere and a sample of it agrees with float64.
+def sum_error(products: torch.Tensor, narrow: bool) -> torch.Tensor:
+    """How far each row's sum may be from the exact one: kernels/gemm/bound.hpp derives it."""
+    k = products.shape[1]
+    groups = torch.nn.functional.pad(products, (0, -k % 32)).view(products.shape[0], -1, 32)
+    partial = torch.nn.functional.pad(groups.sum(2).cumsum(1), (1, 0))
+    greatest = partial.amax(1) - partial.amin(1) + groups.abs().sum(2).amax(1)
+    steps = -(-k // 32) if narrow else -(-k // 16)
+    plain = 21 * 2.0**-25 * (4 if narrow else steps + 4)
+    return greatest * (plain + (2.0**-13 * (2 * steps + 27 * math.sqrt(steps)) if narrow else 0))
 
-    The bound is that of kernels/gemm/reference.hpp: one bf16 rounding and the f32 accumulation,
-    2^-8 |ref| + 2^-22 ceil(k / 16) sum |a| |b|.
-    """
+
+def expected(problem: Problem, o: Operands, rows: torch.Tensor, columns: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The outputs at these places in float64, and how far a right kernel may be from each."""
+    a, b = factors(problem, o)
+    products = a[rows].double() * b.T[columns].double()
+    scale: torch.Tensor | float = problem.alpha
+    if problem.scaling == "row":
+        scale = scale * o.scale_a[rows, 0].double() * o.scale_b[0, columns].double()
+    elif problem.scaling == "tensor":
+        scale = scale * o.scale_a.double() * o.scale_b.double()
+    product = scale * products.sum(1)
+    from_c = problem.beta * o.c[rows, columns].double() if problem.beta else torch.zeros_like(product)
+    from_bias = o.bias[columns].double() if problem.bias else torch.zeros_like(product)
+    value = product + from_c + from_bias
+    error = abs(scale) * sum_error(products, problem.narrow)
+    error = error + 2.0**-21 * (product.abs() + from_c.abs() + from_bias.abs())
+    if problem.activation != "identity":
+        error = 1.13 * error + 2.0**-20 * value.abs()
+        after = torch.nn.functional.gelu if problem.activation == "gelu" else torch.nn.functional.silu
+        value = after(value)
+    unit = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}[problem.type_d]
+    least = 2.0**-25 if problem.type_d == "f16" else 0.0
+    return value, error + unit * (value.abs() + error) + least
+
+
+def require_right(who: str, problem: Problem, o: Operands, out: torch.Tensor, seed: int) -> None:
+    """Raises KernelError unless `out` was written everywhere and a sample of it agrees with float64."""
     if not bool(torch.isfinite(out).all()):
         raise KernelError(f"{who}: wrong result: an output is not finite, so it may never have been written")
-    generator = torch.Generator(device=a.device).manual_seed(seed)
-    rows = torch.randint(out.shape[0], (CHECKED,), device=a.device, generator=generator)
-    columns = torch.randint(out.shape[1], (CHECKED,), device=a.device, generator=generator)
-    products = a[rows].double() * b[columns].double()
-    reference = products.sum(1)
-    bound = 2.0**-8 * reference.abs() + 2.0**-22 * -(-a.shape[1] // 16) * products.abs().sum(1)
-    worst = float(((out[rows, columns].double() - reference).abs() / bound).max())
-    if worst > 1:
+    generator = torch.Generator(device=out.device).manual_seed(seed)
+    count = max(64, min(CHECKED, PRODUCTS_AT_ONCE // problem.shape.k))
+    rows, columns = (torch.randint(size, (count,), device=out.device, generator=generator) for size in out.shape)
+    value, bound = expected(problem, o, rows, columns)
+    worst = float(((out[rows, columns].double() - value).abs() / bound).max())
+    if not worst <= 1:
         raise KernelError(f"{who}: wrong result: an error is {worst:.3g} times what rounding allows")
 
 
-def time_on_stream(launches: list[Callable[[], object]], delay: Callable[[], object]) -> list[float]:
-    """Nanoseconds of each launch, by events around it. `delay` keeps the GPU busy while they are enqueued, so that
-    the processor's time to launch does not count."""
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(launches))]
-    delay()
-    for index, launch in enumerate(launches):
-        events[2 * index].record()
-        launch()
-        events[2 * index + 1].record()
-    torch.cuda.synchronize()
-    return [events[i].elapsed_time(events[i + 1]) * 1e6 for i in range(0, len(events), 2)]
+class StreamTimer:
+    """Times launches by events around them, without the time that Python takes for them.
+
+    The GPU is kept busy while they are enqueued, by the work that is measured where the load is to last, else by a
+    kernel that spins, at little power. Should the first event have come before the last was enqueued, the GPU may have
+    waited: then all is done again behind twice as much, which is kept.
+    """
+
+    def __init__(self, load: Callable[[], object] | None = None) -> None:
+        self._load = load
+        self._amount = 1
+
+    def busy(self) -> None:
+        """Enqueues what comes before."""
+        if self._load is None:
+            torch.cuda._sleep(self._amount * SPIN_CYCLES)
+            return
+        for _ in range(self._amount):
+            self._load()
+
+    def __call__(self, launches: list[Callable[[], object]]) -> list[float]:
+        """Nanoseconds of each, in their order. They may be launched several times."""
+        while True:
+            events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(launches))]
+            self.busy()
+            for index, launch in enumerate(launches):
+                events[2 * index].record()
+                launch()
+                events[2 * index + 1].record()
+            late = events[0].query()
+            torch.cuda.synchronize()
+            if not late or self._amount >= MOST_BUSY:
+                return [events[i].elapsed_time(events[i + 1]) * 1e6 for i in range(0, len(events), 2)]
+            self._amount *= 2
 
 
-def measure(kernels: Kernels, shape: Shape, rounds: int, seed: int, sustained: bool) -> Measurement:
-    """Checks ours and torch.matmul, then lets them take turns on rotating inputs uniform in [-1, 1)."""
-    m, n, k = shape.m, shape.n, shape.k
+def contenders_of(kernels: Kernels, problem: Problem, sets: list[Operands], seed: int, compiled: bool,
+                  flags: list[str]) -> list[Contender]:
+    """Ours and what torch has, each checked; one that torch cannot do becomes a flag."""
+    found = [Contender(OURS, lambda i: kernels.gemm(problem, sets[i]))]
+    out = found[0].launch(0)
+    require_right(OURS, problem, sets[0], out, seed)
+    for rival in rivals(problem, compiled):
+        contender = Contender(rival.name, lambda i, rival=rival: rival.call(sets[i]))
+        sets[0].d.fill_(math.nan)
+        try:
+            out = contender.launch(0)
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            flags.append(f"no baseline: {rival.name}: {str(error).splitlines()[0]}")
+            continue
+        if rival.differs:
+            flags.append(f"{rival.name} takes part with its time alone: {rival.differs}")
+        else:
+            require_right(rival.name, problem, sets[0], out, seed)
+        found.append(contender)
+    return found
+
+
+def measure(kernels: Kernels, problem: Problem, rounds: int, seed: int, sustained: bool,
+            compiled: bool = False) -> Measurement:
+    """Checks ours and torch's, then lets them take turns on rotating normal inputs."""
     cache = torch.cuda.get_device_properties(0).L2_cache_size
-    sets = 2 + 2 * cache // (2 * (m * k + n * k + m * n))
     generator = torch.Generator(device="cuda").manual_seed(seed)
-
-    def uniform(rows: int) -> torch.Tensor:
-        values = torch.rand(rows, k, device="cuda", generator=generator)
-        return (2 * values - 1).to(torch.bfloat16)
-
-    a, b = [uniform(m) for _ in range(sets)], [uniform(n) for _ in range(sets)]
-    out = [torch.empty(m, n, device="cuda", dtype=torch.bfloat16) for _ in range(sets)]
-    contenders = [
-        Contender(OURS, lambda i: kernels.gemm_bf16_nt(a[i], b[i], out[i])),
-        Contender("torch_matmul", lambda i: torch.matmul(a[i], b[i].T, out=out[i])),
-    ]
-    for contender in contenders:
-        out[0].fill_(torch.nan)
-        contender.launch(0)
-        require_right(contender.name, out[0], a[0], b[0], seed)
-
-    def delay() -> None:  # keeps the GPU busy while Python enqueues what is timed
-        for _ in range(DELAY_CALLS):
-            torch.matmul(a[-1], b[-1].T, out=out[-1])
+    sets = [make_operands(problem, generator) for _ in range(2 + 2 * cache // problem.bytes)]
+    flags: list[str] = []
+    contenders = contenders_of(kernels, problem, sets, seed, compiled, flags)
+    timer = StreamTimer((lambda: contenders[0].launch(0)) if sustained else None)
 
     def time_round(launches: list[Callable[[], object]]) -> list[float]:
         if not sustained:
             time.sleep(IDLE_SECONDS)
-        return time_on_stream(launches, delay)
+        return timer(launches)
 
+    time_round([lambda c=c: c.launch(1) for c in contenders])  # what is done at the first call alone
     end = time.monotonic() + LOAD_SECONDS
     while sustained and time.monotonic() < end:
-        time_on_stream([lambda: contenders[0].launch(0)] * 8, delay)
-    times = take_turns(contenders, sets, rounds, seed, time_round)
+        timer.busy()
+        torch.cuda.synchronize()
+    times = take_turns(contenders, len(sets), rounds, seed, time_round)
 
     state = "sustained" if sustained else "burst"
-    return to_measurement(
-        f"kernels/gemm/bf16/{shape}/nt" + ("/sustained" if sustained else ""),
-        {"type": "bf16", "m": m, "n": n, "k": k, "state": state, "torch": torch.__version__},
-        2.0 * m * n * k, times, OURS, {"l2": "cold", "seed": seed})
+    found = to_measurement(
+        problem.name + ("/sustained" if sustained else ""),
+        {**problem.params, "state": state, "torch": torch.__version__}, problem.flop, times, OURS,
+        {"l2": "cold", "seed": seed})
+    found.flags += flags
+    return found

@@ -25,16 +25,18 @@ def take_turns(contenders: Sequence[Contender], sets: int, rounds: int, seed: in
                time_round: Callable[[list[Callable[[], object]]], list[float]]) -> dict[str, list[float]]:
     """Nanoseconds of each contender in each round.
 
-    Every round all of them run once on the same input set, in an order drawn anew; the set rotates from round to
-    round. `time_round` runs the given launches in order and returns the time of each.
+    Every round all of them run once, in an order drawn anew, and each on the next input set: on that of the turn
+    before it would find its inputs in the cache. `time_round` runs the given launches in order and returns the time
+    of each.
     """
     draw = random.Random(seed)
     times: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     order = list(contenders)
     for number in range(rounds):
         draw.shuffle(order)
-        chosen = number % sets
-        measured = time_round([lambda c=contender: c.launch(chosen) for contender in order])
+        first = number * len(order)
+        measured = time_round([lambda c=contender, i=(first + place) % sets: c.launch(i)
+                               for place, contender in enumerate(order)])
         for contender, nanoseconds in zip(order, measured, strict=True):
             times[contender.name].append(nanoseconds)
     return times

@@ -112,7 +112,13 @@ extern "C" __global__ void synchronization_functions(std::uint32_t* words) {
   std::uint32_t b[2];
   float d[4] = {};
   ldmatrix_x2(b, shared_address(mine));
+  ldmatrix_x4_trans(r, shared_address(mine));
   mma_m16n8k16_bf16(d, r, b);
+  mma_m16n8k16_f16(d, r, b);
+  mma_m16n8k32_e4m3(d, r, b);
+  mma_m16n8k32_e5m2(d, r, b);
+  mma_m16n8k32_e4m3_e5m2(d, r, b);
+  mma_m16n8k32_e5m2_e4m3(d, r, b);
   words[1] = __float_as_uint(d[0]);
   setmaxnreg_decrease<24>();
   setmaxnreg_increase<240>();
@@ -124,6 +130,7 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
   cp_async<4>(box, out);
   cp_async<8>(box, out);
   cp_async<16>(box, out);
+  cp_async_or_zero(box, out, 0);
   cp_async_commit();
   cp_async_wait<1>();
   tma_prefetch_map(&map);

@@ -18,7 +18,11 @@ TEST(GemmSm100, FitsAnSm) {
 TEST(GemmSm100, IsChosenForBf16OnItsTargets) {
   for (const Target target : {Target::sm_100a, Target::sm_103a}) {
     EXPECT_EQ(gemm_paths().choose({.m = 64, .n = 64, .k = 64}, target).name, "sm100");
-    EXPECT_THROW(gemm_paths().choose({.m = 64, .n = 64, .k = 64, .type = "f16"}, target), Error);
+    for (const GemmProblem& other : {GemmProblem{.m = 64, .n = 64, .k = 64, .type = "f16"},
+                                     GemmProblem{.m = 64, .n = 64, .k = 64, .type_d = "f32"},
+                                     GemmProblem{.m = 64, .n = 64, .k = 64, .beta = 1},
+                                     GemmProblem{.m = 64, .n = 64, .k = 64, .bias = true}})
+      EXPECT_EQ(gemm_paths().choose(other, target).name, "mma_sync") << other.text();
   }
 }
 

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What torch has for a matrix product: the calls that a program would make, and their compiled form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from assay_torch.library import Operands, torch_type
+from assay_torch.problem import Problem
+
+Call = Callable[[Operands], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A call by name. `differs`: why its result is another one, though it does the same work; "" if it is not."""
+
+    name: str
+    call: Call
+    differs: str = ""
+
+
+def factors(problem: Problem, o: Operands) -> tuple[torch.Tensor, torch.Tensor]:
+    """A as [m, k] and B as [k, n], views of what is stored."""
+    return o.a if problem.layout[0] == "n" else o.a.T, o.b if problem.layout[1] == "n" else o.b.T
+
+
+def _matmul(problem: Problem, o: Operands) -> torch.Tensor:
+    a, b = factors(problem, o)
+    if problem.type_d != problem.type:
+        return torch.mm(a, b, out_dtype=torch_type(problem.type_d))
+    return torch.matmul(a, b, out=o.d)
+
+
+def _addmm(problem: Problem, o: Operands) -> torch.Tensor:
+    a, b = factors(problem, o)
+    return torch.addmm(o.c, a, b, beta=problem.beta, alpha=problem.alpha, out=o.d)
+
+
+def _linear(problem: Problem, o: Operands) -> torch.Tensor:
+    a, b = factors(problem, o)
+    if problem.epilogue == "bias":
+        return torch.addmm(o.bias, a, b, out=o.d)
+    after = torch.nn.functional.gelu if problem.epilogue == "bias_gelu" else torch.nn.functional.silu
+    return after(torch.addmm(o.bias, a, b))
+
+
+def _fused_gelu(problem: Problem, o: Operands) -> torch.Tensor:
+    a, b = factors(problem, o)
+    return torch._addmm_activation(o.bias, a, b, use_gelu=True, out=o.d)
+
+
+def _scaled(problem: Problem, o: Operands) -> torch.Tensor:
+    a, b = factors(problem, o)
+    return torch._scaled_mm(a, b, scale_a=o.scale_a, scale_b=o.scale_b, bias=o.bias,
+                            out_dtype=torch_type(problem.type_d), use_fast_accum=True)
+
+
+def _functional(problem: Problem) -> Callable[..., torch.Tensor]:
+    """The whole product without `out`, for the compiler to fuse."""
+
+    def product(a, b, c, bias, scale_a, scale_b):
+        if problem.narrow:
+            return torch._scaled_mm(a, b, scale_a=scale_a, scale_b=scale_b, bias=bias,
+                                    out_dtype=torch_type(problem.type_d), use_fast_accum=True)
+        if c is not None:
+            return torch.addmm(c, a, b, beta=problem.beta, alpha=problem.alpha)
+        made = a @ b if bias is None else torch.addmm(bias, a, b)
+        if problem.activation == "gelu":
+            return torch.nn.functional.gelu(made)
+        return torch.nn.functional.silu(made) if problem.activation == "silu" else made
+
+    return product
+
+
+def _compiled(problem: Problem) -> Call:
+    # Of this shape alone, and tuned as far as it goes. Without CUDA graphs, which would copy the inputs that rotate.
+    made = torch.compile(_functional(problem), mode="max-autotune-no-cudagraphs", dynamic=False)
+
+    def call(o: Operands) -> torch.Tensor:
+        return made(*factors(problem, o), o.c, o.bias, o.scale_a, o.scale_b)
+
+    return call
+
+
+def rivals(problem: Problem, compiled: bool) -> list[Rival]:
+    """Of a problem; none where torch has nothing but a chain of other kernels."""
+
+    def eager(name: str, function: Callable[[Problem, Operands], torch.Tensor], differs: str = "") -> Rival:
+        return Rival(name, lambda o: function(problem, o), differs)
+
+    if problem.narrow:
+        simple = problem.epilogue in ("none", "bias")
+        found = [eager("torch_scaled_mm", _scaled)] if simple else []
+    elif problem.epilogue == "none":
+        found = [eager("torch_matmul", _matmul)]
+    elif problem.epilogue == "alpha_beta":
+        found = [eager("torch_addmm", _addmm)]
+    else:
+        found = [eager("torch_addmm", _linear)]
+        if problem.epilogue == "bias_gelu":
+            found.append(eager("torch_addmm_gelu", _fused_gelu, "its GELU is by tanh"))
+    if compiled and found and problem.type_d == ("bf16" if problem.narrow else problem.type):
+        found.append(Rival("torch_compile", _compiled(problem)))
+    return found
