@@ -30,7 +30,7 @@ BlockScaledProblem problem_of(const Case& c) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const GemmShape& shape : block_scaled_shapes()) {
+  for (const BlockScaledShape& shape : block_scaled_shapes()) {
     std::vector<Target> targets =
         block_scaled_paths().targets({.m = shape.m, .n = shape.n, .k = shape.k});
     if (targets.empty()) continue;  // this program was built without

@@ -9,7 +9,7 @@ namespace {
 // kv_lora_rank 512 and 64 for the position; moe_intermediate_size 2048; intermediate_size 18432.
 constexpr std::string_view kModel = "DeepSeek-V3";
 
-constexpr GemmShape kShapes[] = {
+constexpr BlockScaledShape kShapes[] = {
     {4096, 7168, 16384, Suite::quick, kModel, "attention output"},
     {4096, 4096, 4096, Suite::full},
     {8192, 8192, 8192, Suite::full},
@@ -28,6 +28,6 @@ constexpr GemmShape kShapes[] = {
 
 }  // namespace
 
-std::span<const GemmShape> block_scaled_shapes() { return kShapes; }
+std::span<const BlockScaledShape> block_scaled_shapes() { return kShapes; }
 
 }  // namespace assay::kernels
