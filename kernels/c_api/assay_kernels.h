@@ -42,6 +42,37 @@ enum { ASSAY_SCALE_TENSOR = 1, ASSAY_SCALE_ROW = 2 };
 ASSAY_KERNELS_API int assay_gemm_bf16_nt(void* d, const void* a, const void* b, int m, int n, int k,
                                          void* stream);
 
+/* D[m, n] = sum over blocks kb of 128 along k of scale_a[kb][m] * scale_b[n / 128][kb] * (A[m, k] *
+ * B[n, k]^T over the block): A and B e4m3, D bf16, row-major without gaps; f32 scales. scale_a has
+ * ceil(k / 128) rows, m floats rounded up to a multiple of 4 apart; scale_b ceil(n / 128) rows,
+ * ceil(k / 128) floats rounded up to a multiple of 4 apart. k is a multiple of 16 and n of 8;
+ * pointers are aligned to 16 bytes. sm_90. */
+ASSAY_KERNELS_API int assay_gemm_e4m3_block128_nt(void* d, const void* a, const void* b,
+                                                  const float* scale_a, const float* scale_b, int m,
+                                                  int n, int k, void* stream);
+
+/* Groups of rows, each with a B of its own: D[row, n] = sum over k of A[row, k] * B[group][n, k].
+ * Contiguous (masked 0): A [rows, k] and D [rows, n] are sorted by group, and sizes[g] is where
+ * group g's rows end. Masked: A [groups, rows, k] and D [groups, rows, n], of which the first
+ * sizes[g] rows of a group are used. `sizes` lies on the device, an int for each group; groups may
+ * be empty. Rows of no group are not written. B is [groups, n, k]. Types and alignment as in
+ * assay_gemm_bf16_nt and assay_gemm_e4m3_block128_nt; masked, scale_a is one of a group's A after
+ * the other, and scale_b is one of a group's B after the other. sm_90. */
+ASSAY_KERNELS_API int assay_grouped_bf16_nt(void* d, const void* a, const void* b, const int* sizes,
+                                            int masked, int groups, int rows, int n, int k,
+                                            void* stream);
+ASSAY_KERNELS_API int assay_grouped_e4m3_block128_nt(void* d, const void* a, const void* b,
+                                                     const float* scale_a, const float* scale_b,
+                                                     const int* sizes, int masked, int groups,
+                                                     int rows, int n, int k, void* stream);
+
+/* Weight gradients of groups: D[g][k, n] = A^T B over the rows of group g, which sizes[g] ends. A
+ * [rows, k], B [rows, n] and D [groups, k, n] are bf16; n and k are multiples of 8. D of a group
+ * without rows is 0. sm_90. */
+ASSAY_KERNELS_API int assay_grouped_gradient_bf16(void* d, const void* a, const void* b,
+                                                  const int* sizes, int groups, int rows, int n,
+                                                  int k, void* stream);
+
 /* D = activation(alpha * A B + beta * C + bias), sums in f32. A and B are of `type`, bf16 or f16;
  * C, D and the bias of `type_d`, that or f32. C is read if beta is not 0, and may be D. The bias
  * has one value per column; null: none. n and k, and m where A is transposed, are multiples of 8.
@@ -78,37 +109,6 @@ ASSAY_KERNELS_API int assay_gemm_shape(int index, int* m, int* n, int* k, int* s
 ASSAY_KERNELS_API int assay_skinny(const char* weights, void* d, const void* x, const void* w,
                                    const void* scales, const float* scale, int m, int n, int k,
                                    void* stream);
-
-/* D[m, n] = sum over blocks kb of 128 along k of scale_a[kb][m] * scale_b[n / 128][kb] * (A[m, k] *
- * B[n, k]^T over the block): A and B e4m3, D bf16, row-major without gaps; f32 scales. scale_a has
- * ceil(k / 128) rows, m floats rounded up to a multiple of 4 apart; scale_b ceil(n / 128) rows,
- * ceil(k / 128) floats rounded up to a multiple of 4 apart. k is a multiple of 16 and n of 8;
- * pointers are aligned to 16 bytes. sm_90. */
-ASSAY_KERNELS_API int assay_gemm_e4m3_block128_nt(void* d, const void* a, const void* b,
-                                                  const float* scale_a, const float* scale_b, int m,
-                                                  int n, int k, void* stream);
-
-/* Groups of rows, each with a B of its own: D[row, n] = sum over k of A[row, k] * B[group][n, k].
- * Contiguous (masked 0): A [rows, k] and D [rows, n] are sorted by group, and sizes[g] is where
- * group g's rows end. Masked: A [groups, rows, k] and D [groups, rows, n], of which the first
- * sizes[g] rows of a group are used. `sizes` lies on the device, an int for each group; groups may
- * be empty. Rows of no group are not written. B is [groups, n, k]. Types and alignment as in
- * assay_gemm_bf16_nt and assay_gemm_e4m3_block128_nt; masked, scale_a is one of a group's A after
- * the other, and scale_b is one of a group's B after the other. sm_90. */
-ASSAY_KERNELS_API int assay_grouped_bf16_nt(void* d, const void* a, const void* b, const int* sizes,
-                                            int masked, int groups, int rows, int n, int k,
-                                            void* stream);
-ASSAY_KERNELS_API int assay_grouped_e4m3_block128_nt(void* d, const void* a, const void* b,
-                                                     const float* scale_a, const float* scale_b,
-                                                     const int* sizes, int masked, int groups,
-                                                     int rows, int n, int k, void* stream);
-
-/* Weight gradients of groups: D[g][k, n] = A^T B over the rows of group g, which sizes[g] ends. A
- * [rows, k], B [rows, n] and D [groups, k, n] are bf16; n and k are multiples of 8. D of a group
- * without rows is 0. sm_90. */
-ASSAY_KERNELS_API int assay_grouped_gradient_bf16(void* d, const void* a, const void* b,
-                                                  const int* sizes, int groups, int rows, int n,
-                                                  int k, void* stream);
 
 #ifdef __cplusplus
 }

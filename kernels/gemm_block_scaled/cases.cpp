@@ -30,7 +30,7 @@ BlockScaledProblem problem_of(const Case& c) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const GemmShape& shape : block_scaled_shapes()) {
+  for (const BlockScaledShape& shape : block_scaled_shapes()) {
     std::vector<Target> targets =
         block_scaled_paths().targets({.m = shape.m, .n = shape.n, .k = shape.k});
     if (targets.empty()) continue;  // this program was built without
@@ -42,7 +42,7 @@ std::vector<Case> cases() {
     all.push_back({.name = fmt::format("e4m3_block128/m{}n{}k{}/nt", shape.m, shape.n, shape.k),
                    .params = std::move(params),
                    .targets = std::move(targets),
-                   .suite = shape.set == GemmSet::quick ? Suite::quick : Suite::full});
+                   .suite = shape.suite});
   }
   return burst_and_sustained(all);
 }

@@ -3,11 +3,19 @@
 // scales, at many tokens and at few, squares, and one that is no multiple of a tile.
 #pragma once
 #include <span>
+#include <string_view>
 
-#include "kernels/gemm/shapes.hpp"
+#include "harness/probe.hpp"
 
 namespace assay::kernels {
 
-std::span<const GemmShape> block_scaled_shapes();
+// m: tokens. n, k: outputs and inputs of a model's layer.
+struct BlockScaledShape {
+  int m, n, k;
+  Suite suite;
+  std::string_view model = {}, layer = {};  // empty: of no model
+};
+
+std::span<const BlockScaledShape> block_scaled_shapes();
 
 }  // namespace assay::kernels

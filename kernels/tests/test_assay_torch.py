@@ -13,6 +13,7 @@ sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "kernels" / "torch")]
 
 from assay.files import Run, load, save  # noqa: E402
 from assay_torch import __main__ as command  # noqa: E402
+from assay_torch.groups import GroupedShape  # noqa: E402
 from assay_torch.library import VARIABLE, KernelError, Kernels, find_library  # noqa: E402
 from assay_torch.problem import Problem, Shape  # noqa: E402
 from assay_torch.summary import BEST, geometric_mean, summarize  # noqa: E402
@@ -134,3 +135,12 @@ def test_the_librarys_shapes_grow_from_set_to_set():
     assert Shape(4096, 4096, 4096) in quick
     assert len(quick) < len(full) < len(survey)
     assert set(quick) < set(full) < set(survey)
+
+
+def test_groups_have_all_rows_and_one_of_eight_none():
+    shape = GroupedShape.parse("g8m32768n4096k7168")
+    assert str(shape) == "g8m32768n4096k7168"
+    ends = shape.ends()
+    assert ends == [9467, 13995, 18829, 20043, 23121, 25805, 32768, 32768]  # as kernels/grouped/shapes.cpp draws them
+    with pytest.raises(ValueError, match="no shape of groups"):
+        GroupedShape.parse("g8m4")

@@ -43,7 +43,7 @@ KERNELS = ("kernels", "kernels/baselines", "kernels/frame", "an operation", "ker
 
 # An operation includes no other, but for these, each a form of the product it includes.
 OPERATIONS = {
-    "kernels/gemm_block_scaled": ("kernels/gemm",),  # the same order of tiles, check and shapes
+    "kernels/gemm_block_scaled": ("kernels/gemm",),  # the same order of tiles and check
     "kernels/grouped": ("kernels/gemm", "kernels/gemm_block_scaled"),  # their products, by groups
 }
 

@@ -56,7 +56,7 @@ TEST(BlockScaled, CApiReportsStatusAndLine) {
 
 TEST(BlockScaled, ShapesAreValidAndEachOfALayerNamesItsModel) {
   std::set<std::tuple<int, int, int>> seen;
-  for (const GemmShape& shape : block_scaled_shapes()) {
+  for (const BlockScaledShape& shape : block_scaled_shapes()) {
     EXPECT_NO_THROW(require_valid(BlockScaledProblem{shape.m, shape.n, shape.k}));
     EXPECT_TRUE(seen.insert({shape.m, shape.n, shape.k}).second) << shape.m;
     EXPECT_EQ(shape.model.empty(), shape.layer.empty()) << shape.m;

@@ -89,6 +89,13 @@ TEST(Grouped, ShapesAreValidAndTheirRowsAddUp) {
   }
 }
 
+// The same rows that kernels/torch draws for itself: their test has these numbers too.
+TEST(Grouped, UnevenRowsAreThoseOfTheTorchRunner) {
+  const GroupedShape shape{Grouping::contiguous, 8, 32768, 0, 4096, 7168, true, Suite::full};
+  EXPECT_EQ(sizes_of_groups(shape),
+            (std::vector<int>{9467, 13995, 18829, 20043, 23121, 25805, 32768, 32768}));
+}
+
 // Groups that are empty, of one row, of a tile and one more, with NaN where no group is.
 TEST(Grouped, IsRightAndWritesNothingElse) {
   if (!runs_here()) GTEST_SKIP() << "no path runs here";

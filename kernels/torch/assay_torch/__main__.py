@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.files import Measurement, Run, save
 from assay.program import Exit, command, complain, say
 from assay_torch import __version__
+from assay_torch.groups import GroupedShape
 from assay_torch.library import SETS, KernelError, Kernels
 from assay_torch.problem import EPILOGUES, LAYOUTS, RESULTS, SCALINGS, TYPES, Problem, Shape
 from assay_torch.summary import summarize
@@ -53,9 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__, epilog=EXAMPLES,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shapes", nargs="*", metavar="SHAPE",
-                        help=f"products of m tokens, n outputs and k inputs, written m4096n4096k4096, or bf16 ones of 8 "
-                             f"groups of tokens, each with a B of its own, g8m32768n4096k7168 "
-                             f"(default: {' '.join(SHAPES)})")
+                        help=f"products of m tokens, n outputs and k inputs, written m4096n4096k4096, or of 8 groups of "
+                             f"tokens, each with a B of its own, g8m32768n4096k7168 (default: {' '.join(SHAPES)})")
     parser.add_argument("--set", choices=SETS, help="the suite's shapes instead: quick, full, or all of the survey")
     parser.add_argument("--type", choices=TYPES, default="bf16", help="of A (default: bf16)")
     parser.add_argument("--type-b", choices=TYPES, help="of B (default: A's)")
@@ -76,8 +76,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _problems(options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
-    products = [text for text in options.shapes if not text.startswith("g")]
-    shapes = [Shape.parse(text) for text in products or ([] if options.set or options.shapes else SHAPES)]
+    shapes = [Shape.parse(text) for text in options.shapes or ([] if options.set else SHAPES)
+              if not text.startswith("g")]
     if options.set:
         step = 16 if options.type in ("e4m3", "e5m2") else 8
         rows = step if options.layout[0] == "t" else 1
@@ -118,14 +118,14 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(PROGRAM, "needs the Python package torch: pip install torch", Exit.UNFIT)
     if not torch.cuda.is_available():
         return complain(PROGRAM, "torch sees no GPU; `assay info` says why", Exit.UNFIT)
-    from assay_torch import grouped
     from assay_torch.gemm import measure
+    from assay_torch.grouped import measure as measure_groups
 
     try:
         kernels = Kernels(options.library)
         try:
             problems = _problems(options, kernels)
-            groups = [grouped.GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
+            groups = [GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
         except ValueError as error:
             parser.error(str(error))
         run = Run(_environment(kernels.commit))
@@ -136,9 +136,11 @@ def main(arguments: list[str] | None = None) -> int:
                 _say(found)
                 torch.cuda.empty_cache()
         for shape in groups:
-            found = grouped.measure(kernels, shape, options.rounds, options.seed, options.sustained)
-            run.measurements.append(found)
-            _say(found)
+            for sustained in (False, True) if options.both else (options.sustained,):
+                found = measure_groups(kernels, shape, options.rounds, options.seed, sustained)
+                run.measurements.append(found)
+                _say(found)
+                torch.cuda.empty_cache()
     except KernelError as error:
         return complain(PROGRAM, str(error), Exit.FAILED)
     summary = summarize(run.measurements)

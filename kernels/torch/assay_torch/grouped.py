@@ -3,56 +3,79 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 
 from assay.files import Measurement
 from assay_torch.gemm import CHECKED, IDLE_SECONDS, LOAD_SECONDS, OURS, StreamTimer
+from assay_torch.groups import GroupedShape
 from assay_torch.library import KernelError, Kernels
 from assay_torch.turns import Contender, take_turns, to_measurement
 
-MASK = (1 << 64) - 1
+
+def gemm_block_scaled(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor,
+                      scale_b: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """out[m, n] = a[m, k] @ b[n, k].T, a and b float8_e4m3fn with a scale for each block, out bfloat16.
+
+    scale_a[kb, m] belongs to a[m, 128 kb : 128 kb + 128], scale_b[nb, kb] to 128 x 128 elements of b. Rows of both are
+    padded to multiples of 4 floats: scale_a is [ceil(k / 128), m rounded up], scale_b [ceil(n / 128), ceil(k / 128)
+    rounded up]. Raises KernelError.
+    """
+    (m, k), n = a.shape, b.shape[0]
+    blocks, eight = (-(-k // 128), -(-n // 128)), torch.float8_e4m3fn
+    _require("gemm_block_scaled", [
+        ("a", a, eight, (m, k)), ("b", b, eight, (n, k)), ("out", out, torch.bfloat16, (m, n)),
+        ("scale_a", scale_a, torch.float32, (blocks[0], _pad(m))),
+        ("scale_b", scale_b, torch.float32, (blocks[1], _pad(blocks[0])))])
+    kernels.call("assay_gemm_e4m3_block128_nt", [out, a, b, scale_a, scale_b], [m, n, k])
+    return out
 
 
-@dataclass(frozen=True)
-class GroupedShape:
-    """m rows in all, sorted by group; n outputs and k inputs."""
+def grouped(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, sizes: torch.Tensor, out: torch.Tensor,
+            scales: tuple[torch.Tensor, torch.Tensor] | None = None) -> torch.Tensor:
+    """Groups of rows of `a`, each times its own b[group].T. Raises KernelError.
 
-    groups: int
-    m: int
-    n: int
-    k: int
-
-    def __str__(self) -> str:
-        return f"g{self.groups}m{self.m}n{self.n}k{self.k}"
-
-    @classmethod
-    def parse(cls, text: str) -> GroupedShape:
-        match = re.fullmatch(r"g(\d+)m(\d+)n(\d+)k(\d+)", text)
-        if not match:
-            raise ValueError(f"{text!r} is no shape of groups; write g8m32768n4096k7168")
-        return cls(*map(int, match.groups()))
-
-    def ends(self) -> list[int]:
-        """Where each group's rows end: uneven, every eighth group empty, as kernels/grouped/shapes.cpp draws them."""
-        weights = [0 if group % 8 == 7 else 0.1 + _unit(group) ** 2 for group in range(self.groups)]
-        before, ends = 0.0, []
-        for weight in weights:
-            before += weight
-            ends.append(int(self.m * (before / sum(weights))))
-        return ends
+    a [rows, k] and out [rows, n] sorted by group: sizes[g] is where group g's rows end, as torch._grouped_mm's `offs`.
+    a [groups, rows, k] and out [groups, rows, n]: the first sizes[g] rows of group g are used. b is [groups, n, k],
+    sizes int32. bfloat16, or float8_e4m3fn with `scales` of a and of b: one group's after the other of what
+    gemm_block_scaled takes (for a [rows, k] all rows are as one group's).
+    """
+    groups, n, k = b.shape
+    rows, masked = a.shape[-2], a.dim() == 3
+    shape = (groups, rows) if masked else (rows,)
+    blocks = (-(-k // 128), -(-n // 128))
+    element = torch.float8_e4m3fn if scales else torch.bfloat16
+    wanted = [("a", a, element, (*shape, k)), ("b", b, element, (groups, n, k)),
+              ("out", out, torch.bfloat16, (*shape, n)), ("sizes", sizes, torch.int32, (groups,))]
+    if scales:
+        first = (groups,) if masked else ()
+        wanted += [("scale_a", scales[0], torch.float32, (*first, blocks[0], _pad(rows))),
+                   ("scale_b", scales[1], torch.float32, (groups, blocks[1], _pad(blocks[0])))]
+    _require("grouped", wanted)
+    name = "assay_grouped_e4m3_block128_nt" if scales else "assay_grouped_bf16_nt"
+    kernels.call(name, [out, a, b, *(scales or ()), sizes], [int(masked), groups, rows, n, k])
+    return out
 
 
-def _unit(seed: int) -> float:
-    """splitmix64 as harness/measure/splitmix64.hpp has it, as a number in [0, 1)."""
-    x = (seed + 0x9E3779B97F4A7C15) & MASK
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
-    return ((x ^ (x >> 31)) >> 11) * 2.0**-53
+def gradient(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, ends: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """out[g] = a[rows of g].T @ b[rows of g], bfloat16; ends[g] is where group g's rows end. Raises KernelError."""
+    (rows, k), n, groups = a.shape, b.shape[1], ends.shape[0]
+    _require("gradient", [("a", a, torch.bfloat16, (rows, k)), ("b", b, torch.bfloat16, (rows, n)),
+                          ("ends", ends, torch.int32, (groups,)), ("out", out, torch.bfloat16, (groups, k, n))])
+    kernels.call("assay_grouped_gradient_bf16", [out, a, b, ends], [groups, rows, n, k])
+    return out
+
+
+def _pad(count: int) -> int:
+    return -(-count // 4) * 4
+
+
+def _require(what: str, wanted: list[tuple[str, torch.Tensor, torch.dtype, tuple[int, ...]]]) -> None:
+    for name, tensor, kind, shape in wanted:
+        if tensor.dtype != kind or tuple(tensor.shape) != shape:
+            raise KernelError(f"{what}: {name} is {tensor.dtype} {[*tensor.shape]}; it must be {kind} {[*shape]}")
 
 
 def require_right(who: str, out: torch.Tensor, a: torch.Tensor, b: torch.Tensor, ends: torch.Tensor,
@@ -95,13 +118,13 @@ def measure(kernels: Kernels, shape: GroupedShape, rounds: int, seed: int, susta
             if end > first:
                 torch.matmul(a[i][first:end], b[i][group].T, out=out[i][first:end])
 
-    def grouped(i: int) -> None:
+    def theirs(i: int) -> None:
         out[i] = torch._grouped_mm(a[i], b[i].transpose(1, 2), offs=ends)
 
-    contenders = [Contender(OURS, lambda i: kernels.grouped_nt(a[i], b[i], ends, out[i])),
+    contenders = [Contender(OURS, lambda i: grouped(kernels, a[i], b[i], ends, out[i])),
                   Contender("torch_matmul_loop", loop)]
     if hasattr(torch, "_grouped_mm"):
-        contenders.append(Contender("torch_grouped_mm", grouped))
+        contenders.append(Contender("torch_grouped_mm", theirs))
     for contender in contenders:
         out[0].fill_(torch.nan)
         contender.launch(0)
