@@ -65,7 +65,15 @@ const Loop* measured_loop(const Function& function, const std::vector<Loop>& loo
     score[owner[i]].second += 1;
   }
   const auto best = std::ranges::max_element(score);
-  return best == score.end() ? nullptr : &loops[static_cast<std::size_t>(best - score.begin())];
+  if (best == score.end()) return nullptr;
+  const Loop* found = &loops[static_cast<std::size_t>(best - score.begin())];
+  // A loop whose first round is before it leaves as much to the loop around it.
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    if (score[l].first == best->first && best->first > 0 &&
+        loops[l].body.size() < found->body.size() &&
+        std::ranges::count(found->body, loops[l].body.front()) > 0)
+      found = &loops[l];
+  return found;
 }
 
 // "FADD 256, HMMA.16816.F32 2, ...", most frequent first.

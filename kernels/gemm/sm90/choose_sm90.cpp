@@ -18,17 +18,24 @@ std::string refusal(const GemmProblem& problem) {
   return d == "bf16" || d == "f16" || d == "f32" ? "" : "writes bf16, f16 or f32";
 }
 
-// What each form launches: any of them may be the choice.
+// What an SM count says, so that the choice is known without a GPU too: clusters of four find no
+// place in the rest of a GPC's SMs, and an H200 holds 30 of them.
+int clusters_of(int sms, const GemmVariantSm90& v) {
+  return v.cluster_size() == 4 ? sms * 10 / 44 : sms / v.cluster_size();
+}
+
+constexpr int kUsualSms = 132;  // H100 SXM, H200
+
 std::vector<KernelUse> kernels(const GemmProblem& problem) {
-  std::vector<KernelUse> uses;
-  for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
-    const int per_stage = v->tile_m / 128 * 4;  // 64-row blocks of a consumer x steps along k
-    const bool wide = v->tile_k == 64;
-    const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
-                               std::to_string(v->tile_n) + (wide ? "x16" : "x32") + ".F32";
-    uses.push_back({.kernel = v->kernel_name, .sass = {{opcode, per_stage, per_stage}}});
-  }
-  return uses;
+  const GemmChoiceSm90 choice =
+      choose_gemm_sm90(problem, [](const GemmVariantSm90& v) { return clusters_of(kUsualSms, v); });
+  const GemmVariantSm90& v = *choice.variant;
+  // A consumer's 64-row blocks x steps along k.
+  const int per_stage = v.tile_m / (v.pingpong ? 64 : 128) * 4;
+  const bool wide = v.tile_k == 64;
+  const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
+                             std::to_string(v.tile_n) + (wide ? "x16" : "x32") + ".F32";
+  return {{.kernel = v.kernel_name, .sass = {{opcode, per_stage, per_stage}}}};
 }
 
 const GemmPaths::Registration path{
@@ -105,7 +112,12 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
 }
 
 int clusters_here_sm90(const GemmVariantSm90& v) {
-  return resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name);
+  int device = 0, sms = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  const int resident =
+      resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name);
+  return std::min(resident, clusters_of(sms, v));
 }
 
 GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& clusters) {

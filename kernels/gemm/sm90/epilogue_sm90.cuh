@@ -41,7 +41,7 @@ __device__ inline float load_element(const void* data, std::int64_t index, Outpu
 
 __device__ inline float activate(float x, int activation) {
   if (activation == 1) return 0.5f * x * (1 + erff(x * 0.70710678118654752f));
-  if (activation == 2) return x / (1 + __expf(-x));
+  if (activation == 2) return __fdividef(x, 1 + __expf(-x));
   return x;
 }
 

@@ -277,31 +277,23 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
         }
         if (index > 0) ptx::named_barrier_sync(kTurn + index % 2, 256);
       }
-      int ks = unit.k_begin + 1;
       multiply(true);
       int previous = stage;
       next_stage();
-      if (Tile::kDeferred && kept) {
-        // Two steps under way, if there are two, cover the time of the stores.
-        if (ks < unit.k_end) {
-          multiply(false);
-          store();
-          ptx::wgmma_wait<1>();
-          release(previous);
-          previous = stage;
-          next_stage();
-          ++ks;
-        } else {
-          store();
-        }
-        kept = false;
-      }
-      for (; ks < unit.k_end; ++ks) {
+      for (int ks = unit.k_begin + 1; ks < unit.k_end; ++ks) {
         multiply(false);
+        if (Tile::kDeferred && kept) {  // two steps under way cover the time of the stores
+          store();
+          kept = false;
+        }
         ptx::wgmma_wait<1>();
         release(previous);
         previous = stage;
         next_stage();
+      }
+      if (Tile::kDeferred && kept) {
+        store();
+        kept = false;
       }
       if constexpr (Tile::kPingpong) {
         WorkWalk ahead = walk;
