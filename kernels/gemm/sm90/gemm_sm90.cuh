@@ -157,8 +157,6 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
   }
 
   const int worker = static_cast<int>(blockIdx.x) / Tile::kClusterSize;
-  WorkWalk walk(args.schedule, worker);
-  WorkUnit unit;
   int stage = 0;
   std::uint32_t parity = 0;
   // Passes over the steps of a unit that is not mine.
@@ -186,6 +184,8 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
 
       const std::uint64_t policy_p =
           args.p_read_once ? ptx::create_policy<ptx::Eviction::first>() : 0;
+      WorkWalk walk(args.schedule, worker);
+      WorkUnit unit;
       while (walk.next(unit)) {
         const TilePosition at = args.schedule.raster.at(unit.tile);
         const int row = (at.m * Tile::kClusterM + rank_m) * Tile::kTileM + rank_n * Tile::kShareP;
@@ -269,6 +269,8 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
     // A ping-pong's consumers take turns at the ring. Who came too early would take a stage's
     // former phase for its own: parity does not tell phases apart that are two apart.
     constexpr int kTurn = 3;  // named barriers 3 and 4: the first and the second consumer's turn
+    WorkWalk walk(args.schedule, worker);
+    WorkUnit unit;
     for (int index = 0; walk.next(unit); ++index) {
       if constexpr (Tile::kPingpong) {
         if (index % 2 != warpgroup - 1) {
