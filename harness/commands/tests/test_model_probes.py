@@ -12,6 +12,7 @@ from command_line import ROOT, built
 
 ITERATIONS, COUNT, RECORDS = "s64:2", "u32[1]=zero", "u64[256]=zero"
 THREE = (ITERATIONS, COUNT, RECORDS)
+WITH_NUMBER = (ITERATIONS, "u32:1", COUNT, RECORDS)
 
 # Of a file of probes/sync: part of the kernel's name, CTAs, threads, arguments.
 KERNELS = [
@@ -23,6 +24,8 @@ KERNELS = [
     ("mbarrier_forms", "meetILi4", 1, 128, THREE),
     ("mbarrier_forms", "meetILi5", 1, 128, THREE),
     ("mbarrier_forms", "hand_over", 1, 128, THREE),
+    ("mbarrier_remote", "meet_allILb0", 2, 32, WITH_NUMBER),
+    ("mbarrier_remote", "meet_allILb1", 2, 32, WITH_NUMBER),
     ("setmaxnreg", "give_and_take", 1, 512, (ITERATIONS, "u32[512]=zero", RECORDS)),
     ("syncwarp", "sync_warpILb0", 1, 128, (ITERATIONS, "u32:0xffffffff", COUNT, RECORDS)),
     ("fence", "fencesILi1ELi0", 2, 32, (ITERATIONS, "u32[64]=zero", RECORDS)),
@@ -31,6 +34,8 @@ KERNELS = [
 
 def run(file, kernel, ctas, threads, arguments, seeds=4):
     command = [built("assay"), "model", ROOT / f"probes/sync/{file}.cu", "--include", ROOT, "--kernel", kernel]
+    if file == "mbarrier_remote":  # its cluster is the launch's
+        command += ["--cluster", str(ctas)]
     command += ["--grid", str(ctas), "--block", str(threads), "--seeds", str(seeds)]
     for argument in arguments:
         command += ["--arg", argument]
