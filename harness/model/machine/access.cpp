@@ -38,9 +38,9 @@ Where Run::resolve_shared(Cta& from, std::uint32_t address, std::size_t bytes, s
   const auto rank = address >> kRankShift;
   const std::uint32_t offset = address & ((1u << kRankShift) - 1);
   if (rank >= from.cluster->ctas.size())
-    throw Violation("memory.shared_bounds", "shared address " + hex(address) + " is of CTA " +
-                                                std::to_string(rank) + ", but the cluster has " +
-                                                std::to_string(from.cluster->ctas.size()));
+    throw Violation("cluster.rank", "shared address " + hex(address) + " is of CTA " +
+                                        std::to_string(rank) + ", but the cluster has " +
+                                        std::to_string(from.cluster->ctas.size()));
   Cta& cta = *from.cluster->ctas[rank];
   if (cta.left && &cta != &from)
     throw Violation("cluster.left", "shared address " + hex(address) + " is of CTA " +

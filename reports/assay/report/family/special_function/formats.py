@@ -12,6 +12,7 @@ from ...book.model import Book, Number
 
 FUNCTION = re.compile(r"special_function/(?!ffma|overlap|exp2_|imbalance|interference)(\w+)/(\w+)")
 IN_C = "CUDA C"  # the format of what a function of the language compiles to
+SAID = {"full_f32": "f32, scaled for every divisor", "f32_subnormal": "f32, subnormal results kept"}
 
 
 @dataclass
@@ -39,7 +40,7 @@ def by_format(book: Book) -> list[Function]:
 def blocks(book: Book) -> list[Block]:
     head = [f"{c.tag} {words}".strip() for c in book.columns for words in ("results/clk/SM", "latency")]
     rows = [
-        [Cell(f.name), Cell(f.form), *(cell for c in book.columns for cell in _cells(f, c.index))]
+        [Cell(f.name), Cell(SAID.get(f.form, f.form)), *(cell for c in book.columns for cell in _cells(f, c.index))]
         for f in by_format(book)
     ]
     caption = "Results per clock and SM, share of the limit; cycles until a result can be used"
