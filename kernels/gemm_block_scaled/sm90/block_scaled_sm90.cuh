@@ -41,7 +41,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "harness/ptx/wgmma_operands.cuh"
+#include "harness/ptx/wgmma/operands.cuh"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/tiles_sm90.cuh"

@@ -25,7 +25,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "harness/ptx/wgmma_operands.cuh"
+#include "harness/ptx/wgmma/operands.cuh"
 #include "kernels/grouped/sm90/bf16_sm90.cuh"
 
 namespace assay::kernels {

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma beyond bf16 with both operands K-major in shared memory: e4m3 (fp8) operands, A in
-// registers, and M- and N-major ones. Sums in f32. The order of use and the accumulators are those
-// of harness/ptx/wgmma.cuh; an instruction is 32 bytes deep along K.
-//
-// A in registers (64 x 32 e4m3, four elements in each): thread t of the warpgroup (warp w = t / 32,
-// lane l = t % 32) holds of rows 16 * w + l / 4 (registers 0 and 2) and that + 8 (1 and 3) the
-// elements 4 * (l % 4) to + 3 of the first 16 along K (0 and 1) and of the second (2 and 3).
-// ldmatrix of 16-byte rows fills registers so. They belong to the MMA until the wait that covers
-// it. PTX ISA 9.0, "Register Fragments and Shared Memory Matrix Layouts: wgmma.mma_async.m64nNk32".
+// wgmma beyond bf16 with K-major operands: e4m3 (fp8), and M- and N-major bf16. Both operands in
+// shared memory, sums in f32. The order of use and the accumulators are those of
+// harness/ptx/wgmma.cuh; an instruction is 32 bytes deep along K.
 #pragma once
 #include <cstdint>
 
@@ -56,48 +50,6 @@ __device__ inline void wgmma_m64n128k32_e4m3(float (&d)[64], std::uint64_t a, st
       : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
 }
 
-// D += A * B, 64 x 64 x 32; 32 accumulators per thread. A in registers.
-__device__ inline void wgmma_m64n64k32_e4m3(float (&d)[32], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, p, 1, 1;\n"
-      "}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)));
-}
-
-// D += A * B, 64 x 128 x 32; 64 accumulators per thread. A in registers.
-__device__ inline void wgmma_m64n128k32_e4m3(float (&d)[64], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %69, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, p, 1, 1;\n"
-      "}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)));
-}
-
 // D += A * B, 64 x 256 x 16, bf16; 128 accumulators per thread. A is M-major and B N-major.
 __device__ inline void wgmma_m64n256k16_bf16_mn_major(float (&d)[128], std::uint64_t a, std::uint64_t b, bool accumulate) {
   asm volatile(
@@ -136,9 +88,9 @@ __device__ inline void wgmma_m64n256k16_bf16_mn_major(float (&d)[128], std::uint
 
 // clang-format on
 
-// The instruction whose N is twice the number of accumulators; `a` is a descriptor or registers.
-template <int kCount, class A>
-__device__ inline void wgmma_e4m3(float (&d)[kCount], const A& a, std::uint64_t b,
+// The instruction whose N is twice the number of accumulators.
+template <int kCount>
+__device__ inline void wgmma_e4m3(float (&d)[kCount], std::uint64_t a, std::uint64_t b,
                                   bool accumulate) {
   static_assert(kCount == 32 || kCount == 64);
   if constexpr (kCount == 32) wgmma_m64n64k32_e4m3(d, a, b, accumulate);
