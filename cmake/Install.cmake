@@ -31,6 +31,8 @@ install(DIRECTORY results DESTINATION ${CMAKE_INSTALL_DATADIR}/assay
 # Headers keep their place below the root, so that #include "harness/probe.hpp" holds there too.
 install(DIRECTORY harness DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/assay-root
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN tests EXCLUDE)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/harness
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/assay-root)
 install(DIRECTORY kernels/frame kernels/baselines
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/assay-root/kernels
   FILES_MATCHING PATTERN "*.hpp" PATTERN tests EXCLUDE)

@@ -45,9 +45,7 @@ else
   fi
   say "measuring this CPU"
   measure run --suite host --out "$now-host"
-  # Committed results: the newest full suite of each GPU (results/<gpu>/<date>-full).
-  mapfile -t committed < <(find results -mindepth 3 -path '*-full/run.json' -printf '%h\n' | sort -r |
-    awk -F/ '!seen[$2]++')
+  mapfile -t committed < <(.venv/bin/python -m assay.report.collection results --newest)
   runs=("$now-host" out/offline "${committed[@]}")
 fi
 say "asking the assembler which instruction exists on which target: a minute or two, the first time"

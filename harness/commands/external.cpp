@@ -22,6 +22,8 @@ struct External {
 constexpr External kKnown[] = {
     {"report", "Draw one or more runs as a page: tables, rooflines, comparison (assay-report)"},
     {"gate", "Did anything get slower between two runs? (assay-gate)"},
+    {"ab", "Two builds in turns on one GPU: did anything get slower? (assay-ab)"},
+    {"baseline", "Keep a history of runs, accept a baseline, draw what changed (assay-baseline)"},
     {"torch", "Our kernels against torch's, in torch's own process (assay-torch)"}};
 
 // $PATH first; then beside this program, and in the project's own Python environment above it.

@@ -81,13 +81,23 @@ void add_run(CLI::App& app, int& exit_code) {
   auto* counters =
       command->add_flag("--counters", options.counters,
                         "After timing, run once more under CUPTI and record hardware counters");
+  auto* alone = command->add_flag(
+      "--no-baselines", options.alone,
+      "Measure ours alone: no library is searched and timed beside it (`assay ab` asks so)");
+  // Hidden: what `assay gate --self-test` plants.
+  auto* extra = command
+                    ->add_option("--extra-work", options.extra_percent,
+                                 "For every 100 rounds of work that are counted, do so many more")
+                    ->check(CLI::Range(-99, 100))
+                    ->group("");
   command
       ->add_option("--profile", *profile,
                    "Launch this one case once, in this process, for ncu or nsys; what is measured "
                    "lies between cudaProfilerStart and cudaProfilerStop")
       ->excludes(resume);
   // What a run was started with holds to its end.
-  for (auto* fixed : {filter, suite, out, device, repetitions, interval, time_cap, seed, counters})
+  for (auto* fixed :
+       {filter, suite, out, device, repetitions, interval, time_cap, seed, counters, alone, extra})
     resume->excludes(fixed);
   command->allow_extras();
   command->footer(

@@ -174,7 +174,7 @@ void add_sass(CLI::App& app, int& exit_code) {
       "Needs no GPU.\n\n"
       "Examples:\n"
       "  assay sass '^memory/hbm/copy' --target sm_90a   the loop behind a figure\n"
-      "  assay sass build/libassay_kernels.so:gemm_bf16_nt_sm90 --svg gemm.svg\n"
+      "  assay sass 'build/libassay_kernels.so:gemm_sm90<0, 0, 0, 128, 256' --svg gemm.svg\n"
       "  assay sass libmine.a                            any project's: its kernels, or a list\n"
       "  assay sass --check                              all cases, all targets\n\n"
       "What it shows of a kernel:\n"

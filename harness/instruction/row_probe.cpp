@@ -4,80 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <random>
 
 #include "harness/callable.hpp"
-#include "harness/element.hpp"
 #include "harness/instruction/registry.hpp"
 #include "harness/instruction/row_ptx.hpp"
+#include "harness/instruction/row_values.hpp"
 
 namespace assay {
 namespace {
 
 constexpr const char* kThroughput = "throughput";
 constexpr const char* kLatency = "latency";
-constexpr int kCheckedIterations = 2;  // few enough for sums to be exact in every format
 constexpr int kLoopCopies = 128;       // of loops whose own overhead need not vanish
 constexpr double kReachesPeak = 0.99;  // of the best of a sweep
-
-// What `in` holds of a row, in the order instruction_ptx.cpp documents. With `random`, inputs are
-// drawn from it; without, all elements of an input are alike, for checking.
-void append_inputs(const InstructionRow& row, const KernelShape& shape, std::mt19937_64* random,
-                   std::vector<std::uint64_t>& slots) {
-  const int threads = shape.warps * 32;
-  for (int chain = 0; chain < shape.chains && !row.chain.uniform; ++chain)
-    slots.insert(slots.end(), static_cast<std::size_t>(row.chain.count * threads),
-                 chain_start(row, chain));
-  for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-    const Operand& input = row.inputs[i];
-    if (input.uniform) continue;
-    const std::uint64_t alike = input_bits(row, i);
-    const double reach = is_integer(input.element) ? 127 : 1;
-    std::uniform_real_distribution<double> spread(-reach, reach);
-    for (int j = 0; j < input.count * threads; ++j)
-      slots.push_back(random && !input.fixed ? pack(input.element, register_bits(input),
-                                                    [&] { return spread(*random); })
-                                             : alike);
-  }
-}
-
-// Register `i` of a chain after `steps` executions: what it holds, or the value of its elements.
-std::uint64_t expected_bits(const InstructionRow& row, int chain, int i, int steps) {
-  std::uint64_t d = chain_start(row, chain);
-  for (int n = 0; n < steps; ++n) d = row.step_bits(d, input_bits(row, 0), input_bits(row, 1), i);
-  return d;
-}
-double expected_value(const InstructionRow& row, int chain, int i, int steps) {
-  double d = row.d0 + chain;
-  for (int n = 0; n < steps; ++n) d = row.step(d, row.a, row.b, i);
-  return d;
-}
-
-void check_values(State& s, const InstructionRow& row, const KernelShape& shape,
-                  const std::vector<std::uint64_t>& out, std::size_t& slot) {
-  const int steps = kCheckedIterations * shape.unroll, bits = register_bits(row.chain);
-  const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-  for (int chain = 0; chain < shape.chains; ++chain)
-    for (int i = 0; i < row.chain.count; ++i) {
-      const std::uint64_t exact = row.step_bits ? expected_bits(row, chain, i, steps) & mask : 0;
-      const double value = row.step_bits ? 0 : expected_value(row, chain, i, steps);
-      for (int thread = 0; thread < shape.warps * 32; ++thread, ++slot) {
-        if (row.step_bits) {
-          s.require((out[slot] & mask) == exact,
-                    fmt::format("chain {} of {} ended with {:#x}, not {:#x}", chain, row.name,
-                                out[slot] & mask, exact));
-          continue;
-        }
-        const double found = unpack(row.chain.element, out[slot]);
-        s.require(
-            std::abs(found - value) <= row.tolerance * std::abs(value),
-            fmt::format("chain {} of {} ended with {}, not {}", chain, row.name, found, value));
-      }
-    }
-}
 
 struct NamedShape {
   std::string entry;
@@ -206,7 +148,10 @@ GeneratedKernel prepare_rows(State& s, std::span<const InstructionRow> rows,
   kernel.set_inputs(alike);
   const auto out = kernel.outputs_after<std::uint64_t>(kCheckedIterations);
   std::size_t slot = 0;
-  for (const InstructionRow& row : rows) check_values(s, row, shape, out, slot);
+  for (const InstructionRow& row : rows) {
+    const std::string wrong = wrong_values(row, shape, out, slot);
+    s.require(wrong.empty(), wrong);
+  }
 
   std::mt19937_64 random(s.seed());
   std::vector<std::uint64_t> timed;

@@ -155,6 +155,11 @@ BuildEnvironment build_environment() {
 #else
   build.compiler = "GNU " __VERSION__;
 #endif
+#if defined(NDEBUG)
+  build.type = "release";
+#else
+  build.type = "debug";
+#endif
   return build;
 }
 

@@ -40,6 +40,7 @@ struct BuildEnvironment {
   bool dirty = false;    // built from files that differ from that commit
   std::string nvcc;      // "13.0.88"
   std::string compiler;  // of the host code: "GNU 12.2.0"
+  std::string type;      // "release" without assertions, else "debug"
 };
 
 struct Environment {

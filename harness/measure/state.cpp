@@ -213,7 +213,10 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
   const auto begin = Clock::now();
   const NvtxRange range(probe.full_name(which));
   if (gpu && std::exchange(gpu->strained, false)) let_recover(*gpu);
-  State::Impl impl(probe, which, options, gpu);
+  Case asked = which;
+  if (options.alone) asked.params[kBaselinesParam] = "none";
+  if (options.extra_percent) asked.params[kExtraParam] = *options.extra_percent;
+  State::Impl impl(probe, asked, options, gpu);
   Measurement& found = impl.measurement;
   const std::optional<int> others_before = gpu ? gpu->other_processes() : std::nullopt;
   try {

@@ -25,7 +25,16 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool counters = false;  // a second pass under the profiler, after timing
   bool profile = false;   // launch once for ncu: no sampling
+  bool alone = false;     // without baselines
+  // A planted slowdown, by which a gate is tested: for every 100 rounds, launches or calls that are
+  // counted, so many more are done. Work is then done, and sampled, in hundreds also for 0; without
+  // a value nothing is planted.
+  std::optional<int> extra_percent = {};
 };
+
+// Both become parameters of the case, for its run() to see and for readers of its result.
+constexpr const char* kExtraParam = "extra_percent";
+constexpr const char* kBaselinesParam = "baselines";  // "none" where they are left out
 
 // What a process keeps of its GPU from case to case.
 struct GpuContext {
@@ -90,6 +99,12 @@ struct State::Impl {
   // Called by what took the samples, after it, while all that the launch needs still lives.
   void count(const Limit& limit, const Callable<void()>& launch);
   void take_limit(const std::string& counter);
+  // How many rounds are counted and how many are done where `wanted` would do: the same, unless a
+  // slowdown is planted, when the first is a multiple of 100 and the second has the extra share.
+  struct Rounds {
+    std::int64_t counted, done;
+  };
+  Rounds rounds(std::int64_t wanted) const;
   // The SM clock of each sample: their median and range become conditions.
   void note_clocks(const std::vector<double>& clocks_mhz);
   bool sustained() const;

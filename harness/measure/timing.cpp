@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "harness/callable.hpp"
+#include "harness/error.hpp"
 #include "harness/measure/busy_timer.hpp"
 #include "harness/measure/counters.hpp"
 #include "harness/measure/cycle_counter.hpp"
@@ -148,6 +149,12 @@ void State::Impl::take_limit(const std::string& counter) {
     }
 }
 
+State::Impl::Rounds State::Impl::rounds(std::int64_t wanted) const {
+  if (!options.extra_percent || options.profile) return {wanted, wanted};
+  const std::int64_t hundreds = (wanted + 99) / 100;
+  return {100 * hundreds, (100 + *options.extra_percent) * hundreds};
+}
+
 void State::Impl::note_clocks(const std::vector<double>& clocks_mhz) {
   const auto [least, most] = std::ranges::minmax(clocks_mhz);
   Conditions& conditions = measurement.conditions;
@@ -193,13 +200,13 @@ std::vector<double> State::cycles(const Work& work, const Callable<void(const La
   // Long enough that the global timer's step (32 ns on Hopper) is below 0.02% of it; longer under
   // sustained load, so that the gaps between launches let nothing cool down.
   const double wanted_cycles = impl_.options.profile ? 1 : sustained ? 6e6 : 4e5;
-  const std::int64_t n = counter.iterations_for(wanted_cycles);
-  if (sustained) impl_.sustain([&] { counter.run(2 * n); });
+  const auto [n, done] = impl_.rounds(counter.iterations_for(wanted_cycles));
+  if (sustained) impl_.sustain([&] { counter.run(2 * done); });
 
   std::vector<double> time_ns, clocks;
   std::map<int, std::vector<double>> by_sm;
   const auto one = [&] {
-    const auto once = counter.run(n), twice = counter.run(2 * n);
+    const auto once = counter.run(done), twice = counter.run(2 * done);
     const PerSm each = CycleCounter::difference(once, twice, n);
     for (const auto& [sm, taken] : each.cycles) by_sm[sm].push_back(taken);
     for (const auto& [sm, taken] : twice.sm.cycles)
@@ -236,25 +243,28 @@ void State::time(const Work& work, const Callable<void(cudaStream_t)>& launch, L
   impl_.measurement.conditions.l2 = l2 == L2::cold ? "cold" : "warm";
   Event begin, end;
   std::vector<double> clocks;
-  const auto run = [&](int repeats) {
+  const auto run = [&](const Impl::Rounds& repeats) {
     if (l2 == L2::cold) overwrite(gpu.flush.data(), gpu.flush.bytes(), gpu.stream);
     stamped(gpu, [&] {
       begin.record(gpu.stream);
-      for (int i = 0; i < repeats; ++i) launch(gpu.stream);
+      for (std::int64_t i = 0; i < repeats.done; ++i) launch(gpu.stream);
       end.record(gpu.stream);
     });
-    const double ns = elapsed_ns(begin, end) / repeats;
+    const double ns = elapsed_ns(begin, end) / static_cast<double>(repeats.counted);
     check(cudaStreamSynchronize(gpu.stream));
     check(cudaGetLastError());
     return ns;
   };
   // Several launches per sample where one is short, so that the events' half microsecond does not
   // show; a cold sample is one launch by its nature.
-  const double first = run(1);
+  const double first = run({1, 1});
   const double wanted_ns = impl_.sustained() ? 5e6 : 4e5;
-  int repeats = 1;
+  Impl::Rounds repeats{1, 1};
   if (l2 == L2::warm && !impl_.options.profile)
-    repeats = static_cast<int>(std::clamp(wanted_ns / std::max(first, 1e3), 1.0, 1000.0));
+    repeats = impl_.rounds(
+        static_cast<std::int64_t>(std::clamp(wanted_ns / std::max(first, 1e3), 1.0, 1000.0)));
+  else if (impl_.options.extra_percent)
+    throw Error(ExitCode::usage, "no work can be planted in a sample of one launch, on a cold L2");
   impl_.sustain([&] { run(repeats); });
 
   const auto one = [&] {
@@ -267,12 +277,18 @@ void State::time(const Work& work, const Callable<void(cudaStream_t)>& launch, L
   impl_.add_metrics(work, time_ns, cycles, gpu.device.sm_count, false);
   impl_.add_energy();
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
-  impl_.set_iterations(repeats);
+  impl_.set_iterations(repeats.counted);
   impl_.count(work.limit, [&] { launch(gpu.stream); });
 }
 
 void State::sample(const Work& work, const Callable<double()>& nanoseconds) {
-  std::vector<double> time_ns = impl_.take_samples(nanoseconds, impl_.options.sampling.half_width);
+  const Impl::Rounds calls = impl_.rounds(1);
+  const auto one = [&] {
+    double total = 0;
+    for (std::int64_t i = 0; i < calls.done; ++i) total += nanoseconds();
+    return total / static_cast<double>(calls.counted);
+  };
+  std::vector<double> time_ns = impl_.take_samples(one, impl_.options.sampling.half_width);
   impl_.add_metrics(work, time_ns, {}, 1, false);
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
 }
@@ -281,7 +297,8 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
                     const std::vector<Contender>& baselines) {
   GpuContext& gpu = impl_.need_gpu();
   std::vector<const Contender*> contenders{&ours};
-  for (const Contender& baseline : baselines) contenders.push_back(&baseline);
+  if (!impl_.options.alone)
+    for (const Contender& baseline : baselines) contenders.push_back(&baseline);
   std::vector<std::vector<double>> times(contenders.size());
   std::vector<std::size_t> order(contenders.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -293,16 +310,23 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
     for (const Contender* contender : contenders) contender->run(gpu.stream, turn++ % input_sets);
     check(cudaStreamSynchronize(gpu.stream));
   });
+  const Impl::Rounds repeats = impl_.rounds(1);
   const bool rest = impl_.probe.pace == Pace::power && !impl_.sustained() && !impl_.options.profile;
   const auto one = [&] {
     if (rest) std::this_thread::sleep_for(kRest);
     std::ranges::shuffle(order, impl_.random);
     for (const std::size_t index : order) {
+      // Only ours is planted in.
+      const std::int64_t done = index == 0 ? repeats.done : repeats.counted;
+      const auto work_of_turn = [&] {
+        for (std::int64_t i = 0; i < done; ++i)
+          contenders[index]->run(gpu.stream, turn++ % input_sets);
+      };
       ClockStamp* const stamps = gpu.stamps.as<ClockStamp>();
       const auto stamp = [&](ClockStamp* to) { stamp_clocks(to, gpu.device.sm_count, gpu.stream); };
-      times[index].push_back(timer.nanoseconds(
-          gpu.stream, [&] { contenders[index]->run(gpu.stream, turn++ % input_sets); },
-          [&] { stamp(stamps); }, [&] { stamp(stamps + kMaxSms); }));
+      const double ns = timer.nanoseconds(
+          gpu.stream, work_of_turn, [&] { stamp(stamps); }, [&] { stamp(stamps + kMaxSms); });
+      times[index].push_back(ns / static_cast<double>(repeats.counted));
       check(cudaStreamSynchronize(gpu.stream));
       check(cudaGetLastError());
       if (index == 0) clocks.push_back(clock_mhz(gpu));

@@ -3,6 +3,8 @@
 // registers. They complete in groups of the thread that issued them: commit, then wait. sm_80 and
 // newer. PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async".
 #pragma once
+#include <cstdint>
+
 #include "harness/ptx/shared_address.cuh"
 
 namespace assay::ptx {
@@ -21,12 +23,19 @@ __device__ inline void cp_async(void* destination, const void* source) {
                  : "memory");
 }
 
-// 16 bytes; what is beyond the first `count` of the source becomes zeros and is not read.
-__device__ inline void cp_async_or_zero(void* destination, const void* source,
-                                        std::uint32_t count) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(destination)),
-               "l"(__cvta_generic_to_global(source)), "r"(count)
-               : "memory");
+// The same for the first `bytes` bytes of the source alone; zeros fill the rest. With none, the
+// source is not read.
+template <int kBytes>
+__device__ inline void cp_async_filled(void* destination, const void* source, std::uint32_t bytes) {
+  static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
+  if constexpr (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(destination)),
+                 "l"(__cvta_generic_to_global(source)), "r"(bytes)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(destination)),
+                 "l"(__cvta_generic_to_global(source)), "n"(kBytes), "r"(bytes)
+                 : "memory");
 }
 
 // Closes this thread's current group of copies, which may be empty.

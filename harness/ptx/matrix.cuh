@@ -62,6 +62,15 @@ __device__ inline void stmatrix_x4(std::uint32_t address, const std::uint32_t (&
                : "memory");
 }
 
+// The same with each 8 x 8 matrix transposed: a lane's pair is one column of two rows, and the
+// address is of a column.
+__device__ inline void stmatrix_x4_transposed(std::uint32_t address, const std::uint32_t (&r)[4]) {
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+      "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+      : "memory");
+}
+
 // D += A * B of one warp, 16 x 8 x 16: A as ldmatrix_x4() loads it, B, stored N x K, as
 // ldmatrix_x2(). PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16 with floating point type".
 __device__ inline void mma_m16n8k16_bf16(float (&d)[4], const std::uint32_t (&a)[4],

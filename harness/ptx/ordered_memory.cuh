@@ -23,6 +23,10 @@ __device__ inline std::uint32_t load_relaxed(const std::uint32_t* address) {
   return value;
 }
 
+__device__ inline void store_relaxed(std::uint32_t* address, std::uint32_t value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
 __device__ inline std::uint64_t load_relaxed_sys(const std::uint64_t* address) {
   std::uint64_t value;
   asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");

@@ -84,6 +84,26 @@ __device__ inline void tma_load_2d_multicast(void* destination, const CUtensorMa
       : "memory");
 }
 
+// The same two with an L2 policy of cache_policy.cuh.
+__device__ inline void tma_load_2d_hinted(void* destination, const CUtensorMap* map,
+                                          Mbarrier* barrier, int c0, int c1, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(destination)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "l"(policy)
+      : "memory");
+}
+__device__ inline void tma_load_2d_multicast_hinted(void* destination, const CUtensorMap* map,
+                                                    Mbarrier* barrier, std::uint16_t cta_mask,
+                                                    int c0, int c1, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
+      "cluster.L2::cache_hint [%0], [%1, {%4, %5}], [%2], %3, %6;" ::"r"(
+          shared_address(destination)),
+      "l"(map), "r"(shared_address(barrier)), "h"(cta_mask), "r"(c0), "r"(c1), "l"(policy)
+      : "memory");
+}
+
 __device__ inline void tma_store_1d(const CUtensorMap* map, const void* source, int c0) {
   asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%1, {%2}], [%0];" ::"r"(
                    shared_address(source)),

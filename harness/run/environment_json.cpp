@@ -88,11 +88,9 @@ Json to_json(const Environment& e) {
   json["cuda"] = e.cuda_runtime;
   put(json, "cuda_driver", e.cuda_driver);
   json["host"] = to_json(e.host);
-  json["assay"] = {{"version", e.assay.version},
-                   {"commit", e.assay.commit},
-                   {"dirty", e.assay.dirty},
-                   {"nvcc", e.assay.nvcc},
-                   {"compiler", e.assay.compiler}};
+  json["assay"] = {{"version", e.assay.version},   {"commit", e.assay.commit},
+                   {"dirty", e.assay.dirty},       {"nvcc", e.assay.nvcc},
+                   {"compiler", e.assay.compiler}, {"build_type", e.assay.type}};
   return json;
 }
 

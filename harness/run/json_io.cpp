@@ -149,11 +149,14 @@ Json to_json(const Measurement& m) {
 }
 
 Json to_json(const RunOptions& options) {
-  return {{"half_width", options.sampling.half_width},
-          {"time_cap_s", options.sampling.time_cap_s},
-          {"seed", options.seed},
-          {"counters", options.counters},
-          {"profile", options.profile}};
+  Json json = {{"half_width", options.sampling.half_width},
+               {"time_cap_s", options.sampling.time_cap_s},
+               {"seed", options.seed},
+               {"counters", options.counters},
+               {"profile", options.profile},
+               {"alone", options.alone}};
+  if (options.extra_percent) json["extra_percent"] = *options.extra_percent;
+  return json;
 }
 
 RunOptions options_from_json(const Field& options) {
@@ -163,6 +166,9 @@ RunOptions options_from_json(const Field& options) {
   read.seed = options.at("seed").seed();
   read.counters = options.at("counters").flag();
   read.profile = options.at("profile").flag();
+  if (options.has("alone")) read.alone = options.at("alone").flag();  // older journals lack it
+  if (options.has("extra_percent"))
+    read.extra_percent = static_cast<int>(options.at("extra_percent").integer(-99, 100));
   return read;
 }
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/loop_texts.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
+
+#include <charconv>
+#include <cstdint>
+#include <sstream>
+#include <system_error>
 
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
@@ -29,7 +35,25 @@ std::string gzipped(const std::string& text) {
   return packed;
 }
 
+constexpr std::uint64_t kStep = 16;  // bytes of an instruction
+
 }  // namespace
+
+std::string shortened_loop(const std::string& text) {
+  std::string shorter, expected;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto digits = line.find_first_not_of("0123456789abcdef");
+    std::uint64_t address = 0;
+    if (digits == line.npos || digits < 4 || line.compare(digits, 2, "  ") != 0 ||
+        std::from_chars(line.data(), line.data() + digits, address, 16).ec != std::errc())
+      return text;
+    if (!shorter.empty()) shorter += '\n';
+    shorter += line.compare(0, digits, expected) == 0 ? line.substr(digits + 2) : line;
+    expected = fmt::format("{:04x}", address + kStep);
+  }
+  return shorter;
+}
 
 void LoopTexts::take_from(Json& measurement) {
   const auto sass = measurement.find("sass");
@@ -46,7 +70,7 @@ void LoopTexts::take_from(Json& measurement) {
 void LoopTexts::write(const std::filesystem::path& folder) const {
   if (hashes_.empty()) return;
   std::string all;
-  for (const auto& [text, hash] : hashes_) all += "== " + hash + "\n" + text + "\n";
+  for (const auto& [text, hash] : hashes_) all += "== " + hash + "\n" + shortened_loop(text) + "\n";
   write_atomically(folder / kLoopsFile, gzipped(all));
 }
 

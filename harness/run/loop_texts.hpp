@@ -2,7 +2,9 @@
 // The disassembly of measured loops, each once, in a file beside run.json.
 //
 // loops.txt.gz: for each loop a line "== " and the SHA-256 of its text, then the text, an
-// instruction a line. Many cases measure the same loop, and text is most of what a run writes down.
+// instruction a line: "0130  FRND.F64 R12, -R12". A line that stands 16 bytes after the one before
+// leaves its address out, which halves the file. Many cases measure the same loop, and text is most
+// of what a run writes down.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -13,6 +15,9 @@
 namespace assay {
 
 inline constexpr const char* kLoopsFile = "loops.txt.gz";
+
+// The text without addresses that follow from the line before; whole if a line has none.
+std::string shortened_loop(const std::string& text);
 
 class LoopTexts {
  public:

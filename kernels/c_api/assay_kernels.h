@@ -96,6 +96,20 @@ ASSAY_KERNELS_API int assay_gemm_fp8(void* d, const void* a, const void* b, cons
 ASSAY_KERNELS_API int assay_gemm_shape(int index, int* m, int* n, int* k, int* set,
                                        const char** model, const char** layer);
 
+/* D[m, n] = X[m, k] * W[n, k]^T for m from 1 to 64: X and D bf16, row-major without gaps, f32
+ * accumulation; W packed along k, the first element of a byte in its low bits. `weights` says how:
+ *   "bf16"  k a multiple of 8
+ *   "s8"    two's complement, scales f32 [n]; k a multiple of 16
+ *   "e4m3"  scales f32 [n]; k a multiple of 16
+ *   "s4"    two's complement, scales bf16 [n][k/128]; k a multiple of 128
+ *   "s2"    two's complement, -2 to 1, scales bf16 [n][k/128]; k a multiple of 128
+ *   "mxf4"  e2m1, scales [n][k/32], powers of two (e8m0); k a multiple of 32
+ *   "nvf4"  e2m1, scales [n][k/16], e4m3, and *scale for all; k a multiple of 32
+ * x, w and scales are aligned to 16 bytes; what a packing lacks may be null. sm_89 and newer. */
+ASSAY_KERNELS_API int assay_skinny(const char* weights, void* d, const void* x, const void* w,
+                                   const void* scales, const float* scale, int m, int n, int k,
+                                   void* stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -96,7 +96,9 @@ void compare(State& state, const Comparison& comparison) {
   must_be_right(ours);
 
   std::vector<OpenBaseline> libraries;
+  const bool alone = state.which().params.contains("baselines");  // `assay run --no-baselines`
   for (const Comparison::Library& library : comparison.libraries) {
+    if (alone) break;
     libraries.emplace_back([&] { return library(sets); });
   }
   const auto& params = state.which().params;

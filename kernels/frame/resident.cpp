@@ -5,7 +5,7 @@
 
 #include <map>
 #include <mutex>
-#include <utility>
+#include <tuple>
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
@@ -15,11 +15,11 @@ namespace assay::kernels {
 int resident_clusters(const void* kernel, int ctas, int threads, int shared_bytes,
                       const std::string& name) {
   static std::mutex mutex;
-  static std::map<std::pair<int, const void*>, int> known;
+  static std::map<std::tuple<int, const void*, int>, int> known;
   int device = 0;
   check(cudaGetDevice(&device));
   const std::lock_guard lock(mutex);
-  int& clusters = known[{device, kernel}];
+  int& clusters = known[{device, kernel, ctas}];
   if (clusters > 0) return clusters;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
   cudaLaunchAttribute cluster{};

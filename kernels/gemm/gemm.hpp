@@ -8,12 +8,8 @@
 namespace assay::kernels {
 
 enum class Activation { none, gelu, silu };  // gelu by the error function
-enum class Scaling {
-  none,
-  tensor,
-  row
-};  // of fp8 operands: one factor, or one per row of A
-    // and per column of B
+// Of operands: one factor for each, or one for each row of A and each column of B.
+enum class Scaling { none, tensor, row };
 
 // D = activation(alpha * scale * A B + beta * C + bias), sums in f32, all matrices without gaps.
 // Layout: first letter A, second B. A is [m, k] ("n") or stored as its transpose [k, m] ("t"); B is

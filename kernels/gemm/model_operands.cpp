@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gemm/model_operands.hpp"
 
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -78,6 +79,11 @@ model::TensorMapBytes ModelOperands::map_b(int box_rows, int box_columns) const 
 }
 model::TensorMapBytes ModelOperands::map_d(int box_rows, int box_columns) const {
   return matrix(d_, shape_.m, shape_.n, box_rows, box_columns);
+}
+
+GemmOperands ModelOperands::operands() const {
+  return {
+      .d = std::bit_cast<void*>(d_), .a = std::bit_cast<void*>(a_), .b = std::bit_cast<void*>(b_)};
 }
 
 void ModelOperands::compare(model::Gpu& gpu, ModelResult& result) const {

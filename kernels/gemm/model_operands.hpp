@@ -7,6 +7,7 @@
 
 #include "harness/model/copy/tensor_map.hpp"
 #include "harness/model_case/model_case.hpp"
+#include "kernels/gemm/gemm.hpp"
 
 namespace assay::kernels {
 
@@ -25,6 +26,7 @@ class ModelOperands {
   model::TensorMapBytes map_b(int box_rows, int box_columns) const;
   model::TensorMapBytes map_d(int box_rows, int box_columns) const;
   model::Address d() const { return d_; }
+  GemmOperands operands() const;  // the addresses as pointers
 
   // Reads D: its hash, and what is wrong with it.
   void compare(model::Gpu& gpu, ModelResult& result) const;

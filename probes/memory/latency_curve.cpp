@@ -13,6 +13,7 @@
 #include "probes/memory/chase_plan.hpp"
 #include "probes/memory/levels.hpp"
 #include "probes/memory/plateaus.hpp"
+#include "probes/memory/tlb.hpp"
 
 namespace {
 
@@ -103,23 +104,23 @@ void run_tlb(State& s) {
     points.push_back({{base, count, kPageStride, true}, 2 * count, false});
   }
   const std::vector<double> cycles = chase_points(s, load_of(s.which()), points);
-  // Some dozen lines are nearer or farther by chance, by 5%, which no TLB is the cause of.
-  constexpr double kChance = 0.06;
-  const std::vector<Plateau> levels = plateaus(cycles, kChance);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
+  const TlbCurve found = tlb_curve(cycles);
+  for (std::size_t i = 0; i < found.levels.size(); ++i) {
+    const Plateau& level = found.levels[i];
     const std::string name = "tlb_level_" + std::to_string(i + 1);
-    s.add_exact(name + "_latency_cycles", "cycle", Better::lower, levels[i].level);
-    if (levels[i].last + 1 < reach.size())
+    s.add_exact(name + "_latency_cycles", "cycle", Better::lower, level.level);
+    if (level.last + 1 < reach.size())
       s.add_exact(name + "_reach_bytes", "byte", Better::higher,
-                  static_cast<double>(reach[levels[i].last]));
+                  static_cast<double>(reach[level.last]));
   }
-  if (!levels.empty())
-    s.add_exact("tlb_miss_cycles", "cycle", Better::lower,
-                std::ranges::max(cycles) - levels.front().level);
-  const auto full = std::ranges::find_if(
-      levels.rbegin(), levels.rend(), [&](const Plateau& p) { return p.last + 1 < reach.size(); });
-  if (full != levels.rend())
-    s.add_exact("tlb_reach_bytes", "byte", Better::higher, static_cast<double>(reach[full->last]));
+  if (found.reached) {
+    s.add_exact("tlb_miss_cycles", "cycle", Better::lower, found.worst);
+    s.add_exact("tlb_reach_bytes", "byte", Better::higher,
+                static_cast<double>(reach[*found.reached]));
+  } else {
+    s.add_exact("tlb_reach_at_least_bytes", "byte", Better::higher,
+                static_cast<double>(reach.back()));
+  }
   s.add_series(curve(reach, cycles));
 }
 
@@ -171,9 +172,12 @@ const Registration tlb{{
           "Latency on plateau * of the curve over pages: translated by that level of TLB."},
          {"tlb_level_*_reach_bytes", "Memory up to which the latency stays on plateau *."},
          {"tlb_miss_cycles",
-          "Cycles that a load takes longer at the worst than with its page in the first TLB, on "
-          "average of hits and misses."},
-         {"tlb_reach_bytes", "Memory that the last TLB with an end in sight reaches."}},
+          "Cycles that a load takes longer at the worst, beyond what the TLB reaches, on average "
+          "of "
+          "hits and misses."},
+         {"tlb_reach_bytes", "Memory that the last TLB with an end in sight reaches."},
+         {"tlb_reach_at_least_bytes",
+          "All the memory that was tried, where TLBs reach all of it: a miss was not seen."}},
     .cases = {{.params = {{"load", "cg"}, {"load_bytes", 8}}, .suite = Suite::full}},
     .kernels = kernels,
     .run = run_tlb,

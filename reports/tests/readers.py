@@ -25,6 +25,8 @@ import test_documents
 from assay import files
 from assay.files import document_of, loop_text
 from assay.gate import main as gate_main
+from assay.gate.baseline import history as gate_history
+from assay.gate.baseline.command import main as baseline_main
 from assay.program import Exit
 from assay.report import documents
 from assay.report.__main__ import main as report_main
@@ -219,7 +221,67 @@ def _document(main, document):
 isa_page = _document(documents.isa_page, machine_runs.ISA)
 sass_timeline = _document(documents.sass_timeline, test_documents.document(test_documents.STEPS))
 
-READERS = {"gate": gate, "report": report, "loops": loops, "isa_page": isa_page, "sass_timeline": sass_timeline}
+def _google(factor):
+    entries = [
+        {"name": name, "run_name": name, "run_type": "iteration", "real_time": (9 + i / 100) * factor, "time_unit": "us"}
+        for name in ("BM_A/8", "BM_B")
+        for i in range(9)
+    ]
+    return {"context": {"num_cpus": 4, "library_build_type": "release"}, "benchmarks": entries}
+
+
+def _nvbench(factor):
+    value = {"name": "value", "type": "float64", "value": str(1e-6 * factor)}
+    state = {"device": 0, "axis_values": [{"name": "N", "value": "8"}], "is_skipped": False,
+             "summaries": [{"tag": "nv/cold/time/gpu/mean", "data": [value]}]}  # fmt: skip
+    return {
+        "devices": [{"id": 0, "name": "NVIDIA H200", "sm_version": 900, "number_of_sms": 132}],
+        "benchmarks": [{"name": "copy", "states": [state, {**state, "device": 1, "is_skipped": True}]}],
+    }
+
+
+def foreign(rng: random.Random, folder: Path) -> str:
+    """The gate over JSON of Google Benchmark or nvbench."""
+    made = rng.choice([_google, _nvbench])
+    paths = [folder / "base.json", folder / "candidate.json"]
+    for path, factor in zip(paths, (1, 1.2)):
+        path.write_bytes(mutated(rng, made(factor)) if rng.random() < 0.7 else json.dumps(made(factor)).encode())
+    status, out, err = called(gate_main, *paths)
+    if not (status == Exit.USAGE and ("missing in the candidate: " in out or "no case to compare" in err)):
+        check_refusal(status, err, *paths)
+    if any(line.startswith("::") or "\x1b" in line for line in (out + err).splitlines()):
+        raise Broken("a name gives a command")
+    return Exit(status).name.lower()
+
+
+def history(rng: random.Random, folder: Path) -> str:
+    """A history: its page, and the gate against its baseline."""
+    path, run = folder / "h.jsonl", folder / "run.json"
+    run.write_text(json.dumps(PAIRS[3][1]))
+    lines = []
+    for commit in range(8):
+        entry = gate_history.entry_of(files.load(run), f"c{commit}", "2026-01-01T00:00:00Z")
+        entry.accepted = commit == 3
+        lines.append(gate_history.line_of(entry).encode())
+    which = rng.randrange(len(lines))
+    lines[which] = mutated(rng, json.loads(lines[which])).replace(b"\n", b" ")
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    for main, arguments in ((baseline_main, ["page", path, "--out", folder / "h.html"]), (gate_main, [path, run])):
+        status, out, err = called(main, *arguments)
+        known = "no run of this history was accepted" in err or "missing in the candidate: " in out
+        if not (status == Exit.USAGE and (known or "no case to compare" in err)):
+            check_refusal(status, err, path, run)
+        if any(line.startswith("::") or "\x1b" in line for line in (out + err).splitlines()):
+            raise Broken("a name gives a command")
+    if (folder / "h.html").exists() and "<script" in (folder / "h.html").read_text():
+        raise Broken("markup of a file is on the page")
+    return Exit(status).name.lower()
+
+
+READERS = {
+    **{"gate": gate, "report": report, "loops": loops, "isa_page": isa_page, "sass_timeline": sass_timeline},
+    **{"foreign": foreign, "history": history},
+}
 
 
 def run_once(name: str, rng: random.Random) -> str:

@@ -94,6 +94,20 @@ def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurem
     assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
 
 
+def test_the_details_of_a_measurement_lead_to_its_address_that_stays(site, found):
+    """Of each that has details in a report."""
+    for gpu in ("h100", "h200"):
+        leads = {
+            (path.parent / attributes["href"]).resolve()
+            for path, document in found.items()
+            if path.parent == site / "gpus" / gpu and path.name.endswith("-cases.html")
+            for attributes, _ in document.all("a")
+            if "/m/" in attributes["href"]
+        }
+        assert (site / "m/memory-dram-latency.html").resolve() in leads and len(leads) > 20
+        assert leads <= {path.resolve() for path in found}
+
+
 def test_a_measurement_has_one_address_with_all_that_is_known_of_it(site, found):
     page = site / measurements.address("memory/dram/latency")
     assert page == site / "m/memory-dram-latency.html"
@@ -118,6 +132,12 @@ def test_the_leading_runs_are_the_largest_of_each_gpu(results):
     assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links"]
 
 
+def test_the_newest_run_of_each_gpu_is_printed(results, capsys):
+    """What scripts/quickstart.sh shows beside a machine without a GPU."""
+    assert command.main([str(results), "--newest"]) == 0
+    assert capsys.readouterr().out.split() == [f"{results}/h100/2026-01-05-full", f"{results}/h200/2026-02-02-full"]
+
+
 def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
     all_of = entries.entries(RESULTS)
     leads = entries.leading(all_of)
@@ -128,6 +148,8 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
         ("h200", "complete"),
         ("h200", "full"),
     ]
+    newest = entries.newest_of_folders(leads)
+    assert [(entry.gpu, entry.purpose) for entry in newest] == [("h100", "complete"), ("h200", "complete")]
     others = entries.adding(all_of, leads)
     assert [entry.purpose for entry in others] == ["collectives-4gpus", "links-4gpus"]
     addresses = set(entries.folders(leads, others).values())

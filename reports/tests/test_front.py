@@ -64,6 +64,25 @@ def test_pictures_state_their_finding_first(gpu):
         assert figure.data and all(len(row) == len(figure.data.head) for row in figure.data.rows)
 
 
+def test_no_wire_of_the_diagram_runs_through_a_text(gpu):
+    """Texts stand in gaps of the wires, which are drawn before them."""
+    svg = sm_diagram(*gpu).svg
+    wires = re.findall(r'class="wire" d="M([\d.]+) ([\d.]+)V([\d.]+)"', svg)
+    gaps = [
+        tuple(map(float, gap))
+        for gap in re.findall(r'class="gap[^"]*" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', svg)
+    ]
+    texts = re.findall(r'<text class="rate" x="([\d.]+)" y="([\d.]+)"', svg)
+    crossed = [
+        (float(x), float(y))
+        for x, y in texts
+        if any(x == at and float(top) < float(y) - 4 < float(bottom) for at, top, bottom in wires)
+    ]
+    assert len(crossed) >= 8
+    for x, y in crossed:
+        assert any(left < x < left + wide and top < y - 4 < top + high for left, top, wide, high in gaps), (x, y)
+
+
 def numbers(said):
     """Those that a sentence is about: not those of names, such as m16n8k64 or H100 80GB."""
     return re.findall(r"(?<![\w.×-])\d[\d.\u202f]*(?=\s|$|[%,;)\u202f])", said)

@@ -7,9 +7,10 @@ from runs import measurement
 
 from assay.files import Run, RunFileError
 from assay.files.document import measurement_of
-from assay.gate.command import Exit, judge
+from assay.gate.outcome import judge
 from assay.gate.compare import Rules, Verdict, compare
 from assay.gate.sides import IncomparableRuns
+from assay.program import Exit
 
 
 def load(document):

@@ -12,11 +12,11 @@ import readers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.gate import command
+from assay.gate import outcome
 from assay.report.page import guard
 
 SLOWEST, LARGEST = 20.0, 1 << 30  # seconds for one file, bytes of this process
-FILES = {"gate": 700, "report": 150, "loops": 500, "isa_page": 500, "sass_timeline": 500}
+FILES = {"gate": 700, "report": 150, "loops": 500, "isa_page": 500, "sass_timeline": 500, "foreign": 500, "history": 200}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -45,7 +45,7 @@ def test_a_mutated_file_is_read_or_refused_in_one_line(name):
 
 def test_the_readers_would_notice(tmp_path, monkeypatch):
     """A gate that says "nothing is slower" whatever it reads is found, and so is a page that breaks."""
-    monkeypatch.setattr(command, "judge", lambda *_: (command.Exit.OK, "nothing is slower"))
+    monkeypatch.setattr(outcome, "judge", lambda *_: (outcome.Exit.OK, "nothing is slower"))
     with pytest.raises(readers.Broken, match="hidden slowdown"):
         for seed in range(200):
             readers.gate(random.Random(seed), tmp_path)

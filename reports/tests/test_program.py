@@ -19,6 +19,14 @@ SCRIPTS = tomllib.loads((ROOT / "reports/pyproject.toml").read_text())["project"
 MAINS = {**SCRIPTS, "assay.files.compact": "assay.files.compact:main"}
 
 
+# What a command is given that is to read one file.
+GIVEN = {
+    "assay-gate": lambda file: [file, file],
+    "assay-ab": lambda file: ["--base", file, "--candidate", file],
+    "assay-baseline": lambda file: ["page", file],
+}
+
+
 def main_of(name):
     module, _, function = MAINS[name].partition(":")
     return getattr(importlib.import_module(module), function)
@@ -52,7 +60,7 @@ def test_every_command_ends_in_the_same_ways(name, tmp_path, capsys, monkeypatch
     (tmp_path / "text.json").write_text("\x1b[2J\n::error::x")
     (tmp_path / "folder").mkdir()
     for file in ("run.json", "text.json", "none.json", "folder", "/dev/zero", "a\0b"):
-        assert status(*[tmp_path / file] * (2 if name == "assay-gate" else 1)) == Exit.USAGE, file
+        assert status(*GIVEN.get(name, lambda one: [one])(tmp_path / file)) == Exit.USAGE, file
         out, err = capsys.readouterr()
         assert out == "" and err.count("\n") == 1 and "\x1b" not in err
         assert any(part in err for part in (".json", "folder", "/dev/zero", r"a\x00b"))

@@ -35,5 +35,22 @@ def test_the_parts_of_a_fence_are_named():
     assert said(make, "fence_parts") == [
         "emptying L1 alone (CCTL.IVALL) 256 cycles on every SM",
         "the waiting alone (MEMBAR) 11 cycles on every SM",
-        "sc 300 cycles",
+        "sequentially consistent 300 cycles",
+    ]
+
+
+def test_the_table_stands_in_groups_of_who_takes_part():
+    """Kinds of one group follow each other, also those that only a later run has."""
+    one, other = Maker(1), Maker(2)
+    for name in ("sync/fence/acq_rel/gpu", "sync/named_barrier/sync/32", "sync/syncwarp/whole"):
+        one.add(name, latency_cycles=10)
+    for name in ("sync/named_barrier/hand_over/64", "sync/fence/acq_rel/gpu"):
+        other.add(name, latency_cycles=10)
+    table = sync.overview(model.build([one.run, other.run]))
+    assert table.groups == {0: "A warp", 1: "A CTA", 3: "Fences"}
+    assert [row[0].said for row in table.rows] == [
+        "__syncwarp, whole",
+        "named barrier, 32 threads",
+        "named barrier, handed over, 64 threads",
+        "fence, acquire-release, scope of the GPU",
     ]

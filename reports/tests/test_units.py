@@ -65,6 +65,16 @@ def test_a_tlb_miss_is_the_whole_miss_and_not_the_share_that_was_reached():
     assert partitions.tlb_miss(tlb(2**29, 102.0, ranges=(2**30,))) is None
 
 
+def test_without_an_end_in_sight_the_tlb_reaches_all_and_no_miss_is_told():
+    """As of an H100, whose files also give the chance differences of a flat curve as the cost of a miss."""
+    m = tlb(2**36, 0.0, ranges=())
+    m.metrics = {"tlb_miss_cycles": Metric("cycle", 0.77)}
+    book = model.build([Run(report_runs.gpu(), [m])], [])
+    ((words, _),) = partitions._tlb(book, book.columns[0])
+    assert words.replace("\u202f", " ") == "reaches all of the 64 GiB that were tried"
+    assert partitions.tlb_miss(m) is None
+
+
 def test_an_emulated_mma_says_whose_sums_these_are():
     m = Measurement("numerics/accumulate/mma_sync/e4m3", "probe", params={"c": "added last", "addends": "truncated"})
     m.metrics = {"accumulator_fraction_bits": Metric("bit", 25)}

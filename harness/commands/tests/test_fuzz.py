@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every fuzzer of a reader runs some seconds; scripts/fuzz.sh builds them and runs them longer."""
+"""Every reader of what comes from outside survives mutated inputs, the same ones each time; scripts/fuzz.sh gives it more,
+under the sanitizers."""
 
 import subprocess
 
@@ -8,18 +9,33 @@ import pytest
 from command_line import ROOT, built
 
 CORPUS = ROOT / "harness/commands/tests/fuzz/corpus"
-SECONDS = 5
+INPUTS = {"device_code": 100_000, "journal": 20_000, "listing": 1000, "ptx": 100_000, "run_file": 20_000}
 
 
-@pytest.mark.parametrize("reader", sorted(path.name for path in CORPUS.iterdir()))
-def test_mutated_inputs_are_survived(reader, tmp_path):
-    done = subprocess.run([built(f"fuzz_{reader}"), str(SECONDS), CORPUS / reader], cwd=tmp_path, text=True,
+def fuzz(folder, reader, count, corpus, *seed):
+    return subprocess.run([built("assay_fuzz"), reader, str(count), CORPUS / corpus, *seed], cwd=folder, text=True,
                           capture_output=True, timeout=120)
+
+
+@pytest.mark.parametrize("reader", sorted(INPUTS))
+def test_mutated_inputs_are_survived(reader, tmp_path):
+    done = fuzz(tmp_path, reader, INPUTS[reader], reader)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "inputs, the slowest took" in done.stdout
+    assert done.stdout.startswith(f"{INPUTS[reader]} inputs, the slowest took")
 
 
-def test_every_reader_has_a_corpus():
-    fuzzers = {path.stem for path in CORPUS.parent.glob("*.cpp")} - {"driver"}
-    assert fuzzers == {path.name for path in CORPUS.iterdir()}
-    assert all(any((CORPUS / name).iterdir()) for name in fuzzers)
+@pytest.mark.parametrize("reader, said", [("planted_crash", "Aborted"), ("planted_words", "status 2: two\nlines\n")])
+def test_a_reader_with_a_bug_is_found(reader, said, tmp_path):
+    """One that crashes, and one that refuses its input in other than one line."""
+    done = fuzz(tmp_path, reader, 2000, "ptx")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert b"[[[[" in (tmp_path / "crash-input").read_bytes()
+    again = fuzz(tmp_path, reader, 2000, "ptx")
+    assert (again.stderr, again.stdout) == (done.stderr, done.stdout), "the same inputs each time"
+
+
+def test_every_reader_has_a_corpus_and_a_number_of_inputs():
+    readers = {path.stem for path in CORPUS.parent.glob("*.cpp")} - {"driver", "libfuzzer", "planted"}
+    assert readers == {path.name for path in CORPUS.iterdir()} == set(INPUTS)
+    assert all(any((CORPUS / name).iterdir()) for name in readers)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "harness/instruction/registry.hpp"
 #include "harness/instruction/row_ptx.hpp"
+#include "harness/instruction/row_values.hpp"
 #include "harness/model/model.hpp"
 
 namespace assay {
@@ -58,6 +60,43 @@ TEST(ModelCoverage, GapsAmongMeasuredInstructionsOnlyShrink) {
     ADD_FAILURE() << "'" << opcode << "' is no gap any more: take it out of model_gaps.txt";
   RecordProperty("gaps", now);
   EXPECT_GT(looked_at, 300);
+}
+
+// The kernel of every measured row, executed: it leaves the values that the probe checks on the
+// device, and the checker has nothing to say.
+TEST(ModelCoverage, KernelsOfMeasuredInstructionsLeaveTheirValues) {
+  int executed = 0;
+  for (const RegisteredRow& r : instruction_rows()) {
+    const InstructionRow& row = r.row;
+    const auto& targets = row.targets;
+    if (row.chain.name.empty() || (!row.step && !row.step_bits)) continue;
+    if (!targets.empty() && std::ranges::find(targets, Target::sm_90a) == targets.end()) continue;
+    const KernelShape shape{.warps = 4, .chains = std::min(row.chains, 2), .unroll = 2};
+    std::vector<std::uint64_t> in;
+    append_inputs(row, shape, nullptr, in);
+    std::vector<std::uint64_t> out(
+        static_cast<std::size_t>(shape.chains * row.chain.count * shape.warps * 32));
+    model::Gpu gpu(instruction_ptx({&row, 1}, shape, "k", Target::sm_90a));
+    const auto records = gpu.allocate("records", sizeof(StopwatchRecord));
+    const auto from = gpu.allocate("in", std::max<std::size_t>(in.size(), 1) * 8);
+    const auto to = gpu.allocate("out", out.size() * 8);
+    gpu.write(records, std::vector<std::uint8_t>(sizeof(StopwatchRecord)));
+    gpu.write(from, in);
+    gpu.write(to, out);
+    model::Arguments arguments;
+    arguments.push(records).push(from).push(to);
+    arguments.push(std::uint32_t{kCheckedIterations}).push(std::uint32_t{0});
+    const auto outcome =
+        gpu.launch("k", {.block = {shape.warps * 32, 1, 1}}, arguments, {.seed = 2});
+    EXPECT_TRUE(outcome.finished) << r.name;
+    for (const auto& finding : outcome.findings)
+      ADD_FAILURE() << r.name << ": " << model::to_text(finding);
+    std::size_t slot = 0;
+    EXPECT_EQ(wrong_values(row, shape, gpu.read<std::uint64_t>(to, out.size()), slot), "")
+        << r.name;
+    ++executed;
+  }
+  EXPECT_GT(executed, 300);
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ TEST(Environment, SaysWhatThisBuildIs) {
   EXPECT_FALSE(build.version.empty());
   EXPECT_FALSE(build.nvcc.empty());
   EXPECT_FALSE(build.compiler.empty());
+  EXPECT_TRUE(build.type == "release" || build.type == "debug") << build.type;
   EXPECT_EQ(build.commit.find("dirty"), std::string::npos);
 }
 

@@ -260,6 +260,50 @@ TEST(MeasureCase, CallsOnceForAProfiler) {
   EXPECT_EQ(calls, 1);
 }
 
+// What is planted is done, not computed: 103 calls where 100 are counted.
+TEST(MeasureCase, DoesTheExtraWorkThatIsPlanted) {
+  for (const int extra : {0, 3, -4}) {
+    int calls = 0;
+    const Measurement m = measure(
+        [&](State& s) {
+          EXPECT_EQ(s.i64("extra_percent"), extra);
+          s.sample({}, [&] {
+            ++calls;
+            return 1000.0;
+          });
+        },
+        {.sampling = eleven(), .extra_percent = extra});
+    ASSERT_EQ(m.status, Status::ok) << m.reason;
+    EXPECT_EQ(calls, 11 * (100 + extra));
+    EXPECT_DOUBLE_EQ(metric(m, "time_us").value, 1 + extra / 100.0);
+    EXPECT_EQ(std::get<std::int64_t>(m.params.at("extra_percent")), extra);
+  }
+}
+
+TEST(MeasureCase, PlantsNothingUnasked) {
+  int calls = 0;
+  const Measurement m = measure(
+      [&](State& s) {
+        s.sample({}, [&] {
+          ++calls;
+          return 1000.0;
+        });
+      },
+      {.sampling = eleven()});
+  EXPECT_EQ(calls, 11);
+  EXPECT_TRUE(m.params.empty());
+}
+
+TEST(MeasureCase, TellsTheCaseThatBaselinesAreLeftOut) {
+  const Measurement m = measure(
+      [](State& s) {
+        EXPECT_EQ(s.text("baselines"), "none");
+        s.sample({}, sample);
+      },
+      {.alone = true});
+  EXPECT_EQ(m.status, Status::ok) << m.reason;
+}
+
 TEST(MeasureCase, KeepsFlagsParametersAndSeed) {
   RunOptions options;
   options.seed = 77;

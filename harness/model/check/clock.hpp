@@ -7,6 +7,7 @@
 // component is at least `time`. (FastTrack: Flanagan and Freund, PLDI 2009.)
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -16,6 +17,10 @@ namespace assay::model {
 using Component = std::uint32_t;
 // Set in components that are not a thread's ordinary (generic proxy) accesses.
 inline constexpr Component kAsynchronous = 0x80000000u;
+
+// Whom a fence or a strong access reaches. .sys is .gpu: there is one GPU, and no host that looks.
+enum class Scope : std::uint8_t { none, cta, cluster, gpu };
+inline constexpr std::size_t kScopes = 3;  // that are some
 
 struct Epoch {
   Component component = 0;
@@ -94,12 +99,14 @@ class Clock {
 struct Knowledge {
   Clock all, async_shared, async_global;
   Clock own_fenced;  // what each thread has fenced of its own accesses to shared memory
+  Clock narrow;      // what fences and flags would have told, had their scopes been wider
 
   void join(const Knowledge& other) {
     all.join(other.all);
     async_shared.join(other.async_shared);
     async_global.join(other.async_global);
     own_fenced.join(other.own_fenced);
+    narrow.join(other.narrow);
   }
 };
 

@@ -12,8 +12,8 @@ namespace assay::model {
 struct Access {
   Epoch epoch;
   std::uint32_t site = 0;         // index of the instruction
-  std::uint32_t thread : 31 = 0;  // number of the thread in the grid that did or issued it
-  std::uint32_t strong : 1 = 0;   // an atomic, volatile or relaxed-or-stronger access
+  std::uint32_t thread : 30 = 0;  // number of the thread in the grid that did or issued it
+  std::uint32_t strong : 2 = 0;   // the Scope of an atomic, volatile or relaxed-or-stronger access
 };
 
 struct Cell {

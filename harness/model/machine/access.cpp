@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an address lies, and what the checker has to say of an access there.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -110,7 +111,7 @@ Where Run::resolve(Warp& warp, int lane, Space space, Address address, std::size
   return resolve_global(address, bytes, align);
 }
 
-Actor Run::actor(Warp& warp, int lane, bool strong) {
+Actor Run::actor(Warp& warp, int lane, Scope strong) {
   Lane& l = warp.lanes[static_cast<std::size_t>(lane)];
   const auto thread = warp.cta->thread_base + static_cast<Component>(warp.thread(lane));
   return {{thread, l.time}, &l.knows, false, strong, thread, decoded_->site, ""};
@@ -151,6 +152,16 @@ bool Run::late_fence(const Access& before, const Actor& actor, const Where& wher
          !actor.knows->own_fenced.covers(before.epoch);
 }
 
+// Strong accesses race with nobody whom the scopes of both take in.
+bool Run::both_strong(const Actor& actor, const Access& before) const {
+  const Scope narrower = std::min(actor.strong, static_cast<Scope>(before.strong));
+  if (narrower == Scope::none || narrower == Scope::gpu) return narrower == Scope::gpu;
+  const auto cta_of = [&](std::uint32_t thread) -> const Cta& {
+    return *ctas_[thread / static_cast<std::uint32_t>(threads_per_cta_)];
+  };
+  return distance(cta_of(actor.thread), cta_of(before.thread)) <= narrower;
+}
+
 void Run::race(const char* rule, const Where& where, const Actor& actor, bool writes,
                const Access& other, bool other_writes) {
   const bool other_async = (other.epoch.component & kAsynchronous) != 0;
@@ -171,7 +182,13 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
       (other_writes ? (other_async && !actor.asynchronous ? " may still be writing" : " wrote")
                     : (other_async ? " may still be reading" : " read"));
   std::string name = rule, mend, reason = ", and nothing orders the two";
-  if (late) {
+  const bool narrow =
+      actor.knows->narrow.covers(other.epoch) || (actor.strong != Scope::none && other.strong != 0);
+  if (narrow && !proxy) {
+    name = "race.scope";
+    reason = ", and the scope of what orders the two does not take in both threads";
+    mend = "a wider scope (.cluster, .gpu) of the fence, the store or the load between them";
+  } else if (late) {
     name = "proxy.shared_late";
     reason = ", and the proxy fence between the two is another thread's, after they met";
     mend =
@@ -200,7 +217,7 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
 
 void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) {
   if (where.shadow == nullptr || !options_.check) return;
-  const Access now{actor.epoch, actor.site, actor.thread, actor.strong};
+  const Access now{actor.epoch, actor.site, actor.thread, static_cast<std::uint32_t>(actor.strong)};
   bool said = false, said_barrier = false;
   for (std::size_t i = 0; i < bytes; ++i) {
     Cell& cell = (*where.shadow)[where.at + i];
@@ -218,7 +235,7 @@ void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) 
                  " is read and was never written",
              place_of(actor.thread, actor.site), nullptr);
     }
-    if (!said && !ordered(cell.write, actor, where, true) && !(actor.strong && cell.write.strong)) {
+    if (!said && !ordered(cell.write, actor, where, true) && !both_strong(actor, cell.write)) {
       said = true;
       Where at = where;
       at.at += i;
@@ -245,7 +262,7 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
   if (where.array != nullptr && !where.array->writable)
     throw Violation("memory.read_only", "'" + where.array->name + "' may not be written");
   if (where.shadow == nullptr || !options_.check) return;
-  const Access now{actor.epoch, actor.site, actor.thread, actor.strong};
+  const Access now{actor.epoch, actor.site, actor.thread, static_cast<std::uint32_t>(actor.strong)};
   bool said = false;
   const auto same_instruction = [&](const Access& a) {
     // Lanes of one warp that write the same place in one instruction: one of them wins.
@@ -263,19 +280,19 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
              place_of(actor.thread, actor.site), nullptr,
              "mbarrier.inval before its memory is used for something else");
     }
-    if (!said && !ordered(cell.write, actor, where, true) && !(actor.strong && cell.write.strong) &&
+    if (!said && !ordered(cell.write, actor, where, true) && !both_strong(actor, cell.write) &&
         !same_instruction(cell.write)) {
       said = true;
       race(rule, at, actor, true, cell.write, true);
     }
-    if (!said && !ordered(cell.read, actor, where, false) && !(actor.strong && cell.read.strong)) {
+    if (!said && !ordered(cell.read, actor, where, false) && !both_strong(actor, cell.read)) {
       said = true;
       race(rule, at, actor, true, cell.read, false);
     }
     if (cell.more_reads != 0) {
       auto& list = where.shadow->reads(cell);
       for (const Access& a : list)
-        if (!said && !ordered(a, actor, where, false) && !(actor.strong && a.strong)) {
+        if (!said && !ordered(a, actor, where, false) && !both_strong(actor, a)) {
           said = true;
           race(rule, at, actor, true, a, false);
         }
@@ -288,7 +305,7 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
 }
 
 void Run::load(Warp& warp, int lane, Space space, Address address, void* to, std::size_t bytes,
-               bool strong) {
+               Scope strong) {
   lane_now = lane;
   const Where where = resolve(warp, lane, space, address, bytes, bytes);
   check_read(where, bytes, actor(warp, lane, strong));
@@ -296,7 +313,7 @@ void Run::load(Warp& warp, int lane, Space space, Address address, void* to, std
 }
 
 void Run::store(Warp& warp, int lane, Space space, Address address, const void* from,
-                std::size_t bytes, bool strong) {
+                std::size_t bytes, Scope strong) {
   lane_now = lane;
   const Where where = resolve(warp, lane, space, address, bytes, bytes);
   check_write(where, bytes, actor(warp, lane, strong));

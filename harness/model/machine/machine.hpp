@@ -107,11 +107,17 @@ struct CommitGroups {
 struct Lane {
   Knowledge knows;
   std::uint32_t time = 1;
-  Knowledge fenced;    // at the last fence: what relaxed stores after it release
-  Clock inits;         // mbarriers made and fenced by fence.mbarrier_init
-  Knowledge observed;  // by relaxed loads: what the next fence acquires
+  // At the last fence of each scope: what relaxed stores after it release to it.
+  std::array<Knowledge, kScopes> fenced;
+  Clock inits;  // mbarriers made and fenced by fence.mbarrier_init
+  // By relaxed loads, by how far away the writer is: what the next fence of that scope acquires.
+  std::array<Knowledge, kScopes> observed;
   bool has_fenced = false, has_observed = false;
   CommitGroups bulk, copies;
+  void join_fenced(Knowledge& to, Scope least) const {
+    for (std::size_t s = static_cast<std::size_t>(least) - 1; has_fenced && s < kScopes; ++s)
+      to.join(fenced[s]);
+  }
   std::uint64_t cluster_round = 0;  // barrier.cluster.arrive executed
   std::uint32_t mma_sequence = 0;   // tcgen05 operations issued
 };
@@ -119,18 +125,21 @@ struct Lane {
 // What fences have to do with relaxed accesses, from thread to thread over a barrier: one fences
 // before it and another writes the flag after it; one reads the flag and another fences.
 struct Passed {
-  Knowledge fenced, observed;
+  std::array<Knowledge, kScopes> fenced, observed;
   bool has_fenced = false, has_observed = false;
 
+  static void join(std::array<Knowledge, kScopes>& to, const std::array<Knowledge, kScopes>& from) {
+    for (std::size_t s = 0; s < kScopes; ++s) to[s].join(from[s]);
+  }
   void take(const Lane& lane) {
-    if (lane.has_fenced) fenced.join(lane.fenced);
-    if (lane.has_observed) observed.join(lane.observed);
+    if (lane.has_fenced) join(fenced, lane.fenced);
+    if (lane.has_observed) join(observed, lane.observed);
     has_fenced |= lane.has_fenced;
     has_observed |= lane.has_observed;
   }
   void give(Lane& lane) const {
-    if (has_fenced) lane.fenced.join(fenced);
-    if (has_observed) lane.observed.join(observed);
+    if (has_fenced) join(lane.fenced, fenced);
+    if (has_observed) join(lane.observed, observed);
     lane.has_fenced |= has_fenced;
     lane.has_observed |= has_observed;
   }
@@ -192,6 +201,22 @@ struct NamedBarrier {
   std::vector<Arrival> arrivals;  // of the round
 };
 
+// What was released at an address: by threads of which CTA, and whom it reaches.
+struct Flag {
+  struct Release {
+    Scope scope;
+    const Cta* cta;
+    Knowledge knows;
+  };
+  std::vector<Release> releases;
+
+  Knowledge& of(Scope scope, const Cta* cta) {
+    for (Release& r : releases)
+      if (r.scope == scope && r.cta == cta) return r.knows;
+    return releases.emplace_back(Release{scope, cta, {}}).knows;
+  }
+};
+
 // State of other instruction groups of a CTA, made when first used: wgmma, tensor memory.
 struct Extension {
   virtual ~Extension() = default;
@@ -230,6 +255,11 @@ struct Cta {
     return static_cast<T&>(*at_name);
   }
 };
+
+// The narrowest scope that takes in threads of both.
+inline Scope distance(const Cta& a, const Cta& b) {
+  return &a == &b ? Scope::cta : a.cluster == b.cluster ? Scope::cluster : Scope::gpu;
+}
 
 // Something under way. It first reads, then finishes; each happens at any moment that the scheduler
 // likes, from its issue on.

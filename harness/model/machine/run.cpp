@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
 
 #include "harness/model/violation.hpp"
 
@@ -26,7 +25,9 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
       symbols_(symbols),
       shape_(shape),
       options_(options),
-      generator_(options.seed * 0x9e3779b97f4a7c15ull + 12345) {
+      generator_(options.seed * 0x9e3779b97f4a7c15ull + 12345),
+      starves_(options.seed % kStarvingSeeds == kStarvingSeeds - 1),
+      starving_(options.seed) {
   const Function& f = *program.function;
   threads_per_cta_ = static_cast<int>(product(shape.block));
   const std::size_t ctas = product(shape.grid);
@@ -80,17 +81,24 @@ void Run::release(Warp& warp, int lane, Knowledge& to) {
 void Run::issue(Warp& warp, int lane, std::unique_ptr<Operation> operation) {
   operation->issued = place(warp, lane);
   operation->begun = time();
+  if (starves_ && starved_ == nullptr && starving_() % 8 == 0) starved_ = operation.get();
   operations_.push_back(std::move(operation));
   changed();
 }
 
-bool Run::progress_operation(bool oldest) {
+bool Run::progress_operation(bool oldest, bool last_resort) {
   std::vector<std::size_t> may;
-  for (std::size_t i = 0; i < operations_.size(); ++i)
-    if (operations_[i]->may_proceed()) {
-      may.push_back(i);
-      if (oldest) break;
+  std::size_t starved = operations_.size();
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    if (!operations_[i]->may_proceed()) continue;
+    if (operations_[i].get() == starved_) {
+      starved = i;
+      continue;
     }
+    may.push_back(i);
+    if (oldest) break;
+  }
+  if (may.empty() && last_resort && starved < operations_.size()) may.push_back(starved);
   if (may.empty()) return false;
   const std::size_t index = may[random(may.size())];
   Operation& op = *operations_[index];
@@ -102,6 +110,7 @@ bool Run::progress_operation(bool oldest) {
       op.has_read = true;
     } else {
       const std::unique_ptr<Operation> done = std::move(operations_[index]);
+      if (done.get() == starved_) starved_ = nullptr;
       operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(index));
       done->finish();
       ++outcome_.operations;
@@ -132,7 +141,7 @@ Outcome Run::go() {
     const bool uneven = seed > 1 && random(2) == 0;
     while (!warps_.empty()) {
       for (int k = 0; !operations_.empty() && random(1024) < eager && k < 4; ++k)
-        progress_operation(in_order);
+        progress_operation(in_order, false);
       // The next warp that can go on, from a random place or in turn.
       const std::size_t count = warps_.size();
       std::size_t from = seed == 0 ? turn_++ : random(count);
@@ -306,88 +315,6 @@ void Run::end(Cta& cta) {
       c->shadow = std::make_unique<Shadow>(0);
     }
     start_clusters();
-  }
-}
-
-void Run::deadlock() {
-  std::string text = "nothing can go on: ";
-  std::set<std::string> seen;
-  Place at;
-  bool first = true;
-  int more = 0;
-  for (Warp* warp : warps_)
-    for (const Group& g : warp->groups) {
-      const int lane = std::countr_zero(g.mask);
-      const auto& op = program_.code[std::min<std::size_t>(static_cast<std::size_t>(g.pc),
-                                                           program_.code.size() - 1)];
-      const Place here =
-          place_of(warp->cta->thread_base + static_cast<Component>(warp->thread(lane)), op.site);
-      std::string line = "CTA " + std::to_string(warp->cta->index) + " warp " +
-                         std::to_string(warp->index) + " (" +
-                         std::to_string(std::popcount(g.mask)) + " lanes, line " +
-                         std::to_string(here.line ? here.line : here.ptx_line) + ") " +
-                         (g.wait ? "waits for " + g.wait->what : "asks again and again");
-      if (first) at = here;
-      if (seen.size() < 12 && seen.insert(line).second) {
-        text += (first ? "" : "; ") + line;
-      } else {
-        ++more;
-      }
-      first = false;
-    }
-  if (more > 0) text += "; and " + std::to_string(more) + " more";
-  report("deadlock", text, at, nullptr);
-  explain_deadlock();
-  throw Stop{};
-}
-
-// What may lie behind it.
-void Run::explain_deadlock() {
-  for (Warp* warp : warps_)
-    for (const Group& g : warp->groups) {
-      if (!g.wait || g.wait->rule.empty()) continue;
-      const auto& op = program_.code[static_cast<std::size_t>(g.pc)];
-      report(g.wait->rule,
-             op.instruction->opcode + " is for all lanes together, and waits for " + g.wait->what,
-             place_of(warp->cta->thread_base +
-                          static_cast<Component>(warp->thread(std::countr_zero(g.mask))),
-                      op.site),
-             nullptr, "let all lanes of the warp come to it together");
-    }
-  for (const auto& cta : ctas_) {
-    if (!cta) continue;
-    report_bytes_left(*cta);
-    report_arrivals(*cta);
-  }
-}
-
-// A thread that came to a named barrier again before the others had come once.
-void Run::report_arrivals(const Cta& cta) {
-  for (std::size_t number = 0; number < cta.barriers.size(); ++number) {
-    const auto& all = cta.barriers[number].arrivals;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      for (std::size_t k = 0; k < i; ++k) {
-        if (all[i].thread != all[k].thread) continue;
-        const Place first = place_of(all[k].thread, all[k].site);
-        report("barrier.arrived_twice",
-               "a warp arrives at barrier " + std::to_string(number) +
-                   " again before the others have come once",
-               place_of(all[i].thread, all[i].site), &first,
-               "wait (bar.sync) where the warp may come around again before the round is over");
-      }
-  }
-}
-
-void Run::report_bytes_left(const Cta& cta) {
-  for (const auto& [offset, b] : cta.mbarriers) {
-    if (b.bytes == 0) continue;
-    Place at{.kernel = program_.function->name, .cta = cta.at, .cta_rank = cta.rank};
-    if (b.announced) at = place_of(b.expect_thread, b.expect_site);
-    report("mbarrier.tx_left",
-           b.bytes > 0
-               ? std::to_string(b.bytes) + " bytes that the mbarrier was told to expect never came"
-               : std::to_string(-b.bytes) + " bytes came that the mbarrier was not told to expect",
-           at, nullptr, "let expect_tx announce the bytes of all copies of the phase");
   }
 }
 

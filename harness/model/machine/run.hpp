@@ -54,7 +54,7 @@ struct Actor {
   Epoch epoch;
   const Knowledge* knows = nullptr;
   bool asynchronous = false;
-  bool strong = false;
+  Scope strong = Scope::none;
   std::uint32_t thread = 0, site = 0;
   const char* doing = "";  // "a tensor copy writes"
 };
@@ -79,15 +79,15 @@ class Run {
 
   // Ordinary accesses of a lane, checked.
   void load(Warp& warp, int lane, Space space, Address address, void* to, std::size_t bytes,
-            bool strong = false);
+            Scope strong = Scope::none);
   void store(Warp& warp, int lane, Space space, Address address, const void* from,
-             std::size_t bytes, bool strong = false);
+             std::size_t bytes, Scope strong = Scope::none);
 
   // What the checker has to say of an access; the bytes themselves are the caller's business.
   void check_read(const Where& where, std::size_t bytes, const Actor& actor);
   void check_write(const Where& where, std::size_t bytes, const Actor& actor);
 
-  Actor actor(Warp& warp, int lane, bool strong = false);
+  Actor actor(Warp& warp, int lane, Scope strong = Scope::none);
   // An operation that `lane` issues, in the strand `epoch`; `knows` must outlive its checks.
   Actor issuer(Warp& warp, int lane, Epoch epoch, const char* doing);
   Component new_component() { return next_component_++ | kAsynchronous; }
@@ -121,8 +121,8 @@ class Run {
   GlobalMemory& memory() { return memory_; }
   Address symbol(const std::string& name) const;
   Address parameters() const { return parameters_; }
-  // Clocks that ld.acquire and st.release of an address pass on.
-  std::unordered_map<Address, Knowledge>& flags() { return flags_; }
+  // What ld.acquire and st.release of an address pass on.
+  std::unordered_map<Address, Flag>& flags() { return flags_; }
   std::vector<std::unique_ptr<Cta>>& ctas() { return ctas_; }
   std::vector<std::unique_ptr<Cluster>>& clusters() { return clusters_; }
   int next_cluster_to_cancel();  // for cluster launch control; -1: none left
@@ -145,7 +145,7 @@ class Run {
   void trace_wait(const Warp& warp, const Group& group);
   void leave(Warp& warp, Mask mask);
   void end(Cta& cta);
-  bool progress_operation(bool oldest);
+  bool progress_operation(bool oldest, bool last_resort = true);
   void deadlock();
   void explain_deadlock();
   void report_bytes_left(const Cta& cta);
@@ -153,6 +153,7 @@ class Run {
   void race(const char* rule, const Where& where, const Actor& actor, bool writes,
             const Access& other, bool other_writes);
   bool ordered(const Access& before, const Actor& actor, const Where& where, bool was_write) const;
+  bool both_strong(const Actor& actor, const Access& before) const;
   bool late_fence(const Access& before, const Actor& actor, const Where& where) const;
   bool is_generic(Component strand) const { return generic_strands_.contains(strand); }
 
@@ -163,13 +164,20 @@ class Run {
   Shape shape_;
   Options options_;
   std::mt19937_64 generator_;
+  // Every fourth seed starves one operation at a time: it is done only when nothing else can go on.
+  // What nobody waits for is then still under way when the CTA ends. Drawn apart, so that the other
+  // habits of a seed are the same with and without.
+  static constexpr std::uint64_t kStarvingSeeds = 4;
+  bool starves_;
+  std::mt19937_64 starving_;
+  const Operation* starved_ = nullptr;
   Outcome outcome_;
   Address parameters_ = 0;
   std::vector<std::unique_ptr<Cta>> ctas_;  // by number in the grid; null before its start
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<Warp*> warps_;  // that have not left
   std::vector<std::unique_ptr<Operation>> operations_;
-  std::unordered_map<Address, Knowledge> flags_;
+  std::unordered_map<Address, Flag> flags_;
   Component next_component_ = 1;
   std::unordered_set<Component> generic_strands_;
   std::uint64_t changes_ = 0;

@@ -194,6 +194,20 @@ Meaning product(bool adds) {
   };
 }
 
+// mul24 and mad24: of 24 bits each; .hi is the upper 32 of the 48 that the product has.
+Action product24(Decoder& d, const Instruction& i) {
+  const Number n = number_of(i);
+  const bool high = i.has("hi"), is_signed = n.kind == Number::Kind::signed_;
+  if (i.has("sat")) unknown_part(i, "sat");
+  return action(d, i, as_type(n), as_type(n), [=](Value a, Value b, Value c) {
+    const auto part = [&](Value v) {
+      return is_signed ? extend(v, 24) : static_cast<std::int64_t>(low(v, 24));
+    };
+    const auto full = static_cast<Value>(part(a) * part(b));
+    return low((high ? full >> 16 : full) + c, 32);
+  });
+}
+
 Meaning minimum(bool max) {
   return [max](Decoder& d, const Instruction& i) -> Action {
     const Number n = number_of(i);
@@ -283,7 +297,8 @@ void add_arithmetic(Meanings& all) {
   all.add("mul", product(false));
   all.add("mad", product(true));
   all.add("fma", product(true));
-  all.add("mul24", product(false));
+  all.add("mul24", product24);
+  all.add("mad24", product24);
   all.add("min", minimum(false));
   all.add("max", minimum(true));
   all.add("neg", either([](auto a, auto, auto, int) { return -a; },

@@ -101,7 +101,7 @@ Action cluster_arrive(Decoder&, const Instruction& i) {
     for_lanes(m, [&](int l) {
       if (!relaxed) w.run->release(w, l, c.gathering);
       // A fence before it releases all the same; fence.mbarrier_init does so for fresh mbarriers.
-      if (lane_of(w, l).has_fenced) c.gathering.join(lane_of(w, l).fenced);
+      lane_of(w, l).join_fenced(c.gathering, Scope::cluster);
       c.gathering.all.join(lane_of(w, l).inits);
     });
     c.arrived += std::popcount(m);
@@ -147,19 +147,31 @@ Action cluster_wait(Decoder&, const Instruction& i) {
 // --- fences ---
 
 // fence.sc, fence.acq_rel, membar: what relaxed reads before it saw is acquired, what relaxed
-// writes after it announce is all up to here.
-Action order(Decoder&, const Instruction&) {
-  return [](Warp& w, Mask m) {
+// writes after it announce is all up to here; from and to threads that its scope takes in.
+Action order(Decoder&, const Instruction& i) {
+  const bool membar = i.parts[0] == "membar";
+  if (membar && !i.has("cta") && !i.has("gl") && !i.has("sys")) unknown_part(i, i.parts.back());
+  const Scope scope = i.has("cta") ? Scope::cta : i.has("cluster") ? Scope::cluster : Scope::gpu;
+  return [=](Warp& w, Mask m) {
     for_lanes(m, [&](int l) {
       Lane& lane = lane_of(w, l);
       if (lane.has_observed) {
-        lane.knows.join(lane.observed);
-        lane.observed = {};
         lane.has_observed = false;
+        for (std::size_t s = 0; s < kScopes; ++s) {
+          if (s < static_cast<std::size_t>(scope)) {
+            lane.knows.join(lane.observed[s]);
+            lane.observed[s] = {};
+          } else {  // a wider fence may still come
+            lane.knows.narrow.join(lane.observed[s].all);
+            lane.has_observed = true;
+          }
+        }
       }
       Knowledge now;
       w.run->release(w, l, now);
-      lane.fenced = std::move(now);
+      const std::size_t own = static_cast<std::size_t>(scope) - 1;
+      for (std::size_t s = 0; s < own; ++s) lane.fenced[s] = {};
+      lane.fenced[own] = std::move(now);
       lane.has_fenced = true;
     });
     return Next::step;

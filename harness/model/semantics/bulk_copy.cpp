@@ -168,7 +168,7 @@ Action bulk_copy(Decoder& d, const Instruction& i) {
         Actor reader = run.issuer(w, l, read, "reads"),
               writer = run.issuer(w, l, written, "writes");
         // Reductions of many are in no order, and need none.
-        writer.strong = reduces;
+        if (reduces) writer.strong = Scope::gpu;
         run.check_read(source, bytes, reader);
         run.check_write(target, bytes, writer);
         run.issue(w, l, std::move(op));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between types and address spaces. PTX ISA 9.0, "cvt", "cvt.pack", "cvta", "isspacep".
+// Conversions between types and address spaces. PTX ISA 9.0, "cvt", "cvta", "isspacep".
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -48,6 +48,7 @@ void add_bitwise(Meanings& all);
 void add_floating(Meanings& all);
 void add_comparisons(Meanings& all);
 void add_conversions(Meanings& all);
+void add_packed_integers(Meanings& all);
 void add_control(Meanings& all);
 void add_memory(Meanings& all);
 void add_atomics(Meanings& all);

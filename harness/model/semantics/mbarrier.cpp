@@ -191,12 +191,13 @@ Meaning arrive(bool drop) {
         Run& run = *w.run;
         run.lane_now = l;
         Lane& lane = w.lanes[static_cast<std::size_t>(l)];
-        Mbarrier& b = mbarrier_at(run, *w.cta, shared_at(w, at, l, generic), &lane.knows);
+        Cta* owner = nullptr;
+        Mbarrier& b = mbarrier_at(run, *w.cta, shared_at(w, at, l, generic), &lane.knows, &owner);
         const auto value = static_cast<std::uint32_t>(w.reg(operand)[l]);
         if (!relaxed)
           run.release(w, l, b.gathering);
-        else if (lane.has_fenced)
-          b.gathering.join(lane.fenced);
+        else
+          lane.join_fenced(b.gathering, owner == w.cta ? Scope::cta : Scope::cluster);
         w.reg(state)[l] = b.phase;
         if (drop) {
           if (b.expected == 0) throw Violation("mbarrier.drop", "no arrivals are left to drop");

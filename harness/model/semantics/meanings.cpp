@@ -10,6 +10,7 @@ const Meanings& meanings() {
     add_bitwise(m);
     add_comparisons(m);
     add_conversions(m);
+    add_packed_integers(m);
     add_control(m);
     add_memory(m);
     add_atomics(m);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads, stores and atomics. PTX ISA 9.0, "ld", "st", "atom", "red", "Memory Consistency Model".
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -19,12 +20,16 @@ struct MemoryForm {
   Space space = Space::generic;
   Number type;
   int vector = 1;
-  bool strong = false, acquire = false, release = false;
+  Scope strong = Scope::none;
+  bool acquire = false, release = false;
 };
 
 MemoryForm form_of(const Instruction& i) {
   MemoryForm f;
   bool typed = false;
+  // .volatile and .mmio have the widest scope; so has an atomic that names none.
+  const Scope scope = i.has("cta") ? Scope::cta : i.has("cluster") ? Scope::cluster : Scope::gpu;
+  if (i.parts[0] == "atom" || i.parts[0] == "red") f.strong = scope;
   for (std::size_t k = 1; k < i.parts.size(); ++k) {
     const std::string& p = i.parts[k];
     if (p == "global")
@@ -42,9 +47,10 @@ MemoryForm form_of(const Instruction& i) {
     else if (p.starts_with("L1::") || p.starts_with("L2::") || p.starts_with("level::"))
       continue;
     else if (kIgnored.contains(p)) {
-      if (p == "relaxed" || p == "volatile" || p == "mmio") f.strong = true;
-      if (p == "acquire" || p == "acq_rel") f.strong = f.acquire = true;
-      if (p == "release" || p == "acq_rel") f.strong = f.release = true;
+      if (p == "relaxed" || p == "volatile" || p == "mmio") f.strong = scope;
+      if (p == "acquire" || p == "release" || p == "acq_rel") f.strong = scope;
+      f.acquire |= p == "acquire" || p == "acq_rel";
+      f.release |= p == "release" || p == "acq_rel";
     } else if (parse_number(p, f.type)) {
       typed = true;
     } else if (i.parts[0] == "ld" || i.parts[0] == "st") {
@@ -60,26 +66,34 @@ Lane& lane_of(Warp& w, int l) { return w.lanes[static_cast<std::size_t>(l)]; }
 // The flag's identity for acquire and release: where its byte lies on the host.
 Address flag_of(const Where& where) { return reinterpret_cast<Address>(where.bytes); }
 
-// After a strong read: what writers released there.
-void observe(Warp& w, int l, const Where& where, bool acquire) {
+// After a strong read: what writers released there, if its scope and theirs take in both threads.
+// PTX ISA 9.0, "Memory Consistency Model: Morally strong operations, Synchronizes".
+void observe(Warp& w, int l, const Where& where, const MemoryForm& f) {
   const auto flag = w.run->flags().find(flag_of(where));
   if (flag == w.run->flags().end()) return;
   Lane& lane = lane_of(w, l);
-  if (acquire) {
-    lane.knows.join(flag->second);
-  } else {
-    lane.observed.join(flag->second);
-    lane.has_observed = true;
+  for (const Flag::Release& r : flag->second.releases) {
+    const Scope needed = distance(*w.cta, *r.cta);
+    if (std::min(r.scope, f.strong) < needed) {
+      lane.knows.narrow.join(r.knows.all);
+    } else if (f.acquire) {
+      lane.knows.join(r.knows);
+    } else {
+      lane.observed[static_cast<std::size_t>(needed) - 1].join(r.knows);
+      lane.has_observed = true;
+    }
   }
 }
 
 // With a strong write: what this lane releases.
-void announce(Warp& w, int l, const Where& where, bool release) {
+void announce(Warp& w, int l, const Where& where, const MemoryForm& f) {
   Lane& lane = lane_of(w, l);
-  if (release) {
-    w.run->release(w, l, w.run->flags()[flag_of(where)]);
+  if (f.release) {
+    w.run->release(w, l, w.run->flags()[flag_of(where)].of(f.strong, w.cta));
   } else if (lane.has_fenced) {
-    w.run->flags()[flag_of(where)].join(lane.fenced);
+    Flag& flag = w.run->flags()[flag_of(where)];
+    for (std::size_t s = 0; s < kScopes; ++s)
+      flag.of(std::min(static_cast<Scope>(s + 1), f.strong), w.cta).join(lane.fenced[s]);
   }
 }
 
@@ -101,9 +115,9 @@ Action load(Decoder& d, const Instruction& i) {
       const Address address = address_at(w, at, l);
       std::array<std::uint8_t, 64> data{};
       const std::size_t all = bytes * out.size();
-      if (f.strong) {
+      if (f.strong != Scope::none) {
         const Where where = w.run->resolve(w, l, space, address, all, all);
-        observe(w, l, where, f.acquire);
+        observe(w, l, where, f);
       }
       w.run->load(w, l, space, address, data.data(), all, f.strong);
       for (std::size_t k = 0; k < out.size(); ++k) {
@@ -113,7 +127,7 @@ Action load(Decoder& d, const Instruction& i) {
         w.reg(out[k])[l] = is_signed ? static_cast<Value>(extend(v, f.type.bits)) : v;
       }
     });
-    if (f.strong && w.live != 0) return Next::yield;
+    if (f.strong != Scope::none && w.live != 0) return Next::yield;
     return Next::step;
   };
 }
@@ -134,9 +148,9 @@ Action store(Decoder& d, const Instruction& i) {
         if (bytes == 16) std::memcpy(data.data() + k * 16 + 8, &w.reg(in[k] + 1)[l], 8);
       }
       const Address address = address_at(w, at, l);
-      if (f.strong) {
+      if (f.strong != Scope::none) {
         const Where where = w.run->resolve(w, l, space, address, all, all);
-        announce(w, l, where, f.release);
+        announce(w, l, where, f);
       }
       w.run->store(w, l, space, address, data.data(), all, f.strong);
     });
@@ -212,9 +226,9 @@ Meaning atomics(bool returns) {
         run.lane_now = l;
         const Where where =
             run.resolve(w, l, f.space, address, bytes * in.size(), bytes * in.size());
-        observe(w, l, where, f.acquire);
-        announce(w, l, where, f.release);
-        const Actor actor = run.actor(w, l, true);
+        observe(w, l, where, f);
+        announce(w, l, where, f);
+        const Actor actor = run.actor(w, l, f.strong);
         run.check_read(where, bytes * in.size(), actor);
         run.check_write(where, bytes * in.size(), actor);
         for (std::size_t k = 0; k < in.size(); ++k) {

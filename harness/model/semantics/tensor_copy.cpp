@@ -106,7 +106,7 @@ void start(Warp& w, int l, const TensorForm& f) {
     std::vector<Chunk> chunks;
     const Actor reader = run.issuer(w, l, read, "reads");
     Actor writer = run.issuer(w, l, written, "writes");
-    writer.strong = f.reduces;
+    if (f.reduces) writer.strong = Scope::gpu;
     for_each_piece(map, copy, [&](const Piece& p) {
       if (p.kind == PieceKind::gap || (p.kind == PieceKind::outside && !f.loads)) return;
       const Where here = run.resolve_shared(*w.cta, p.shared | (to & ~kOffset), p.bytes, 1);

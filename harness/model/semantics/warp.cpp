@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lanes of a warp do together. PTX ISA 9.0, "shfl.sync", "vote.sync", "match.sync",
 // "redux.sync", "elect.sync", "activemask", "bar.warp.sync".
+#include <algorithm>
+
 #include "harness/model/semantics/lanes.hpp"
 #include "harness/model/semantics/number.hpp"
 
@@ -90,10 +92,12 @@ Action match(Decoder& d, const Instruction& i) {
   return [=](Warp& w, Mask m) {
     if (!gather(w, m, mask)) return Next::blocked;
     const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
+    Value before[32];  // the result may go to the same register
+    std::copy_n(w.reg(in), 32, before);
     for_lanes(m, [&](int l) {
       Mask same = 0;
       for_lanes(members, [&](int k) {
-        if (low(w.reg(in)[k], t.bits) == low(w.reg(in)[l], t.bits)) same |= Mask{1} << k;
+        if (low(before[k], t.bits) == low(before[l], t.bits)) same |= Mask{1} << k;
       });
       const bool every = same == members;
       w.reg(out)[l] = all ? (every ? members : 0) : same;

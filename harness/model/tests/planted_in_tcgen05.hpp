@@ -20,6 +20,11 @@ inline std::vector<Planted> planted_in_tcgen05() {
        "",
        {{kWait, kNoWait, 0}},
        {"async.overwritten_while_read", "async.overwrites_unread", "mbarrier.too_many_arrivals"}},
+      // A commit of the last stages may come after that of the sums, and to a CTA that has left.
+      {"last_empty_waits_dropped",
+       "",
+       {{kWait, kNoWait, 1}, {kWait, kNoWait, 1}, {kWait, kNoWait, 1}, {kWait, kNoWait, 1}},
+       {"exit.pending", "cluster.left"}},
       {"sums_empty_wait_dropped",
        "",
        {{kWait, kNoWait, 5}},

@@ -66,6 +66,14 @@ __host__ __device__ constexpr std::uint64_t encode_k_major_128b(std::uint32_t st
   return encode({start_address, 16, 8 * 128, Swizzle::bytes128});
 }
 
+// Descriptor of an M- or N-major operand of 16-bit elements under the 128-byte swizzle: blocks of
+// 64 elements along M or N and 64 along K, each what a TMA box {64, 64} leaves, 8192 bytes, the
+// next block along M or N right behind it. Eight rows along K form an atom of 1024 bytes; two of
+// them are one MMA. `start_address` is 1024-aligned, plus 2048 bytes for each step of 16 along K.
+__host__ __device__ constexpr std::uint64_t encode_mn_major_128b(std::uint32_t start_address) {
+  return encode({start_address, 64 * 128, 8 * 128, Swizzle::bytes128});
+}
+
 // Moves the start address by `bytes` (a multiple of 16); the field must not overflow, which a
 // shared-memory address never does.
 __host__ __device__ constexpr std::uint64_t advance(std::uint64_t descriptor, std::uint32_t bytes) {

@@ -91,7 +91,7 @@ std::vector<std::shared_ptr<const Function>> seeds() {
   std::vector<std::shared_ptr<const Function>> found;
   const std::vector<DeviceCode> codes = extract("/proc/self/exe");
   for (const auto& [target, name] :
-       {std::pair{Target::sm_90a, "gemm_bf16_nt_sm90<128,256,4,2,1,1>"},
+       {std::pair{Target::sm_90a, "gemm_sm90<0,0,0,128,256,4,2,1,false,false>"},
         {Target::sm_89, "read_l2"},
         {Target::sm_120a, "arrive_wait"}})
     if (const auto kernel = find_kernel(codes, target, name))

@@ -10,6 +10,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
+#include "kernels/frame/divide_up.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -19,8 +20,6 @@ constexpr int kEnoughCtas = 256;   // two for each of them
 constexpr int kFewestStages = 8;   // of a part of the sum
 constexpr int kMostParts = 16;
 constexpr int kSumThreads = 256;  // of the kernel that adds the parts
-
-int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 bool is_16_bit(const std::string& type) { return type == "bf16" || type == "f16"; }
 bool is_fp8(const std::string& type) { return type == "e4m3" || type == "e5m2"; }

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/model_operands.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm100/variant_sm100.hpp"
 
 namespace assay::kernels {
 namespace {
-
-int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 ModelResult run(const GemmVariantSm100& v, const ModelShape& s, model::Gpu& gpu,
                 const model::Options& options) {

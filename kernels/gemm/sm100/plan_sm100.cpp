@@ -9,6 +9,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/gemm/raster.hpp"
@@ -16,8 +17,6 @@
 
 namespace assay::kernels {
 namespace {
-
-int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 // A pair multiplies 256 rows at once: one CTA where there are no more than its 128.
 const GemmVariantSm100& variant_for(const GemmProblem& problem) {

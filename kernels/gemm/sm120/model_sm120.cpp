@@ -11,6 +11,7 @@
 #include "harness/model/semantics/number.hpp"
 #include "harness/model_case/model_case.hpp"
 #include "harness/ptx/descriptor/scale_layout.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm120/variant_sm120.hpp"
 
@@ -20,8 +21,6 @@ namespace {
 struct Shape {
   int m, n, k;
 };
-
-int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 // A matrix with its scales, as bytes and as numbers.
 struct Operand {

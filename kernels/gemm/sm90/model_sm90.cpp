@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bf16 matrix product on Hopper in the host model, on shapes that are no multiple of its tiles.
-#include <algorithm>
+// The matrix product on Hopper in the host model: every form, on shapes that are no multiple of its
+// tiles.
+#include <bit>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "harness/error.hpp"
 #include "harness/model_case/model_case.hpp"
+#include "kernels/frame/divide_up.hpp"
+#include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm/model_operands.hpp"
-#include "kernels/gemm/raster.hpp"
-#include "kernels/gemm/sm90/variant_sm90.hpp"
+#include "kernels/gemm/model_problem.hpp"
+#include "kernels/gemm/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
-int divide_up(int a, int b) { return (a + b - 1) / b; }
-
-ModelResult run(const ModelShape& s, model::Gpu& gpu, const model::Options& options) {
-  const GemmVariantSm90& v = gemm_bf16_nt_variant_sm90();
-  const ModelOperands operands(gpu, s, options.seed);
-  const auto map_a = operands.map_a(v.tile_m / v.cluster_n, v.tile_k);
-  const auto map_b = operands.map_b(v.tile_n / v.cluster_m, v.tile_k);
-  const auto map_d = operands.map_d(16, 64);
-  const Raster raster{.rows = divide_up(s.m, v.tile_m * v.cluster_m),
-                      .columns = divide_up(s.n, v.tile_n * v.cluster_n),
-                      .band = 8};
+template <class Operands>
+ModelResult launch(const Operands& operands, const GemmProblem& problem,
+                   const GemmChoiceSm90& choice, model::Gpu& gpu, const model::Options& options) {
+  GemmLaunchSm90 l = launch_of_gemm_sm90(problem, operands.operands(), choice);
+  if (l.workspace_bytes > 0) {
+    const model::Address at = gpu.allocate("workspace", l.workspace_bytes);
+    gpu.write(at, std::vector<std::uint8_t>(kFlagBytesSm90));
+    give_workspace_sm90(l, std::bit_cast<void*>(at));
+  }
+  const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d);
   model::Arguments arguments;
-  arguments.push(&map_a, 128, 128).push(&map_b, 128, 128).push(&map_d, 128, 128);
-  arguments.push(raster).push(divide_up(s.k, v.tile_k));
-  // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
-  const int clusters = std::min(raster.count(), 2);
+  arguments.push(&p, 128, 128).push(&q, 128, 128).push(&d, 128, 128).push(l.args);
+  const GemmVariantSm90& v = *l.variant;
   ModelResult result;
-  result.outcome = gpu.launch(gpu.kernel("gemm_bf16_nt_sm90"),
-                              {.grid = {clusters * v.cluster_size(), 1, 1},
+  result.outcome = gpu.launch(gpu.kernel(v.linker_name),
+                              {.grid = {l.grid, 1, 1},
                                .block = {v.threads, 1, 1},
                                .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
                               arguments, options);
@@ -38,16 +40,94 @@ ModelResult run(const ModelShape& s, model::Gpu& gpu, const model::Options& opti
   return result;
 }
 
-const ModelCase::Registration registration{[] {
-  std::vector<ModelCase> cases;
-  for (const ModelShape& s : awkward_shapes())
-    cases.push_back({.name = "kernels/gemm/bf16/" + s.name() + "/nt",
-                     .kernel = "gemm_bf16_nt_sm90",
-                     .run = [s](model::Gpu& gpu, const model::Options& options) {
-                       return run(s, gpu, options);
-                     }});
-  return cases;
-}()};
+std::string size_of(const GemmProblem& p) {
+  return "m" + std::to_string(p.m) + "n" + std::to_string(p.n) + "k" + std::to_string(p.k);
+}
+
+// One form on inputs that were given to a GPU too (tests/silicon.txt).
+void add_recorded(std::vector<ModelCase>& cases) {
+  for (const ModelShape& s : awkward_shapes()) {
+    const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
+    for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+      if (v->name != "128x256_c2x1_s4") continue;
+      // Two workers, so that the ring goes on from one tile to the next.
+      const GemmChoiceSm90 choice{.variant = v, .workers = 2};
+      cases.push_back({.name = "kernels/gemm/bf16/" + s.name() + "/nt",
+                       .kernel = v->linker_name,
+                       .run = [=](model::Gpu& gpu, const model::Options& options) {
+                         return launch(ModelOperands(gpu, s, options.seed), problem, choice, gpu,
+                                       options);
+                       }});
+    }
+  }
+}
+
+void add(std::vector<ModelCase>& cases, const GemmProblem& problem, const GemmChoiceSm90& choice,
+         const std::string& what) {
+  const std::string type = problem.type + (problem.type_b.empty() ? "" : "_" + problem.type_b);
+  cases.push_back({.name = "kernels/gemm/sm90/" + type + "/" + size_of(problem) + "/" +
+                           problem.layout + "/" + choice.variant->name + what,
+                   .kernel = choice.variant->linker_name,
+                   .run = [=](model::Gpu& gpu, const model::Options& options) {
+                     return launch(ModelProblem(gpu, problem, options.seed), problem, choice, gpu,
+                                   options);
+                   }});
+}
+
+// What follows the sums, by turns.
+GemmProblem dressed(GemmProblem p, std::size_t turn) {
+  const bool fp8 = p.type[0] == 'e';
+  const char* const types[] = {fp8 ? "bf16" : "", "", "f32"};
+  p.type_d = fp8 && turn % 3 == 1 ? "f16" : types[turn % 3];
+  if (turn % 4 == 1) {
+    p.alpha = 0.75f;
+    p.beta = -1.5f;
+  }
+  p.bias = turn % 4 >= 2;
+  if (turn % 4 == 3) p.activation = turn % 8 == 3 ? Activation::gelu : Activation::silu;
+  if (fp8) p.scaling = static_cast<Scaling>(turn % 3);
+  return p;
+}
+
+std::vector<ModelCase> cases() {
+  std::vector<ModelCase> all;
+  add_recorded(all);
+  struct Kind {
+    const char *type, *type_b, *layout;
+  };
+  std::size_t turn = 0;
+  for (const Kind& kind : {Kind{"bf16", "", "nt"},
+                           {"bf16", "", "nn"},
+                           {"bf16", "", "tn"},
+                           {"bf16", "", "tt"},
+                           {"f16", "", "nt"},
+                           {"f16", "", "nn"},
+                           {"f16", "", "tn"},
+                           {"f16", "", "tt"},
+                           {"e4m3", "", "nt"},
+                           {"e4m3", "e5m2", "nt"},
+                           {"e5m2", "e4m3", "nt"}}) {
+    const int k = kind.type[0] == 'e' ? 400 : 200;
+    GemmProblem p{.m = 136, .n = 272, .k = k, .type = kind.type, .layout = kind.layout};
+    p.type_b = kind.type_b;
+    if (k == 400) p.type_d = "bf16";
+    for (const GemmVariantSm90* v : fitting_variants_sm90(p)) {
+      // The first tile's four steps are shared by three workers, of which one does others whole.
+      const int rows = v->swapped ? p.n : p.m, columns = v->swapped ? p.m : p.n;
+      const int tiles =
+          divide_up(rows, v->tile_m * v->cluster_m) * divide_up(columns, v->tile_n * v->cluster_n);
+      add(all, p, {.variant = v, .stream_tiles = 1, .workers = 3}, "_stream");
+      add(all, dressed(p, turn++), {.variant = v, .workers = tiles > 1 ? tiles / 2 : 1}, "");
+    }
+  }
+  // Rings that go round more than twice in a tile, and several tiles for each consumer.
+  const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
+  for (const GemmVariantSm90* v : fitting_variants_sm90(deep))
+    if (v->pingpong) add(all, deep, {.variant = v, .workers = 1}, "_deep");
+  return all;
+}
+
+const ModelCase::Registration registration{cases()};
 
 }  // namespace
 }  // namespace assay::kernels

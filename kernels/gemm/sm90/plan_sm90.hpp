@@ -1,17 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bf16 matrix product on Hopper: how its kernel is launched.
+// The matrix product on Hopper: how its kernel is launched.
 #pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/callable.hpp"
+#include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/gemm/gemm.hpp"
+#include "kernels/gemm/sm90/arguments_sm90.hpp"
+#include "kernels/gemm/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 
-// The outputs do not depend on these: each is one sum over k in a fixed order.
-struct GemmOptionsSm90 {
-  int band = 8;      // Raster::band
-  int max_ctas = 0;  // of the persistent grid; 0: as many as fit
+// How a problem is done. The order of additions, and so D's bits, depends on `variant` and, where
+// tiles are shared, on `stream_tiles` and `workers`.
+struct GemmChoiceSm90 {
+  const GemmVariantSm90* variant = nullptr;
+  int stream_tiles = 0;  // GemmSchedule::stream_tiles
+  int workers = 0;       // clusters
+  int band = 8;          // Raster::band
+
+  std::string text() const;  // "128x256_c2x1_s4", "128x256_c2x1_s4 stream 66 of 132"
 };
 
+// Variants that can do a problem.
+std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& problem);
+
+// How many clusters of a variant a GPU holds at once.
+using ClustersSm90 = Callable<int(const GemmVariantSm90&)>;
+int clusters_here_sm90(const GemmVariantSm90& variant);  // the current device
+
+// Everything worth trying for a problem.
+std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
+                                              const ClustersSm90& clusters);
+
+// The time that the model gives a choice, in SM cycles.
+double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice);
+
+// The choice that the model of its time prefers.
+GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& clusters);
+
+// Everything that a launch needs: tensor maps as yet to be encoded.
+struct GemmLaunchSm90 {
+  const GemmVariantSm90* variant;
+  ptx::TensorMapShape p, q, d;
+  GemmArgumentsSm90 args = {};
+  int grid = 0;
+  std::size_t workspace_bytes = 0;  // the first kFlagBytesSm90 of them 0
+};
+constexpr std::size_t kFlagBytesSm90 = 16384;
+
+GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
+                                   const GemmChoiceSm90& choice);
+void give_workspace_sm90(GemmLaunchSm90& launch, void* workspace);
+
 Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
-                    const GemmOptionsSm90& options = {});
+                    const GemmChoiceSm90& choice);
 
 }  // namespace assay::kernels

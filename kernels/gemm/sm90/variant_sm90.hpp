@@ -1,22 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled form of the Hopper kernel, as far as its launch needs to know it.
+// The compiled forms of the Hopper matrix product, as far as a launch needs to know them.
 #pragma once
+#include <span>
 #include <string>
+#include <vector>
 
 namespace assay::kernels {
 
 struct GemmVariantSm90 {
-  std::string name;         // "128x256x64_c2x1_s4_w1": tile, cluster, stages, stages in flight
-  std::string kernel_name;  // as the source spells it
+  std::string name;            // "128x256_c2x1_s4", "swapped_128x16_c1x1_s8": tile, cluster, stages
+  std::string kernel_name;     // as the source spells it
+  std::string linker_name;     // part of what the linker and PTX call it
+  std::string type_p, type_q;  // "bf16", "e4m3"
+  int major_p, major_q;        // 0: k runs fastest in memory; 1: rows (columns) do
   int tile_m, tile_n, tile_k;
+  int stages;
   int cluster_m, cluster_n;  // CTAs
+  bool swapped;              // computes the transpose of D
+  bool pingpong;             // GemmTileSm90::kPingpong
   int threads;
   int shared_bytes;
+  int store_columns;
   const void* kernel;
 
   int cluster_size() const { return cluster_m * cluster_n; }
+  // Elements of the boxes that TMA moves: along k (or the row), along the row (or k).
+  int box_p(int dimension) const { return box(major_p, tile_m / cluster_n, dimension); }
+  int box_q(int dimension) const { return box(major_q, tile_n / cluster_m, dimension); }
+
+ private:
+  int box(int major, int share, int dimension) const {
+    if (major == 1) return 64;
+    return dimension == 0 ? tile_k : share;
+  }
 };
 
-const GemmVariantSm90& gemm_bf16_nt_variant_sm90();
+// A file for each, so that they compile beside each other.
+std::vector<GemmVariantSm90> gemm_variants_bf16_sm90();          // nt
+std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90();  // nt
+std::vector<GemmVariantSm90> gemm_variants_bf16_layouts_sm90();  // nn, tn, tt
+std::vector<GemmVariantSm90> gemm_variants_f16_sm90();           // nt
+std::vector<GemmVariantSm90> gemm_variants_f16_layouts_sm90();   // nn, tn, tt
+std::vector<GemmVariantSm90> gemm_variants_fp8_sm90();           // nt
+
+// All of them.
+std::span<const GemmVariantSm90> gemm_variants_sm90();
 
 }  // namespace assay::kernels

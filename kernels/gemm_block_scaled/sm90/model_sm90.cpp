@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/model_operands.hpp"
 #include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
-
-int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s, model::Gpu& gpu,
                 const model::Options& options) {

@@ -8,6 +8,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
@@ -18,8 +19,6 @@ namespace assay::kernels {
 namespace {
 
 constexpr int kBandRows = 2048;  // with 2048 columns, what 128 SMs do at a time
-
-int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 CUtensorMap matrix(CUtensorMapDataType type, int element_bytes, const void* base, int rows,
                    int columns, int row_elements, int box_rows, int box_columns,

@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _problems(parser: argparse.ArgumentParser, options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
+def _problems(options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
     shapes = [Shape.parse(text) for text in options.shapes or ([] if options.set else SHAPES)
               if not text.startswith("g")]
     if options.set:
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         kernels = Kernels(options.library)
         try:
-            problems = _problems(parser, options, kernels)
+            problems = _problems(options, kernels)
             groups = [GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
         except ValueError as error:
             parser.error(str(error))

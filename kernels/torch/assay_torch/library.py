@@ -106,12 +106,14 @@ class Kernels:
             self._gemm = self._library.assay_gemm
             self._gemm_fp8 = self._library.assay_gemm_fp8
             self._gemm_shape = self._library.assay_gemm_shape
+            self._skinny = self._library.assay_skinny
             self._commit = self._library.assay_commit
         except (OSError, AttributeError) as error:
             raise KernelError(f"{self.path}: {error}") from None
         self._last_error.restype = self._commit.restype = ctypes.c_char_p
         self._gemm.argtypes = [pointer] * 5 + [number] * 3 + [size] * 3 + [real] * 2 + [number, pointer]
         self._gemm_fp8.argtypes = [pointer] * 7 + [number] * 4 + [size] * 3 + [real] * 2 + [number, pointer]
+        self._skinny.argtypes = [ctypes.c_char_p, *[pointer] * 5, *[number] * 3, pointer]
 
     @property
     def commit(self) -> str:
@@ -183,3 +185,16 @@ class Kernels:
                 self._check(self._gemm(*pointers, TYPE[problem.type], TYPE[problem.type_d],
                                        LAYOUT[problem.layout], *last))
         return operands.d
+
+    def skinny(self, weights: str, out: torch.Tensor, x: torch.Tensor, data: torch.Tensor,
+               scales: torch.Tensor | None, scale: torch.Tensor | None, m: int, n: int, k: int) -> None:
+        """assay_skinny() on the tensors' memory; assay_torch.skinny has what checks them. Raises KernelError."""
+        import torch
+
+        def pointer(tensor: torch.Tensor | None) -> int | None:
+            return None if tensor is None else tensor.data_ptr()
+
+        with torch.cuda.device(x.device):
+            stream = torch.cuda.current_stream().cuda_stream
+            self._check(self._skinny(weights.encode(), out.data_ptr(), x.data_ptr(), data.data_ptr(), pointer(scales),
+                                     pointer(scale), m, n, k, stream))

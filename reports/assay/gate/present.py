@@ -9,17 +9,19 @@ from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
-from assay.gate.compare import Comparison, Result, Rules, Verdict
+from assay.gate.result import Comparison, Result, Rules, Verdict
 from assay.plain_text import CUT, one_line, printable
 from assay.plain_text import markdown as escaped
+from assay.statistics import Interval
 
 COLOURS = {
     **{Verdict.SLOWER: 31, Verdict.MISSING: 31, Verdict.UNKNOWN: 35, Verdict.UNFIT: 35},
     **{Verdict.INCONCLUSIVE: 33, Verdict.FASTER: 32},
 }
 QUIET = (Verdict.EQUIVALENT, Verdict.UNCHANGED)
-# GitHub shows ten annotations per step.
+# GitHub shows ten annotations per step, and of a step's summary 1 MiB.
 ANNOTATIONS = 10
+LARGEST_SUMMARY = 1_000_000  # bytes
 
 
 def _number(value: float | None) -> str:
@@ -41,16 +43,30 @@ def interval(c: Comparison) -> str:
 
 
 def remark(c: Comparison) -> str:
-    return ", ".join(([] if c.gated else ["not gated"]) + ([c.note] if c.note else []))
+    return "; ".join(([] if c.gated else ["not gated"]) + [said for said in (c.cause, c.note) if said])
+
+
+def detectable(c: Comparison) -> str:
+    return "-" if c.smallest_detectable is None else percent(1 + c.smallest_detectable)
 
 
 def _row(c: Comparison) -> list[str]:
     name, metric, note = (one_line(said, CUT) for said in (c.name, c.metric, remark(c)))
-    return [c.verdict.value, name, metric, _number(c.base), _number(c.candidate), change(c), interval(c), note]
+    return [
+        c.verdict.value,
+        name,
+        metric,
+        _number(c.base),
+        _number(c.candidate),
+        change(c),
+        interval(c),
+        detectable(c),
+        note,
+    ]
 
 
-HEADER = ["verdict", "case", "metric", "base", "candidate", "slower by", "95% interval", "note"]
-RIGHT = {3, 4, 5, 6}
+HEADER = ["verdict", "case", "metric", "base", "candidate", "slower by", "95% interval", "detectable", "note"]
+RIGHT = {3, 4, 5, 6, 7}
 
 
 def summary(result: Result, outcome: str) -> str:
@@ -83,11 +99,11 @@ def terminal(result: Result, everything: bool, colour: bool) -> str:
             f"note: {single} of {len(result.comparisons)} compared from a single process per side; their intervals "
             "are widened by the process floor. Repetitions in fresh processes decide better."
         )
-    detectable = sorted(d for c in result.comparisons if (d := c.smallest_detectable) is not None)
-    if detectable:
+    least = sorted(d for c in result.comparisons if (d := c.smallest_detectable) is not None)
+    if least:
         lines.append(
-            f"note: smallest slowdown this data could prove: median {detectable[len(detectable) // 2]:.1%}, "
-            f"worst case {detectable[-1]:.1%}"
+            f"note: smallest slowdown this data could prove (detectable): median {least[len(least) // 2]:.1%}, "
+            f"worst case {least[-1]:.1%}"
         )
     return "\n".join(lines)
 
@@ -104,34 +120,45 @@ def markdown(result: Result, headline: str) -> str:
     quiet = [c for c in result.comparisons if c.verdict in QUIET]
     warnings = [f"- {escaped(one_line(warning, CUT))}" for warning in result.warnings]
     lines = [f"**assay gate: {escaped(headline)}**", "", *warnings, ""]
+    left = LARGEST_SUMMARY - len("\n".join(lines).encode()) - 1000  # for what closes the tables
     for cases, title in ((loud, ""), (quiet, f"{len(quiet)} did not change")):
-        cut = cases[:2000]
-        if cases:
-            lines += [f"<details><summary>{title}</summary>", ""] if title else []
-            lines += table(cut)
-            lines += [f"and {len(cases) - len(cut)} more"] if len(cut) < len(cases) else []
-            lines += ["", "</details>"] if title else []
-            lines += [""]
+        if not cases:
+            continue
+        lines += [f"<details><summary>{title}</summary>", ""] if title else []
+        shown = []
+        for row in table(cases):
+            left -= len(row.encode()) + 1
+            if left < 0:
+                break
+            shown.append(row)
+        lines += shown
+        more = len(cases) - max(len(shown) - 2, 0)
+        lines += [f"and {more} more"] if more else []
+        lines += ["", "</details>"] if title else []
+        lines += [""]
     return "\n".join(lines) + "\n"
 
 
-def document(result: Result, rules: Rules, outcome: str, code: int, base: str, candidate: str) -> dict[str, Any]:
+def document(result: Result, rules: Rules, outcome: str, code: int, **facts: Any) -> dict[str, Any]:
     """The authoritative record, schema `assay.gate/1`. Ratios are costs: above 1 is slower."""
 
     def finite(value: Any) -> Any:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
+    def interval(i: Interval | None) -> dict[str, Any] | None:
+        return i and {"value": finite(i.value), "ci95": [finite(i.low), finite(i.high)]}
+
     cases = []
+    intervals = ("ratio", "cycles", "joules", "watts", "clock")
     for c in result.comparisons:
-        case = {k: finite(v) for k, v in dataclasses.asdict(c).items() if k != "ratio"}
+        case = {k: finite(v) for k, v in vars(c).items() if not k.endswith("log_ratio")}
+        case |= {k: interval(getattr(c, k)) for k in intervals}
         case["verdict"] = c.verdict.value
-        case["ratio"] = c.ratio and {"value": c.ratio.value, "ci95": [finite(c.ratio.low), finite(c.ratio.high)]}
         case["smallest_detectable"] = c.smallest_detectable
         cases.append(case)
     return {
         "schema": "assay.gate/1",
-        "base": base,
-        "candidate": candidate,
+        **facts,
         "outcome": outcome,
         "exit_code": code,
         "rules": dataclasses.asdict(rules),

@@ -17,7 +17,13 @@ class IncomparableRuns(Exception):
     """The two runs come from machines that must not be compared. One line."""
 
 
-def check_machines(base: Run, candidate: Run) -> list[str]:
+def is_one_gpu(base: Run, candidate: Run) -> bool:
+    """Whether nothing says that the two were measured on different GPUs."""
+    ids = [(run.gpu or {}).get("id") for run in (base, candidate)]
+    return not all(ids) or ids[0] == ids[1]
+
+
+def check_machines(base: Run, candidate: Run, allow_other_gpu: bool = False) -> list[str]:
     """Raises IncomparableRuns for different machines; returns warnings about different software."""
     if (base.gpu is None) != (candidate.gpu is None):
         without = "base" if base.gpu is None else "candidate"
@@ -44,18 +50,22 @@ def check_machines(base: Run, candidate: Run) -> list[str]:
         for which, facts in (("base", ours), ("candidate", theirs))
         if facts.get("other_processes")
     ]
-    return warnings + (_check_one_gpu(ours, theirs) if part == "gpu" else [])
+    return warnings + (_check_one_gpu(ours, theirs, allow_other_gpu) if part == "gpu" else [])
 
 
-def _check_one_gpu(ours: dict, theirs: dict) -> list[str]:
+def _check_one_gpu(ours: dict, theirs: dict, allow_other: bool) -> list[str]:
     """Two GPUs of one name differ by percents."""
     lacking = [which for which, facts in (("base", ours), ("candidate", theirs)) if not facts.get("id")]
     if lacking:
         return [f"whether both are of one GPU is not known: no environment.gpu.id in the {' and the '.join(lacking)}"]
+    if ours["id"] != theirs["id"] and allow_other:
+        return [
+            "base and candidate are of two GPUs of one name; every interval is widened by what two such may differ by"
+        ]
     if ours["id"] != theirs["id"]:
         raise IncomparableRuns(
             f"environment.gpu.id differs: {ours['id']} in the base, {theirs['id']} in the candidate: two GPUs of one "
-            "name; measure both on one GPU"
+            "name; measure both on one GPU, or allow with --allow-other-gpu, which makes every interval wider"
         )
     return []
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -236,8 +236,9 @@ def _write_files(
     png: bool = False,
     up: tuple[str, str] | None = None,
     siblings: Sequence[Sibling] = (),
+    permanent: Mapping[str, str] | None = None,
 ) -> Written:
-    report = Report(book, siblings)
+    report = Report(book, siblings, permanent)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -261,20 +262,26 @@ def _write_files(
     return Written([*pictures.names, *written], report.homes)
 
 
-_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool] | None = None
+_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool, Mapping[str, str]] | None = None
 
 
 def _write_subject(index: int) -> Written:
-    subjects, folder, up, png = _compared
+    subjects, folder, up, png, permanent = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    return _write_files(subject.book, folder / subject.folder, png, up, siblings_of(subject, subjects))
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings_of(subject, subjects), permanent)
 
 
-def write_reports(subjects: Sequence[Subject], folder: Path, up: tuple[str, str], png: bool = False) -> list[Written]:
-    """The report of each, in processes of their own where it takes long."""
+def write_reports(
+    subjects: Sequence[Subject],
+    folder: Path,
+    up: tuple[str, str],
+    png: bool = False,
+    permanent: Mapping[str, str] | None = None,
+) -> list[Written]:
+    """The report of each, in processes of their own where it takes long. `permanent`: Report's."""
     global _compared
-    _compared = subjects, folder, up, png  # a forked process has it without being sent it
+    _compared = subjects, folder, up, png, permanent or {}  # a forked process has it without being sent it
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or (os.cpu_count() or 1) < 2:
         return [_write_subject(task) for task in tasks]

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for libFuzzer where the compiler has none: mutates the corpus from a fixed seed.
-//   fuzz_READER SECONDS CORPUS-FOLDER [SEED]
+// Stands for libFuzzer where the compiler has none: gives a reader its corpus, and mutations of it
+// from a fixed seed, as many as told or for so many seconds.
+//   assay_fuzz READER COUNT CORPUS-FOLDER [SEED]        COUNT: 2000, or 60s
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,16 +23,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Random = std::mt19937_64;
 
-constexpr double kSlow = 20;  // seconds for one input: a hang
+constexpr double kSlow = 20;           // seconds for one input: a hang
+constexpr long kMostMemory = 1 << 20;  // KiB
 constexpr const char* kCrash = "crash-input";
 
 std::string current;  // for whoever looks into a crash
 
-extern "C" void keep_input(int signal) {
+[[noreturn]] void keep_input(const char* why) {
   std::ofstream(kCrash, std::ios::binary) << current;
-  std::fprintf(stderr, "signal %d: the input is in %s\n", signal, kCrash);
+  std::fprintf(stderr, "%s: the input is in %s\n", why, kCrash);
   std::_Exit(1);
 }
+
+extern "C" void on_signal(int signal) { keep_input(::strsignal(signal)); }
 
 // One to six changes: a bit, a byte, a number at an edge, a stretch doubled, removed, moved or
 // taken from another file, an end cut off.
@@ -74,38 +82,62 @@ std::string mutated(std::string text, const std::string& other, Random& random) 
   return text;
 }
 
+// The files of a folder, in the order of their names.
+std::vector<std::string> corpus_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.push_back(entry);
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> corpus;
+  for (const auto& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return corpus;
+}
+
+long most_memory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: %s SECONDS CORPUS [SEED]\n", argv[0]);
+  const auto* reader = argc < 4 ? nullptr : assay::FuzzedReader::find(argv[1]);
+  const auto corpus = reader == nullptr ? std::vector<std::string>{} : corpus_of(argv[3]);
+  if (corpus.empty()) {
+    std::fprintf(stderr, "usage: %s READER COUNT CORPUS-FOLDER [SEED]\n", argv[0]);
     return 2;
   }
-  const double seconds = std::stod(argv[1]);
-  Random random(argc > 3 ? std::stoull(argv[3]) : 1);
-  std::vector<std::string> corpus;
-  for (const auto& entry : std::filesystem::directory_iterator(argv[2])) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-  if (corpus.empty()) return 2;
+  const std::string_view count = argv[2];
+  const double amount = std::stod(argv[2]);
+  const bool timed = count.ends_with('s');
+  Random random(argc > 4 ? std::stoull(argv[4]) : 1);
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS})
-    std::signal(signal, keep_input);
-  const auto run = [](std::string input) {
+    std::signal(signal, on_signal);
+  const auto run = [&](std::string input) {
     current = std::move(input);
     const auto begin = Clock::now();
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(current.data()), current.size());
+    reader->read(current);
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
-  std::size_t count = 0;
+  run({});  // what it reads once takes long, and no input is to blame
+  std::size_t inputs = 0;
   double slowest = 0;
   for (const std::string& whole : corpus) slowest = std::max(slowest, run(whole));
   const auto begin = Clock::now();
-  for (; std::chrono::duration<double>(Clock::now() - begin).count() < seconds; ++count) {
+  const auto done = [&] {
+    return timed ? std::chrono::duration<double>(Clock::now() - begin).count()
+                 : static_cast<double>(inputs);
+  };
+  for (; done() < amount; ++inputs) {
     const std::string& other = corpus[random() % corpus.size()];
     slowest = std::max(slowest, run(mutated(corpus[random() % corpus.size()], other, random)));
-    if (slowest > kSlow) keep_input(SIGALRM);
+    if (slowest > kSlow) keep_input("slower than 20 s");
+    if (most_memory() > kMostMemory) keep_input("more than 1 GiB");
   }
-  std::printf("%zu inputs, the slowest took %.3f s\n", count, slowest);
+  std::printf("%zu inputs, the slowest took %.3f s, at most %ld MiB\n", inputs, slowest,
+              most_memory() / 1024);
   return 0;
 }

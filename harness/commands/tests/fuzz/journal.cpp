@@ -10,14 +10,17 @@
 #include "harness/commands/tests/fuzz/reader.hpp"
 #include "harness/run/progress.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace assay;
-  namespace fs = std::filesystem;
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+const FuzzedReader reader("journal", [](std::string_view input) {
   static const fs::path memory = "/dev/shm",
                         place = fs::exists(memory) ? memory : fs::temp_directory_path();
   static const fs::path folder = place / ("assay-fuzz-" + std::to_string(::getpid()));
   fs::create_directories(folder);
-  std::ofstream(folder / "journal.jsonl", std::ios::binary) << text_of(data, size);
+  std::ofstream(folder / "journal.jsonl", std::ios::binary) << input;
   must_survive([&] {
     Journal journal = Journal::resume(folder);
     journal.difference_from(journal.header().at("environment"));
@@ -25,5 +28,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     journal.write_run_file();
   });
   fs::remove_all(folder);
-  return 0;
-}
+});
+
+}  // namespace
+}  // namespace assay

@@ -5,9 +5,14 @@
 #include "harness/commands/tests/fuzz/reader.hpp"
 #include "harness/isa/form.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+namespace assay {
+namespace {
+
+const FuzzedReader reader("ptx", [](std::string_view input) {
   // With a semicolon it is text, not the name of a file.
-  const std::string text = std::string(assay::text_of(data, size)) + " ;\n";
-  assay::must_survive([&] { assay::isa::forms_from(text); });
-  return 0;
-}
+  const std::string text = std::string(input) + " ;\n";
+  must_survive([&] { isa::forms_from(text); });
+});
+
+}  // namespace
+}  // namespace assay

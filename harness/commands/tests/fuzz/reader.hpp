@@ -1,20 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fuzzer does with what its reader says.
+// A reader of what comes from outside, as a fuzzer gives it inputs: driver.cpp, or libfuzzer.cpp.
 #pragma once
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "harness/error.hpp"
 
-// What every fuzzer defines; libFuzzer calls it, or driver.cpp.
-extern "C" {
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-}
-
 namespace assay {
+
+// One file of this folder defines one, at namespace scope; its corpus is the folder of its name.
+class FuzzedReader {
+ public:
+  using Read = void (*)(std::string_view input);
+
+  FuzzedReader(std::string_view name, Read read) : name_(name), read_(read) {
+    all().push_back(this);
+  }
+  FuzzedReader(const FuzzedReader&) = delete;
+  FuzzedReader& operator=(const FuzzedReader&) = delete;
+
+  std::string_view name() const { return name_; }
+  void read(std::string_view input) const { read_(input); }
+
+  static const FuzzedReader* find(std::string_view name) {
+    for (const FuzzedReader* reader : all())
+      if (reader->name_ == name) return reader;
+    return nullptr;
+  }
+
+ private:
+  static std::vector<const FuzzedReader*>& all() {
+    static std::vector<const FuzzedReader*> readers;
+    return readers;
+  }
+
+  std::string_view name_;
+  Read read_;
+};
 
 // Runs `read`. It may refuse its input in one line, with any status but that of a failed
 // measurement; whatever else it throws ends the program.
@@ -29,10 +53,6 @@ void must_survive(const Read& read) {
     std::fprintf(stderr, "status %d: %s\n", static_cast<int>(error.code()), error.what());
     std::abort();
   }
-}
-
-inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
 }
 
 }  // namespace assay

@@ -9,12 +9,15 @@
 #include "harness/sass/analysis.hpp"
 #include "harness/sass/measured_loops.hpp"
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace assay;
-  namespace fs = std::filesystem;
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+const FuzzedReader reader("run_file", [](std::string_view input) {
   static const fs::path file =
       fs::temp_directory_path() / ("assay-fuzz-" + std::to_string(::getpid()));
-  std::ofstream(file, std::ios::binary) << text_of(data, size);
+  std::ofstream(file, std::ios::binary) << input;
   must_survive([] { sass::CostTable::read(file); });
   must_survive([] {
     const sass::MeasuredLoops loops(file);
@@ -24,5 +27,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     loops.find(function, {}, "sass/ffma/f32", {}, true);
   });
   fs::remove(file);
-  return 0;
-}
+});
+
+}  // namespace
+}  // namespace assay

@@ -9,13 +9,20 @@ namespace assay::model::matrix {
 
 Sparsity sparsity_of(Type type, bool mixed, int rows, int k, bool ordered) {
   const int bits = mixed ? 8 : bits_of(type);
-  return {.rows = rows, .k = k, .group = bits == 32 ? 2 : bits == 4 ? 8 : 4, .ordered = ordered};
+  return {.rows = rows,
+          .k = k,
+          .bits = bits,
+          .group = bits == 32  ? 2
+                   : bits == 4 ? 8
+                               : 4,
+          .ordered = ordered};
 }
 
 MetadataPlace metadata_place(const Sparsity& s, int selector, int row, int group) {
   const int quad = row / 16 * 32 + row % 8 * 4;  // its first thread
   const int half = row % 16 / 8, lanes = s.lanes_of_quad();
   if (lanes == 4) return {quad + half + 2 * (group / 8), 4 * (group % 8)};
+  if (lanes == 2 && s.bits <= 8) return {quad + 2 * selector + half, 4 * group};
   return {quad + lanes * selector + group / 4, 16 * half + 4 * (group % 4)};
 }
 

@@ -20,6 +20,7 @@ namespace assay::model::matrix {
 
 struct Sparsity {
   int rows, k;   // of A as it is multiplied, zeros included
+  int bits;      // of an element
   int group;     // elements of a group
   bool ordered;  // .sp::ordered_metadata: the first index is the smaller one
 
@@ -38,10 +39,11 @@ Sparsity sparsity_of(Type type, bool mixed, int rows, int k, bool ordered);
 
 // The lane (of its warp) and bit of the four bits of a group. Of a quad's lanes that take part,
 // rows of 16 and 32 bits are in all: the row of groupID in the low, that of groupID + 8 in the high
-// half; the second lane continues along K. Rows of 64 bits: even lanes hold row groupID, odd ones
-// groupID + 8, the upper pair continues along K. Figures of 9.7.14.6.2, as ELayout_64x16, 64x32 and
-// 64x64 of CUTLASS's cute/atom/mma_traits_sm90_gmma_sparse.hpp and ELayout of
-// mma_traits_sm120_sparse.hpp have them.
+// half; the second lane continues along K. Rows of 64 bits, and of 32 bits of 8- and 4-bit types:
+// even lanes hold row groupID, odd ones groupID + 8, the upper pair continues along K, or has the
+// selector 1. (An H200 does so of m16n8k32 with 8 bits: golden/silicon.txt.) Figures of 9.7.14.6.2,
+// as ELayout_64x16, 64x32 and 64x64 of CUTLASS's cute/atom/mma_traits_sm90_gmma_sparse.hpp and
+// ELayout of mma_traits_sm120_sparse.hpp have them.
 struct MetadataPlace {
   int thread;  // of the warp or warpgroup
   int bit;

@@ -174,6 +174,8 @@ class Matrices {
         const int quad = row % 8 * 4, half = row / 8;
         if (lanes == 4)
           word(quad + half + g / 8 * 2, kMetadata) |= four << (g % 8 * 4);
+        else if (lanes == 2 && f_.a.bits <= 8)
+          word(quad + half + 2 * f_.selector, kMetadata) |= four << (g * 4);
         else
           word(quad + lanes * f_.selector + g / 4, kMetadata) |= four << (16 * half + g % 4 * 4);
       }

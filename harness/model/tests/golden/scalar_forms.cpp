@@ -61,6 +61,10 @@ std::vector<Form> integer_forms() {
   add("mul.hi", 2, integers);
   add("mad.lo", 3, {"u32", "s32", "u64"});
   add("mad.hi", 3, {"u32", "s32"});
+  add("mul24.lo", 2, {"u32", "s32"});
+  add("mul24.hi", 2, {"u32", "s32"});
+  add("mad24.lo", 3, {"u32", "s32"});
+  add("mad24.hi", 3, {"u32", "s32"});
   add("min", 2, {"u32", "s32", "u64", "s64", "u16x2", "s16x2"});
   add("max", 2, {"u32", "s32", "u64", "s64", "u16x2", "s16x2"});
   add("abs", 1, {"s16", "s32", "s64"});
@@ -99,6 +103,20 @@ std::vector<Form> integer_forms() {
                                 width(type) == 64 ? 2 : 1, Draw::bits, o.declarations));
     }
   }
+  // The words that are clamped are near the edges, and far beyond them.
+  const string near = "shr.s32 %a0, %a0, 14;\nshr.s32 %a1, %a1, 23;\n";
+  for (const char* t : {"s16", "u16"})
+    all.push_back(thread_form(string("cvt.pack.sat.") + t + ".s32",
+                              near + "cvt.pack.sat." + t + ".s32 %o0, %a0, %a1;\n", 1));
+  for (const char* t : {"s8", "u8", "s4", "u4", "s2", "u2"})
+    all.push_back(thread_form(
+        string("cvt.pack.sat.") + t + ".s32.b32",
+        near + "shr.s32 %a0, %a0, 9;\ncvt.pack.sat." + t + ".s32.b32 %o0, %a0, %a1, %a2;\n", 1));
+  for (const char* op : {"vadd", "vsub", "vabsdiff", "vmin", "vmax"})
+    for (const char* types : {"u32.u32.u32", "s32.s32.s32"})
+      for (const char* rest : {"", ".sat", ".add"})
+        for (const char* count : {"2.", "4."})
+          all.push_back(of(string(op) + count + types + rest, 32, 3, Draw::bits));
   for (const char* t : {"u32", "s32"}) {
     all.push_back(thread_form(
         string("bfe.") + t,

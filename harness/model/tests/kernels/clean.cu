@@ -274,7 +274,7 @@ extern "C" __global__ void wgmma_ring(const std::uint16_t*, const std::uint16_t*
     mbarrier_wait_parity(&full[stage], i / kStages & 1);
     wgmma_fence();
     for (int k = 0; k < 4; ++k)
-      wgmma_bf16(sum, advance(encode_k_major_128b(shared_address(a[stage])), k * 32),
+      wgmma<WgmmaTypes::bf16>(sum, advance(encode_k_major_128b(shared_address(a[stage])), k * 32),
                  advance(encode_k_major_128b(shared_address(b[stage])), k * 32), i + k > 0);
     wgmma_commit();
     wgmma_wait<0>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of harness/ptx/ that sm_90a has, once in each of its forms: the model must have a
 // meaning for each instruction. Not to be run.
+#include "harness/ptx/bits.cuh"
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
@@ -48,12 +49,14 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
   store_words(words + 4, four);
   store_v4(v4, load_shared_v4(load_shared_u32(shared_address(&word))));
   words[1] = load_relaxed(words) + load_acquire(words);
+  store_relaxed(words, 0);
   increment_release(words);
   increment_release_shared(&word);
   words[2] = load_acquire_shared(&word);
   reduce_or(longs, load_relaxed_sys(longs));
   reduce_max(longs, fetch_or(longs, 1) + fetch_add_sys(longs, 2));
   longs[1] = assay::ptx::clock64() + clock32() + globaltimer() + smid();
+  words[5] = and_or(words[6], 1, 2) + and_xor(words[7], 3, 4) + lop3<0x96>(words[8], 5, 6);
   words[3] = ex2_approx_f16x2(__float_as_uint(ex2_approx_ftz(__uint_as_float(words[4]))));
 }
 
@@ -109,6 +112,7 @@ extern "C" __global__ void synchronization_functions(std::uint32_t* words) {
   std::uint32_t r[4];
   ldmatrix_x4(r, shared_address(mine));
   stmatrix_x4(shared_address(mine), r);
+  stmatrix_x4_transposed(shared_address(mine), r);
   std::uint32_t b[2];
   float d[4] = {};
   ldmatrix_x2(b, shared_address(mine));
@@ -130,7 +134,9 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
   cp_async<4>(box, out);
   cp_async<8>(box, out);
   cp_async<16>(box, out);
-  cp_async_or_zero(box, out, 0);
+  cp_async_filled<4>(box, out, 3);
+  cp_async_filled<8>(box, out, 0);
+  cp_async_filled<16>(box, out, 16);
   cp_async_commit();
   cp_async_wait<1>();
   tma_prefetch_map(&map);
@@ -142,6 +148,8 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
   tma_load(box, &map, &barrier, five);
   tma_load_1d(box, &map, &barrier, 0);
   tma_load_2d(box, &map, &barrier, 0, 0);
+  tma_load_2d_hinted(box, &map, &barrier, 0, 0, create_policy<Eviction::first>());
+  tma_load_2d_multicast_hinted(box, &map, &barrier, 1, 0, 0, create_policy<Eviction::first>());
   tma_load_3d(box, &map, &barrier, 0, 0, 0);
   tma_load_4d(box, &map, &barrier, 0, 0, 0, 0);
   tma_load_5d(box, &map, &barrier, 0, 0, 0, 0, 0);
@@ -169,20 +177,22 @@ extern "C" __global__ void copy_functions(const __grid_constant__ CUtensorMap ma
 }
 
 extern "C" __global__ void matrix_functions(float* out, std::uint64_t a, std::uint64_t b) {
-  float d32[32], d64[64], d96[96], d128[128];
+  float d8[4], d64[32], d128[64], d256[128];
   wgmma_fence();
-  wgmma_m64n64k16_bf16(d32, a, b, false);
-  wgmma_m64n128k16_bf16(d64, a, b, false);
-  wgmma_m64n192k16_bf16(d96, a, b, false);
+  wgmma<WgmmaTypes::bf16>(d8, a, b, false);
+  wgmma<WgmmaTypes::f16>(d64, a, b, false);
+  wgmma<WgmmaTypes::bf16, 1, 1>(d128, a, b, false);
   wgmma_commit();
   wgmma_wait<0>();
-  for (int i = 0; i < 32; ++i) out[i] = d32[i] + d64[i] + d96[i];
-  wgmma_m64n256k16_bf16(d128, a, b, false);
-  wgmma_bf16(d128, a, b, true);  // one of the four
+  for (int i = 0; i < 4; ++i) out[i] = d8[i] + d64[i] + d128[i];
+  wgmma<WgmmaTypes::e4m3>(d256, a, b, false);
+  wgmma<WgmmaTypes::e4m3_e5m2>(d256, a, b, true);
+  wgmma<WgmmaTypes::e5m2_e4m3>(d256, a, b, true);
+  wgmma<WgmmaTypes::e5m2>(d256, a, b, true);
   wgmma_commit();
   wgmma_wait<0>();
-  wgmma_pin(d128);
-  for (int i = 0; i < 128; ++i) out[i] = d128[i];
+  wgmma_pin(d256);
+  for (int i = 0; i < 128; ++i) out[i] = d256[i];
 }
 
 extern "C" __global__ void operand_functions(float* out, std::uint64_t a, std::uint64_t b) {

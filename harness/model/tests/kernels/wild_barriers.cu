@@ -123,7 +123,7 @@ __global__ void tilelang_2634(float* out) {
   wgmma_fence();
   const std::uint64_t of_a = encode_k_major_128b(shared_address(a));
   const std::uint64_t of_b = encode_k_major_128b(shared_address(b));
-  wgmma_bf16(d, of_a, of_b, false);  // <- proxy.shared
+  wgmma<WgmmaTypes::bf16>(d, of_a, of_b, false);  // <- proxy.shared
   wgmma_commit();
   wgmma_wait<0>();
   for (int i = 0; i < 32; ++i) out[threadIdx.x * 32 + i] = d[i];
@@ -140,7 +140,7 @@ __global__ void tilelang_2613(float* out) {
     fence_proxy_async_shared();
     __syncthreads();
     wgmma_fence();
-    wgmma_bf16(d, encode_k_major_128b(shared_address(a)), encode_k_major_128b(shared_address(a)),
+    wgmma<WgmmaTypes::bf16>(d, encode_k_major_128b(shared_address(a)), encode_k_major_128b(shared_address(a)),
                i > 0);
     wgmma_commit();
     wgmma_wait<0>();

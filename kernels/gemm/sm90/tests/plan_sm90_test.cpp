@@ -3,23 +3,79 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
+#include <algorithm>
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "harness/cuda.hpp"
+#include "harness/error.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
-#include "kernels/gemm/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
-TEST(GemmSm90, FitsAnSm) { EXPECT_LE(gemm_bf16_nt_variant_sm90().shared_bytes, 227 * 1024); }
+int clusters_of_132(const GemmVariantSm90& v) { return 132 / v.cluster_size(); }
 
-TEST(GemmSm90, IsChosenForBf16OnItsTargetAlone) {
-  const GemmProblem problem{.m = 64, .n = 64, .k = 64};
-  EXPECT_EQ(gemm_paths().choose(problem, Target::sm_90a).name, "sm90");
-  EXPECT_THROW(gemm_paths().choose({.m = 64, .n = 64, .k = 64, .type = "f16"}, Target::sm_90a),
-               Error);
+TEST(GemmSm90, IsChosenOnItsTarget) {
+  for (const char* layout : {"nt", "nn", "tn", "tt"}) {
+    const GemmProblem problem{.m = 64, .n = 64, .k = 64, .type = "f16", .layout = layout};
+    EXPECT_EQ(gemm_paths().choose(problem, Target::sm_90a).name, "sm90") << layout;
+  }
+}
+
+// Every step of every tile is done once; each tile has one owner; who leaves a share leaves one.
+TEST(GemmSm90, TheScheduleDoesEveryStepOnce) {
+  for (const int k_steps : {1, 3, 7, 64}) {
+    for (const int tiles : {1, 5, 66, 137}) {
+      for (const int workers : {1, 4, 66}) {
+        for (const int stream : {0, std::min(tiles, workers), tiles % workers}) {
+          if (stream > 0 && workers > stream * k_steps) continue;
+          const GemmSchedule schedule{{tiles, 1, 8}, k_steps, stream, workers};
+          std::multiset<std::int64_t> steps;
+          std::multiset<int> owned;
+          for (int w = 0; w < workers; ++w) {
+            WorkWalk walk(schedule, w);
+            WorkUnit unit;
+            int left = 0;
+            while (walk.next(unit)) {
+              for (int k = unit.k_begin; k < unit.k_end; ++k)
+                steps.insert(std::int64_t{unit.tile} * k_steps + k);
+              if (unit.k_end == k_steps) {
+                owned.insert(unit.tile);
+              } else {
+                EXPECT_EQ(++left, 1);
+              }
+            }
+          }
+          EXPECT_EQ(steps.size(), static_cast<std::size_t>(tiles) * static_cast<unsigned>(k_steps));
+          EXPECT_EQ(std::set<std::int64_t>(steps.begin(), steps.end()).size(), steps.size());
+          EXPECT_EQ(owned.size(), static_cast<std::size_t>(tiles));
+          EXPECT_EQ(std::set<int>(owned.begin(), owned.end()).size(), owned.size());
+        }
+      }
+    }
+  }
+}
+
+TEST(GemmSm90, EveryChoiceHasAWorkerForEachShareAndRoomForItsFlags) {
+  for (const GemmProblem& p : {GemmProblem{.m = 1, .n = 8, .k = 8},
+                               {.m = 777, .n = 8192, .k = 4096},
+                               {.m = 128, .n = 128, .k = 32768},
+                               {.m = 40000, .n = 64, .k = 512}}) {
+    const auto choices = gemm_choices_sm90(p, clusters_of_132);
+    EXPECT_FALSE(choices.empty());
+    for (const GemmChoiceSm90& c : choices) {
+      EXPECT_GE(c.workers, 1);
+      EXPECT_LE(c.workers, clusters_of_132(*c.variant)) << c.text();
+      EXPECT_LE(static_cast<std::size_t>(c.workers * c.variant->cluster_size()) * 8,
+                kFlagBytesSm90);
+      if (c.stream_tiles > 0)
+        EXPECT_LE(c.workers, c.stream_tiles * divide_up(p.k, c.variant->tile_k)) << c.text();
+      EXPECT_GT(predicted_cycles_sm90(p, c), 0);
+    }
+  }
 }
 
 // One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
@@ -29,23 +85,29 @@ TEST(GemmSm90, GivesTheSameBitsForEveryRasterAndGrid) {
       current_target() != Target::sm_90a) {
     GTEST_SKIP() << "needs an sm_90 GPU";
   }
-  constexpr int kM = 1024, kN = 2048, kK = 512;
+  const GemmProblem problem{.m = 1024, .n = 2048, .k = 512};
+  const auto elements = [](int x, int y) {
+    return static_cast<std::size_t>(x) * static_cast<std::size_t>(y);
+  };
   const Stream stream;
-  const Buffer a(std::size_t{kM} * kK * 2), b(std::size_t{kN} * kK * 2),
-      d(std::size_t{kM} * kN * 2);
-  fill_uniform_bf16(a.data(), std::size_t{kM} * kK, 1, stream);
-  fill_uniform_bf16(b.data(), std::size_t{kN} * kK, 2, stream);
-  std::vector<std::uint16_t> first;
-  for (const auto& [band, ctas] : {std::pair{1, 0}, {3, 0}, {8, 16}, {16, 2}}) {
-    poison(d.data(), d.bytes(), stream);
-    plan_gemm_sm90({.m = kM, .n = kN, .k = kK}, {d.data(), a.data(), b.data()},
-                   {.band = band, .max_ctas = ctas})
-        .run(stream);
-    check(cudaStreamSynchronize(stream));
-    std::vector<std::uint16_t> bits(std::size_t{kM} * kN);
-    check(cudaMemcpy(bits.data(), d.data(), d.bytes(), cudaMemcpyDeviceToHost));
-    if (first.empty()) first = bits;
-    EXPECT_EQ(bits, first);
+  const std::size_t of_d = elements(problem.m, problem.n);
+  const Buffer a(elements(problem.m, problem.k) * 2), b(elements(problem.n, problem.k) * 2),
+      d(of_d * 2);
+  fill_uniform_bf16(a.data(), a.bytes() / 2, 1, stream);
+  fill_uniform_bf16(b.data(), b.bytes() / 2, 2, stream);
+  for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+    std::vector<std::uint16_t> first;
+    for (const int workers : {1, 3, clusters_here_sm90(*v)}) {
+      poison(d.data(), d.bytes(), stream);
+      plan_gemm_sm90(problem, {d.data(), a.data(), b.data()},
+                     {.variant = v, .workers = workers, .band = workers})
+          .run(stream);
+      check(cudaStreamSynchronize(stream));
+      std::vector<std::uint16_t> bits(of_d);
+      check(cudaMemcpy(bits.data(), d.data(), d.bytes(), cudaMemcpyDeviceToHost));
+      if (first.empty()) first = bits;
+      EXPECT_EQ(bits, first) << v->name;
+    }
   }
 }
 

@@ -16,7 +16,7 @@ from ..__main__ import load_published, rarely_collected
 from ..block.kinds import Page
 from ..page.front import MAIN
 from ..picture_files import Pictures
-from . import entries
+from . import entries, measurements
 from .pages import TITLE, Collection
 
 DESCRIPTION = """\
@@ -44,7 +44,10 @@ def _write_files(collection: Collection, folder: Path) -> list[str]:
         put(page.name, site.html(page, title=TITLE))
 
     reported = collection.reported
-    for subject, written in zip(reported, site.write_reports(reported, folder, (TITLE, f"../../{MAIN}"))):
+    found = collection.cases()
+    stays = {name: f"../../{measurements.address(name)}" for name in found}
+    made = site.write_reports(reported, folder, (TITLE, f"../../{MAIN}"), permanent=stays)
+    for subject, written in zip(reported, made):
         collection.homes[subject.index] = written.homes
         collection.pages_of[subject.index] = written.names
         names += [f"{subject.folder}/{name}" for name in written.names]
@@ -55,7 +58,7 @@ def _write_files(collection: Collection, folder: Path) -> list[str]:
             files = pictures.of(page)
             put(f"{to}/{page.name}", site.html(page, title=TITLE, up=(TITLE, f"../../{MAIN}"), files=files))
         names += [f"{to}/{name}" for name in pictures.names]
-    index, pages = collection.of_measurements()
+    index, pages = collection.of_measurements(found)
     put("site.css", site.style())
     for page in pages:
         put(page.name, site.small(page, "../site.css", (TITLE, f"../{MAIN}")))
@@ -84,7 +87,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--isa", type=Path, metavar="FILE", help="what `assay isa --json` printed: adds what exists where"
     )
+    parser.add_argument(
+        "--newest", action="store_true", help="write nothing; print the folder of the newest whole run of each GPU"
+    )
     options = parser.parse_args(arguments)
+    if options.newest:
+        for entry in entries.newest_of_folders(entries.leading(entries.entries(options.results))):
+            say(str(options.results / entry.gpu / entry.name))
+        return Exit.OK
     folder = options.results / "published"
     published = load_published(folder if folder.is_dir() else None)
     matrix = isa_file.load(options.isa) if options.isa else None

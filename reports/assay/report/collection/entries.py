@@ -68,6 +68,14 @@ def leading(found: Iterable[Entry]) -> list[Entry]:
     return sorted(leads, key=lambda entry: (entry.gpu, entry.name))
 
 
+def newest_of_folders(leads: Iterable[Entry]) -> list[Entry]:
+    """Of the leading runs of each folder the newest, of equals the one with most cases."""
+    best: dict[str, Entry] = {}
+    for entry in sorted(leads, key=lambda entry: (entry.date, len(entry.cases))):
+        best[entry.gpu] = entry
+    return [best[gpu] for gpu in sorted(best)]
+
+
 def adding(found: Iterable[Entry], leads: list[Entry]) -> list[Entry]:
     """Runs that measured what no leading one of their folder did."""
     known: dict[str, set[str]] = {}

@@ -151,13 +151,16 @@ class Collection:
         sections = changes.section(self.entries, self.subjects, self.folders)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
 
-    def of_measurements(self) -> tuple[Page, list[Page]]:
+    def cases(self) -> dict[str, measurements.Case]:
+        """Every measurement of any run."""
+        return measurements.cases(list(self.subjects.values()), self.published)
+
+    def of_measurements(self, found: dict[str, measurements.Case]) -> tuple[Page, list[Page]]:
         """The list of all, and a page of each."""
         made = list(self.subjects.values())
         labels = identity.labels([entry.run for entry in self.entries])
         dated = [said if entry.name in said else f"{said}, {entry.name}" for said, entry in zip(labels, self.entries)]
         made = [replace(subject, label=label) for subject, label in zip(made, dated)]
-        found = measurements.cases(made, self.published)
         where = {
             (s.index, anchor): f"../{self.detail(s, anchor)}" for s in self.reported for anchor in self.homes[s.index]
         }

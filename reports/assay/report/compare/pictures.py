@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from .. import family
 from ..book import text
 from ..draw import cells
-from ..draw.svg import INK, MUTED, SERIES, Figure, axes, finish
+from ..draw.svg import INK, MUTED, SERIES, Data, Figure, axes, finish
 from .figures import ALIKE, KINDS
 from .figures import Figure as Compared
 from .findings import Finding
@@ -119,6 +119,16 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
         ax.set_xlabel("value over the median of all runs")
         ax.tick_params(axis="y", labelcolor=INK)
         said = f"{len(found)} findings over {len(subjects)} runs. {names[0]} differs most."
+        rows = [
+            [name, v.subject.short, v.number.value, v.number.low, v.number.high]
+            for name, finding in zip(names, found)
+            for v in finding.lead.values
+        ]
         return finish(
-            canvas, "distributions", "How far the runs are apart", said, "A dot is a run; the ends are named."
+            canvas,
+            "distributions",
+            "How far the runs are apart",
+            said,
+            "A dot is a run; the ends are named.",
+            Data(["finding", "run", "value", "low", "high"], rows),
         )

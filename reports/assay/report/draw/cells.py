@@ -16,6 +16,7 @@ from .svg import Data, Figure
 
 DIAGONAL = math.sqrt(0.5)  # of a slanted name's length it reaches so far up and to the right
 SMALL = 400  # units of width: less may stand beside others
+BROAD = 800  # units: on upright paper its letters would be too small to read
 
 
 def tiny(grid: Any, rows: Sequence[Any], columns: Sequence[Any], words: str) -> str:
@@ -188,7 +189,7 @@ def _finish(
     key: str, title: str, description: str, width: int, height: int, parts: Sequence[str], note: str, data: Data
 ) -> Figure:
     svg = (
-        f'<svg class="cells{" small" if width < SMALL else ""}" viewBox="0 0 {width} {height}" style="--own:{width * 1.25:.0f}px" role="img" '
+        f'<svg class="cells{" small" if width < SMALL else " broad" if width > BROAD else ""}" viewBox="0 0 {width} {height}" style="--own:{width * 1.25:.0f}px" role="img" '
         f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>{"".join(parts)}</svg>'
     )

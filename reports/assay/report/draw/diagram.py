@@ -10,9 +10,12 @@ from ..book import machine, text
 from ..book.headline import shown
 from ..book.machine import Level
 from ..book.model import Book, Column, Number
+from . import placing
 from .svg import Data, Figure
 
 WIDTH, HEIGHT = 420, 350
+FONT = 9.5  # as templates/pictures.css.j2 sets it
+AIR = 2  # between a text and the wire
 LEFT, RIGHT = 6, WIDTH - 6
 HEAD = ["from", "to", "quantity", "value", "low", "high", "unit"]
 
@@ -37,6 +40,18 @@ class Drawing:
 
     def words(self, x: float, y: float, said: str, kind: str, anchor: str = "start") -> None:
         self.parts.append(f'<text class="{kind}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{html.escape(said)}</text>')
+
+    def on_wire(self, x: float, top: float, lines: list[str], kind: str = "gap", pitch: float = 13) -> None:
+        """Lines of text in a gap of the wire: a rectangle of the ground's colour is under them."""
+        if not lines:
+            return
+        wide = max(placing.width(line, FONT) for line in lines) + 2 * AIR
+        high = pitch * (len(lines) - 1) + FONT + 2 * AIR
+        self.parts.append(
+            f'<rect class="{kind}" x="{x - wide / 2:.1f}" y="{top - FONT:.1f}" width="{wide:.1f}" height="{high:.1f}"/>'
+        )
+        for i, line in enumerate(lines):
+            self.words(x, top + pitch * i, line, "rate", "middle")
 
     def wire(self, x: float, top: float, bottom: float, weight: float = 2, color: str = "") -> None:
         kind = f"wire {color}".strip()
@@ -100,8 +115,8 @@ def _sm(drawing: Drawing, column: Column, units: list[machine.Unit]) -> None:
         x = LEFT + 8 + i * pitch
         drawing.box(x + 2, 28, pitch - 4, 24, unit.name, kind=f"box unit{' tensor' if unit.name == 'tensor' else ''}")
         drawing.wire(x + pitch / 2, 52, 102, 6 if unit.name == "tensor" else 2)
-        for line, (what, n) in enumerate(unit.lines):
-            drawing.words(x + pitch / 2, 72 + 13 * line, f"{_rate(n)} {what}", "rate", "middle")
+        drawing.on_wire(x + pitch / 2, 72, [f"{_rate(n)} {what}" for what, n in unit.lines], "gap raised")
+        for what, n in unit.lines:
             counted = "FLOP/clk/SM" if unit.name == "tensor" else "op/clk/SM"
             drawing.note("registers", unit.name, what, n, counted)
 
@@ -141,8 +156,7 @@ def _inside(drawing: Drawing, book: Book, column: Column, found: dict[str, Level
                 f"{name} {_rates(drawing, level, name, 'registers')}".strip(),
                 _cycles(drawing, level, name, "registers"),
             ]
-            for line, words in enumerate(filter(None, said)):
-                drawing.words(x, 141 + 13 * line, words, "rate", "middle")
+            drawing.on_wire(x, 141, [*filter(None, said)], "gap raised")
     rate, cycles = machine.other_sms(book, column)
     if rate or cycles:
         said = [f"{_rate(rate)} B/clk" if rate else "", f"{round(cycles.value)} cycles" if cycles else ""]
@@ -162,13 +176,12 @@ def _outside(drawing: Drawing, column: Column, found: dict[str, Level]) -> None:
         drawing.wire(112, top, bottom, 3)
         if level := found.get(key):
             said = [_rates(drawing, level, level.name, "SM", whole=True), _cycles(drawing, level, level.name, "SM")]
-            for line, words in enumerate(filter(None, said)):
-                drawing.words(112, (top + bottom) / 2 - 3 + 14 * line, words, "rate", "middle")
+            drawing.on_wire(112, (top + bottom) / 2 - 3, [*filter(None, said)], pitch=14)
     for key, x, width in (("peer", 280, 86), ("host", 370, 84)):
         if level := found.get(key):
             drawing.wire(x, 270, 322, 1.5)
             drawing.box(x - width / 2, 322, width, 22, level.name)
-            for line, (n, unit) in enumerate(((level.bandwidth, "GB/s"), (level.latency, "ns"))):
-                if n:
-                    drawing.words(x, 293 + 14 * line, f"{text.number(round(n.value))} {unit}", "rate", "middle")
-                    drawing.note(level.name, "L2", "bandwidth" if unit == "GB/s" else "latency", n, unit)
+            known = [(n, unit) for n, unit in ((level.bandwidth, "GB/s"), (level.latency, "ns")) if n]
+            drawing.on_wire(x, 293, [f"{text.number(round(n.value))} {unit}" for n, unit in known], pitch=14)
+            for n, unit in known:
+                drawing.note(level.name, "L2", "bandwidth" if unit == "GB/s" else "latency", n, unit)

@@ -104,9 +104,8 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
         yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
 
-def finish(canvas: Any, key: str, title: str, description: str, note: str = "", data: Data | None = None) -> Figure:
-    """Renders the figure. Must be called inside `axes`. Without `data` its file is what was drawn, by lines and bars."""
-    data = data or _drawn(canvas)
+def finish(canvas: Any, key: str, title: str, description: str, note: str, data: Data) -> Figure:
+    """Renders the figure, whose file holds `data`. Must be called inside `axes`."""
     title, description = one_line(title), one_line(description)
     for artist in canvas.findobj(lambda artist: hasattr(artist, "set_text")):
         artist.set_text("\n".join(one_line(line, LONGEST_TEXT) for line in artist.get_text().split("\n")))
@@ -142,20 +141,6 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str = "", 
         f'<desc id="{key}-desc">{html.escape(description)}</desc>'
     )
     return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note, data)
-
-
-def _drawn(canvas: Any) -> Data:
-    """The places of lines and the lengths of bars, by panel."""
-    rows: list[list[Any]] = []
-    for panel, ax in enumerate(canvas.axes):
-        names = [label.get_text() for label in ax.get_yticklabels()]
-        for i, line in enumerate(ax.get_lines()):
-            rows += [[panel, f"line {i}", float(x), float(y)] for x, y in zip(line.get_xdata(), line.get_ydata())]
-        for i, bar in enumerate(ax.patches):
-            name = names[i] if len(names) == len(ax.patches) else f"bar {i}"
-            if hasattr(bar, "get_width"):
-                rows.append([panel, name, float(bar.get_width()), float(bar.get_y() + bar.get_height() / 2)])
-    return Data(["panel", "what", "x", "y"], rows)
 
 
 def _styled_once(uses: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ from ..book import interval, labels, text
 from ..book.model import LASTING, STATES, Book, Column
 from ..book.roofs import Gemm, gemm_shapes
 from ..draw import cells
-from ..draw.svg import INK, PAPER, SERIES, Figure, axes, finish
+from ..draw.svg import INK, PAPER, SERIES, Data, Figure, axes, finish
 
 HOT_LOOPS = sentence(
     "Read off the machine code: how long the busiest pipe, or one warp alone, needs for an iteration of all warps. Data "
@@ -88,7 +88,13 @@ def paired(book: Book, column: Column, most: int = 48) -> Figure | None:
             f"Speed-up: {said}.",
             f"Right of 1, ours is faster. Bars: 95% intervals of the paired ratio, {interval.short(book.processes)}."
             + (f" {more} more in the tables." if more else ""),
+            Data(["kernel", "baseline", "times as fast", "low", "high"], [_paired_row(p) for p in every]),
         )
+
+
+def _paired_row(pair: Pair) -> list[object]:
+    speedup = pair.baseline.speedup
+    return [pair.name, pair.baseline.name, speedup.value, *(speedup.ci95 or (None, None))]
 
 
 # --- GEMM ----------------------------------------------------------------------------------------------------------

@@ -18,20 +18,24 @@ from ..draw.curves import Axis, Line
 from ..draw.svg import Figure
 
 PREFIX = "sync/"
-KINDS = {
-    "syncwarp": "__syncwarp",
-    "syncthreads": "__syncthreads",
-    "named_barrier/sync": "named barrier",
-    "mbarrier/arrive_wait": "mbarrier, arrive and wait",
-    "cluster": "cluster",
-    "grid": "grid",
-    "setmaxnreg": "setmaxnreg, down and up",
-    "fence": "fence",
-    "fence_parts": "a fence at GPU scope and its parts",
-    "named_barrier/hand_over": "named barrier, handed over",
-    "mbarrier": "mbarrier, by piece",
-    "mbarrier_remote": "mbarrier of another CTA",
+# By who takes part, kinds by the beginnings of names.
+GROUPS = {
+    "A warp": {"syncwarp": "__syncwarp"},
+    "A CTA": {
+        "syncthreads": "__syncthreads",
+        "named_barrier/sync": "named barrier",
+        "named_barrier/hand_over": "named barrier, handed over",
+        "setmaxnreg": "setmaxnreg, down and up",
+    },
+    "mbarriers": {
+        "mbarrier/arrive_wait": "mbarrier, arrive and wait",
+        "mbarrier": "mbarrier, by piece",
+        "mbarrier_remote": "mbarrier of another CTA",
+    },
+    "Clusters and grids": {"cluster": "cluster", "grid": "grid"},
+    "Fences": {"fence": "fence", "fence_parts": "a fence at GPU scope and its parts"},
 }
+KINDS = {kind: words for kinds in GROUPS.values() for kind, words in kinds.items()}
 COUNTED = {"syncwarp": "lane", "cluster": "CTA", "setmaxnreg": "warpgroup"}  # what cases are numbered by; else threads
 ORDERS = {"acq rel": "acquire-release", "sc": "sequentially consistent"}
 SCOPES = {"cta": "a CTA", "cluster": "a cluster", "gpu": "the GPU", "sys": "the system"}
@@ -47,6 +51,7 @@ SAID = {
         for space in ("all", "global", "shared")
     },
     ("cluster", "release acquire"): "release and acquire",
+    **{("fence_parts", order): words for order, words in ORDERS.items()},
     ("fence_parts", "release"): "the waiting alone (MEMBAR)",
     ("fence_parts", "acquire"): "emptying L1 alone (CCTL.IVALL)",
 }
@@ -118,18 +123,28 @@ def _over_sms(m: Measurement) -> str:
 
 def overview(book: Book) -> Table | None:
     """Every kind, with the fewest and the most that take part, a column of cycles for each run."""
+    rows: list[list[Cell]] = []
+    groups: dict[int, str] = {}
+    for heading, kinds in GROUPS.items():
+        if found := _rows(book, kinds):
+            groups[len(rows)] = heading
+            rows += found
+    head = ["Barrier or fence", *(f"{c.tag} cycles".strip() for c in book.columns)]
+    caption = "Barriers and fences, with the fewest and the most that take part"
+    return Table(caption, head, rows, groups=groups) if rows else None
+
+
+def _rows(book: Book, kinds: dict[str, str]) -> list[list[Cell]]:
     rows: dict[str, list[Cell]] = {}
-    for column in book.columns:
-        for kind, words in KINDS.items():
+    for kind, words in kinds.items():
+        for column in book.columns:
             for stem, cases in _first_and_last(book, column, kind).items():
                 for of, m in cases:
                     label = ", ".join([words, *(part for part in (stem, of) if part and part not in (words, kind))])
                     cells = rows.setdefault(label, [Cell(label), *([EMPTY] * len(book.columns))])
                     cycles = text.number(round(m.metrics["latency_cycles"].value, 1))
                     cells[1 + column.index] = Cell(cycles, column.anchor(m.name))
-    head = ["Barrier or fence", *(f"{c.tag} cycles".strip() for c in book.columns)]
-    caption = "Barriers and fences, with the fewest and the most that take part"
-    return Table(caption, head, list(rows.values())) if rows else None
+    return list(rows.values())
 
 
 def _number(case: str) -> int:

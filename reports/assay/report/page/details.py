@@ -15,8 +15,8 @@ from . import clocks
 from .environment import fact, unitless
 
 
-def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
-    """Everything known about one measurement, as the template prints it."""
+def detail(book: Book, column: Column, m: Measurement, permanent: str = "") -> dict[str, Any]:
+    """Everything known about one measurement, as the template prints it; `permanent` leads to its page of all runs."""
     rows = [
         (key, metric, row.published if (row := book.row(m.name, key)) else [], book.descriptions.get(key, ""))
         for key, metric in m.metrics.items()
@@ -56,5 +56,6 @@ def detail(book: Book, column: Column, m: Measurement) -> dict[str, Any]:
             if c is column and r.name == m.name
         ],
         "counters": [(k, v) for k, v in m.counters.items() if v is not None],
+        "permanent": permanent,
         "command": m.command or f"assay run '^{m.name}$'",
     }

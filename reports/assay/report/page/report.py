@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import family
@@ -25,9 +25,11 @@ NO_LOOPS = (
 
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
-    other books."""
+    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such."""
 
-    def __init__(self, book: Book, siblings: Sequence[Sibling] = ()) -> None:
+    def __init__(
+        self, book: Book, siblings: Sequence[Sibling] = (), permanent: Mapping[str, str] | None = None
+    ) -> None:
         self.book = book
         self.siblings = siblings
         self.title = identity.title([column.run for column in book.columns])
@@ -35,7 +37,9 @@ class Report:
         self.cases = sections.cases(book)
         self.details: dict[str, list[dict[str, Any]]] = {}  # by family
         for column, m in book.measurements:
-            self.details.setdefault(m.name.split("/")[0], []).append(detail(book, column, m))
+            self.details.setdefault(m.name.split("/")[0], []).append(
+                detail(book, column, m, (permanent or {}).get(m.name, ""))
+            )
         # Anchor of a measurement -> the page with its details.
         self.homes = {d["anchor"]: sections.page_of(key) for key, found in self.details.items() for d in found}
         self.parts = family.parts([*self.cases, *family.declared()])

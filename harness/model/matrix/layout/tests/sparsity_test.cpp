@@ -23,6 +23,10 @@ TEST(Sparsity, PlacesMetadataAsTheManualDoes) {
   EXPECT_EQ(metadata_place(k32, 0, 1, 3), (MetadataPlace{4, 12}));
   EXPECT_EQ(metadata_place(k32, 0, 9, 4), (MetadataPlace{5, 16}));
   EXPECT_EQ(metadata_place(k32, 1, 9, 4), (MetadataPlace{7, 16}));
+  const Sparsity bytes = sparsity_of(Type::s8, false, 16, 32, false);
+  EXPECT_EQ(bytes.selectors(), 2);
+  EXPECT_EQ(metadata_place(bytes, 0, 1, 7), (MetadataPlace{4, 28}));
+  EXPECT_EQ(metadata_place(bytes, 1, 9, 0), (MetadataPlace{7, 0}));
   const Sparsity k64 = sparsity_of(Type::e4m3, false, 16, 64, false);
   EXPECT_EQ(k64.selectors(), 1);
   EXPECT_EQ(metadata_place(k64, 0, 0, 7), (MetadataPlace{0, 28}));

@@ -15,7 +15,7 @@ from ...answer.questions import Question
 from ...block.kinds import EMPTY, Block, Cell, Facts, Span, Table, figures
 from ...book import labels, text
 from ...book.model import Book, Column, Row
-from ...draw.svg import MUTED, PAPER, SERIES, Figure, axes, finish, spread
+from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 from . import fp8
 
 ACCUMULATE = "numerics/accumulate/"
@@ -191,6 +191,14 @@ def error_growth(book: Book, column: Column, data: str = "positive") -> Figure |
             f"Relative error on {data} data: {said}.",
             "Solid: added up by the MMA. Dashed: partial sums promoted to f32 every four steps. Dotted: f32, one after "
             f"another. Data: {data}.",
+            Data(
+                ["mma", "sums", "K", "relative error"],
+                [
+                    [name, VARIANTS.get(variant, variant), k, error]
+                    for name, variant, points in curves
+                    for k, error in points
+                ],
+            ),
         )
 
 

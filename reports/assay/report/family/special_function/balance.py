@@ -12,7 +12,7 @@ from ...book import text
 from ...book.mma import best_mma
 from ...book.model import Book
 from ...draw import cells
-from ...draw.svg import GRID, INK, MUTED, PAPER, Figure, axes, color_of, finish, log_labels
+from ...draw.svg import GRID, INK, MUTED, PAPER, Data, Figure, axes, color_of, finish, log_labels
 
 
 @dataclass
@@ -214,6 +214,13 @@ def imbalance_figure(book: Book) -> Figure | None:
             "Matrix math against exp2 in attention",
             f"Head dimension at which two matrix products of 4d FLOP take as long as one exp2: {said}.",
             "Per element of the score matrix: 4d FLOP of MMA against one exp2, both as measured on one SM." + note,
+            Data(
+                ["mma", "measured or published", "FLOP per exp2", "head dimension of balance"],
+                [
+                    [line.label, "published" if line.published else "measured", line.flop_per_exp2, line.head_dimension]
+                    for line in lines
+                ],
+            ),
         )
 
 

@@ -12,7 +12,7 @@ from ...answer.overlap import efficiencies
 from ...answer.questions import Question
 from ...book import labels, text
 from ...book.model import Book, Column, Number, Row
-from ...draw.svg import INK, MUTED, PAPER, SERIES, Figure, axes, finish, spread
+from ...draw.svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 OVERLAP = re.compile(r"special_function/overlap/(mma_sync|wgmma)_(\w+?)/(\w+)/(\w+)")
 
@@ -85,6 +85,10 @@ def overlap_efficiency(book: Book, column: Column) -> Figure | None:
             f"Overlap of {work.upper().replace('_', ' + ')} with {family.replace('_', '.')} {kind}, {column.label}",
             f"Efficiency, the longer of the two over the time of both: {said}.",
             "The longer of the two alone, over both together: 1 where the shorter one is free. Dashed: one after the other.",
+            Data(
+                ["schedule", "exp2 time / MMA time", "efficiency"],
+                [[labels.words(one.schedule), *point] for one in curves for point in one.points],
+            ),
         )
 
 

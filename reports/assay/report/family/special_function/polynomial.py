@@ -11,7 +11,7 @@ from ...answer.questions import Question
 from ...block.kinds import Block, Cell, Table
 from ...book import text
 from ...book.model import Book, Column, Number
-from ...draw.svg import MUTED, PAPER, SERIES, Figure, axes, finish, spread
+from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 MIX = "special_function/exp2_polynomial_mix/"
 ACCURACY = "special_function/exp2_accuracy/"
@@ -85,6 +85,10 @@ def exp2_mix(book: Book, column: Column) -> Figure | None:
             f"exp2 by polynomial beside MUFU, {column.label}",
             f"Results per clock and SM: {said}.",
             "With softmax's multiply-add. Dashed: MUFU alone. Rings: the best mix.",
+            Data(
+                ["degree", "share by polynomial", "results/clk/SM"],
+                [[mix.degree, share, rate] for mix in curves for share, rate in mix.points],
+            ),
         )
 
 

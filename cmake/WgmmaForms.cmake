@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes the forms of wgmma, whose text needs each accumulator register by name, once per pair of
+# operand types and per N: harness/ptx/generated/wgmma_<types>.cuh below the given folder, for
+# harness/ptx/wgmma.cuh to include.
+
+# One form: D (64 x n) += A * B. The 16-bit types have immediates for the transposes of A and B.
+function(assay_wgmma_form type_a type_b k n result)
+  math(EXPR count "${n} / 2")
+  math(EXPR last "${count} - 1")
+  set(registers)
+  set(operands)
+  foreach(i RANGE ${last})
+    string(APPEND registers "%${i}")
+    string(APPEND operands "\"+f\"(d[${i}])")
+    if(i LESS last)
+      string(APPEND registers ", ")
+      string(APPEND operands ", ")
+    endif()
+    math(EXPR column "${i} % 16")
+    if(column EQUAL 15 AND i LESS last)
+      string(APPEND registers "\"\n        \"")
+      string(APPEND operands "\n          ")
+    endif()
+  endforeach()
+  math(EXPR a "${count}")
+  math(EXPR b "${count} + 1")
+  math(EXPR p "${count} + 2")
+  math(EXPR ta "${count} + 3")
+  math(EXPR tb "${count} + 4")
+  set(transposes)
+  set(immediates)
+  if(k EQUAL 16)
+    set(transposes ", %${ta}, %${tb}")
+    set(immediates ", \"n\"(kTransposeA), \"n\"(kTransposeB)")
+  endif()
+  set(${result} "
+  if constexpr (kN == ${n}) {
+    asm volatile(
+        \"{\\n\"
+        \".reg .pred p;\\n\"
+        \"setp.ne.b32 p, %${p}, 0;\\n\"
+        \"wgmma.mma_async.sync.aligned.m64n${n}k${k}.f32.${type_a}.${type_b} {\"
+        \"${registers}}, \"
+        \"%${a}, %${b}, p, 1, 1${transposes};\\n\"
+        \"}\\n\"
+        : ${operands}
+        : \"l\"(a), \"l\"(b), \"r\"(static_cast<int>(accumulate))${immediates});
+  }" PARENT_SCOPE)
+endfunction()
+
+function(assay_write_wgmma_forms folder)
+  set(extents 8 16 24 32 40 48 56 64 80 96 112 128 144 160 176 192 208 224 240 256)
+  foreach(types bf16:bf16:16 f16:f16:16 e4m3:e4m3:32 e4m3:e5m2:32 e5m2:e4m3:32 e5m2:e5m2:32)
+    string(REPLACE ":" ";" parts ${types})
+    list(GET parts 0 type_a)
+    list(GET parts 1 type_b)
+    list(GET parts 2 k)
+    set(body)
+    foreach(n IN LISTS extents)
+      assay_wgmma_form(${type_a} ${type_b} ${k} ${n} form)
+      string(APPEND body "${form}")
+    endforeach()
+    set(name ${type_a}_${type_b})
+    set(unused)
+    if(k EQUAL 32)
+      set(unused "\n  static_assert(kTransposeA == 0 && kTransposeB == 0, \"fp8 operands are K-major\");")
+    endif()
+    file(CONFIGURE OUTPUT ${folder}/harness/ptx/generated/wgmma_${name}.cuh @ONLY CONTENT
+"// SPDX-License-Identifier: Apache-2.0
+// Written by cmake/WgmmaForms.cmake; harness/ptx/wgmma.cuh tells what it is.
+#pragma once
+#include <cstdint>
+
+namespace assay::ptx {
+
+template <int kN, int kTransposeA, int kTransposeB>
+__device__ inline void wgmma_${name}(float (&d)[kN / 2], std::uint64_t a, std::uint64_t b,
+                                     bool accumulate) {${unused}${body}
+}
+
+}  // namespace assay::ptx
+")
+  endforeach()
+endfunction()

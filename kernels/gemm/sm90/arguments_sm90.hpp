@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch of the Hopper matrix product is told beside its tensor maps.
+#pragma once
+#include <cstdint>
+
+#include "kernels/gemm/sm90/schedule_sm90.hpp"
+
+namespace assay::kernels {
+
+enum class OutputType : int { bf16, f16, f32 };
+
+struct GemmArgumentsSm90 {
+  GemmSchedule schedule;
+
+  // R = alpha * tensor_scale_p * tensor_scale_q * sums, then by row and column. Null: no such
+  // factor.
+  float alpha;
+  const float* tensor_scale_p;  // one value on the device
+  const float* tensor_scale_q;
+  const float* row_scale;
+  const float* column_scale;
+  const void* row_bias;  // of D's type, of rows or of columns: the ones that are D's columns
+  const void* column_bias;
+
+  // What the staged way out cannot do: another type of D, C, an activation.
+  int general;     // not 0: the results leave by the general way
+  int activation;  // 0 none, 1 GELU, 2 SiLU
+  float beta;
+  const void* c;
+  void* d;
+  OutputType type;    // of C, D and bias
+  int rows, columns;  // of R
+
+  int p_read_once;  // not 0: by one tile of columns alone, so that L2 need not keep it
+
+  // One slot per CTA: what a share of a tile leaves for the tile's owner, and a flag per consumer
+  // warpgroup that says that it is there. Flags are 0 before and after each launch.
+  float* partials;
+  std::uint32_t* flags;
+};
+
+}  // namespace assay::kernels

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/resident.hpp"
+#include "kernels/gemm/sm90/plan_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+std::string refusal(const GemmProblem& problem) {
+  if (fitting_variants_sm90(problem).empty())
+    return "has no form for " + problem.type + " x " + problem.b_type() + " " + problem.layout;
+  const std::string& d = problem.d_type();
+  return d == "bf16" || d == "f16" || d == "f32" ? "" : "writes bf16, f16 or f32";
+}
+
+// What each form launches: any of them may be the choice.
+std::vector<KernelUse> kernels(const GemmProblem& problem) {
+  std::vector<KernelUse> uses;
+  for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+    const int per_stage = v->tile_m / 128 * 4;  // 64-row blocks of a consumer x steps along k
+    const bool wide = v->tile_k == 64;
+    const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
+                               std::to_string(v->tile_n) + (wide ? "x16" : "x32") + ".F32";
+    uses.push_back({.kernel = v->kernel_name, .sass = {{opcode, per_stage, per_stage}}});
+  }
+  return uses;
+}
+
+const GemmPaths::Registration path{
+    gemm_paths(),
+    {.name = "sm90",
+     .targets = {Target::sm_90a},
+     .refusal = refusal,
+     .plan =
+         [](const GemmProblem& problem, const GemmOperands& operands) {
+           return plan_gemm_sm90(problem, operands, choose_gemm_sm90(problem, clusters_here_sm90));
+         },
+     .kernels = kernels}};
+
+}  // namespace
+
+std::span<const GemmVariantSm90> gemm_variants_sm90() {
+  static const std::vector<GemmVariantSm90> all = [] {
+    std::vector<GemmVariantSm90> variants = gemm_variants_bf16_sm90();
+    for (const auto& more :
+         {gemm_variants_bf16_swapped_sm90(), gemm_variants_bf16_layouts_sm90(),
+          gemm_variants_f16_sm90(), gemm_variants_f16_layouts_sm90(), gemm_variants_fp8_sm90()})
+      variants.insert(variants.end(), more.begin(), more.end());
+    return variants;
+  }();
+  return all;
+}
+
+std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& problem) {
+  const int major_a = problem.layout[0] == 'n' ? 0 : 1, major_b = problem.layout[1] == 't' ? 0 : 1;
+  std::vector<const GemmVariantSm90*> found;
+  for (const GemmVariantSm90& v : gemm_variants_sm90()) {
+    const bool fits = v.swapped ? v.type_p == problem.b_type() && v.type_q == problem.type &&
+                                      v.major_p == major_b && v.major_q == major_a
+                                : v.type_p == problem.type && v.type_q == problem.b_type() &&
+                                      v.major_p == major_a && v.major_q == major_b;
+    if (fits) found.push_back(&v);
+  }
+  return found;
+}
+
+std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
+                                              const ClustersSm90& clusters) {
+  std::vector<GemmChoiceSm90> all;
+  for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+    const int rows = v->swapped ? problem.n : problem.m,
+              columns = v->swapped ? problem.m : problem.n;
+    const int tiles =
+        divide_up(rows, v->tile_m * v->cluster_m) * divide_up(columns, v->tile_n * v->cluster_n);
+    const int k_steps = divide_up(problem.k, v->tile_k);
+    const int most = clusters(*v);
+    // Whole tiles: as few workers as do not take another wave, which leaves power and L2 to others.
+    const int waves = divide_up(tiles, std::min(tiles, most));
+    all.push_back({.variant = v, .workers = divide_up(tiles, waves)});
+    const int rest = tiles % most;
+    if (rest == 0) continue;
+    // The rest shared by all; also with a whole wave before it, so that shares are longer.
+    const int shared[] = {rest, rest + most};
+    for (const int stream : shared) {
+      if (stream > tiles) continue;
+      const int workers = std::min(most, stream * k_steps);
+      all.push_back({.variant = v, .stream_tiles = stream, .workers = workers});
+      // Equal splits of every tile, in fewer workers than there could be.
+      if (tiles < most && most / tiles > 1 && most % tiles != 0) {
+        const int parts = std::min(most / tiles, k_steps);
+        all.push_back({.variant = v, .stream_tiles = tiles, .workers = tiles * parts});
+      }
+      for (const int parts : {2, 4, 8}) {
+        if (stream != tiles || tiles * parts >= most || parts > k_steps) continue;
+        all.push_back({.variant = v, .stream_tiles = tiles, .workers = tiles * parts});
+      }
+    }
+  }
+  return all;
+}
+
+int clusters_here_sm90(const GemmVariantSm90& v) {
+  return resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name);
+}
+
+GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& clusters) {
+  const std::vector<GemmChoiceSm90> choices = gemm_choices_sm90(problem, clusters);
+  return *std::ranges::min_element(choices, {}, [&](const GemmChoiceSm90& choice) {
+    return predicted_cycles_sm90(problem, choice);
+  });
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which work each worker of the persistent Hopper product does: whole tiles of D, and shares of
+// tiles whose sum over k several workers divide among themselves ("stream-K", Osama et al., 2023,
+// arXiv:2301.03598).
+//
+// With W workers and T tiles, T mod W tiles are left when all others have gone round, and most
+// workers would idle while they are done. So the first `stream_tiles` tiles are not handed out
+// whole: their stream_tiles * k_steps steps, one tile after the other, are cut into W equal ranges.
+// A worker's range may end inside a tile. It begins with that: it leaves the sum so far in the
+// workspace. Whoever has the tile's last step adds what the others left and writes D. The order of
+// every addition is thus fixed by the shape and W alone.
+//
+// Nobody waits in vain: a share that is left is the first thing that its worker does, and who waits
+// does so for workers of lower index. GPUs start CTAs in the order of their index, so these run
+// even where other kernels leave no room for all.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/gemm/raster.hpp"
+
+namespace assay::kernels {
+
+// Steps [k_begin, k_end) of a tile.
+struct WorkUnit {
+  int tile, k_begin, k_end;
+};
+
+struct GemmSchedule {
+  Raster raster;
+  int k_steps;       // of each tile, >= 1
+  int stream_tiles;  // tiles that are shared, the first of the raster
+  int workers;       // clusters; at most stream_tiles * k_steps if that is not 0
+
+  // The first step of a worker's range, of all steps of the shared tiles.
+  __host__ __device__ constexpr int range_begin(int worker) const {
+    return static_cast<int>(std::int64_t{stream_tiles} * k_steps * worker / workers);
+  }
+};
+
+// Walks through one worker's units.
+class WorkWalk {
+ public:
+  __host__ __device__ constexpr WorkWalk(const GemmSchedule& schedule, int worker)
+      : schedule_(schedule),
+        begin_(schedule.stream_tiles == 0 ? 0 : schedule.range_begin(worker)),
+        end_(schedule.stream_tiles == 0 ? 0 : schedule.range_begin(worker + 1)),
+        tile_(schedule.stream_tiles + worker) {}
+
+  // False when nothing is left. Shares come from the end of the range to its begin.
+  __host__ __device__ constexpr bool next(WorkUnit& unit) {
+    if (begin_ < end_) {
+      const int k_steps = schedule_.k_steps;
+      unit.tile = (end_ - 1) / k_steps;
+      const int first = unit.tile * k_steps;
+      unit.k_begin = begin_ > first ? begin_ - first : 0;
+      unit.k_end = end_ - first;
+      end_ = first + unit.k_begin;
+      return true;
+    }
+    if (tile_ >= schedule_.raster.count()) return false;
+    unit = {tile_, 0, schedule_.k_steps};
+    tile_ += schedule_.workers;
+    return true;
+  }
+
+ private:
+  const GemmSchedule& schedule_;
+  int begin_, end_, tile_;
+};
+
+}  // namespace assay::kernels

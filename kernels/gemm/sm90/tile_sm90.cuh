@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is fixed when a variant of the Hopper matrix product is compiled.
+//
+// "Rows" and "columns" are those of the product that the kernel computes, R[row, column] = sum over
+// k of P[row, k] * Q[column, k]. As a rule that is D, of P = A and Q = B^T. A swapped variant
+// computes D's transpose, of P = B^T and Q = A: wgmma's 64 rows then lie along n, so that few rows
+// of D do not leave them empty.
+#pragma once
+#include <cstdint>
+
+#include "harness/ptx/mbarrier.cuh"
+#include "harness/ptx/wgmma.cuh"
+
+namespace assay::kernels {
+
+template <int kTypes_, int kMajorP_, int kMajorQ_, int kTileM_, int kTileN_, int kStages_,
+          int kClusterM_, int kClusterN_, bool kSwapped_, bool kPingpong_>
+struct GemmTileSm90 {
+  static constexpr auto kTypes = static_cast<ptx::WgmmaTypes>(kTypes_);
+  static constexpr int kMajorP = kMajorP_;  // 0: k runs fastest in memory; 1: the row does
+  static constexpr int kMajorQ = kMajorQ_;  // 0: k runs fastest in memory; 1: the column does
+  static constexpr int kTileM = kTileM_;    // rows per CTA
+  static constexpr int kTileN = kTileN_;    // columns per CTA
+  static constexpr int kStages = kStages_;
+  static constexpr int kClusterM = kClusterM_;  // CTAs along the rows: they share Q
+  static constexpr int kClusterN = kClusterN_;  // CTAs along the columns: they share P
+  static constexpr bool kSwapped = kSwapped_;
+  // Not 0: each consumer warpgroup multiplies whole tiles, every other one, and writes its results
+  // while the other multiplies. Else both share each tile.
+  static constexpr bool kPingpong = kPingpong_;
+
+  static constexpr bool kHalf = kTypes == ptx::WgmmaTypes::f16;  // staged results: f16, else bf16
+  static constexpr int kElementBytes = 32 / ptx::kWgmmaK<kTypes>;
+  static constexpr int kTileK = 128 / kElementBytes;  // per stage: 128 bytes, one swizzle row
+  static constexpr int kSteps = 4;                    // MMAs along k in a stage
+
+  static constexpr int kConsumers = 2;
+  static constexpr int kThreads = 128 * (1 + kConsumers);
+  static constexpr int kClusterSize = kClusterM * kClusterN;
+  // Consumer warpgroups that share a tile.
+  static constexpr int kSharing = kPingpong ? 1 : kConsumers;
+  // wgmma is 64 rows high; a consumer owns this many such blocks, one below the other.
+  static constexpr int kBlocks = kTileM / (64 * kSharing);
+  // Registers: 40 * 128 + 232 * 256 = 64512 of the SM's 65536.
+  static constexpr int kProducerRegisters = 40;
+  static constexpr int kConsumerRegisters = 232;
+
+  // Where registers allow it, a consumer keeps its rounded results and writes them while the next
+  // tile's first MMAs are under way.
+  static constexpr bool kDeferred = !kPingpong && kBlocks * kTileN / 2 <= 128;
+
+  static constexpr int kBytesP = kTileM * 128;
+  static constexpr int kBytesQ = kTileN * 128;
+  // What one CTA of a cluster fetches for all that share it.
+  static constexpr int kShareP = kTileM / kClusterN;
+  static constexpr int kShareQ = kTileN / kClusterM;
+
+  // Results leave through two buffers per consumer warp, each 16 rows x kStoreColumns of 16 bits.
+  // The last of a tile's chunks ends where the tile ends and may write columns a second time.
+  static constexpr int kStoreColumns = kTileN < 64 ? kTileN : 64;
+  static constexpr int kChunks = (kTileN + kStoreColumns - 1) / kStoreColumns;
+  static constexpr int chunk_begin(int chunk) {
+    return chunk + 1 < kChunks ? chunk * kStoreColumns : kTileN - kStoreColumns;
+  }
+  static constexpr int kBytesStore = 16 * 64 * 2;
+  static constexpr int kBytesStores = kConsumers * 4 * 2 * kBytesStore;
+  static constexpr int kSharedBytes = kStages * (kBytesP + kBytesQ) + kBytesStores +
+                                      2 * kStages * static_cast<int>(sizeof(ptx::Mbarrier));
+
+  static_assert(kTileM % (64 * kSharing) == 0 && kTileN % 16 == 0 && kTileN <= 256);
+  static_assert(kShareP % 8 == 0 && kShareQ % 8 == 0, "a share must be whole swizzle atoms");
+  static_assert(kMajorP == 0 || (kElementBytes == 2 && kShareP % 64 == 0));
+  static_assert(kMajorQ == 0 || (kElementBytes == 2 && kShareQ % 64 == 0));
+  static_assert(kBlocks * kTileN / 2 <= 200, "accumulators must fit the registers");
+  static_assert(kSharedBytes <= 232448, "227 KiB of shared memory per CTA");
+};
+
+}  // namespace assay::kernels

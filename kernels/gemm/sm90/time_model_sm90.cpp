@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a choice costs, in cycles of an SM: the model by which the Hopper product picks its form.
+//
+// It adds what a kernel does one after the other (start, steps of the longest worker, what lies
+// between two tiles, the last tile's way out, joining shares) and sets that against the time that
+// DRAM needs for the bytes. Constants are fitted by scripts/fit_gemm_sm90.py on sweeps of an H200
+// over 267 shapes: they are no measurements of one thing each, and are good for an order among
+// choices, not for a time.
+#include <algorithm>
+#include <cmath>
+
+#include "harness/element.hpp"
+#include "kernels/frame/divide_up.hpp"
+#include "kernels/gemm/sm90/plan_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+constexpr double kStart = 4490;        // launch, barriers, first bytes, end
+constexpr double kMmaStretch = 1.198;  // of a step over the tensor core's own time
+constexpr double kMmaLeast = 31;       // of one MMA of few columns: 64 rows of P from shared memory
+constexpr double kStepMore = 33;       // per step: waits and signals
+constexpr double kL2 = 46.5;           // bytes per cycle and SM when all load
+constexpr double kL2Alone = 0.46;      // share of a load's time that others do not cause
+constexpr double kMisaligned = 1.59;   // rows that do not begin on lines of 128 bytes
+constexpr double kTileTogether = 3730;  // between two tiles that both consumers share
+constexpr double kTilePingpong = 705;   // ... that they take turns with
+constexpr double kOut = 0.194;          // per element of the last tile, after its sums are done
+constexpr double kJoin = 5040;          // shares: signals, the wait for the others
+constexpr double kLeave = 0.259;        // per element of a share that is left
+constexpr double kAdd = 0.184;          // per element of each share that is added
+constexpr double kUneven = 1.1;         // shares that do not go in step read on their own
+constexpr double kReread = 1.43;        // and fetch what others fetched before, up to three times
+constexpr double kDram = 2754;          // bytes per cycle
+constexpr double kDramBusy = 0.96;      // of it by the first SM; the rest by the others
+constexpr double kDramOut = 0.449;      // per element of a tile, after its last byte has come
+
+}  // namespace
+
+double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice) {
+  const GemmVariantSm90& v = *choice.variant;
+  const int rows = v.swapped ? problem.n : problem.m, columns = v.swapped ? problem.m : problem.n;
+  const int tiles_m = divide_up(rows, v.tile_m * v.cluster_m),
+            tiles_n = divide_up(columns, v.tile_n * v.cluster_n), tiles = tiles_m * tiles_n;
+  const int k_steps = divide_up(problem.k, v.tile_k);
+  const double bytes_each = element_bits(problem.type) / 8.0;
+  const double busy = choice.workers * v.cluster_size() / 132.0;
+  const double area = double{1} * v.tile_m * v.tile_n;
+
+  const double mma =
+      4.0 * v.tile_m / 64 * std::max(v.tile_n / 2.0, kMmaLeast + v.tile_n / 4.0) * kMmaStretch;
+  const bool misaligned = std::fmod(problem.k * bytes_each, 128) != 0;
+  const double l2 = 128.0 * (v.tile_m / v.cluster_n + v.tile_n / v.cluster_m) *
+                    (misaligned ? kMisaligned : 1) / kL2 * (kL2Alone + (1 - kL2Alone) * busy);
+  const double step = std::max(mma, l2) + kStepMore;
+
+  const int stream = choice.stream_tiles;
+  const int whole = divide_up(tiles - stream, choice.workers);
+  const double share = std::ceil(double{1} * stream * k_steps / choice.workers);
+  double cycles = (whole * k_steps + share) * step + area * kOut;
+  const int turns = whole + (stream > 0);
+  cycles += std::max(0, turns - 1) * (v.pingpong ? kTilePingpong : kTileTogether);
+  const bool uneven = stream > 0 && choice.workers % stream != 0;
+  if (stream > 0) {
+    const double others = std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
+    cycles += kJoin + area * (kLeave + kAdd * others);
+  }
+  if (uneven) cycles *= kUneven;
+
+  const double bytes_p = bytes_each * rows * problem.k, bytes_q = bytes_each * columns * problem.k;
+  double bytes = bytes_p + bytes_q + 2.0 * rows * columns;
+  if (uneven)
+    bytes += kReread * stream / tiles *
+             (std::min(tiles_n - 1, 3) * bytes_p + std::min(tiles_m - 1, 3) * bytes_q);
+  const double dram =
+      bytes / kDram / std::min(1.0, kDramBusy + 1.3 * busy * (1 - kDramBusy)) + area * kDramOut;
+  // The longer of the two, and a little more where they are alike.
+  return kStart + std::pow(std::pow(cycles, 8) + std::pow(dram, 8), 1.0 / 8);
+}
+
+}  // namespace assay::kernels

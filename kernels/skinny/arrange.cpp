@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/skinny/arrange.hpp"
+#include "kernels/frame/divide_up.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace assay::kernels {
+namespace {
+
+int power_of_two_up_to(int most) {
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(most, 1))));
+}
+
+struct Form {
+  int warps, rows, chunks, tiles, pieces, piece_bytes, deep, shallow;
+};
+template <bool kHopper, bool kGrouped>
+Form form(int tokens) {
+  const auto of = []<int kTokens>() {
+    using S = SkinnyShape<kTokens, kHopper, kGrouped>;
+    return Form{S::kWarps,  S::kRows,       S::kChunks, S::kTiles,
+                S::kPieces, S::kPieceBytes, S::kDeep,   S::kShallow};
+  };
+  switch (tokens) {
+    case 1:
+      return of.template operator()<1>();
+    case 4:
+      return of.template operator()<4>();
+    case 8:
+      return of.template operator()<8>();
+    case 16:
+      return of.template operator()<16>();
+    case 32:
+      return of.template operator()<32>();
+    default:
+      return of.template operator()<64>();
+  }
+}
+
+}  // namespace
+
+int skinny_tokens(int m) {
+  return m == 1 ? 1 : static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(m, 4))));
+}
+
+SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoom& room) {
+  SkinnyLayout l;
+  l.tokens = skinny_tokens(m);
+  const bool grouped = scale_block(weights) == 128;
+  const Form f = room.hopper ? (grouped ? form<true, true>(l.tokens) : form<true, false>(l.tokens))
+                 : grouped   ? form<false, true>(l.tokens)
+                             : form<false, false>(l.tokens);
+  SkinnyArguments& a = l.arguments;
+  a.m = m, a.n = n, a.k = k;
+  const int bits = weight_bits(weights);
+  a.row_bytes = static_cast<int>(std::int64_t{k} * bits / 8);
+  a.scale_row_bytes = scale_row_bytes(weights, k);
+  const int units = divide_up(a.row_bytes, f.piece_bytes);
+  const int slots = divide_up(units, f.pieces);
+  const int piece_token_bytes = f.piece_bytes * 8 / bits * 2;
+  const auto padded = [](int bytes) { return divide_up(bytes, 128) * 128 + 64; };
+
+  // More CTAs share k where tokens would else take as much of the way from L2 as weights.
+  a.cluster = 1;
+  const double weight_share = static_cast<double>(n) * a.row_bytes / room.ctas;
+  while (a.cluster < room.most_cluster && 2.0 * m * k / a.cluster > weight_share) a.cluster *= 2;
+  if (room.cluster > 0) a.cluster = room.cluster;
+  a.cluster = std::min(a.cluster, power_of_two_up_to(slots));
+
+  const int clusters = std::max(1, std::min(room.ctas / a.cluster, n));
+  const int rows = divide_up(n, clusters), share = divide_up(slots, a.cluster) * f.pieces;
+  a.rows_each = n / clusters, a.rows_rest = n % clusters;
+  a.slots_each = slots / a.cluster, a.slots_rest = slots % a.cluster;
+  a.k_groups = f.warps;
+  if (l.tokens > 16) a.k_groups = f.warps / std::min(f.warps, power_of_two_up_to(rows / f.rows));
+  if (room.k_groups > 0) a.k_groups = room.k_groups;
+  a.k_groups = std::min(a.k_groups, power_of_two_up_to(share / f.pieces));
+  a.row_groups = f.warps / a.k_groups;
+
+  const auto queue_bytes = [&] {
+    return f.warps * (a.deep ? f.deep : f.shallow) * skinny_slot_bytes(weights, f.tiles, f.pieces);
+  };
+  const auto sums_bytes = [&] {
+    return a.k_groups * f.chunks * m * (a.row_groups * a.blocks * f.rows + 4) * 4;
+  };
+  // As few passes as their sums let be, passes of equal height.
+  const auto split = [&](int most_sums) {
+    const int blocks = divide_up(rows, a.row_groups * f.rows);
+    for (int passes = 1; passes <= blocks; ++passes) {
+      a.blocks = divide_up(blocks, passes);
+      if (sums_bytes() <= most_sums) return passes;
+    }
+    return blocks;
+  };
+  a.phase_pieces = share;
+  a.token_stride = padded(share * piece_token_bytes);
+  int tokens = m * a.token_stride;
+  a.deep = true;
+  int passes = split(room.shared_bytes - queue_bytes() - tokens);
+  if (queue_bytes() + tokens + sums_bytes() > room.shared_bytes) {
+    a.deep = false;
+    passes = split(room.shared_bytes - queue_bytes() - tokens);
+  }
+  a.tokens_offset = queue_bytes();
+  const int left = room.shared_bytes - queue_bytes();
+  if (tokens + sums_bytes() > left) {
+    // Not all tokens at once: with several blocks in a pass their sums stay in shared memory
+    // from phase to phase; else it is that of the tokens.
+    const int least = m * padded(f.pieces * piece_token_bytes);  // tokens of a slot
+    passes = split(std::min(left / 3, left - least));
+    a.sums_over_tokens = a.blocks == 1;
+    const int most = ((a.sums_over_tokens ? left : left - sums_bytes()) / m - 64) / 128 * 128;
+    const int most_slots = std::max(1, most / (f.pieces * piece_token_bytes));
+    const int share_slots = share / f.pieces;
+    a.phase_pieces = divide_up(share_slots, divide_up(share_slots, most_slots)) * f.pieces;
+    a.token_stride = padded(a.phase_pieces * piece_token_bytes);
+    tokens = m * a.token_stride;
+  }
+  a.restage = a.phase_pieces < share || (a.sums_over_tokens && passes > 1);
+  a.sums_offset = a.tokens_offset + (a.sums_over_tokens ? 0 : tokens);
+  l.shared_bytes = a.tokens_offset +
+                   (a.sums_over_tokens ? std::max(tokens, sums_bytes()) : tokens + sums_bytes());
+  l.grid = clusters * a.cluster;
+  l.threads = 32 * f.warps;
+  return l;
+}
+
+}  // namespace assay::kernels

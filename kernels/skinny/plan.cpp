@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/skinny/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "harness/cuda.hpp"
+#include "kernels/skinny/variants.hpp"
+
+namespace assay::kernels {
+namespace {
+
+struct Launcher {
+  const void* kernel;
+  SkinnyLayout layout;
+
+  void operator()(cudaStream_t stream) {
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(layout.arguments.cluster), 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(layout.grid));
+    config.blockDim = dim3(static_cast<unsigned>(layout.threads));
+    config.dynamicSmemBytes = static_cast<std::size_t>(layout.shared_bytes);
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = layout.arguments.cluster > 1 ? 1 : 0;
+    void* arguments[] = {&layout.arguments};
+    check(cudaLaunchKernelExC(&config, kernel, arguments));
+  }
+};
+
+Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
+  const SkinnyRoom room = skinny_room(false);
+  const SkinnyLayout layout = arrange(p.weights, p.m, p.n, p.k, room);
+  const void* kernel = skinny_kernel(p.weights, layout.tokens);
+  check(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room.shared_bytes));
+  return skinny_launch(kernel, layout, p, operands);
+}
+
+const SkinnyPaths::Registration path{
+    skinny_paths(),
+    {.name = "plain",
+     .targets = all_gpu_targets(),
+     .refusal = [](const SkinnyProblem&) { return std::string(); },
+     .plan = plan,
+     .kernels = [](const SkinnyProblem& p) { return skinny_kernel_use(p, false); }}};
+
+}  // namespace
+
+Plan skinny_launch(const void* kernel, const SkinnyLayout& layout, const SkinnyProblem& problem,
+                   const SkinnyOperands& operands) {
+  Launcher l{kernel, layout};
+  SkinnyArguments& a = l.layout.arguments;
+  a.d = static_cast<__nv_bfloat16*>(operands.d);
+  a.x = static_cast<const __nv_bfloat16*>(operands.x);
+  a.w = static_cast<const std::uint8_t*>(operands.w);
+  a.scales = static_cast<const std::uint8_t*>(operands.scales);
+  a.scale = operands.scale;
+  std::string variant =
+      fmt::format("{}_c{}_k{}x{}", name(problem.weights), a.cluster, a.k_groups, a.row_groups);
+  return {.variant = std::move(variant), .run = l};
+}
+
+SkinnyRoom skinny_room(bool hopper) {
+  int device = 0, sms = 0, shared = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return {.ctas = sms, .shared_bytes = shared, .hopper = hopper};
+}
+
+std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {
+  std::string format = name(weights);
+  format.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(format.front())));
+  return fmt::format("skinny_product<assay::kernels::{}, {}, {}>", format, tokens, hopper);
+}
+
+std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {
+  // Layouts of different rooms differ, but not in the tokens that the kernel is made for.
+  const int tiles = skinny_tokens(p.m);
+  return {{.kernel = skinny_kernel_name(p.weights, tiles, hopper),
+           .sass = {{"HMMA.16816.F32.BF16"}, {"LDGSTS.E.BYPASS.128"}}}};
+}
+
+}  // namespace assay::kernels

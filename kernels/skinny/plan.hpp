@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the skinny product's paths share: both launch one kernel, laid out for the current device.
+#pragma once
+#include <vector>
+
+#include "kernels/skinny/arrange.hpp"
+#include "kernels/skinny/skinny.hpp"
+
+namespace assay::kernels {
+
+// A launch of `kernel` laid out so.
+Plan skinny_launch(const void* kernel, const SkinnyLayout& layout, const SkinnyProblem& problem,
+                   const SkinnyOperands& operands);
+
+// What the current device has for one CTA on each SM.
+SkinnyRoom skinny_room(bool hopper);
+
+// Of a path, for the kernel that has the tokens of the problem.
+std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& problem, bool hopper);
+
+}  // namespace assay::kernels

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sides that take turns, process by process.
+
+The process is the unit: what differs from one to the next, such as where its memory lies, is not seen inside of one.
+Every two rounds are a block: all sides in an order that is drawn, and then once more in the reverse order. Of two
+sides that is ABBA or BAAB, in which each stands early and late equally often, so that what changes slowly, such as
+temperature, clock and power, is the same for both.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay.files import Run, RunFileError
+from assay.gate import foreign
+from assay.gate.ab.side import Side
+from assay.gate.sides import check_machines
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many processes, in what order."""
+
+    rounds: int = 8  # processes of each side
+    warm_up: int = 1  # rounds before them, whose figures are not used; more while the GPU still gets warmer
+    seed: int = 1
+
+
+def turns(sides: int, rounds: int, seed: int) -> list[list[int]]:
+    """For each round the order of the sides."""
+    draw = random.Random(seed)
+    orders: list[list[int]] = []
+    while len(orders) < rounds:
+        order = draw.sample(range(sides), sides)
+        orders += [order, order[::-1]]
+    return orders[:rounds]
+
+
+MOST_WARM_UP = 4  # rounds more than were asked for
+STEADY = 2.0  # degrees that a GPU may get warmer from round to round
+
+
+def _temperature(runs: Sequence[Run]) -> float | None:
+    found = [m.conditions.get("temperature_c") for run in runs for m in run.measurements]
+    return max((t for t in found if isinstance(t, (int, float))), default=None)
+
+
+def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, progress: Progress) -> None:
+    """Rounds that count for nothing, until the GPU is as warm as it gets."""
+    before: float | None = None
+    for round_ in range(plan.warm_up + MOST_WARM_UP if plan.warm_up else 0):
+        progress(f"warm-up, round {round_ + 1}")
+        now = _temperature([side.process(plan.seed + round_, names) for side in sides])
+        steady = now is None or (before is not None and now - before <= STEADY)
+        if round_ + 1 >= plan.warm_up and steady:
+            return
+        before = now
+
+
+def take_turns(
+    sides: Sequence[Side], plan: Plan, names: Sequence[str] | None = None, progress: Progress = lambda said: None
+) -> list[Run]:
+    """A run of each side, with a repetition for each process. Both processes of a round get the same seed."""
+    _warm_up(sides, plan, names, progress)
+    processes: list[list[Run]] = [[] for _ in sides]
+    for round_, order in enumerate(turns(len(sides), plan.rounds, plan.seed)):
+        for index in order:
+            progress(f"round {round_ + 1} of {plan.rounds}: {sides[index].label}")
+            run = sides[index].process(plan.seed + round_, names)
+            if not run.measurements:
+                raise RunFileError(
+                    f"the {sides[index].label} measured no case that was asked for; see its list of cases"
+                )
+            check_machines(processes[0][0] if processes[0] else run, run)
+            processes[index].append(run)
+    return [foreign.joined(runs) for runs in processes]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on two sides that took turns: what looks slower must look so again, in processes of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from assay.files import Run
+from assay.gate import present
+from assay.gate.ab.campaign import Plan, Progress, take_turns
+from assay.gate.ab.side import Side
+from assay.gate.compare import compare
+from assay.gate.result import Result, Rules, Verdict
+
+FRESH_SEED = 10_000  # added to that of the first processes: the confirmation has inputs and an order of its own
+
+
+@dataclass
+class Judged:
+    """The verdicts, and the runs they are made from."""
+
+    result: Result
+    base: Run
+    candidate: Run
+
+
+def confirm(first: Result, second: Result) -> None:
+    """Of what was slower in the first, only that stays slower which is so in the second as well."""
+    again = {(c.name, c.metric): c for c in second.comparisons}
+    for c in first.of(Verdict.SLOWER):
+        other = again.get((c.name, c.metric))
+        if other is None:
+            continue
+        found = f"{present.change(other)} {present.interval(other)}"
+        if other.verdict is Verdict.SLOWER:
+            said = f"confirmed in {other.processes} fresh pairs: {found}"
+        else:
+            c.verdict = Verdict.INCONCLUSIVE
+            said = f"not confirmed in {other.processes} fresh pairs, which found {other.verdict.value}, {found}"
+        c.note = f"{c.note}; {said}" if c.note else said
+    first.sort()
+
+
+def judge_sides(
+    sides: Sequence[Side], plan: Plan, rules: Rules, confirms: bool = True, progress: Progress = lambda said: None
+) -> Judged:
+    """Base and candidate, measured in turns and compared."""
+    base, candidate = take_turns(sides, plan, None, progress)
+    result = compare(base, candidate, rules)
+    names = sorted({c.name for c in result.of(Verdict.SLOWER)})
+    if names and confirms:
+        progress(f"{len(names)} slower: once more in fresh processes")
+        again = take_turns(sides, replace(plan, seed=plan.seed + FRESH_SEED), names, progress)
+        confirm(result, compare(*again, rules))
+    return Judged(result, base, candidate)

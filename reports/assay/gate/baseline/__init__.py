@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured commit after commit: `history` keeps it, `changes` finds steps, `page` draws them."""

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A history: one file of JSON lines for each kind of machine, a line for each run.
+
+Figures of two kinds of machine are no history of the code, so the GPU, the branch of its driver, the version of CUDA
+and the power limit are in the name of the file. A line holds the value of each process, not only their median. The
+baseline is the newest line that was accepted; only `assay baseline accept` accepts one, and says why.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from assay import files
+from assay.files import Measurement, Metric, Run, RunFileError, json_text, schema_check
+from assay.plain_text import printable
+from assay.program import write_file
+
+SCHEMA = "assay.history/1"
+SCHEMA_FILE = "assay.history-1.schema.json"
+HOW = "give a file that `assay baseline record` wrote"
+
+
+@dataclass
+class Figure:
+    """One case: a value for each process."""
+
+    metric: str
+    unit: str
+    better: str
+    values: list[float]
+    clock_domain: str = ""
+    kind: str = "kernel"
+
+
+@dataclass
+class Entry:
+    """One run."""
+
+    time: str
+    commit: str
+    environment: dict[str, Any]
+    cases: dict[str, Figure]
+    accepted: bool = False
+    reason: str = ""
+    schema: str = SCHEMA
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def _word(text: object) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", str(text)).strip("-").lower() or "unknown"
+
+
+def key_of(environment: dict[str, Any]) -> str:
+    """The kind of machine, as the stem of a file name."""
+    gpu = environment.get("gpu")
+    if gpu is None:
+        return "host-" + _word((environment.get("host") or {}).get("cpu", "unknown"))
+    driver = str(environment.get("driver") or "unknown").split(".")[0]
+    watts = gpu.get("power_limit_w")
+    power = f"{watts:g}w" if isinstance(watts, (int, float)) else "power-unknown"
+    return "-".join([_word(gpu["name"]), f"driver{_word(driver)}", f"cuda{_word(environment.get('cuda'))}", power])
+
+
+def entry_of(run: Run, commit: str | None = None, time: str | None = None) -> Entry:
+    """The line of a run. Raises RunFileError for one without a case."""
+    found: dict[str, list[Measurement]] = {}
+    for m in run.measurements:
+        if m.ok and m.source is None and m.headline is not None and "shared_gpu" not in m.flags:
+            found.setdefault(m.name, []).append(m)
+    if not found:
+        raise RunFileError(f"{run.path}: no case was measured in it, or another process used the GPU; measure again")
+    cases = {}
+    for name, sides in sorted(found.items()):
+        first, key = sides[0].headline, sides[0].primary or next(iter(sides[0].metrics))
+        values = [m.metrics[key].value for m in sides if key in m.metrics]
+        domain = sides[0].conditions.get("clock_domain") or ""
+        cases[name] = Figure(key, first.unit, first.better or "lower", values, domain, sides[0].kind)
+    built = run.environment.get("assay") or {}
+    started = (run.extra.get("run") or {}).get("started")
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    label = commit or f"{built.get('commit') or 'unknown'}{'-dirty' * bool(built.get('dirty'))}"
+    return Entry(time or started or now, label, _kept(run.environment), cases)
+
+
+def _kept(environment: dict[str, Any]) -> dict[str, Any]:
+    """What tells whether two entries may be compared."""
+    gpu, host = environment.get("gpu"), environment.get("host") or {}
+    wanted = ("name", "architecture", "sm_count", "id", "power_limit_w", "ecc", "mig")
+    return {
+        "gpu": gpu and {k: gpu[k] for k in wanted if k in gpu},
+        "driver": environment.get("driver"),
+        "cuda": environment.get("cuda"),
+        "host": {k: host[k] for k in ("cpu", "usable_cores") if k in host},
+        "assay": environment.get("assay"),
+    }
+
+
+def line_of(entry: Entry) -> str:
+    document = {k: v for k, v in asdict(entry).items() if k != "extra"}
+    return json.dumps({**document, **entry.extra}, separators=(",", ":"), allow_nan=False)
+
+
+def _entry(document: dict[str, Any]) -> Entry:
+    """The entry of a document that its schema allows."""
+    known = Entry.__dataclass_fields__.keys() - {"cases", "extra", "schema"}
+    wanted = Figure.__dataclass_fields__.keys()
+    cases = {name: Figure(**{k: f[k] for k in wanted & f.keys()}) for name, f in document["cases"].items()}
+    extra = {k: v for k, v in document.items() if k not in Entry.__dataclass_fields__}
+    return Entry(**{k: document[k] for k in known}, cases=cases, extra=extra)
+
+
+def load(path: Path) -> list[Entry]:
+    """Every line of a file. Raises RunFileError."""
+    entries = []
+    for number, line in enumerate(json_text.read_text(path, HOW).splitlines(), 1):
+        if line.strip():
+            where = f"{path}: line {number}"
+            document = json_text.parse(line, path, HOW, number)
+            json_text.check(document, where)
+            for field_, _, error in schema_check.problems(document, SCHEMA_FILE):
+                raise RunFileError(f"{where}: {field_}: {schema_check.said(error)}; {HOW}")
+            entries.append(_entry(document))
+    if not entries:
+        raise RunFileError(f"{path}: line 1: holds no run; {HOW}")
+    return entries
+
+
+def is_one(path: Path) -> bool:
+    """Whether a file of JSON lines is a history, and not a journal, whose first line has the schema of a run."""
+    return f'"{SCHEMA}"' in json_text.read_text(path, HOW)
+
+
+def append(folder: Path, entry: Entry, machine: str | None = None) -> Path:
+    """The file it went to; `machine` names it where the run does not say what it was measured on. Raises NotWritten."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise files.NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
+    path = folder / f"{_word(machine) if machine else key_of(entry.environment)}.jsonl"
+    write_file(path, (line_of(entry) + "\n").encode(), append=True)
+    return path
+
+
+def accept(path: Path, commit: str, reason: str) -> Entry:
+    """Makes the newest run of this commit the baseline. Raises RunFileError."""
+    entries = load(path)
+    chosen = next((e for e in reversed(entries) if e.commit.startswith(commit)), None)
+    if chosen is None:
+        known = ", ".join(dict.fromkeys(e.commit for e in reversed(entries[-5:])))
+        raise RunFileError(f"{path}: no run of commit {commit!r:.60} is in it; the newest are {known}")
+    chosen.accepted, chosen.reason = True, printable(reason)
+    # It moves to the end of those accepted: the newest acceptance is the baseline, also of an older run.
+    chosen.extra = {**chosen.extra, "accepted_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+    write_file(path, "".join(line_of(e) + "\n" for e in entries).encode())
+    return chosen
+
+
+def baseline(entries: list[Entry]) -> Entry | None:
+    """The run that was accepted last."""
+    accepted = [e for e in entries if e.accepted]
+    return max(accepted, key=lambda e: str(e.extra.get("accepted_at", e.time)), default=None)
+
+
+def run_of(entry: Entry, path: Path) -> Run:
+    """The entry as a run, a repetition for each value, for the gate to compare with."""
+    measurements = []
+    for name, figure in entry.cases.items():
+        for repetition, value in enumerate(figure.values):
+            metrics = {figure.metric: Metric(figure.unit, value, None, figure.better)}
+            m = Measurement(name, figure.kind, primary=figure.metric, metrics=metrics, repetition=repetition)
+            m.conditions = {"clock_domain": figure.clock_domain} if figure.clock_domain else {}
+            measurements.append(m)
+    return Run(entry.environment, measurements, path)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every gate has in common: the options of its rules, the exit status, and all that is written."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import re2
+
+from assay.gate import policy, present
+from assay.gate.policy import Policy
+from assay.gate.result import Result, Rules, Verdict
+from assay.plain_text import CUT, one_line
+from assay.program import Exit, say, write_file
+
+
+def percentage(text: str) -> float:
+    value = float(text.rstrip("%")) / 100
+    if not 0 <= value < 10:
+        raise ValueError
+    return value
+
+
+def expression(text: str) -> str:
+    """RE2 takes time in proportion to the text, whatever the expression is; Python's own engine may take for ever."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(text, options)
+    except (re2.error, UnicodeError) as error:
+        why = error.args[0]
+        why = why.decode(errors="replace") if isinstance(why, bytes) else "it is not UTF-8"
+        raise argparse.ArgumentTypeError(
+            f"{one_line(repr(text), CUT)} is not a regular expression: {one_line(why, CUT)}; write it in RE2's syntax, as `assay run` takes it, "
+            "without look-around and backreferences"
+        ) from None
+    return text
+
+
+percentage.__name__ = "percentage"
+
+
+def add_rules(p: argparse.ArgumentParser, d: Rules) -> None:
+    """Options of what counts as slower; `d` has the defaults."""
+    p.add_argument(
+        "--threshold",
+        metavar="PERCENT",
+        type=percentage,
+        default=d.threshold,
+        help=f"smallest slowdown that counts (default {d.threshold * 100:g})",
+    )
+    p.add_argument(
+        "--latency-threshold",
+        metavar="PERCENT",
+        type=percentage,
+        default=d.latency_threshold,
+        help="the same for metrics named latency (default 1"
+        + ("; never less than one cycle)" if d.latency_cycles else ")"),
+    )
+    p.add_argument(
+        "--policy", metavar="FILE", type=Path, help="thresholds by case and metric, as TOML; they go before the above"
+    )
+    p.add_argument(
+        "--correction",
+        choices=("holm", "bh", "none"),
+        default=d.correction,
+        help="for many cases: holm bounds the chance of any false alarm (default), bh their share",
+    )
+    p.add_argument("--allow-missing", action="store_true", help="cases missing in the candidate are listed, no error")
+    p.add_argument("--strict", action="store_true", help="exit 3 if any case is inconclusive or unfit")
+
+
+def add_outputs(p: argparse.ArgumentParser) -> None:
+    """Options of what is written."""
+    p.add_argument("--all", action="store_true", help="list unchanged and equivalent cases too")
+    p.add_argument("--json", metavar="FILE", type=Path, help="write every verdict and number as JSON")
+    p.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML")
+    p.add_argument(
+        "--markdown",
+        metavar="FILE",
+        type=Path,
+        help="write Markdown; appended to $GITHUB_STEP_SUMMARY by itself where that is set",
+    )
+
+
+def rules_of(options: argparse.Namespace, **fields: Any) -> Rules:
+    """The rules that the options of `add_rules` say. Raises RunFileError."""
+    return Rules(
+        threshold=options.threshold,
+        latency_threshold=options.latency_threshold,
+        correction=options.correction,
+        policy=policy.load(options.policy) if options.policy else Policy(),
+        **fields,
+    )
+
+
+def conclude(result: Result, rules: Rules, options: argparse.Namespace, **facts: Any) -> int:
+    """Writes all that was asked for, says the outcome, and gives the exit status. `facts` go into the JSON."""
+    code, outcome = judge(result, rules, options.strict, options.allow_missing)
+    headline = one_line(present.summary(result, outcome))
+    markdown = present.markdown(result, headline).encode()
+    if options.json:
+        record = present.document(result, rules, outcome, code, **facts)
+        write_file(options.json, (json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
+    if options.junit:
+        write_file(options.junit, present.junit(result))
+    if options.markdown:
+        write_file(options.markdown, markdown)
+    if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        write_file(Path(step_summary), markdown, append=True)
+    colour = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    if text := present.terminal(result, options.all, colour):
+        say(text)
+    if os.environ.get("GITHUB_ACTIONS"):
+        say("\n".join(present.annotations(result)))
+    say(headline)
+    return code
+
+
+def judge(result: Result, rules: Rules, strict: bool = False, allow_missing: bool = False) -> tuple[Exit, str]:
+    """The exit code and its meaning in a few words."""
+    missing, slower, unknown = (result.of(v) for v in (Verdict.MISSING, Verdict.SLOWER, Verdict.UNKNOWN))
+    unfit, inconclusive = result.of(Verdict.UNFIT), result.of(Verdict.INCONCLUSIVE)
+    if missing and not allow_missing:
+        said = f"{missing[0].name}{_more(missing)}; measure again, or allow with --allow-missing"
+        return Exit.USAGE, f"missing in the candidate: {said}"
+    if shared := [c for c in unfit if c.shared]:
+        said = "another process used the GPU meanwhile; measure again with the GPU to yourself"
+        return Exit.UNFIT, f"unfit to judge: {shared[0].name}{_more(shared)}: {said}"
+    if result.machine_unfit(rules.unfit_share):
+        said = f"{len(unfit)} of {len(result.compared)} cases, first {unfit[0].name}: {unfit[0].note}"
+        return Exit.UNFIT, f"unfit to judge: {said}"
+    if slower:
+        return Exit.SLOWER, f"slower: {slower[0].name} by {present.change(slower[0])}{_more(slower)}"
+    if unknown and not allow_missing:
+        said = f"{unknown[0].name}{_more(unknown)}: {unknown[0].note}; measure the base again"
+        return Exit.CANNOT_TELL, f"cannot tell about {said}, or allow with --allow-missing"
+    if not any(c.ratio or c.verdict in (Verdict.UNCHANGED, Verdict.EQUIVALENT) for c in result.compared):
+        return Exit.CANNOT_TELL, "cannot tell: nothing could be compared"
+    if hiding := sorted((c for c in result.compared if c.may_hide), key=lambda c: -c.may_hide):
+        said = f"{hiding[0].name}{_more(hiding)}: it may be slower by {present.percent(1 + hiding[0].may_hide)}"
+        return Exit.CANNOT_TELL, f"cannot tell about {said}; measure longer, or in more processes"
+    if strict and (inconclusive or unfit):
+        return Exit.CANNOT_TELL, f"cannot tell about {(inconclusive + unfit)[0].name}: measure in more processes"
+    return Exit.OK, "nothing is slower"
+
+
+def _more(cases: list) -> str:
+    return f" and {len(cases) - 1} more" if len(cases) > 1 else ""

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histories: what is kept, who moves the baseline, which steps are found, and what the page shows."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+import runs
+from runs import measurement
+
+from assay.files import RunFileError
+from assay.gate import main as gate
+from assay.gate.baseline import changes, history, page
+from assay.gate.baseline.command import main
+from assay.program import Exit
+
+GPU = {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 132, "id": "0123456789abcdef", "power_limit_w": 700}
+
+
+def write_run(path, value, commit, processes=3, **environment):
+    document = runs.run(*(measurement(value=value * (1 + 0.0005 * i), repetition=i) for i in range(processes)))
+    document["environment"] |= {"gpu": GPU, **environment}
+    document["environment"]["assay"]["commit"] = commit
+    return str(runs.write(path, document))
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """A history of twelve runs, slower by 10% from the eighth on."""
+    for i in range(12):
+        run = write_run(tmp_path / "run.json", 100 * (1.1 if i >= 7 else 1) * (1 + 0.001 * (i % 3)), f"c{i:02d}")
+        given = ["record", run, "--history", str(tmp_path / "h"), "--time", f"2026-01-{i + 1:02d}T00:00:00Z"]
+        assert main(given) == 0
+    (path,) = (tmp_path / "h").iterdir()
+    return path
+
+
+def test_a_file_for_each_kind_of_machine(tmp_path):
+    for i, environment in enumerate(
+        [{}, {"driver": "590.10"}, {"cuda": "13.1"}, {"gpu": {**GPU, "power_limit_w": 600}}, {"driver": "580.99"}]
+    ):
+        run = write_run(tmp_path / "run.json", 100, f"c{i}", **environment)
+        assert main(["record", run, "--history", str(tmp_path / "h")]) == 0
+    names = sorted(path.name for path in (tmp_path / "h").iterdir())
+    assert names == [
+        "nvidia-h200-driver580-cuda13.0-600w.jsonl",
+        "nvidia-h200-driver580-cuda13.0-700w.jsonl",
+        "nvidia-h200-driver580-cuda13.1-700w.jsonl",
+        "nvidia-h200-driver590-cuda13.0-700w.jsonl",
+    ]
+    assert len(history.load(tmp_path / "h" / names[1])) == 2
+
+
+def test_a_line_holds_every_process_and_nothing_that_names_the_machine(recorded):
+    (figure,) = history.load(recorded)[0].cases.values()
+    assert (figure.metric, figure.values) == ("time_us", pytest.approx([100, 100.05, 100.1]))
+    line = json.loads(recorded.read_text().splitlines()[0])
+    assert line["schema"] == "assay.history/1" and set(line["environment"]["gpu"]) == set(GPU)
+
+
+def test_only_accept_moves_the_baseline_and_says_why(recorded, tmp_path, capsys):
+    after = write_run(tmp_path / "after.json", 110, "new")
+    assert gate([str(recorded), after]) == Exit.USAGE
+    assert "no run of this history was accepted" in capsys.readouterr().err
+    assert main(["accept", str(recorded), "--commit", "c02", "--reason", "the release"]) == 0
+    assert gate([str(recorded), after]) == Exit.SLOWER
+    assert gate([str(recorded), after]) == Exit.SLOWER  # red changes nothing
+    assert main(["record", after, "--history", str(recorded.parent)]) == 0
+    assert gate([str(recorded), after]) == Exit.SLOWER  # nor does another run
+    assert main(["accept", str(recorded), "--reason", "a check that was needed costs 10%"]) == 0
+    assert gate([str(recorded), after]) == 0
+    assert history.baseline(history.load(recorded)).reason == "a check that was needed costs 10%"
+    assert main(["accept", str(recorded), "--commit", "c02", "--reason", "back again"]) == 0
+    assert history.baseline(history.load(recorded)).commit == "c02"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["accept", "FILE", "--reason", " "], "--reason is empty"),
+        (
+            ["accept", "FILE", "--commit", "zz", "--reason", "x"],
+            "no run of commit 'zz' is in it; the newest are c11, c10",
+        ),
+        (["accept", "/nonexistent", "--reason", "x"], "no such file"),
+        (["page", "/nonexistent"], "no such file"),
+        (["record", "/nonexistent"], "no such file"),
+    ],
+)
+def test_usage(recorded, capsys, arguments, words):
+    assert main([str(recorded) if a == "FILE" else a for a in arguments]) == Exit.USAGE
+    assert words in capsys.readouterr().err
+
+
+def test_a_reason_must_be_given(recorded):
+    with pytest.raises(SystemExit) as ended:
+        main(["accept", str(recorded)])
+    assert ended.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"schema":"assay.history/2"}', '{"schema":"assay.history/1"}',
+     '{"schema":"assay.history/1","time":"t","commit":"c","environment":[],"accepted":true,"reason":"","cases":{}}',
+     '{"schema":"assay.history/1","time":"t","commit":"c","environment":{},"accepted":true,"reason":"","cases":{"a":{"metric":"m","unit":"u","better":"lower","values":[]}}}'],
+)  # fmt: skip
+def test_rubbish_is_refused_in_one_line(tmp_path, line):
+    path = tmp_path / "h.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(RunFileError) as caught:
+        history.load(path)
+    assert "line 1" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_step_is_found_where_it_is(recorded, tmp_path, capsys):
+    assert main(["page", str(recorded), "--out", str(tmp_path / "page.html")]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "memory/hbm/copy: +10.0%, worse, from c07 on"
+
+
+def series(seed, count=60, noise=0.005, step=0.0, at=30):
+    values = 100 * np.exp(np.random.default_rng(seed).normal(0, noise, count))
+    values[at:] *= 1 + step
+    return values
+
+
+def test_noise_alone_is_seldom_a_step():
+    assert sum(bool(changes.changes(series(seed))) for seed in range(100)) <= 5
+
+
+@pytest.mark.parametrize("step, least", [(0.02, 45), (0.03, 50), (-0.05, 50)])  # 4, 6 and 10 times the noise
+def test_a_step_that_stands_out_is_found_where_it_is(step, least):
+    found = [changes.changes(series(seed, step=step)) for seed in range(50)]
+    near = [c for f in found for c in f if abs(c.index - 30) <= 2 and (c.ratio > 1) == (step > 0)]
+    assert len(near) >= least
+    assert np.median([c.ratio for c in near]) == pytest.approx(1 + step, abs=0.001)
+
+
+def test_one_run_that_is_off_is_no_change():
+    values = series(3, noise=0.001)
+    values[20] *= 1.3
+    assert changes.changes(values) == []
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0] * 5, [7.0] * 40])
+def test_what_is_short_or_constant_has_no_change(values):
+    assert changes.changes(values) == []
+
+
+def test_the_page_draws_each_case_and_stands_alone(recorded):
+    main(["accept", str(recorded), "--commit", "c02", "--reason", "<b>why</b>"])
+    text = page.page(history.load(recorded), "h")
+    assert "&lt;b&gt;why" in text and "http" not in text and "<script" not in text
+    (picture,) = re.findall(r"<svg.*?</svg>", text)
+    svg = ElementTree.fromstring(picture)
+    assert len(svg.findall("g[@class='run']")) == 12 and len(svg.findall("path[@class='worse']")) == 1
+    assert len(svg.findall("circle[@class='base']")) == 1 and len(svg.findall("path[@class='level']")) == 2
+    assert "c03, 2026-01-04T00:00:00Z: 100.05 [100, 100.1] us" in picture

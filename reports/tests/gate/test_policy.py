@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies: which threshold holds, and what is wrong with a file."""
+
+import pytest
+import runs
+from runs import measurement
+from test_gate import only
+
+from assay.files import RunFileError
+from assay.gate import main, policy
+from assay.gate.result import Rules
+
+GOOD = """
+[default]
+threshold_percent = 3
+
+[[rule]]
+case = "kernels/gemm/*"
+threshold_percent = 1.5
+
+[[rule]]
+case = "kernels/*"
+metric = "latency*"
+threshold_percent = 0.5
+
+[[rule]]
+case = "host/*"
+gated = false
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(text):
+        path = tmp_path / "gate.toml"
+        path.write_text(text)
+        return path
+
+    return put
+
+
+@pytest.mark.parametrize(
+    "case, metric, threshold, gated",
+    [
+        ("memory/hbm/copy", "time_us", 0.03, None),
+        ("kernels/gemm/bf16/m1/nt", "tflops", 0.015, None),
+        ("kernels/gemm/bf16/m1/nt", "latency_us", 0.005, None),
+        ("host/x", "time_us", 0.03, False),
+    ],
+)
+def test_the_last_rule_that_matches_holds(write, case, metric, threshold, gated):
+    found = policy.load(write(GOOD))
+    assert found.threshold(case, metric) == pytest.approx(threshold) and found.gated(case, metric) is gated
+    assert policy.Policy().threshold(case, metric) is None
+
+
+def test_the_gate_holds_cases_to_it(write):
+    rules = Rules(policy=policy.load(write(GOOD)))
+    assert only(measurement("kernels/gemm/a"), measurement("kernels/gemm/a", 102.5), rules).verdict == "slower"
+    assert only(measurement("a"), measurement("a", 102), rules).verdict == "equivalent"
+    assert not only(measurement("host/a"), measurement("host/a", 150), rules).gated
+
+
+def test_the_command_takes_it(write, tmp_path):
+    for name, value in (("base", 100), ("candidate", 104)):
+        runs.write(tmp_path / f"{name}.json", runs.run(measurement(value=value)))
+    given = [str(tmp_path / "base.json"), str(tmp_path / "candidate.json")]
+    assert main(given) == 1
+    assert main([*given, "--policy", str(write("[default]\nthreshold_percent = 10\n"))]) == 0
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("[default", "not valid TOML"),
+        ("threshold_percent = 2", "document.threshold_percent: no such field"),
+        ("[default]\nthreshold = 2", "default.threshold: no such field; known are threshold_percent"),
+        ("[default]\nthreshold_percent = '2%'", "is no int or float"),
+        ("[default]\nthreshold_percent = true", "is no int or float"),
+        ("[default]\nthreshold_percent = -1", "is not from 0 to 1000"),
+        ("[default]\nthreshold_percent = nan", "is not from 0 to 1000"),
+        ("rule = 1", "document.rule: 1 is no list"),
+        ("rule = [1]", "rule[0]: 1 is no table"),
+        ("[[rule]]\ncase = 'a'", "rule[0]: says nothing"),
+        ("[[rule]]\ncase = 1\ngated = false", "rule[0].case: 1 is no str"),
+        ("[[rule]]\ngated = 0", "rule[0].gated: 0 is no bool"),
+    ],
+)
+def test_what_is_wrong_names_the_field_and_the_mend(write, text, words):
+    with pytest.raises(RunFileError) as caught:
+        policy.load(write(text))
+    assert words in str(caught.value) and "assay gate --help" in str(caught.value) and "\n" not in str(caught.value)

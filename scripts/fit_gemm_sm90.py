@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fits the constants of kernels/gemm/sm90/time_model_sm90.cpp to what assay_gemm_sweep measured.
+
+Searches for the constants by which the choice that the model likes best costs least over the best that was measured.
+Prints them, and how good the choices are on the shapes fitted and on shapes held out.
+
+  scripts/fit_gemm_sm90.py results/h200/2026-11-22-gemm-sweep/fitted.csv.gz --held-out .../held_out.csv.gz
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import differential_evolution
+
+# Each constant of the C++ file, in its order, and where it is looked for.
+BOUNDS = {
+    "start": (3000, 9000), "mma_stretch": (0.95, 1.2), "mma_least": (8, 40), "step_more": (0, 120), "l2": (25, 80),
+    "l2_alone": (0.2, 1), "misaligned": (1, 1.9), "tile_together": (500, 5000), "tile_pingpong": (0, 2500),
+    "out": (0.02, 0.4), "join": (500, 8000), "leave": (0.01, 0.4), "add": (0, 0.2), "uneven": (1, 1.1),
+    "reread": (0, 1.5), "dram": (1800, 2800), "dram_busy": (0.1, 1), "dram_out": (0, 0.5),
+}
+CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+))?")
+CLUSTERS = {1: 132, 2: 66, 4: 30}  # that an H200 holds at once, by CTAs
+
+
+@dataclass
+class Sweep:
+    """One entry per (shape, choice): features by name, measured ns, the shape's number; and names, library's best."""
+
+    x: dict[str, np.ndarray]
+    ns: np.ndarray
+    shape: np.ndarray
+    names: list[tuple[str, str]]
+    library: np.ndarray
+
+    def best(self) -> np.ndarray:
+        least = np.full(len(self.library), np.inf)
+        np.minimum.at(least, self.shape, self.ns)
+        return least
+
+
+def _up(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def features(shape: str, choice: str) -> dict[str, float]:
+    type_, _, m, n, k = shape.split()
+    m, n, k = int(m), int(n), int(k)
+    match = CHOICE.fullmatch(choice)
+    if not match:
+        raise ValueError(f"{choice!r} is no choice of the product; GemmChoiceSm90::text() writes them")
+    swapped, pingpong, tile_m, tile_n, cluster_m, cluster_n, stream, workers = match.groups()
+    tile_m, tile_n, cluster_m, cluster_n = int(tile_m), int(tile_n), int(cluster_m), int(cluster_n)
+    each = 1 if type_ in ("e4m3", "e5m2") else 2
+    rows, columns = (n, m) if swapped else (m, n)
+    tiles_m, tiles_n = _up(rows, tile_m * cluster_m), _up(columns, tile_n * cluster_n)
+    tiles, k_steps = tiles_m * tiles_n, _up(k * each, 128)
+    if stream:
+        streamed, used = int(stream), int(workers)
+    else:
+        streamed = 0
+        used = _up(tiles, _up(tiles, min(tiles, CLUSTERS[cluster_m * cluster_n])))
+    return {
+        "tile_m": tile_m, "tile_n": tile_n, "cluster_m": cluster_m, "cluster_n": cluster_n, "pingpong": bool(pingpong),
+        "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used,
+        "busy": used * cluster_m * cluster_n / 132, "misaligned": k * each % 128 != 0,
+        "bytes_p": each * rows * k, "bytes_q": each * columns * k, "bytes_d": 2 * m * n,
+    }
+
+
+def load(path: Path) -> Sweep:
+    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+    with opened as file:
+        rows = list(csv.reader(file))[1:]
+    shapes = list(dict.fromkeys(row[0] for row in rows))
+    number = {shape: index for index, shape in enumerate(shapes)}
+    library = np.full(len(shapes), np.nan)
+    ours = []
+    for shape, choice, ns, _ in rows:
+        if choice.startswith("cublaslt"):
+            library[number[shape]] = np.nanmin([library[number[shape]], float(ns)])
+        else:
+            ours.append((shape, choice, float(ns)))
+    found = [features(shape, choice) for shape, choice, _ in ours]
+    return Sweep({name: np.array([float(f[name]) for f in found]) for name in found[0]},
+                 np.array([ns for *_, ns in ours]), np.array([number[shape] for shape, *_ in ours]),
+                 [(shape, choice) for shape, choice, _ in ours], library)
+
+
+def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
+    """predicted_cycles_sm90() of the C++ file."""
+    area = x["tile_m"] * x["tile_n"]
+    mma = 4 * x["tile_m"] / 64 * np.maximum(x["tile_n"] / 2, c["mma_least"] + x["tile_n"] / 4) * c["mma_stretch"]
+    l2 = 128 * (x["tile_m"] / x["cluster_n"] + x["tile_n"] / x["cluster_m"])
+    l2 *= np.where(x["misaligned"] > 0, c["misaligned"], 1) / c["l2"] * (c["l2_alone"] + (1 - c["l2_alone"]) * x["busy"])
+    step = np.maximum(mma, l2) + c["step_more"]
+    streams, tiles = x["stream"] > 0, x["tiles_m"] * x["tiles_n"]
+    whole = np.ceil((tiles - x["stream"]) / x["workers"])
+    share = np.ceil(x["stream"] * x["k_steps"] / x["workers"])
+    cycles = (whole * x["k_steps"] + share) * step + area * c["out"]
+    between = np.where(x["pingpong"] > 0, c["tile_pingpong"], c["tile_together"])
+    cycles += np.maximum(0, whole + streams - 1) * between
+    some = np.maximum(x["stream"], 1)
+    others = np.maximum(0, np.ceil(x["workers"] / some) - 1)
+    cycles += streams * (c["join"] + area * (c["leave"] + c["add"] * others))
+    uneven = streams & (x["workers"] % some != 0)
+    cycles *= np.where(uneven, c["uneven"], 1)
+    again = np.minimum(x["tiles_n"] - 1, 3) * x["bytes_p"] + np.minimum(x["tiles_m"] - 1, 3) * x["bytes_q"]
+    bytes_moved = x["bytes_p"] + x["bytes_q"] + x["bytes_d"] + uneven * c["reread"] * x["stream"] / tiles * again
+    dram = bytes_moved / c["dram"] / np.minimum(1, c["dram_busy"] + 1.3 * x["busy"] * (1 - c["dram_busy"]))
+    dram += area * c["dram_out"]
+    return c["start"] + (cycles**8 + dram**8) ** (1 / 8)
+
+
+def chosen(constants: dict[str, float], sweep: Sweep) -> np.ndarray:
+    """The index of the choice that the model takes for each shape."""
+    order = np.lexsort((predict(constants, sweep.x), sweep.shape))
+    return order[np.unique(sweep.shape[order], return_index=True)[1]]
+
+
+def report(name: str, constants: dict[str, float], sweep: Sweep) -> None:
+    picked = chosen(constants, sweep)
+    over = sweep.ns[picked] / sweep.best()
+    print(f"{name}: {len(over)} shapes, over the best {over.mean() - 1:.1%} in the mean, {over.max() - 1:.0%} at worst; "
+          f"within 3% on {np.mean(over <= 1.03):.0%}, within 10% on {np.mean(over <= 1.1):.0%}")
+    ratio = sweep.library / sweep.ns[picked]
+    print(f"  times as fast as the library's best: {np.exp(np.nanmean(np.log(ratio))):.3f}, at worst {np.nanmin(ratio):.3f};"
+          f" the best choice {np.exp(np.nanmean(np.log(sweep.library / sweep.best()))):.3f}")
+    for index in np.argsort(-over)[:5]:
+        print(f"  {over[index] - 1:5.0%} {sweep.names[picked[index]][0]}: {sweep.names[picked[index]][1]}")
+
+
+def fit(sweep: Sweep, rounds: int) -> dict[str, float]:
+    shapes = len(sweep.library)
+    cost = np.minimum(np.log(sweep.ns / sweep.best()[sweep.shape]), 0.5)
+
+    def loss(values: np.ndarray) -> float:
+        # A soft choice, so that the search sees how near the next one is.
+        y = np.log(predict(dict(zip(BOUNDS, values, strict=True)), sweep.x))
+        least = np.full(shapes, np.inf)
+        np.minimum.at(least, sweep.shape, y)
+        weight = np.exp(-(y - least[sweep.shape]) / 0.01)
+        total, costs = np.zeros(shapes), np.zeros(shapes)
+        np.add.at(total, sweep.shape, weight)
+        np.add.at(costs, sweep.shape, weight * cost)
+        mean = costs / total
+        return mean.mean() + 0.5 * np.maximum(0, mean - 0.03).mean()
+
+    found = differential_evolution(loss, list(BOUNDS.values()), maxiter=rounds, popsize=7, seed=1, polish=False)
+    return dict(zip(BOUNDS, found.x, strict=True))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sweep", type=Path, help="CSV of assay_gemm_sweep, also gzipped")
+    parser.add_argument("--held-out", type=Path, help="another, of shapes that are not fitted")
+    parser.add_argument("--rounds", type=int, default=220, help="of the search (default: 220, about a minute)")
+    options = parser.parse_args()
+    try:
+        sweep = load(options.sweep)
+        held_out = load(options.held_out) if options.held_out else None
+    except (OSError, ValueError) as error:
+        print(f"fit_gemm_sm90: {error}", file=sys.stderr)
+        return 2
+    constants = fit(sweep, options.rounds)
+    for name, value in constants.items():
+        print(f"{name:15} {value:.4g}")
+    report("fitted", constants, sweep)
+    if held_out:
+        report("held out", constants, held_out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
