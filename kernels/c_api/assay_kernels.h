@@ -46,7 +46,7 @@ ASSAY_KERNELS_API int assay_gemm_bf16_nt(void* d, const void* a, const void* b, 
  * B[n, k]^T over the block): A and B e4m3, D bf16, row-major without gaps; f32 scales. scale_a has
  * ceil(k / 128) rows, m floats rounded up to a multiple of 4 apart; scale_b ceil(n / 128) rows,
  * ceil(k / 128) floats rounded up to a multiple of 4 apart. k is a multiple of 16 and n of 8;
- * pointers are aligned to 16 bytes. sm_90. */
+ * pointers are aligned to 16 bytes. sm_89 and newer. */
 ASSAY_KERNELS_API int assay_gemm_e4m3_block128_nt(void* d, const void* a, const void* b,
                                                   const float* scale_a, const float* scale_b, int m,
                                                   int n, int k, void* stream);

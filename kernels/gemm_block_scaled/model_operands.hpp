@@ -28,6 +28,11 @@ class BlockScaledModelOperands {
   model::TensorMapBytes map_scale_b(int box_blocks) const;
   model::TensorMapBytes map_d(int box_rows) const;
 
+  struct Addresses {
+    model::Address d, a, b, scale_a, scale_b;
+  };
+  Addresses addresses() const { return {d_, a_, b_, scale_a_, scale_b_}; }
+
   // Reads D: its hash, and what is wrong with it.
   void compare(model::Gpu& gpu, ModelResult& result) const;
 

@@ -41,7 +41,6 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "harness/ptx/wgmma_operands.cuh"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/tiles_sm90.cuh"
@@ -202,8 +201,9 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
         ptx::wgmma_fence();
 #pragma unroll
         for (int k = 0; k < 4; ++k)
-          ptx::wgmma_e4m3(part, ptx::advance(stage_a, k * 32),
-                          ptx::advance(stage_b, g * Tile::kWidth * Tile::kTileK + k * 32), k != 0);
+          ptx::wgmma<ptx::WgmmaTypes::e4m3>(
+              part, ptx::advance(stage_a, k * 32),
+              ptx::advance(stage_b, g * Tile::kWidth * Tile::kTileK + k * 32), k != 0);
         ptx::wgmma_commit();
         ptx::wgmma_wait<0>();
         if (g == Tile::kGroups - 1) release(stage);

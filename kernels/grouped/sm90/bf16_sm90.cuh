@@ -128,7 +128,8 @@ __device__ __forceinline__ void multiply_grouped_bf16(const GroupedMapsSm90& map
       ptx::wgmma_fence();
 #pragma unroll
       for (int k = 0; k < 4; ++k)
-        ptx::wgmma<ptx::WgmmaTypes::bf16>(d, ptx::advance(a, k * 32), ptx::advance(b, k * 32), ks != 0 || k != 0);
+        ptx::wgmma<ptx::WgmmaTypes::bf16>(d, ptx::advance(a, k * 32), ptx::advance(b, k * 32),
+                                          ks != 0 || k != 0);
       ptx::wgmma_commit();
       ptx::wgmma_wait<1>();
       if (ks != 0) release(previous);

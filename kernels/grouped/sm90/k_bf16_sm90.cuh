@@ -25,7 +25,6 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "harness/ptx/wgmma_operands.cuh"
 #include "kernels/grouped/sm90/bf16_sm90.cuh"
 
 namespace assay::kernels {
@@ -135,12 +134,9 @@ __device__ __forceinline__ void multiply_gradient(const GroupedMapsSm90& maps,
                                                   int consumer) {
   const int thread = threadIdx.x % 128, warp = thread / 32;
   std::uint8_t* const stores = shared + Tile::kStores + (consumer * 4 + warp) * 2 * kBytesStoreSm90;
-  const auto descriptor = [](std::uint32_t address) {
-    return ptx::encode({address, kBytesBlockMnMajor, 8 * 128, ptx::Swizzle::bytes128});
-  };
   const std::uint32_t origin = ptx::shared_address(shared);
-  const std::uint64_t origin_a = descriptor(origin + consumer * kBytesBlockMnMajor);
-  const std::uint64_t origin_b = descriptor(origin + Tile::kStagesB);
+  const std::uint64_t origin_a = ptx::encode_mn_major_128b(origin + consumer * kBytesBlockMnMajor);
+  const std::uint64_t origin_b = ptx::encode_mn_major_128b(origin + Tile::kStagesB);
   // Thread r of each consumer tells CTA r.
   const auto release = [&](int released) {
     if (thread >= Tile::kClusterSize) return;
@@ -171,8 +167,8 @@ __device__ __forceinline__ void multiply_gradient(const GroupedMapsSm90& maps,
       ptx::wgmma_fence();
 #pragma unroll
       for (int k = 0; k < 4; ++k)  // 16 rows of 128 bytes
-        ptx::wgmma_m64n256k16_bf16_mn_major(d, ptx::advance(a, k * 2048), ptx::advance(b, k * 2048),
-                                            row != at.begin || k != 0);
+        ptx::wgmma<ptx::WgmmaTypes::bf16, 1, 1>(
+            d, ptx::advance(a, k * 2048), ptx::advance(b, k * 2048), row != at.begin || k != 0);
       ptx::wgmma_commit();
       ptx::wgmma_wait<1>();
       if (row != at.begin) release(previous);

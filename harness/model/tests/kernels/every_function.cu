@@ -20,7 +20,6 @@
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "harness/ptx/wgmma_operands.cuh"
 
 using namespace assay::ptx;
 
@@ -193,23 +192,4 @@ extern "C" __global__ void matrix_functions(float* out, std::uint64_t a, std::ui
   wgmma_wait<0>();
   wgmma_pin(d256);
   for (int i = 0; i < 128; ++i) out[i] = d256[i];
-}
-
-extern "C" __global__ void operand_functions(float* out, const std::uint32_t* a_words,
-                                             std::uint64_t a, std::uint64_t b) {
-  float d32[32], d64[64], d128[128];
-  const std::uint32_t words[4] = {a_words[0], a_words[1], a_words[2], a_words[3]};
-  wgmma_fence();
-  wgmma_m64n64k32_e4m3(d32, a, b, false);
-  wgmma_m64n128k32_e4m3(d64, a, b, false);
-  wgmma_m64n64k32_e4m3(d32, words, b, true);
-  wgmma_m64n128k32_e4m3(d64, words, b, true);
-  wgmma_e4m3(d64, words, b, true);  // one of the four
-  wgmma_m64n256k16_bf16_mn_major(d128, a, b, false);
-  wgmma_commit();
-  wgmma_wait<0>();
-  wgmma_pin(d32);
-  wgmma_pin(d64);
-  wgmma_pin(d128);
-  for (int i = 0; i < 32; ++i) out[i] = d32[i] + d64[i] + d128[i];
 }
