@@ -12,7 +12,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/ptx/special_function.cuh"
+#include "harness/ptx/arithmetic.cuh"
 #include "harness/state.hpp"
 #include "probes/special_function/exp2_polynomial.hpp"
 

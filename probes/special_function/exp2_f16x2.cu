@@ -17,7 +17,7 @@
 
 #include "harness/device.hpp"
 #include "harness/limits.hpp"
-#include "harness/ptx/special_function.cuh"
+#include "harness/ptx/arithmetic.cuh"
 #include "harness/state.hpp"
 
 namespace {

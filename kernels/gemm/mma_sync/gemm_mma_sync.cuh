@@ -76,7 +76,7 @@ __device__ void load_stage(std::uint8_t* stage, const MmaSyncOperand& from, int 
             ? from.data + (first_row + std::int64_t{row}) * from.row_bytes + first_byte + chunk * 16
             : from.data;
     ptx::cp_async_filled<16>(stage + chunk_offset<kAlongK, kTile>(row, chunk), source,
-                          inside ? 16 : 0);
+                             inside ? 16 : 0);
   }
 }
 

@@ -31,7 +31,7 @@ __device__ void copy_rows(std::uint8_t* to, const std::uint8_t* from, int first,
     const int chunk = piece % 8, column = at + chunk * 16;
     const bool inside = first + row < rows && column < k;
     const std::int64_t offset = inside ? std::int64_t{first + row} * k + column : 0;
-    ptx::cp_async_or_zero(to + row * kBlock + (chunk ^ row % 8) * 16, from + offset,
+    ptx::cp_async_filled<16>(to + row * kBlock + (chunk ^ row % 8) * 16, from + offset,
                           inside ? 16 : 0);
   }
 }

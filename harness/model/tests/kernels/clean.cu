@@ -275,7 +275,8 @@ extern "C" __global__ void wgmma_ring(const std::uint16_t*, const std::uint16_t*
     wgmma_fence();
     for (int k = 0; k < 4; ++k)
       wgmma<WgmmaTypes::bf16>(sum, advance(encode_k_major_128b(shared_address(a[stage])), k * 32),
-                 advance(encode_k_major_128b(shared_address(b[stage])), k * 32), i + k > 0);
+                              advance(encode_k_major_128b(shared_address(b[stage])), k * 32),
+                              i + k > 0);
     wgmma_commit();
     wgmma_wait<0>();
     mbarrier_arrive(&empty[stage]);

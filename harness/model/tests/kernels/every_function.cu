@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of harness/ptx/ that sm_90a has, once in each of its forms: the model must have a
 // meaning for each instruction. Not to be run.
-#include "harness/ptx/bits.cuh"
+#include "harness/ptx/arithmetic.cuh"
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
@@ -15,7 +15,6 @@
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"
 #include "harness/ptx/setmaxnreg.cuh"
-#include "harness/ptx/special_function.cuh"
 #include "harness/ptx/stopwatch.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/tma_modes.cuh"

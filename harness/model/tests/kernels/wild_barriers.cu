@@ -140,8 +140,8 @@ __global__ void tilelang_2613(float* out) {
     fence_proxy_async_shared();
     __syncthreads();
     wgmma_fence();
-    wgmma<WgmmaTypes::bf16>(d, encode_k_major_128b(shared_address(a)), encode_k_major_128b(shared_address(a)),
-               i > 0);
+    wgmma<WgmmaTypes::bf16>(d, encode_k_major_128b(shared_address(a)),
+                            encode_k_major_128b(shared_address(a)), i > 0);
     wgmma_commit();
     wgmma_wait<0>();
     if (kMended) __syncthreads();

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logic on words, as instructions that the compiler does not take apart. PTX ISA 9.0, "lop3".
+// Arithmetic of single instructions: functions of the special function unit that CUDA C++ has no
+// intrinsic for, and logic on words that the compiler would take apart. PTX ISA 9.0, "ex2", "lop3".
 #pragma once
 #include <cstdint>
 
 namespace assay::ptx {
+
+// 2^x; subnormal arguments and results are 0. One MUFU.EX2.
+__device__ inline float ex2_approx_ftz(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// 2^x of two f16. Two MUFU.EX2.F16, or one on sm_103a.
+__device__ inline std::uint32_t ex2_approx_f16x2(std::uint32_t x) {
+  std::uint32_t y;
+  asm("ex2.approx.f16x2 %0, %1;" : "=r"(y) : "r"(x));
+  return y;
+}
 
 // Bit by bit f(a, b, c), kTable being f(0xf0, 0xcc, 0xaa). One instruction, even if two operands
 // are constants: of an expression ptxas makes two then, each with a constant of its own.
