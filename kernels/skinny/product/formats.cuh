@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "harness/ptx/bits.cuh"
+#include "harness/ptx/special_function.cuh"
 #include "kernels/skinny/weights.hpp"
 
 namespace assay::kernels {

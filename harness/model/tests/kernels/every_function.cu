@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of harness/ptx/ that sm_90a has, once in each of its forms: the model must have a
 // meaning for each instruction. Not to be run.
-#include "harness/ptx/bits.cuh"
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
