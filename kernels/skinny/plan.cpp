@@ -82,9 +82,11 @@ std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {
 
 std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {
   // Layouts of different rooms differ, but not in the tokens that the kernel is made for.
-  const int tiles = skinny_tokens(p.m);
-  return {{.kernel = skinny_kernel_name(p.weights, tiles, hopper),
-           .sass = {{"HMMA.16816.F32.BF16"}, {"LDGSTS.E.BYPASS.128"}}}};
+  const int tokens = skinny_tokens(p.m);
+  return {{.kernel = skinny_kernel_name(p.weights, tokens, hopper),
+           .sass = {{"HMMA.16816.F32.BF16"}, {"LDGSTS.E.BYPASS.128"}},
+           // The plain kernel for 64 tokens spills a few words on some targets.
+           .local_memory = !hopper && tokens == kMostTokens}};
 }
 
 }  // namespace assay::kernels

@@ -24,7 +24,9 @@ struct SkinnyShape {
   static constexpr int kTokens = kTokens_;
   static constexpr int kChunks = kTokens < 8 ? 8 / kTokens : 1;
   static constexpr int kColumns = kTokens < 8 ? 1 : kTokens / 8;  // of 8, of the instruction
-  static constexpr int kWarps = kTokens <= 16 ? 16 : kHopper || kTokens < 64 ? 8 : 4;
+  static constexpr int kWarps = kTokens < (kGrouped ? 16 : 32) ? 16
+                                : kHopper || kTokens < 64      ? 8
+                                                               : 4;
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kPieceBytes = kSkinnyChunkBytes * kChunks;  // of a row, by one instruction
   // A slot of a queue: tiles that share what is read of tokens, where there is room for their sums,

@@ -49,15 +49,7 @@ __device__ inline void multiply_piece(float (&d)[Shape::kTiles][Shape::kColumns]
   [[maybe_unused]] float group_scales[2 * kTiles][P::kGroups];  // kByGroup
 #pragma unroll
   for (int h = 0; h < 2 * kTiles; ++h) {
-    const std::uint8_t* const half = queue.half_tile(slot, h, piece);
-    if constexpr (P::kGroups == 2) {
-      const uint2* const row = reinterpret_cast<const uint2*>(half + lane_row * kSkinnyChunkBytes);
-      const uint2 low = row[column], high = row[4 + column];
-      words[h][0] = low.x, words[h][1] = low.y, words[h][2] = high.x, words[h][3] = high.y;
-    } else {
-      const uint4 all = reinterpret_cast<const uint4*>(half)[lane];
-      words[h][0] = all.x, words[h][1] = all.y, words[h][2] = all.z, words[h][3] = all.w;
-    }
+    queue.take(slot, h, piece, words[h]);
     const std::uint8_t* const scales = queue.scales(slot, h * 8 + lane_row, piece);
     if constexpr (P::kByGroup) {
 #pragma unroll
@@ -130,8 +122,9 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
   constexpr int kTiles = Shape::kTiles, kPieces = Shape::kPieces, kColumns = Shape::kColumns;
   extern __shared__ __align__(128) std::uint8_t shared[];
 
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int lane_row = lane / 4, column = lane % 4;
+  // The same for all lanes, and known to be so.
+  const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+  const int lane = static_cast<int>(threadIdx.x) % 32, lane_row = lane / 4, column = lane % 4;
   int rank = 0, cluster = static_cast<int>(blockIdx.x);
   if constexpr (kHopper) {
     if (a.cluster > 1) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A warp's queue of weights on the way into shared memory.
 //
-// A slot is kTiles tiles of 16 rows as mma.sync sees them, kPieces times. Of a tile lane t has 16
-// bytes of the chunk that is row t / 4, and of the one that is row t / 4 + 8. Chunks of a row of W
-// follow each other, then come the next row's. After the tiles the slot has their scales, row by
-// row of W. But for the scales, and for s2, a lane reads what it loaded itself.
+// A slot is kTiles tiles of 16 rows as mma.sync sees them, kPieces times: after the weights come
+// their scales, row by row of W.
+//
+// Each copy of a warp takes whole lines of 128 bytes. Chunks of a row of W make such lines by
+// themselves: lane t then copies 16 bytes of the chunk that is row t / 4 of half a tile, in the
+// order in which lanes multiply them. Else two pieces make one: lane t copies 16 bytes of row t / 8
+// of four, and odd rows have the halves of their lines exchanged, so that the eight lanes of a
+// phase of LDS.128 meet no bank twice.
 #pragma once
 #include <cstdint>
 
@@ -19,6 +23,8 @@ class WeightQueue {
   using P = Chunk<F>;
   static constexpr int kSlotBytes = skinny_slot_bytes(F::kWeights, Shape::kTiles, Shape::kPieces);
   static constexpr int kHalfRows = Shape::kTileRows / 2;  // of W, of half a tile
+  static constexpr bool kLines = Shape::kChunks == 1;     // two pieces are copied together
+  static_assert(!kLines || Shape::kPieces == 2);
   static constexpr int kPieceScales = Shape::kChunks * P::kScaleBytes;
   static constexpr int kScaleRow = Shape::kPieces * kPieceScales;  // bytes of a slot's row of W
   static constexpr int kScales = 16 * Shape::kTiles * Shape::kPieces * kSkinnyChunkBytes;
@@ -38,11 +44,27 @@ class WeightQueue {
     point();
   }
 
-  // Where half a tile's bytes lie, and the scales of the chunk that is row `row` of the slot's
-  // tiles.
-  __device__ const std::uint8_t* half_tile(int slot, int half, int piece) const {
-    return memory_ + slot * kSlotBytes + (half * Shape::kPieces + piece) * 512;
+  // The lane's 16 bytes of half a tile. For s2, 8 bytes of the chunk's first 32 and 8 of the
+  // others, a group each.
+  __device__ void take(int slot, int half, int piece, std::uint32_t (&words)[4]) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, row = lane / 4, column = lane % 4;
+    const std::uint8_t* const at =
+        memory_ + slot * kSlotBytes +
+        (kLines ? half * 1024 + row * 128 : (half * Shape::kPieces + piece) * 512 + row * 64);
+    const auto place = [&](int sixteen) {  // of the line
+      return (kLines ? (piece * 4 + sixteen) ^ row % 2 * 4 : sixteen) * 16;
+    };
+    if constexpr (P::kGroups == 2) {
+      const int eight = column % 2 * 8;
+      const uint2 low = *reinterpret_cast<const uint2*>(at + place(column / 2) + eight),
+                  high = *reinterpret_cast<const uint2*>(at + place(2 + column / 2) + eight);
+      words[0] = low.x, words[1] = low.y, words[2] = high.x, words[3] = high.y;
+    } else {
+      const uint4 all = *reinterpret_cast<const uint4*>(at + place(column));
+      words[0] = all.x, words[1] = all.y, words[2] = all.z, words[3] = all.w;
+    }
   }
+  // Where the scales of the chunk lie that is row `row` of the slot's tiles.
   __device__ const std::uint8_t* scales(int slot, int row, int piece) const {
     return memory_ + slot * kSlotBytes + kScales + row / Shape::kChunks * kScaleRow +
            (piece * Shape::kChunks + row % Shape::kChunks) * P::kScaleBytes;
@@ -60,16 +82,19 @@ class WeightQueue {
       std::uint8_t* const to = memory_ + slot * kSlotBytes;
       const int left = min(phase_end_ * Shape::kPieceBytes, a_.row_bytes) -
                        piece_ * Shape::kPieceBytes - lane_offset();
-      const int rows_left = s_.rows_end - row_ - lane / 4 / Shape::kChunks;
-      const std::int64_t half_step = std::int64_t{kHalfRows} * a_.row_bytes;
+      const int rows_left = s_.rows_end - row_ - lane_rows();
+      constexpr int kCopies = 2 * Shape::kTiles * Shape::kPieces;
+      constexpr int kAlong = kLines ? 1 : Shape::kPieces;  // copies of the same rows
+      constexpr int kCopyRows = kLines ? 4 : kHalfRows;
+      const std::int64_t row_step = std::int64_t{kCopyRows} * a_.row_bytes;
+      const int line = lane / 8 * 128 + (lane % 8 ^ lane / 8 % 2 * 4) * 16;
 #pragma unroll
-      for (int h = 0; h < 2 * Shape::kTiles; ++h)
-#pragma unroll
-        for (int i = 0; i < Shape::kPieces; ++i)
-          ptx::cp_async_filled<16>(
-              to + (h * Shape::kPieces + i) * 512 + lane * 16,
-              from_ + h * half_step + i * Shape::kPieceBytes,
-              h * kHalfRows < rows_left && i * Shape::kPieceBytes < left ? 16 : 0);
+      for (int c = 0; c < kCopies; ++c) {
+        const int rows = c / kAlong * kCopyRows, along = c % kAlong * Shape::kPieceBytes;
+        ptx::cp_async_filled<16>(to + c * 512 + (kLines ? line : lane * 16),
+                                 from_ + c / kAlong * row_step + along,
+                                 rows < rows_left && along < left ? 16 : 0);
+      }
       if constexpr (P::kBlock > 0) {
         static_assert(kTileScales % kEach == 0 && kTileScales <= 32 * kEach);
         const int scales_left =
@@ -91,16 +116,20 @@ class WeightQueue {
   }
 
  private:
-  // Of a lane's bytes in a piece.
+  // Of what a lane copies: its offset in a piece, or two, and its row of W.
   __device__ static int lane_offset() {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    return lane / 4 % Shape::kChunks * kSkinnyChunkBytes + lane % 4 * 16;
+    return kLines ? lane % 8 * 16 : lane / 4 % Shape::kChunks * kSkinnyChunkBytes + lane % 4 * 16;
+  }
+  __device__ static int lane_rows() {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    return kLines ? lane / 8 : lane / 4 / Shape::kChunks;
   }
 
   __device__ void point() {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    from_ = a_.w + std::int64_t{row_ + lane / 4 / Shape::kChunks} * a_.row_bytes +
-            piece_ * Shape::kPieceBytes + lane_offset();
+    from_ = a_.w + std::int64_t{row_ + lane_rows()} * a_.row_bytes + piece_ * Shape::kPieceBytes +
+            lane_offset();
     if constexpr (P::kBlock > 0)
       scales_from_ = a_.scales +
                      std::int64_t{row_ + lane * kEach / kScaleRow} * a_.scale_row_bytes +
