@@ -85,8 +85,8 @@ std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {
   const int tokens = skinny_tokens(p.m);
   return {{.kernel = skinny_kernel_name(p.weights, tokens, hopper),
            .sass = {{"HMMA.16816.F32.BF16"}, {"LDGSTS.E.BYPASS.128"}},
-           // The plain kernel for 64 tokens spills a few words on some targets.
-           .local_memory = !hopper && tokens == kMostTokens}};
+           // The plain kernels for 32 and 64 tokens spill a few words on some targets.
+           .local_memory = !hopper && tokens >= kMostTokens / 2}};
 }
 
 }  // namespace assay::kernels
