@@ -57,7 +57,7 @@ TEST(GemmModelSm90, EveryFormIsRightAndClean) {
     for (std::uint64_t seed = 0; seed < seeds; ++seed)
       run_clean(c, seed + static_cast<std::uint64_t>(cases) % 4);
   }
-  EXPECT_GT(cases, 150);
+  EXPECT_GT(cases, 90);
 }
 
 }  // namespace
