@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "harness/cuda.hpp"
-#include "harness/error.hpp"
 #include "harness/state.hpp"
 #include "kernels/frame/comparison.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/grouped/cublaslt_loop.hpp"
 
-#include <cstdint>
 #include <utility>
 
 #include "kernels/gemm_block_scaled/block_scales.hpp"

@@ -174,7 +174,8 @@ std::string GroupedModelOperands::compare_element(int row, int column, int group
     magnitude += std::fabs(product);
   };
   const auto finish = [&](int products) {
-    bound = magnitude * ((products + 15) / 16 + 2) * 0x1p-22 + std::fabs(value) / 256;
+    const int additions = (products + 15) / 16 + 2;
+    bound = magnitude * additions * 0x1p-22 + std::fabs(value) / 256;
   };
   if (p.grouping == Grouping::gradient) {
     int begin = 0, end = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups that grouped products are measured on.
 #pragma once
-#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -2,6 +2,7 @@
 // The skinny product in the host model: all packings, on shapes that are no multiple of anything,
 // with so little room that there are several passes and phases.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -155,7 +156,7 @@ ModelResult run(const Shape& s, model::Gpu& gpu, const model::Options& options) 
   const model::Address d = gpu.allocate("D", count(s.m, s.n) * 2);
   SkinnyArguments& a = l.arguments;
   const auto pointer = [](auto*& to, model::Address at) {
-    to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(at);
+    to = std::bit_cast<std::remove_reference_t<decltype(to)>>(at);
   };
   pointer(a.d, d);
   pointer(a.x, upload("X", x));

@@ -5,7 +5,6 @@
 // without gaps; W is packed as weights.hpp says.
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
 #include "kernels/frame/path.hpp"

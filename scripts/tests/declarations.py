@@ -14,7 +14,7 @@ _NO_NAME = {
     "extern", "float", "friend", "if", "inline", "int", "long", "noexcept", "operator", "public",
     "requires", "return", "short", "signed", "sizeof", "static", "template", "typename", "unsigned",
     "using", "virtual", "void", "volatile", "__device__", "__global__", "__host__",
-    "__launch_bounds__", "static_assert",
+    "__cluster_dims__", "__launch_bounds__", "static_assert",
 }
 
 

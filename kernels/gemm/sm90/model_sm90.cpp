@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/error.hpp"
 #include "harness/model_case/model_case.hpp"
-#include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm/model_operands.hpp"
 #include "kernels/gemm/model_problem.hpp"

@@ -4,11 +4,8 @@
 #include <cuda.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"

@@ -6,7 +6,6 @@
 // computes D's transpose, of P = B^T and Q = A: wgmma's 64 rows then lie along n, so that few rows
 // of D do not leave them empty.
 #pragma once
-#include <cstdint>
 
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/wgmma.cuh"

@@ -50,8 +50,9 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const double mma =
       4.0 * v.tile_m / 64 * std::max(v.tile_n / 2.0, kMmaLeast + v.tile_n / 4.0) * kMmaStretch;
   const bool misaligned = std::fmod(problem.k * bytes_each, 128) != 0;
-  const double l2 = 128.0 * (v.tile_m / v.cluster_n + v.tile_n / v.cluster_m) *
-                    (misaligned ? kMisaligned : 1) / kL2 * (kL2Alone + (1 - kL2Alone) * busy);
+  const int rows_loaded = v.tile_m / v.cluster_n + v.tile_n / v.cluster_m;
+  const double l2 = 128.0 * rows_loaded * (misaligned ? kMisaligned : 1) / kL2 *
+                    (kL2Alone + (1 - kL2Alone) * busy);
   const double step = std::max(mma, l2) + kStepMore;
 
   const int stream = choice.stream_tiles;

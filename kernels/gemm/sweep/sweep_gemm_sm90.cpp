@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -96,7 +98,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
   }
 
   BusyTimer timer;
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<std::uint32_t>(problem.m + problem.n + problem.k));
   double spent = 0;
   for (int round = 0, set = 0; round < 5 || (spent < milliseconds && round < 31); ++round) {
     std::ranges::shuffle(entries, random);
@@ -142,7 +144,7 @@ int main(int argc, char** argv) {
       if (!(words >> problem.type >> problem.layout >> problem.m >> problem.n >> problem.k))
         continue;
       if (element_bits(problem.type) == 8) problem.type_d = "bf16";
-      kernels::sweep(problem, line, argc > 3 ? std::atof(argv[3]) : 50, out);
+      kernels::sweep(problem, line, argc > 3 ? std::strtod(argv[3], nullptr) : 50, out);
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_gemm_sweep: %s\n", error.what());

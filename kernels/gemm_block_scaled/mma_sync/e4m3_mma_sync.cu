@@ -7,7 +7,6 @@
 // which puts the eight rows that ldmatrix reads at once into different banks.
 #include <cuda_bf16.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "harness/ptx/cp_async.cuh"
@@ -32,7 +31,7 @@ __device__ void copy_rows(std::uint8_t* to, const std::uint8_t* from, int first,
     const bool inside = first + row < rows && column < k;
     const std::int64_t offset = inside ? std::int64_t{first + row} * k + column : 0;
     ptx::cp_async_filled<16>(to + row * kBlock + (chunk ^ row % 8) * 16, from + offset,
-                          inside ? 16 : 0);
+                             inside ? 16 : 0);
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain block-scaled product in the host model.
-#include <cstdint>
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"

@@ -27,7 +27,6 @@
 // gives one after the other. Loader and consumers each make their own, which is one and the same
 // sequence; made before the roles part, it would take registers that neither has.
 #pragma once
-#include <cuda.h>
 
 #include <cstdint>
 

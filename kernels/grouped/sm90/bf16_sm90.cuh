@@ -6,7 +6,6 @@
 // cluster share by multicast, and two consumer warpgroups, each with 64 rows of the tile. Which
 // tiles there are, each role reads from the groups' sizes for itself.
 #pragma once
-#include <cuda.h>
 
 #include <cstdint>
 

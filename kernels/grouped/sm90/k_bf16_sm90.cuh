@@ -11,7 +11,6 @@
 // with zeros in shared memory, in both operands: what is there may be infinite or NaN, and so may
 // its product with zero.
 #pragma once
-#include <cuda.h>
 
 #include <cstdint>
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grouped products on Hopper in the host model: uneven and empty groups, and shapes that are no
 // multiple of a tile.
-#include <algorithm>
 #include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"

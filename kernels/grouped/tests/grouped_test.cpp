@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/cuda.hpp"

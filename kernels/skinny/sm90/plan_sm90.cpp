@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The skinny product on Hopper: CTAs of a cluster share k where there are many tokens.
-#include <vector>
 
 #include "kernels/frame/resident.hpp"
 #include "kernels/skinny/plan.hpp"

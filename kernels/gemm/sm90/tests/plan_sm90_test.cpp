@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/cuda.hpp"
-#include "harness/error.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
 
