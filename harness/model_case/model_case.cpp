@@ -2,6 +2,7 @@
 #include "harness/model_case/model_case.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "harness/code/cubin.hpp"
 #include "harness/error.hpp"
@@ -25,6 +26,24 @@ ModelCase::Registration::Registration(std::vector<ModelCase> many) {
 const std::vector<ModelCase>& model_cases() {
   std::ranges::sort(all(), {}, &ModelCase::name);
   return all();
+}
+
+std::string ptx_of_alone(std::string_view kernel) {
+  const std::string ptx = ptx_of(kernel);
+  std::string kept;
+  bool skipping = false;
+  std::ptrdiff_t depth = 0;  // of braces; asm statements have some at the begin of a line
+  for (std::size_t begin = 0; begin < ptx.size();) {
+    const std::size_t end = std::min(ptx.find('\n', begin), ptx.size() - 1) + 1;
+    const std::string_view line = std::string_view(ptx).substr(begin, end - begin);
+    begin = end;
+    if (line.find(".entry ") != line.npos) skipping = line.find(kernel) == line.npos;
+    if (!skipping) kept += line;
+    const std::ptrdiff_t before = depth;
+    depth += std::ranges::count(line, '{') - std::ranges::count(line, '}');
+    if (before > 0 && depth == 0) skipping = false;
+  }
+  return kept;
 }
 
 std::string ptx_of(std::string_view kernel) {
