@@ -44,7 +44,7 @@ def pages(once):
 
 
 @pytest.fixture(scope="session")
-def surveyed(once, pages):
+def surveyed(once, pages, browser):  # the process's one: Playwright has no second beside it
     """What there is to say of the pages of a set, by name of the page."""
 
     def said(of: str) -> dict:
@@ -52,7 +52,7 @@ def surveyed(once, pages):
         files = pages(of)
 
         def make(file: Path) -> None:
-            file.write_text(json.dumps(survey.survey(files, printed=of in ("report", "comparison"))))
+            file.write_text(json.dumps(survey.survey(browser, files, printed=of in ("report", "comparison"))))
 
         return json.loads(once(f"survey-{of}.json", make).read_text())
 

@@ -147,7 +147,6 @@ def look(by: Browser, path: Path, printed: bool) -> dict[str, Any]:
     return found
 
 
-def survey(pages: list[Path], printed: bool) -> dict[str, dict[str, Any]]:
+def survey(by: Browser, pages: list[Path], printed: bool) -> dict[str, dict[str, Any]]:
     """What there is to say of each, by name."""
-    with browser() as by:
-        return {path.name: look(by, path, printed) for path in pages}
+    return {path.name: look(by, path, printed) for path in pages}

@@ -94,7 +94,7 @@ def _tlb(book: Book, column: Column) -> list[Part]:
     at, found = column.anchor(m.name), []
     if (reach := m.value("tlb_reach_bytes")) is not None:
         found.append((f"reaches {text.size(reach)}", at))
-    elif tried := m.series_named("latency_cycles"):
+    elif (tried := m.series_named("latency_cycles")) and tried.curve:
         found.append((f"reaches all of the {text.size(tried.curve[-1][0])} that were tried", at))
     if (fit := tlb_miss(m)) is not None:
         cycles, count = fit
