@@ -91,4 +91,44 @@ struct FormsSm90 {
   }
 };
 
+// What a type gets for "nt" that has no list of its own.
+template <class Forms>
+void add_few_sm90(Forms& nt) {
+  nt.template add<128, 256, 2>();
+  nt.template add_pingpong<128, 176, 2>();
+  nt.template add_pingpong<128, 160, 2>();
+  nt.template add_pingpong<128, 128, 2>();
+  nt.template add<128, 64>();
+  nt.template add_swapped<128, 32>();
+  nt.template add_swapped<128, 64>();
+  nt.template add_swapped<128, 112>();
+  nt.template add_swapped<128, 128>();
+  nt.template add_swapped<128, 160>();
+  nt.template add_swapped<128, 192, 2>();
+  nt.template add_swapped_pingpong<128, 16>();
+  nt.template add_swapped_pingpong<128, 128, 2>();
+}
+
+// The forms of a 16-bit type for nn, tn and tt.
+template <ptx::WgmmaTypes kTypes>
+std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
+  std::vector<GemmVariantSm90> all;
+  FormsSm90<kTypes, 0, 1> nn{all, type, type};
+  FormsSm90<kTypes, 1, 1> tn{all, type, type};
+  FormsSm90<kTypes, 1, 0> tt{all, type, type};
+  nn.template add<128, 256, 2>();
+  nn.template add_pingpong<128, 128, 2>();
+  nn.template add<128, 64>();
+  nn.template add_swapped<128, 32>();
+  nn.template add_swapped<128, 64>();
+  nn.template add_swapped_pingpong<128, 128, 2>();
+  tn.template add<128, 256, 2>();
+  tn.template add_pingpong<128, 128, 2>();
+  tn.template add_swapped<128, 64>();
+  tt.template add<128, 256, 2>();
+  tt.template add_pingpong<128, 128, 2>();
+  tt.template add_swapped<128, 64>();
+  return all;
+}
+
 }  // namespace assay::kernels

@@ -4,23 +4,7 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_bf16_layouts_sm90() {
-  std::vector<GemmVariantSm90> all;
-  FormsSm90<ptx::WgmmaTypes::bf16, 0, 1> nn{all, "bf16", "bf16"};
-  FormsSm90<ptx::WgmmaTypes::bf16, 1, 1> tn{all, "bf16", "bf16"};
-  FormsSm90<ptx::WgmmaTypes::bf16, 1, 0> tt{all, "bf16", "bf16"};
-  nn.add<128, 256, 2>();
-  nn.add_pingpong<128, 128, 2>();
-  nn.add<128, 64>();
-  nn.add_swapped<128, 32>();
-  nn.add_swapped<128, 64>();
-  nn.add_swapped_pingpong<128, 128, 2>();
-  tn.add<128, 256, 2>();
-  tn.add_pingpong<128, 128, 2>();
-  tn.add_swapped<128, 64>();
-  tt.add<128, 256, 2>();
-  tt.add_pingpong<128, 128, 2>();
-  tt.add_swapped<128, 64>();
-  return all;
+  return layout_forms_sm90<ptx::WgmmaTypes::bf16>("bf16");
 }
 
 }  // namespace assay::kernels
