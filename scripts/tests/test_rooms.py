@@ -110,3 +110,10 @@ def test_folders_are_seen_at_one_glance():
         if count > MOST_FILES and "tests" not in folder.parts
     }
     assert not crowded
+
+
+def test_python_tests_are_told_apart_by_name():
+    """pytest puts each folder of tests on the path: of two modules of one name, the second is never read."""
+    names = collections.Counter(file.name for file in sources.files("*.py") if "tests" in file.parts)
+    names.pop("conftest.py")  # pytest loads these by their folders
+    assert not [name for name, count in names.items() if count > 1]
