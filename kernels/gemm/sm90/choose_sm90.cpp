@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "harness/cuda.hpp"
@@ -48,7 +52,7 @@ const GemmPaths::Registration path{
      .refusal = refusal,
      .plan =
          [](const GemmProblem& problem, const GemmOperands& operands) {
-           return plan_gemm_sm90(problem, operands, choose_gemm_sm90(problem, clusters_here_sm90));
+           return plan_gemm_sm90(problem, operands, choose_gemm_here_sm90(problem));
          },
      .kernels = kernels}};
 
@@ -128,6 +132,26 @@ GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& 
   return *std::ranges::min_element(choices, {}, [&](const GemmChoiceSm90& choice) {
     return predicted_cycles_sm90(problem, choice);
   });
+}
+
+GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem) {
+  using Key = std::tuple<int, int, int, int, std::string, std::string, std::string>;
+  constexpr std::size_t kMost =
+      65536;  // a serving program meets its shapes again, not ever new ones
+  static std::mutex mutex;
+  static std::map<Key, GemmChoiceSm90> made;
+  int device = 0;
+  check(cudaGetDevice(&device));
+  const Key key{device,       problem.m,        problem.n,     problem.k,
+                problem.type, problem.b_type(), problem.layout};
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = made.find(key); found != made.end()) return found->second;
+  }
+  const GemmChoiceSm90 choice = choose_gemm_sm90(problem, clusters_here_sm90);
+  const std::lock_guard lock(mutex);
+  if (made.size() >= kMost) made.clear();
+  return made[key] = choice;
 }
 
 }  // namespace assay::kernels

@@ -41,6 +41,10 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
 // The choice that the model of its time prefers.
 GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& clusters);
 
+// The same for the current device, kept for the next call of these sizes, types and layout: to
+// choose takes the CPU longer than a small product takes the GPU. Thread-safe.
+GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem);
+
 // Everything that a launch needs: tensor maps as yet to be encoded.
 struct GemmLaunchSm90 {
   const GemmVariantSm90* variant;
