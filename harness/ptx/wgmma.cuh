@@ -51,14 +51,13 @@ enum class WgmmaTypes { bf16, f16, e4m3, e4m3_e5m2, e5m2_e4m3, e5m2 };
 template <WgmmaTypes kTypes>
 constexpr int kWgmmaK = kTypes == WgmmaTypes::bf16 || kTypes == WgmmaTypes::f16 ? 16 : 32;
 
-// D += A * B, 64 x N x kWgmmaK, N twice the number of accumulators: a multiple of 8 up to 64, of 16
-// up to 256. Both operands lie in shared memory. `accumulate` false: D = A * B. A transpose of 1
+// D += A * B, 64 x N x kWgmmaK, N twice the number of accumulators: one of those that
+// cmake/WgmmaForms.cmake lists. Both operands lie in shared memory. `accumulate` false: D = A * B. A transpose of 1
 // says that the operand is M- or N-major; 16-bit types only.
 template <WgmmaTypes kTypes, int kTransposeA = 0, int kTransposeB = 0, int kCount>
 __device__ inline void wgmma(float (&d)[kCount], std::uint64_t a, std::uint64_t b,
                              bool accumulate) {
   constexpr int kN = 2 * kCount;
-  static_assert(kN % (kN <= 64 ? 8 : 16) == 0 && kN <= 256);
   if constexpr (kTypes == WgmmaTypes::bf16)
     wgmma_bf16_bf16<kN, kTransposeA, kTransposeB>(d, a, b, accumulate);
   if constexpr (kTypes == WgmmaTypes::f16)

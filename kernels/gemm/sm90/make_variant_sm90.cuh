@@ -102,9 +102,9 @@ void add_few_sm90(Forms& nt) {
   nt.template add_swapped<128, 32>();
   nt.template add_swapped<128, 64>();
   nt.template add_swapped<128, 112>();
-  nt.template add_swapped<128, 128>();
   nt.template add_swapped<128, 160>();
   nt.template add_swapped<128, 192, 2>();
+  nt.template add_swapped_pingpong<64, 64, 2>();
   nt.template add_swapped_pingpong<128, 16>();
   nt.template add_swapped_pingpong<128, 128, 2>();
 }

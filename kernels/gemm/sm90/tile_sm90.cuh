@@ -66,7 +66,9 @@ struct GemmTileSm90 {
   static constexpr int kSharedBytes = kStages * (kBytesP + kBytesQ) + kBytesStores +
                                       2 * kStages * static_cast<int>(sizeof(ptx::Mbarrier));
 
-  static_assert(kTileM % (64 * kSharing) == 0 && kTileN % 16 == 0 && kTileN <= 256);
+  static_assert(kTileM % (64 * kSharing) == 0 && kTileN % 8 == 0 && kTileN <= 256);
+  static_assert(kStoreColumns % 16 == 0 && (kSwapped || kStoreColumns != 48),
+                "stmatrix writes 16 columns at once, a swizzle spans 16, 32 or 64");
   static_assert(kShareP % 8 == 0 && kShareQ % 8 == 0, "a share must be whole swizzle atoms");
   static_assert(kMajorP == 0 || (kElementBytes == 2 && kShareP % 64 == 0));
   static_assert(kMajorQ == 0 || (kElementBytes == 2 && kShareQ % 64 == 0));
