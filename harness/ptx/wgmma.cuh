@@ -52,8 +52,8 @@ template <WgmmaTypes kTypes>
 constexpr int kWgmmaK = kTypes == WgmmaTypes::bf16 || kTypes == WgmmaTypes::f16 ? 16 : 32;
 
 // D += A * B, 64 x N x kWgmmaK, N twice the number of accumulators: one of those that
-// cmake/WgmmaForms.cmake lists. Both operands lie in shared memory. `accumulate` false: D = A * B. A transpose of 1
-// says that the operand is M- or N-major; 16-bit types only.
+// cmake/WgmmaForms.cmake lists. Both operands lie in shared memory. `accumulate` false: D = A * B.
+// A transpose of 1 says that the operand is M- or N-major; 16-bit types only.
 template <WgmmaTypes kTypes, int kTransposeA = 0, int kTransposeB = 0, int kCount>
 __device__ inline void wgmma(float (&d)[kCount], std::uint64_t a, std::uint64_t b,
                              bool accumulate) {
