@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "harness/ptx/cache_policy.cuh"
-#include "harness/ptx/cluster.cuh"
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"

@@ -3,9 +3,7 @@
 // the model's groups have the mean, and a last tile that is filled this much and that.
 #include <algorithm>
 #include <cmath>
-#include <string>
 
-#include "harness/callable.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"

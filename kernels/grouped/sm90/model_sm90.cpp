@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grouped products on Hopper in the host model: uneven and empty groups, and shapes that are no
 // multiple of a tile.
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>

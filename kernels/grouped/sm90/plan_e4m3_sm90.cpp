@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "harness/cuda.hpp"
