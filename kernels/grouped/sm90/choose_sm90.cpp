@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which form a grouped bf16 product takes. The host does not know how many rows each group has, so
-// the model's groups have the mean, and a last tile that is filled this much and that.
+// the model's groups have the mean, and the time is the mean over how much their last tiles lack.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace {
 // Of a masked group's room. Room is for the worst case: a group that gets several times the mean.
 constexpr double kMaskedUse = 1.0 / 8;
 constexpr double kDram = 2754;      // bytes per cycle, as the dense product's model has it
-constexpr int kMostRows = 1 << 22;  // beyond, forms are in the same order
+constexpr int kMostRows = 1 << 22;  // of D, padded; beyond, forms are in the same order
 
 const GemmVariantSm90& best(const GroupedProblem& problem, const ClustersSm90& clusters) {
   return *std::ranges::min_element(grouped_bf16_variants_sm90(problem.grouping), {},
@@ -33,17 +33,18 @@ double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantS
   const bool gradient = p.grouping == Grouping::gradient;
   const double rows =
       p.grouping == Grouping::masked ? p.rows * kMaskedUse : static_cast<double>(p.rows) / p.groups;
-  const double filled[] = {0.125, 0.375, 0.625, 0.875};
+  // Of a tile, or along k of a step, what a group's rows lack to be whole ones.
+  const double missing[] = {0.125, 0.375, 0.625, 0.875};
   double cycles = 0;
-  for (const double rest : filled) {
+  for (const double rest : missing) {
     GemmProblem dense{.n = p.n};
     if (gradient) {
       const int height = v.tile_m * v.cluster_m;
-      dense.m = std::min(kMostRows, p.groups * divide_up(p.k, height) * height);
+      dense.m = static_cast<int>(
+          std::min<double>(kMostRows, double{1} * p.groups * divide_up(p.k, height) * height));
       dense.k = v.tile_k * std::max(1, static_cast<int>(std::round(rows / v.tile_k + rest)));
     } else {
       const int height = v.swapped ? v.tile_n * v.cluster_n : v.tile_m * v.cluster_m;
-      // On the mean, as many rows are missing from the last tile as `rest` leaves of it.
       const double tiles = std::max(1.0, rows / height + rest);
       dense.m = static_cast<int>(
           std::min<double>(kMostRows, std::max(1.0, std::round(p.groups * tiles)) * height));
@@ -52,7 +53,7 @@ double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantS
     const int tiles = divide_up(v.swapped ? dense.n : dense.m, v.tile_m * v.cluster_m) *
                       divide_up(v.swapped ? dense.m : dense.n, v.tile_n * v.cluster_n);
     cycles += predicted_cycles_sm90(dense, {.variant = &v, .workers = std::min(tiles, clusters)}) /
-              std::size(filled);
+              std::size(missing);
   }
   const double all = rows * p.groups, weights = static_cast<double>(p.groups) * p.n * p.k;
   const double bytes = 2 * (all * p.k + all * p.n + weights);
