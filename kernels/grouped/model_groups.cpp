@@ -2,6 +2,7 @@
 #include "kernels/grouped/model_groups.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -64,8 +65,13 @@ const std::vector<GroupedModelCase>& grouped_model_cases() {
     add(Grouping::contiguous, 300, 520, 64, {0, 7, 3, 262, 400});
     add(Grouping::masked, 136, 264, 144, {0, 136, 1, 129});
     add(Grouping::masked, 24, 520, 272, {5, -1, 30});
+    add(Grouping::contiguous, 300, 136, 80, {0, 0, 127, 127, 256, 257, 257});
+    add(Grouping::contiguous, 130, 72, 848, {0, 129, 129});
+    add(Grouping::masked, 129, 72, 80, {127, 0, 0, 128, 1, 129});
     add(Grouping::gradient, 211, 264, 144, {1, 1, 66, 205});
     add(Grouping::gradient, 300, 72, 264, {0, 128, 191, 150, 400});
+    add(Grouping::gradient, 1100, 136, 72, {0, 0, 1027, 1027});
+    add(Grouping::gradient, 40, 72, 72, {0, 0, 0});
     return cases;
   }();
   return all;
@@ -120,18 +126,18 @@ GroupedModelOperands::GroupedModelOperands(model::Gpu& gpu, const GroupedModelCa
   gpu.write(d_, std::vector<std::uint16_t>(count(rows_d_, p.n), kPoison));
 }
 
+GroupedOperands GroupedModelOperands::operands() const {
+  return {std::bit_cast<void*>(d_), std::bit_cast<const void*>(a_), std::bit_cast<const void*>(b_),
+          std::bit_cast<const int*>(sizes_)};
+}
+
 model::TensorMapBytes GroupedModelOperands::map_a(int box_rows) const {
   const int k = case_.problem.k;
-  return scaled_ ? matrix(model::MapElement::u8, 1, a_, rows_, k, k, box_rows, 128)
-                 : matrix(model::MapElement::bf16, 2, a_, rows_, k, k, box_rows, 64);
+  return matrix(model::MapElement::u8, 1, a_, rows_, k, k, box_rows, 128);
 }
 model::TensorMapBytes GroupedModelOperands::map_b(int box_rows) const {
-  const int n = case_.problem.n;
-  if (case_.problem.grouping == Grouping::gradient)
-    return matrix(model::MapElement::bf16, 2, b_, rows_, n, n, box_rows, 64);
   const int k = case_.problem.k, rows = case_.problem.groups * case_.problem.n;
-  return scaled_ ? matrix(model::MapElement::u8, 1, b_, rows, k, k, box_rows, 128)
-                 : matrix(model::MapElement::bf16, 2, b_, rows, k, k, box_rows, 64);
+  return matrix(model::MapElement::u8, 1, b_, rows, k, k, box_rows, 128);
 }
 model::TensorMapBytes GroupedModelOperands::map_scale_a(int box_rows) const {
   const GroupedProblem& p = case_.problem;

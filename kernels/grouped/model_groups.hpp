@@ -23,15 +23,16 @@ class GroupedModelOperands {
  public:
   GroupedModelOperands(model::Gpu& gpu, const GroupedModelCase& c, std::uint64_t seed);
 
-  // What the driver is asked for: boxes of whole 128-byte rows under the 128-byte swizzle; scales
-  // unswizzled. Of gradients A and B are [rows, k] and [rows, n].
+  // As the host would give them.
+  GroupedOperands operands() const;
+
+  // Of e4m3_block128, what the driver is asked for: boxes of whole 128-byte rows under the 128-byte
+  // swizzle; scales unswizzled.
   model::TensorMapBytes map_a(int box_rows) const;
   model::TensorMapBytes map_b(int box_rows) const;
   model::TensorMapBytes map_scale_a(int box_rows) const;
   model::TensorMapBytes map_scale_b(int box_blocks) const;
   model::TensorMapBytes map_d(int box_rows) const;
-  model::Address sizes() const { return sizes_; }
-  model::Address d() const { return d_; }
 
   // Reads D: its hash, and what is wrong with it, also where nothing was to be written.
   void compare(model::Gpu& gpu, ModelResult& result) const;

@@ -108,9 +108,14 @@ __device__ void pack_block(std::uint32_t (&packed)[Tile::kTileN / 4],
 // l / 8. Rows of a buffer are kStoreColumns wide, under the swizzle of that width, which puts the
 // eight rows of a matrix into different banks. A swapped variant's buffers hold the transpose: rows
 // of 16 elements, one for each of its columns.
-template <class Tile>
+//
+// Clipped stores do not write D's rows from `end` on, though they are inside of D. The map has D's
+// rows twice for that, as dimension 1 of as many rows as a box has, and as dimension 2 of all, with
+// the same stride, and begins one box before D. What lies beyond dimension 1's end is not written:
+// of a box whose last rows are to stay, it is moved there, and dimension 2 goes back by as much.
+template <class Tile, bool kClipped>
 __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed)[Tile::kTileN / 4],
-                            std::uint8_t* buffers, int& next_buffer, int row, int column) {
+                            std::uint8_t* buffers, int& next_buffer, int row, int column, int end) {
   const std::uint32_t lane = threadIdx.x % 32;
 #pragma unroll
   for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
@@ -142,11 +147,15 @@ __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed
     ptx::fence_proxy_async_shared();
     __syncwarp();
     if (lane == 0) {
-      const int at = column + begin;
-      if constexpr (Tile::kSwapped) {
-        ptx::tma_store_2d(map, buffer, row, at);
+      // As D has them.
+      const int d_row = Tile::kSwapped ? column + begin : row;
+      const int d_column = Tile::kSwapped ? row : column + begin;
+      if constexpr (kClipped) {
+        constexpr int kRows = Tile::kSwapped ? Tile::kStoreColumns : 16;
+        const int written = min(max(end - d_row, 0), kRows);
+        ptx::tma_store_3d(map, buffer, d_column, kRows - written, d_row + written);
       } else {
-        ptx::tma_store_2d(map, buffer, at, row);
+        ptx::tma_store_2d(map, buffer, d_column, d_row);
       }
       ptx::bulk_commit();
     }

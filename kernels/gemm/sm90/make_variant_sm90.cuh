@@ -9,6 +9,47 @@
 
 namespace assay::kernels {
 
+// What a launch needs to know of a kernel that multiplies such tiles. kernel_name and linker_name
+// are up to the template arguments that are GemmTileSm90's from kTileM on.
+template <class Tile>
+GemmVariantSm90 describe_variant_sm90(const std::string& kernel_name,
+                                      const std::string& linker_name, const char* type_p,
+                                      const char* type_q, const void* kernel) {
+  const auto text = [](int value) { return std::to_string(value); };
+  std::string arguments, mangled;  // Itanium C++ ABI
+  for (const int value :
+       {Tile::kTileM, Tile::kTileN, Tile::kStages, Tile::kClusterM, Tile::kClusterN}) {
+    arguments += text(value) + ", ";
+    mangled += "Li" + text(value) + "E";
+  }
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  const auto mangled_flag = [](bool value) { return value ? "Lb1E" : "Lb0E"; };
+  return {.name = std::string(Tile::kSwapped ? "swapped_" : "") +
+                  (Tile::kPingpong ? "pingpong_" : "") + text(Tile::kTileM) + "x" +
+                  text(Tile::kTileN) + "_c" + text(Tile::kClusterM) + "x" + text(Tile::kClusterN) +
+                  "_s" + text(Tile::kStages),
+          .kernel_name =
+              kernel_name + arguments + flag(Tile::kSwapped) + ", " + flag(Tile::kPingpong) + ">",
+          .linker_name = linker_name + mangled + mangled_flag(Tile::kSwapped) +
+                         mangled_flag(Tile::kPingpong) + "E",
+          .type_p = type_p,
+          .type_q = type_q,
+          .major_p = Tile::kMajorP,
+          .major_q = Tile::kMajorQ,
+          .tile_m = Tile::kTileM,
+          .tile_n = Tile::kTileN,
+          .tile_k = Tile::kTileK,
+          .stages = Tile::kStages,
+          .cluster_m = Tile::kClusterM,
+          .cluster_n = Tile::kClusterN,
+          .swapped = Tile::kSwapped,
+          .pingpong = Tile::kPingpong,
+          .threads = Tile::kThreads,
+          .shared_bytes = Tile::kSharedBytes,
+          .store_columns = Tile::kStoreColumns,
+          .kernel = kernel};
+}
+
 // One form. Template arguments are GemmTileSm90's.
 template <ptx::WgmmaTypes kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kStages,
           int kClusterM, int kClusterN, bool kSwapped, bool kPingpong>
@@ -16,38 +57,15 @@ GemmVariantSm90 make_variant_sm90(const char* type_p, const char* type_q) {
   constexpr int kIndex = static_cast<int>(kTypes);
   using Tile = GemmTileSm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
-  const auto text = [](int value) { return std::to_string(value); };
-  const std::string arguments =
-      text(kIndex) + ", " + text(kMajorP) + ", " + text(kMajorQ) + ", " + text(kTileM) + ", " +
-      text(kTileN) + ", " + text(kStages) + ", " + text(kClusterM) + ", " + text(kClusterN) +
-      (kSwapped ? ", true" : ", false") + (kPingpong ? ", true" : ", false");
-  std::string mangled;  // Itanium C++ ABI, template arguments
-  for (const int value : {kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN})
-    mangled += "Li" + text(value) + "E";
-  return {.name = std::string(kSwapped ? "swapped_" : "") + (kPingpong ? "pingpong_" : "") +
-                  text(kTileM) + "x" + text(kTileN) + "_c" + text(kClusterM) + "x" +
-                  text(kClusterN) + "_s" + text(kStages),
-          .kernel_name = "gemm_sm90<" + arguments + ">",
-          .linker_name = "gemm_sm90I" + mangled + (kSwapped ? "Lb1E" : "Lb0E") +
-                         (kPingpong ? "Lb1EE" : "Lb0EE"),
-          .type_p = type_p,
-          .type_q = type_q,
-          .major_p = kMajorP,
-          .major_q = kMajorQ,
-          .tile_m = kTileM,
-          .tile_n = kTileN,
-          .tile_k = Tile::kTileK,
-          .stages = kStages,
-          .cluster_m = kClusterM,
-          .cluster_n = kClusterN,
-          .swapped = kSwapped,
-          .pingpong = kPingpong,
-          .threads = Tile::kThreads,
-          .shared_bytes = Tile::kSharedBytes,
-          .store_columns = Tile::kStoreColumns,
-          .kernel = reinterpret_cast<const void*>(
-              &gemm_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
-                         kSwapped, kPingpong>)};
+  std::string arguments, mangled;
+  for (const int value : {kIndex, kMajorP, kMajorQ}) {
+    arguments += std::to_string(value) + ", ";
+    mangled += "Li" + std::to_string(value) + "E";
+  }
+  return describe_variant_sm90<Tile>(
+      "gemm_sm90<" + arguments, "gemm_sm90I" + mangled, type_p, type_q,
+      reinterpret_cast<const void*>(&gemm_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages,
+                                               kClusterM, kClusterN, kSwapped, kPingpong>));
 }
 
 // As many stages as fit beside the buffers of the results, at most 10.

@@ -10,13 +10,11 @@
 // Each result is checked first. MILLISECONDS bounds the time of a shape, 50 if not given.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -24,27 +22,14 @@
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
 #include "harness/error.hpp"
-#include "harness/measure/busy_timer.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/contest.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
+#include "kernels/gemm/sweep/turns.hpp"
 
 namespace assay::kernels {
 namespace {
-
-struct Entry {
-  std::string name;
-  Callable<void(int set)> run;
-  std::vector<double> ns = {};
-  bool out = false;  // wrong, or far behind
-};
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, FILE* out) {
   const Stream stream;
@@ -97,26 +82,11 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
       std::fprintf(stderr, "%s %s: %s\n", line.c_str(), entry.name.c_str(), wrong.c_str());
   }
 
-  BusyTimer timer;
-  std::mt19937 random(static_cast<std::uint32_t>(problem.m + problem.n + problem.k));
-  double spent = 0;
-  for (int round = 0, set = 0; round < 5 || (spent < milliseconds && round < 31); ++round) {
-    std::ranges::shuffle(entries, random);
-    double best = 1e300;
-    for (const Entry& entry : entries)
-      if (!entry.ns.empty()) best = std::min(best, std::ranges::min(entry.ns));
-    for (Entry& entry : entries) {
-      entry.out = entry.out || (round > 2 && std::ranges::min(entry.ns) > 1.25 * best);
-      if (entry.out) continue;
-      set = (set + 1) % sets;
-      const double ns = timer.nanoseconds(stream, [&] { entry.run(set); });
-      spent += ns * 1e-6;
-      if (round > 0) entry.ns.push_back(ns);  // the first warms up
-    }
-  }
+  take_turns(entries, sets, static_cast<std::uint32_t>(problem.m + problem.n + problem.k),
+             milliseconds, stream);
   for (const Entry& entry : entries) {
     if (entry.ns.empty()) continue;
-    fmt::print(out, "{},{},{:.0f},{}\n", line, entry.name, median(entry.ns), entry.ns.size());
+    fmt::print(out, "{},{},{:.0f},{}\n", line, entry.name, entry.median(), entry.ns.size());
   }
   std::fflush(out);
 }

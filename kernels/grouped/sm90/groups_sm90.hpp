@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a grouped kernel is told of its groups.
 #pragma once
-#include <cuda.h>
 #include <cuda_bf16.h>
 
 namespace assay::kernels {
@@ -13,15 +12,10 @@ struct GroupsSm90 {
   int rows;
   int m;                   // weight gradients: rows of each group's D
   int n;                   // of each group's B and of D
+  int k_steps;             // along k, of each tile; not of weight gradients
   int k_blocks, n_blocks;  // rows of a group's scales of A and B
   int band;                // Raster::band, of the cluster tiles of each group
   __nv_bfloat16* d;
-};
-
-// Of bf16 operands. Boxes: rows of 128 bytes under the 128-byte swizzle, of A and B a CTA's share,
-// of D 16.
-struct GroupedMapsSm90 {
-  CUtensorMap a, b, d;
 };
 
 }  // namespace assay::kernels

@@ -4,12 +4,18 @@
 #include <span>
 #include <string>
 
+#include "kernels/gemm/sm90/variant_sm90.hpp"
 #include "kernels/grouped/grouped.hpp"
 
 namespace assay::kernels {
 
-struct GroupedVariantSm90 {
-  std::string name;         // "128x256x64_c1x2_s4": tile, cluster, stages
+// Of bf16: forms of the dense product's pipeline. Swapped, P is a group's B and Q is A; "rows" and
+// "columns" are then those of D's transpose.
+std::span<const GemmVariantSm90> grouped_bf16_variants_sm90(Grouping grouping);
+
+// Of e4m3_block128.
+struct GroupedE4m3VariantSm90 {
+  std::string name;         // "128x256x128_c1x2_s4": tile, cluster, stages
   std::string kernel_name;  // as the source spells it
   std::string symbol;       // as PTX spells it, in part
   int tile_m, tile_n, tile_k;
@@ -21,8 +27,8 @@ struct GroupedVariantSm90 {
   int cluster_size() const { return cluster_m * cluster_n; }
 };
 
-// All forms of the problem's kernel; and the one that suits it.
-std::span<const GroupedVariantSm90> grouped_variants_sm90(const GroupedProblem& problem);
-const GroupedVariantSm90& grouped_variant_sm90(const GroupedProblem& problem);
+// All forms, and the one that suits a problem.
+std::span<const GroupedE4m3VariantSm90> grouped_e4m3_variants_sm90();
+const GroupedE4m3VariantSm90& grouped_e4m3_variant_sm90(const GroupedProblem& problem);
 
 }  // namespace assay::kernels

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// How CTAs of the Hopper matrix products load, multiply and store: the one way for all of them.
+//
+// Persistent clusters of warp-specialized CTAs. Warpgroup 0 gives its registers away and one of its
+// threads loads: boxes of P and Q, 128 bytes deep along k, into a ring of kStages buffers. Two
+// consumer warpgroups multiply, each its own half of the tile's rows, and write their part of the
+// result while the loader is already filling the ring for the next tile.
+//
+// Clusters share operands. CTAs of one cluster row work on the same rows of P, CTAs of one cluster
+// column on the same columns of Q. Each loads only its share of such a tile and multicasts it, so a
+// 2 x 1 cluster of 128 x 256 tiles reads from L2 what a 256 x 256 tile would.
+//
+// The ring. full[s] ends a phase when all bytes of a stage have landed (whoever sent them).
+// empty[s] ends a phase when every consumer warpgroup that reads a box this CTA sends has released
+// it: the two of this CTA and the two of each CTA in the same cluster row or column. Stage and
+// parity run on across units of work; producer and consumers step through the same sequence of
+// units on their own.
+//
+// What differs between products is their `Work`: which units a worker does, where each has its
+// operands, its sum along k and its results. Loader and consumers each make one of
+// Work(arguments, rank_m, rank_n), with the CTA's place in its cluster, and copy it to look ahead.
+//
+//   Arguments                 the kernel's parameter beside the tensor maps
+//   kRaggedK                  a sum may end inside a step, and may have no step at all
+//   kClipped                  map_d is that of store_block()'s clipped boxes
+//   bool next(WorkUnit&)      the worker's next unit; false when nothing is left
+//   policy_p()                the L2 policy of P's loads, 0: none
+//   operands(unit)            where step 0 begins in the tensor maps
+//   results(unit)             where the CTA's tile lies in D's map
+//   clear_tail(...)           kRaggedK: zeros what a stage holds beyond the end of the sum
+//   shares(unit, d, ...)      where workers divide a sum: leaves a part, and is true, or adds what
+//                             others left
+//   factor()                  of all results
+//   writes(d, ...)            true if it wrote the results itself
+//   scale(d, ...)             what is done to a block's sums before they are rounded
+#pragma once
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "harness/ptx/cluster.cuh"
+#include "harness/ptx/descriptor/matrix_descriptor.hpp"
+#include "harness/ptx/elect.cuh"
+#include "harness/ptx/fence.cuh"
+#include "harness/ptx/mbarrier.cuh"
+#include "harness/ptx/named_barrier.cuh"
+#include "harness/ptx/setmaxnreg.cuh"
+#include "harness/ptx/shared_address.cuh"
+#include "harness/ptx/tma.cuh"
+#include "harness/ptx/wgmma.cuh"
+#include "kernels/gemm/sm90/epilogue_sm90.cuh"
+#include "kernels/gemm/sm90/schedule_sm90.hpp"
+#include "kernels/gemm/sm90/tile_sm90.cuh"
+
+namespace assay::kernels {
+
+// A tile's first row of P and first column of Q in their tensor maps, and step 0's first element
+// along k.
+struct OperandPlace {
+  int row, column, k;
+};
+
+// Of a CTA's tile in D's map: its first row and column, and where D's rows (swapped: the rows' k)
+// end, which kClipped asks for.
+struct ResultPlace {
+  int row, column, end;
+};
+
+// Loads this CTA's share of an operand's box for the CTAs in `mask`. A k-major share is one box;
+// else it is boxes of 64 rows (or columns) x 64 along k, 8192 bytes each. `policy` 0: none. (A
+// policy of evict_normal is not the same as none: with it, loads were up to a quarter slower on an
+// H200.)
+template <int kMajor, int kShare, bool kMulticast>
+__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, ptx::Mbarrier* full,
+                                  std::uint16_t mask, int k, int first, std::uint64_t policy) {
+  constexpr int kBoxes = kMajor == 0 ? 1 : kShare / 64;
+#pragma unroll
+  for (int box = 0; box < kBoxes; ++box) {
+    const int c0 = kMajor == 0 ? k : first + box * 64;
+    const int c1 = kMajor == 0 ? first : k;
+    if constexpr (kMulticast) {
+      if (policy == 0) {
+        ptx::tma_load_2d_multicast(to + box * 8192, map, full, mask, c0, c1);
+      } else {
+        ptx::tma_load_2d_multicast_hinted(to + box * 8192, map, full, mask, c0, c1, policy);
+      }
+    } else {
+      if (policy == 0) {
+        ptx::tma_load_2d(to + box * 8192, map, full, c0, c1);
+      } else {
+        ptx::tma_load_2d_hinted(to + box * 8192, map, full, c0, c1, policy);
+      }
+    }
+  }
+}
+
+// The body of a kernel of 384 threads. `Tile` is a GemmTileSm90.
+template <class Tile, class Work>
+__device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const CUtensorMap& map_q,
+                                               const CUtensorMap& map_d,
+                                               const typename Work::Arguments& args) {
+  static_assert(Tile::kThreads == 384);
+  extern __shared__ __align__(1024) std::uint8_t shared[];
+  std::uint8_t* const stages_p = shared;
+  std::uint8_t* const stages_q = stages_p + Tile::kStages * Tile::kBytesP;
+  std::uint8_t* const stores = stages_q + Tile::kStages * Tile::kBytesQ;
+  auto* const full = reinterpret_cast<ptx::Mbarrier*>(stores + Tile::kBytesStores);
+  ptx::Mbarrier* const empty = full + Tile::kStages;
+
+  const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  const int rank = static_cast<int>(ptx::cluster_cta_rank());
+  const int rank_m = rank / Tile::kClusterN;
+  const int rank_n = rank % Tile::kClusterN;
+
+  if (threadIdx.x == 0) {
+    ptx::tma_prefetch_map(&map_p);
+    ptx::tma_prefetch_map(&map_q);
+    ptx::tma_prefetch_map(&map_d);
+    for (int s = 0; s < Tile::kStages; ++s) {
+      ptx::mbarrier_init(&full[s], 1);
+      ptx::mbarrier_init(&empty[s], (Tile::kClusterM + Tile::kClusterN - 1) * Tile::kSharing);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  if constexpr (Tile::kClusterSize > 1) {
+    ptx::cluster_sync();
+  } else {
+    __syncthreads();
+  }
+
+  int stage = 0;
+  std::uint32_t parity = 0;
+  // Passes over the steps of a unit that is not mine.
+  const auto skip = [&](int steps) {
+    const int ahead = stage + steps;
+    parity ^= ahead / Tile::kStages % 2;
+    stage = ahead % Tile::kStages;
+  };
+  const auto next_stage = [&] {
+    if (++stage == Tile::kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  };
+
+  if (warpgroup == 0) {
+    ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
+    if (threadIdx.x < 32 && ptx::elect_one()) {
+      // Who gets my share: bit r of a mask is CTA r.
+      constexpr std::uint32_t kRowMask = (1u << Tile::kClusterN) - 1;
+      std::uint32_t column_mask = 0;
+      for (int r = 0; r < Tile::kClusterM; ++r) column_mask |= 1u << (r * Tile::kClusterN);
+      const auto mask_p = static_cast<std::uint16_t>(kRowMask << (rank_m * Tile::kClusterN));
+      const auto mask_q = static_cast<std::uint16_t>(column_mask << rank_n);
+
+      Work work(args, rank_m, rank_n);
+      const std::uint64_t policy_p = work.policy_p();
+      WorkUnit unit;
+      while (work.next(unit)) {
+        const OperandPlace at = work.operands(unit);
+        const int row = at.row + rank_n * Tile::kShareP;
+        const int column = at.column + rank_m * Tile::kShareQ;
+        for (int ks = unit.k_begin; ks < unit.k_end; ++ks) {
+          std::uint8_t* const p = stages_p + stage * Tile::kBytesP + rank_n * Tile::kShareP * 128;
+          std::uint8_t* const q = stages_q + stage * Tile::kBytesQ + rank_m * Tile::kShareQ * 128;
+          const int k = at.k + ks * Tile::kTileK;
+          ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
+          ptx::mbarrier_arrive_expect_tx(&full[stage], Tile::kBytesP + Tile::kBytesQ);
+          load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(p, &map_p, &full[stage],
+                                                                          mask_p, k, row, policy_p);
+          load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(q, &map_q, &full[stage],
+                                                                          mask_q, k, column, 0);
+          next_stage();
+        }
+      }
+    }
+  } else {
+    ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
+    // My part of a tile's rows, and what my warpgroup waits at for itself.
+    const int consumer = Tile::kPingpong ? 0 : warpgroup - 1;
+    const int barrier = warpgroup;
+    const int thread = threadIdx.x % 128;
+    const int warp = thread / 32;
+    std::uint8_t* const store_buffers =
+        stores + ((warpgroup - 1) * 4 + warp) * 2 * Tile::kBytesStore;
+    int next_buffer = 0;
+
+    // Thread r of each consumer tells CTA r, if that CTA sends boxes here.
+    const bool tells = thread < Tile::kClusterSize &&
+                       (thread / Tile::kClusterN == rank_m || thread % Tile::kClusterN == rank_n);
+    const auto release = [&](int released) {
+      if (!tells) return;
+      if constexpr (Tile::kClusterSize > 1) {
+        ptx::mbarrier_arrive_remote(&empty[released], thread);
+      } else {
+        ptx::mbarrier_arrive(&empty[released]);
+      }
+    };
+
+    // From one MMA along k to the next: 32 bytes of a k-major row, else 16 rows of 128 bytes.
+    constexpr int kStepP = Tile::kMajorP == 0 ? 32 : 2048;
+    constexpr int kStepQ = Tile::kMajorQ == 0 ? 32 : 2048;
+    // 64 rows are 8192 bytes either way.
+    const std::uint32_t address_p = ptx::shared_address(stages_p) + consumer * Tile::kBlocks * 8192;
+    const std::uint32_t address_q = ptx::shared_address(stages_q);
+    const std::uint64_t origin_p = Tile::kMajorP == 0 ? ptx::encode_k_major_128b(address_p)
+                                                      : ptx::encode_mn_major_128b(address_p);
+    const std::uint64_t origin_q = Tile::kMajorQ == 0 ? ptx::encode_k_major_128b(address_q)
+                                                      : ptx::encode_mn_major_128b(address_q);
+
+    // Barriers 3 and 4: the first and the second consumer's turn at the ring, if they are a
+    // ping-pong's, else 3 is both consumers'.
+    constexpr int kTurn = 3, kBoth = 3;
+
+    float d[Tile::kBlocks][Tile::kTileN / 2];
+    Work work(args, rank_m, rank_n);
+    WorkUnit unit;
+    const auto multiply = [&](bool first_step, int ks) {
+      ptx::mbarrier_wait_parity(&full[stage], parity);
+      if constexpr (Work::kRaggedK) {
+        work.clear_tail(ks, stages_p + stage * Tile::kBytesP, stages_q + stage * Tile::kBytesQ,
+                        Tile::kPingpong ? barrier : kBoth);
+      }
+      const std::uint64_t p = ptx::advance(origin_p, stage * Tile::kBytesP);
+      const std::uint64_t q = ptx::advance(origin_q, stage * Tile::kBytesQ);
+      ptx::wgmma_fence();
+#pragma unroll
+      for (int k = 0; k < Tile::kSteps; ++k) {
+#pragma unroll
+        for (int block = 0; block < Tile::kBlocks; ++block) {
+          ptx::wgmma<Tile::kTypes, Tile::kMajorP, Tile::kMajorQ>(
+              d[block], ptx::advance(p, block * 8192 + k * kStepP), ptx::advance(q, k * kStepQ),
+              !first_step || k != 0);
+        }
+      }
+      ptx::wgmma_commit();
+    };
+
+    std::uint32_t packed[Tile::kBlocks][Tile::kTileN / 4];
+    ResultPlace kept_at{};  // of this warp's first block of the tile that is kept in `packed`
+    const auto store = [&] {
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+        store_block<Tile, Work::kClipped>(&map_d, packed[block], store_buffers, next_buffer,
+                                          kept_at.row + block * 64, kept_at.column, kept_at.end);
+      }
+    };
+    bool kept = false;
+
+    // A ping-pong's consumers take turns at the ring. Who came too early would take a stage's
+    // former phase for its own: parity does not tell phases apart that are two apart.
+    for (int index = 0; work.next(unit); ++index) {
+      if constexpr (Tile::kPingpong) {
+        if (index % 2 != warpgroup - 1) {
+          skip(unit.k_end - unit.k_begin);
+          continue;
+        }
+        if (index > 0) ptx::named_barrier_sync(kTurn + index % 2, 256);
+      }
+      const bool no_step = Work::kRaggedK && unit.k_begin == unit.k_end;
+      int previous = stage;
+      if (!no_step) {
+        multiply(true, unit.k_begin);
+        next_stage();
+      }
+      for (int ks = unit.k_begin + 1; ks < unit.k_end; ++ks) {
+        multiply(false, ks);
+        if (Tile::kDeferred && kept) {  // two steps under way cover the time of the stores
+          store();
+          kept = false;
+        }
+        ptx::wgmma_wait<1>();
+        release(previous);
+        previous = stage;
+        next_stage();
+      }
+      if (Tile::kDeferred && kept) {
+        store();
+        kept = false;
+      }
+      if constexpr (Tile::kPingpong) {
+        Work ahead = work;
+        WorkUnit following;
+        if (ahead.next(following)) ptx::named_barrier_arrive(kTurn + (index + 1) % 2, 256);
+      }
+      ptx::wgmma_wait<0>();
+      if (!no_step) release(previous);
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) ptx::wgmma_pin(d[block]);
+      if (no_step) {
+#pragma unroll
+        for (int block = 0; block < Tile::kBlocks; ++block) {
+#pragma unroll
+          for (int i = 0; i < Tile::kTileN / 2; ++i) d[block][i] = 0;
+        }
+      }
+
+      if (work.shares(unit, d, consumer, barrier)) continue;
+      kept_at = work.results(unit);
+      kept_at.row += consumer * Tile::kBlocks * 64 + warp * 16;
+      const float factor = work.factor();
+      if (work.writes(d, store_buffers, factor, kept_at)) continue;
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+        work.scale(d[block], factor, kept_at.row + block * 64, kept_at.column);
+        pack_block<Tile>(packed[block], d[block]);
+      }
+      if constexpr (Tile::kDeferred) {
+        kept = true;
+      } else {
+        store();
+      }
+    }
+    if (Tile::kDeferred && kept) store();
+    if (thread % 32 == 0) ptx::bulk_wait_read<0>();
+  }
+
+  // Nobody may leave while a neighbour can still signal its barriers.
+  if constexpr (Tile::kClusterSize > 1) {
+    __syncwarp();
+    ptx::cluster_arrive_relaxed();
+    ptx::cluster_wait();
+  }
+}
+
+}  // namespace assay::kernels

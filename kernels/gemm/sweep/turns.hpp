@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to do one thing that take turns, for sweeps over all forms of a kernel.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness/callable.hpp"
+#include "harness/measure/busy_timer.hpp"
+
+namespace assay::kernels {
+
+struct Entry {
+  std::string name;
+  Callable<void(int set)> run;
+  std::vector<double> ns = {};
+  bool out = false;  // wrong, or far behind
+
+  double median() const {
+    std::vector<double> values = ns;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+  }
+};
+
+// In random order, each on the next of `sets` inputs, until all together have run for so long; who
+// is a quarter slower than the best after two rounds leaves.
+inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed,
+                       double milliseconds, cudaStream_t stream) {
+  BusyTimer timer;
+  std::mt19937 random(seed);
+  double spent = 0;
+  for (int round = 0, set = 0; round < 5 || (spent < milliseconds && round < 31); ++round) {
+    std::ranges::shuffle(entries, random);
+    double best = 1e300;
+    for (const Entry& entry : entries)
+      if (!entry.ns.empty()) best = std::min(best, std::ranges::min(entry.ns));
+    for (Entry& entry : entries) {
+      entry.out = entry.out || (round > 2 && std::ranges::min(entry.ns) > 1.25 * best);
+      if (entry.out) continue;
+      set = (set + 1) % sets;
+      const double ns = timer.nanoseconds(stream, [&] { entry.run(set); });
+      spent += ns * 1e-6;
+      if (round > 0) entry.ns.push_back(ns);  // the first warms up
+    }
+  }
+}
+
+}  // namespace assay::kernels

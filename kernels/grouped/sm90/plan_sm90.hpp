@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grouped products on Hopper: how their kernels are launched.
+#pragma once
+#include <vector>
+
+#include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/gemm/sm90/variant_sm90.hpp"
+#include "kernels/grouped/grouped.hpp"
+#include "kernels/grouped/sm90/groups_sm90.hpp"
+
+namespace assay::kernels {
+
+// The time that the model gives a form of bf16 of which a GPU holds so many clusters, in SM cycles.
+double predicted_cycles_grouped_sm90(const GroupedProblem& problem, const GemmVariantSm90& variant,
+                                     int clusters);
+
+// The form that the model prefers, on the current device or, without one, on the usual Hopper GPU.
+const GemmVariantSm90& choose_grouped_here_sm90(const GroupedProblem& problem);
+const GemmVariantSm90& choose_grouped_usual_sm90(const GroupedProblem& problem);
+
+// Everything that a launch of a form of bf16 needs: tensor maps as yet to be encoded.
+struct GroupedLaunchSm90 {
+  ptx::TensorMapShape p, q, d;
+  GroupsSm90 groups;
+};
+GroupedLaunchSm90 launch_of_grouped_sm90(const GroupedProblem& problem,
+                                         const GroupedOperands& operands,
+                                         const GemmVariantSm90& variant);
+
+Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands& operands,
+                            const GemmVariantSm90& variant);
+std::vector<KernelUse> grouped_bf16_kernels_sm90(const GroupedProblem& problem);
+Plan plan_grouped_e4m3_sm90(const GroupedProblem& problem, const GroupedOperands& operands);
+std::vector<KernelUse> grouped_e4m3_kernels_sm90(const GroupedProblem& problem);
+
+}  // namespace assay::kernels

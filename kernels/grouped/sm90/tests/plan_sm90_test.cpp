@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/grouped/sm90/plan_sm90.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "kernels/frame/fill.hpp"
+#include "kernels/grouped/reference.hpp"
+#include "kernels/grouped/shapes.hpp"
+#include "kernels/grouped/sm90/variant_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+// Of a raster's tile.
+int rows_of(const GemmVariantSm90& v) {
+  return v.swapped ? v.tile_n * v.cluster_n : v.tile_m * v.cluster_m;
+}
+
+TEST(GroupedSm90, FormsFitAnSm) {
+  for (const Grouping grouping : {Grouping::contiguous, Grouping::masked, Grouping::gradient})
+    for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(grouping))
+      EXPECT_LE(v.shared_bytes, 227 * 1024) << v.name;
+  for (const auto& v : grouped_e4m3_variants_sm90())
+    EXPECT_LE(v.shared_bytes, 227 * 1024) << v.name;
+}
+
+TEST(GroupedSm90, SmallGroupsTakeTilesOfFewRows) {
+  const auto rows_for = [](int rows_of_group) {
+    return rows_of(choose_grouped_usual_sm90(
+        {Grouping::contiguous, "bf16", 32, 32 * rows_of_group, 4096, 7168}));
+  };
+  EXPECT_LE(rows_for(8), 32);
+  EXPECT_LE(rows_for(64), 128);
+  EXPECT_GE(rows_for(4096), 128);
+}
+
+// Time grows with rows, and no form is better than the tensor cores.
+TEST(GroupedSm90, TheModelKnowsItsLimits) {
+  for (const GroupedShape& s : grouped_shapes()) {
+    const GroupedProblem p{s.grouping, "bf16", s.groups, s.rows, s.n, s.k};
+    GroupedProblem more = p;
+    more.rows *= 4;
+    for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(p.grouping)) {
+      const int clusters = 132 / v.cluster_size();
+      const double cycles = predicted_cycles_grouped_sm90(p, v, clusters);
+      EXPECT_LT(cycles, predicted_cycles_grouped_sm90(more, v, clusters)) << p.text() << v.name;
+      if (p.grouping == Grouping::masked) continue;
+      const double flop = 2.0 * p.rows * p.n * p.k;
+      EXPECT_GT(cycles, flop / 4096 / 132) << p.text() << " " << v.name;
+    }
+  }
+}
+
+// A box whose last rows are another group's: they lie beyond the map's end, the others where they
+// lie in D.
+TEST(GroupedSm90, ClippedBoxesLieInD) {
+  constexpr int kN = 264, kRows = 300;
+  const GroupedProblem p{Grouping::contiguous, "bf16", 2, kRows, kN, 64};
+  const auto d = std::uintptr_t{1} << 40;
+  for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(p.grouping)) {
+    const auto map = launch_of_grouped_sm90(p, {.d = std::bit_cast<void*>(d)}, v).d;
+    ASSERT_EQ(map.extents.size(), 3u);
+    const int box = static_cast<int>(map.box[1]);
+    EXPECT_EQ(ptx::explain_refusal(map), "") << v.name;
+    for (const int row : {0, 1, 77, kRows - 1}) {
+      for (int written = 0; written <= std::min(box, kRows - row); ++written) {
+        // store_block()'s coordinates.
+        const int c1 = box - written, c2 = row + written;
+        for (int i = 0; i < box; ++i) {
+          const bool inside =
+              c1 + i < static_cast<int>(map.extents[1]) && c2 < static_cast<int>(map.extents[2]);
+          EXPECT_EQ(inside, i < written) << v.name;
+          if (!inside) continue;
+          EXPECT_EQ(std::bit_cast<std::uintptr_t>(map.base) +
+                        static_cast<std::uintptr_t>(c1 + i) * map.strides[0] +
+                        static_cast<std::uintptr_t>(c2) * map.strides[1],
+                    d + static_cast<std::uintptr_t>(row + i) * kN * 2)
+              << v.name;
+        }
+      }
+    }
+  }
+}
+
+// Every form writes its groups' rows and no others, on a GPU.
+TEST(GroupedSm90, EveryFormIsRightAndWritesNothingElse) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
+      current_target() != Target::sm_90a) {
+    GTEST_SKIP() << "needs an sm_90 GPU";
+  }
+  const Stream stream;
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  for (const Grouping grouping : {Grouping::contiguous, Grouping::masked, Grouping::gradient}) {
+    const bool masked = grouping == Grouping::masked, gradient = grouping == Grouping::gradient;
+    const GroupedProblem p{grouping, "bf16", 6, masked ? 700 : 1500, 1032, 528};
+    const std::vector<int> rows = {127, 0, 1, 650, 129, 256};
+    std::vector<int> given = rows;
+    if (!masked) std::partial_sum(given.begin(), given.end(), given.begin());
+    const std::size_t rows_a = size(p.rows) * (masked ? size(p.groups) : 1);
+    const std::size_t rows_d = gradient ? size(p.groups) * size(p.k) : rows_a;
+    const std::size_t of_a = rows_a * size(p.k), of_d = rows_d * size(p.n);
+    const std::size_t of_b = size(p.n) * (gradient ? rows_a : size(p.groups) * size(p.k));
+    const Buffer a(of_a * 2), b(of_b * 2), d(of_d * 2), sizes(given.size() * sizeof(int));
+    fill_normal("bf16", a.data(), of_a, 1, stream);
+    fill_normal("bf16", b.data(), of_b, 2, stream);
+    check(cudaMemcpy(sizes.data(), given.data(), sizes.bytes(), cudaMemcpyHostToDevice));
+    const GroupedOperands operands{d.data(), a.data(), b.data(), sizes.as<int>()};
+    std::vector<bool> owned(rows_d, gradient);
+    for (std::size_t g = 0, first = 0; g < rows.size() && !gradient; ++g) {
+      if (masked) first = g * size(p.rows);
+      for (int r = 0; r < rows[g]; ++r) owned[first++] = true;
+    }
+    for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(grouping)) {
+      poison(d.data(), d.bytes(), stream);
+      plan_grouped_bf16_sm90(p, operands, v).run(stream);
+      EXPECT_EQ(check_grouped(p, operands, rows, 1 << 20, 3, stream), "") << v.name;
+      std::vector<std::uint16_t> bits(of_d);
+      check(cudaMemcpy(bits.data(), d.data(), d.bytes(), cudaMemcpyDeviceToHost));
+      for (std::size_t row = 0; row < rows_d; ++row) {
+        if (owned[row]) continue;
+        const auto begin = bits.begin() + static_cast<std::ptrdiff_t>(row * size(p.n));
+        EXPECT_TRUE(std::all_of(begin, begin + p.n, [](std::uint16_t x) { return x == 0xffff; }))
+            << v.name << " row " << row;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::kernels

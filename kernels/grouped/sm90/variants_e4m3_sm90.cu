@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/grouped/sm90/e4m3_sm90.cuh"
+#include "kernels/grouped/sm90/variant_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+template <int kTileN, int kStages, int kClusterM, int kClusterN>
+GroupedE4m3VariantSm90 variant() {
+  using Tile = BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>;
+  const auto text = [](int value) { return std::to_string(value); };
+  std::string arguments, symbol;
+  for (const int value : {kTileN, kStages, kClusterM, kClusterN}) {
+    arguments += (arguments.empty() ? "" : ", ") + text(value);
+    symbol += "Li" + text(value) + "E";
+  }
+  return {.name = text(Tile::kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
+                  text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
+          .kernel_name = "grouped_e4m3_block128_sm90<" + arguments + ">",
+          .symbol = "grouped_e4m3_block128_sm90I" + symbol + "E",
+          .tile_m = Tile::kTileM,
+          .tile_n = Tile::kTileN,
+          .tile_k = Tile::kTileK,
+          .cluster_m = kClusterM,
+          .cluster_n = kClusterN,
+          .threads = Tile::kThreads,
+          .shared_bytes = Tile::kSharedBytes,
+          .kernel = reinterpret_cast<const void*>(
+              &grouped_e4m3_block128_sm90<kTileN, kStages, kClusterM, kClusterN>)};
+}
+
+}  // namespace
+
+std::span<const GroupedE4m3VariantSm90> grouped_e4m3_variants_sm90() {
+  // tile n, stages, cluster m, n
+  static const GroupedE4m3VariantSm90 all[] = {variant<256, 4, 2, 1>(), variant<256, 4, 1, 2>()};
+  return all;
+}
+
+// CTAs that share B move less, for B's part of a tile is the larger. But two tiles of rows belong
+// to one cluster then, and a group of few rows leaves one of them empty.
+const GroupedE4m3VariantSm90& grouped_e4m3_variant_sm90(const GroupedProblem& problem) {
+  const auto variants = grouped_e4m3_variants_sm90();
+  constexpr int kManyRows = 1024;
+  const bool many =
+      problem.grouping == Grouping::contiguous && problem.rows / problem.groups >= kManyRows;
+  return many ? variants.front() : variants.back();
+}
+
+}  // namespace assay::kernels

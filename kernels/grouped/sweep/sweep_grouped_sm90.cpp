@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times every form of the grouped bf16 products on the shapes of kernels/grouped, beside a loop of
+// cuBLASLt and what the model of their time (choose_sm90.cpp) says.
+//
+//   assay_grouped_sweep OUT.csv [MILLISECONDS]
+//
+// A line of OUT.csv is the shape, the form, its median ns, how many samples that is of, the model's
+// cycles, and 1 if the model chooses it. All take turns in random order on inputs that rotate
+// beyond L2. Each result is checked first. MILLISECONDS bounds the time of a shape, 200 if not
+// given.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/error.hpp"
+#include "kernels/frame/fill.hpp"
+#include "kernels/frame/operand_sets.hpp"
+#include "kernels/gemm/sm90/plan_sm90.hpp"
+#include "kernels/gemm/sweep/turns.hpp"
+#include "kernels/grouped/cublaslt_loop.hpp"
+#include "kernels/grouped/reference.hpp"
+#include "kernels/grouped/shapes.hpp"
+#include "kernels/grouped/sm90/plan_sm90.hpp"
+#include "kernels/grouped/sm90/variant_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+void sweep(const GroupedShape& shape, double milliseconds, FILE* out) {
+  const GroupedProblem p{shape.grouping, "bf16", shape.groups, shape.rows, shape.n, shape.k};
+  const bool gradient = p.grouping == Grouping::gradient;
+  const Stream stream;
+  cudaDeviceProp device;
+  check(cudaGetDeviceProperties(&device, 0));
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  const std::size_t rows = size(p.rows) * (p.grouping == Grouping::masked ? size(p.groups) : 1);
+  const std::size_t weights = size(p.groups) * size(p.n) * size(p.k);
+  const std::size_t of_a = rows * size(p.k), of_rows = rows * size(p.n);
+  const std::size_t of_b = gradient ? of_rows : weights, of_d = gradient ? weights : of_rows;
+  const int sets =
+      sets_beyond_l2(static_cast<std::uint64_t>(device.l2CacheSize), (of_a + of_b + of_d) * 2);
+  const std::vector<int> sizes = sizes_of_groups(shape), rows_of_group = rows_of_groups(shape);
+  const Buffer sizes_here(sizes.size() * sizeof(int));
+  check(cudaMemcpy(sizes_here.data(), sizes.data(), sizes_here.bytes(), cudaMemcpyHostToDevice));
+  std::vector<Buffer> buffers;
+  std::vector<GroupedOperands> operands;
+  for (int set = 0; set < sets; ++set) {
+    Buffer a(of_a * 2), b(of_b * 2), d(of_d * 2);
+    fill_normal("bf16", a.data(), of_a, 2 * static_cast<std::uint64_t>(set), stream);
+    fill_normal("bf16", b.data(), of_b, 2 * static_cast<std::uint64_t>(set) + 1, stream);
+    operands.push_back({d.data(), a.data(), b.data(), sizes_here.as<int>()});
+    for (Buffer* buffer : {&a, &b, &d}) buffers.push_back(std::move(*buffer));
+  }
+
+  const CublasLtLoop loop(p, rows_of_group, operands, stream);
+  std::vector<Entry> entries = {{loop.name(), [&](int set) { loop.run(0, set, stream); }}};
+  for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(p.grouping)) {
+    std::vector<Plan> plans;
+    for (const GroupedOperands& set : operands) plans.push_back(plan_grouped_bf16_sm90(p, set, v));
+    entries.push_back({v.name, [plans, &stream](int set) mutable {
+                         plans[static_cast<std::size_t>(set)].run(stream);
+                       }});
+  }
+  const std::string name = fmt::format("{}{}", p.text(), shape.uneven ? " uneven" : "");
+  for (Entry& entry : entries) {
+    poison(operands[0].d, of_d * 2, stream);
+    entry.run(0);
+    const std::string wrong = check_grouped(p, operands[0], rows_of_group, 1 << 12, 1, stream);
+    entry.out = !wrong.empty();
+    if (entry.out)
+      std::fprintf(stderr, "%s %s: %s\n", name.c_str(), entry.name.c_str(), wrong.c_str());
+  }
+  take_turns(entries, sets, static_cast<std::uint32_t>(p.rows + p.n + p.k), milliseconds, stream);
+  const std::string chosen = choose_grouped_here_sm90(p).name;
+  for (const Entry& entry : entries) {
+    if (entry.ns.empty()) continue;
+    double cycles = 0;  // of the library, the model knows nothing
+    for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(p.grouping))
+      if (v.name == entry.name) cycles = predicted_cycles_grouped_sm90(p, v, clusters_here_sm90(v));
+    fmt::print(out, "{},{},{:.0f},{},{:.0f},{:d}\n", name, entry.name, entry.median(),
+               entry.ns.size(), cycles, entry.name == chosen);
+  }
+  std::fflush(out);
+}
+
+}  // namespace
+}  // namespace assay::kernels
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  if (argc < 2) {
+    std::fprintf(stderr, "assay_grouped_sweep: OUT.csv [MILLISECONDS]\n");
+    return static_cast<int>(ExitCode::usage);
+  }
+  FILE* const out = std::fopen(argv[1], "w");
+  if (!out) {
+    std::fprintf(stderr, "assay_grouped_sweep: cannot open %s\n", argv[1]);
+    return static_cast<int>(ExitCode::usage);
+  }
+  fmt::print(out, "shape,form,ns,samples,model_cycles,chosen\n");
+  try {
+    for (const kernels::GroupedShape& shape : kernels::grouped_shapes())
+      kernels::sweep(shape, argc > 2 ? std::strtod(argv[2], nullptr) : 200, out);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "assay_grouped_sweep: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return std::fclose(out);
+}
