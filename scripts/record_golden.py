@@ -4,17 +4,14 @@
 
     build/assay_golden_forms > forms.bin
     python3 scripts/record_golden.py forms.bin > harness/model/tests/golden/silicon.txt
-    python3 scripts/record_golden.py --gemm build/libassay_kernels.so > kernels/gemm/sm90/tests/silicon.txt
 
-Prints a line for each form: its name and a hash of what each case left; with --gemm a line for each
-shape that the model runs, and the hash of the product. Needs the driver alone.
+Prints a line for each form: its name and a hash of what each case left. Needs the driver alone. The
+forms of the product on Hopper are recorded by assay_gemm_record (kernels/gemm/sweep/).
 """
 
 import ctypes
-import struct
 import sys
 import zlib
-from collections.abc import Iterator
 
 
 class Driver:
@@ -75,47 +72,7 @@ def run(driver: Driver, ptx: bytes, source: bytes, form: dict[str, int]) -> byte
     return result.raw
 
 
-SHAPES = [(256, 512, 256), (1, 8, 8), (65, 72, 136), (257, 264, 72), (127, 520, 64), (300, 248, 320)]
-
-
-def numbers(state: int) -> Iterator[int]:
-    """bf16 from -2 to 2, as kernels/gemm/sm90/model_sm90.cpp draws them."""
-    mask = 0xFFFFFFFFFFFFFFFF
-    while True:
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        z = state
-        z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
-        z ^= z >> 31
-        bits = int.from_bytes(struct.pack("<f", (z >> 40) * 2.0**-22 - 2), "little")
-        yield (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF
-
-
-def gemm(driver: Driver, path: str) -> int:
-    library = ctypes.CDLL(path)
-    library.assay_last_error.restype = ctypes.c_char_p
-    for m, n, k in SHAPES:
-        drawn = numbers(0)
-        pointers = []
-        for count in (m * k, n * k):
-            data = b"".join(next(drawn).to_bytes(2, "little") for _ in range(count))
-            pointers.append(driver.allocate(len(data)))
-            driver.call("cuMemcpyHtoD_v2", pointers[-1], data, ctypes.c_size_t(len(data)))
-        out = driver.allocate(2 * m * n)
-        arguments = [ctypes.c_void_p(pointer.value) for pointer in (out, *pointers)]
-        if library.assay_gemm_bf16_nt(*arguments, m, n, k, None) != 0:
-            print(library.assay_last_error().decode(), file=sys.stderr)
-            return 1
-        driver.call("cuCtxSynchronize")
-        result = ctypes.create_string_buffer(2 * m * n)
-        driver.call("cuMemcpyDtoH_v2", result, out, ctypes.c_size_t(2 * m * n))
-        print(f"kernels/gemm/bf16/m{m}n{n}k{k}/nt {zlib.crc32(result.raw):08x}")
-    return 0
-
-
 def main() -> int:
-    if len(sys.argv) == 3 and sys.argv[1] == "--gemm":
-        return gemm(Driver(), sys.argv[2])
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2

@@ -123,10 +123,12 @@ std::string without_comments(std::string text) {
   enum class In : std::uint8_t { text, line, block } in = In::text;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view pair = std::string_view(text).substr(i, 2);
-    if (in == In::text && (pair == "//" || pair == "/*"))
+    if (in == In::text && (pair == "//" || pair == "/*")) {
       in = pair == "//" ? In::line : In::block;
-    else if (in == In::line && text[i] == '\n')
+      text[i++] = ' ';  // the second is no part of an end
+    } else if (in == In::line && text[i] == '\n') {
       in = In::text;
+    }
     const bool ends = in == In::block && pair == "*/";
     if (in != In::text && text[i] != '\n') text[i] = ' ';
     if (ends) {
@@ -202,8 +204,9 @@ std::vector<Form> forms_from(const std::string& source) {
   require_ptx(text, is_file ? source : "--ptx");
   const std::string group = is_file ? std::filesystem::path(source).filename().string() : "ptx";
   std::vector<Form> forms;
-  if (const std::string module = without_comments(text); is_module(module)) {
-    forms.push_back({.name = group, .group = group, .ptx = module});
+  const std::string plain = without_comments(text);
+  if (is_module(plain)) {
+    forms.push_back({.name = group, .group = group, .ptx = plain});
     return forms;
   }
   if (text.size() > kLargestList)
@@ -213,7 +216,7 @@ std::vector<Form> forms_from(const std::string& source) {
                             is_file ? source : "--ptx", static_cast<double>(text.size()) / 1e6,
                             kLargestList >> 20));
   std::map<std::string, int> used;
-  for (const InstructionRow& row : notation::rows_of(text)) {
+  for (const InstructionRow& row : notation::rows_of(plain)) {
     const std::string name = row.name.empty() ? row.ptx : row.name;
     const int number = ++used[name];
     forms.push_back({.name = number == 1 ? name : fmt::format("{} ({})", name, number),

@@ -35,7 +35,12 @@ std::vector<std::string> statements(std::string_view ptx) {
   };
   int depth = 0;
   for (std::size_t i = 0; i < ptx.size(); ++i) {
-    if (ptx.substr(i).starts_with("//")) i = std::min(ptx.find('\n', i), ptx.size() - 1);
+    if (ptx.substr(i).starts_with("//")) i = ptx.find('\n', i);
+    if (ptx.substr(std::min(i, ptx.size())).starts_with("/*")) {
+      const std::size_t end = ptx.find("*/", i + 2);
+      i = end == ptx.npos ? end : end + 2;
+    }
+    if (i >= ptx.size()) break;  // the comment is the end
     depth += (ptx[i] == '{') - (ptx[i] == '}');
     if (ptx[i] != ';' || depth > 0) current += ptx[i] == '\n' ? ' ' : ptx[i];
     const bool scope_ends = ptx[i] == '}' && current.find_first_not_of(' ') == current.find('{');

@@ -48,7 +48,7 @@ std::string ModelShape::name() const {
 
 ModelOperands::ModelOperands(model::Gpu& gpu, const ModelShape& shape, std::uint64_t seed)
     : shape_(shape) {
-  // splitmix64, as scripts/record_golden.py draws them for the device: numbers from -2 to 2.
+  // splitmix64, numbers from -2 to 2.
   const auto next = [&seed] {
     std::uint64_t z = seed += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;

@@ -77,3 +77,14 @@ def test_a_noisy_neighbour_makes_nothing_red():
             neighbour.kill()
             neighbour.wait()
     assert done.returncode in (0, 3, 4), done.stdout
+
+
+def test_the_self_test_measures_the_program_that_was_called(tmp_path, monkeypatch):
+    """Also from a folder that has no build, with another assay on the PATH."""
+    other = tmp_path / "assay"
+    other.write_text("#!/bin/sh\necho another assay >&2; exit 2\n")
+    other.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    said = call("gate", "--self-test", "--host", "--aa", "0", "--levels", "5", "--pairs", "6", "--time-cap", "nothing")
+    assert said.returncode == 2 and str(built("assay")) in said.stderr and "another assay" not in said.stderr, said

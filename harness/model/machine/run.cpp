@@ -9,9 +9,17 @@
 namespace assay::model {
 namespace {
 
-std::size_t product(const std::array<int, 3>& v) {
-  return static_cast<std::size_t>(v[0]) * static_cast<std::size_t>(v[1]) *
-         static_cast<std::size_t>(v[2]);
+constexpr std::size_t kMostCtas = std::size_t{1} << 20;  // of which all are kept track of
+
+// 0 if it is none, or more than `most`.
+std::size_t product(const std::array<int, 3>& v, std::size_t most) {
+  std::size_t all = 1;
+  for (const int extent : v) {
+    if (extent < 1) return 0;
+    all *= static_cast<std::size_t>(extent);
+    if (all > most) return 0;
+  }
+  return all;
 }
 
 }  // namespace
@@ -29,10 +37,12 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
       starves_(options.seed % kStarvingSeeds == kStarvingSeeds - 1),
       starving_(options.seed) {
   const Function& f = *program.function;
-  threads_per_cta_ = static_cast<int>(product(shape.block));
-  const std::size_t ctas = product(shape.grid);
-  if (threads_per_cta_ < 1 || threads_per_cta_ > 1024 || ctas < 1)
-    throw Violation("launch.shape", "a CTA has 1 to 1024 threads, a grid at least one CTA");
+  const std::size_t threads = product(shape.block, 1024), ctas = product(shape.grid, kMostCtas);
+  if (threads == 0 || ctas == 0)
+    throw Violation("launch.shape",
+                    "a CTA has 1 to 1024 threads, a grid that the model runs 1 to " +
+                        std::to_string(kMostCtas) + " CTAs");
+  threads_per_cta_ = static_cast<int>(threads);
   if (f.max_threads[0] > 0 &&
       threads_per_cta_ > f.max_threads[0] * f.max_threads[1] * f.max_threads[2])
     throw Violation("launch.shape", "the kernel is compiled for at most " +
@@ -42,8 +52,8 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
   for (std::size_t i = 0; i < 3; ++i)
     if (shape_.cluster[i] < 1 || shape_.grid[i] % shape_.cluster[i] != 0)
       throw Violation("launch.shape", "the grid is not made of whole clusters");
-  if (product(shape_.cluster) > 16)
-    throw Violation("launch.shape", "a cluster has at most 16 CTAs");
+  const std::size_t cluster = product(shape_.cluster, 16);
+  if (cluster == 0) throw Violation("launch.shape", "a cluster has at most 16 CTAs");
   if (program.shared_bytes + shape.dynamic_shared_bytes > 232448 + 1024)
     throw Violation("launch.shared", std::to_string(shape.dynamic_shared_bytes) +
                                          " bytes of dynamic shared memory are more than a CTA has");
@@ -56,7 +66,7 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
   array.writable = false;
   parameters_ = array.base;
   ctas_.resize(ctas);
-  last_cluster_ = ctas / product(shape_.cluster);
+  last_cluster_ = ctas / cluster;
 }
 
 Run::~Run() = default;

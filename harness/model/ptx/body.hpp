@@ -16,13 +16,20 @@ namespace assay::model {
 class BodyReader : public VariableReader {
  protected:
   using VariableReader::VariableReader;
-  using Scope = std::unordered_map<std::string, int>;
+
+  // A block of statements in braces: what is declared there.
+  struct Scope {
+    std::size_t outer = 0;
+    std::unordered_map<std::string, int> registers = {}, labels = {};
+    std::unordered_map<std::string, std::vector<std::string>> tables = {};  // of brx
+  };
 
   // From after its first brace to the last.
   void body(Function& function) {
     function_ = &function;
     scopes_.assign(1, {});
-    labels_.clear();
+    open_ = {0};
+    scope_of_.clear();
     source_ = {};
     block();
     resolve();
@@ -39,9 +46,10 @@ class BodyReader : public VariableReader {
   void statement() {
     if (accept(";")) return;
     if (accept("{")) {
-      scopes_.emplace_back();
+      open_.push_back(scopes_.size());
+      scopes_.push_back({.outer = open_[open_.size() - 2]});
       block();
-      scopes_.pop_back();
+      open_.pop_back();
       return;
     }
     const std::string_view text = peek().text;
@@ -72,7 +80,7 @@ class BodyReader : public VariableReader {
     expect(":");
     if (peek().text == ".branchtargets") {
       next();
-      auto& targets = function_->branch_targets[name];
+      auto& targets = scopes_[open_.back()].tables[name];
       while (!accept(";")) {
         targets.push_back(word());
         accept(",");
@@ -80,7 +88,9 @@ class BodyReader : public VariableReader {
     } else if (peek().text == ".callprototype" || peek().text == ".calltargets") {
       skip_statement();
     } else {
-      labels_[name] = static_cast<int>(function_->body.size());
+      const auto here = static_cast<int>(function_->body.size());
+      if (!scopes_[open_.back()].labels.emplace(name, here).second)
+        fail("the label '" + name + "' stands twice in its block");
     }
   }
 
@@ -106,7 +116,7 @@ class BodyReader : public VariableReader {
     expect(";");
   }
   void declare(const std::string& name, Type type) {
-    scopes_.back()[name] = function_->slots;
+    scopes_[open_.back()].registers[name] = function_->slots;
     function_->registers.push_back({name, type, function_->slots});
     function_->slots += type.bits == 128 ? 2 : 1;
   }
@@ -145,8 +155,10 @@ class BodyReader : public VariableReader {
   }
 
   std::optional<int> find_register(const std::string& name) const {
-    for (const Scope& scope : scopes_ | std::views::reverse)
-      if (auto found = scope.find(name); found != scope.end()) return found->second;
+    for (const std::size_t scope : open_ | std::views::reverse) {
+      const auto& all = scopes_[scope].registers;
+      if (const auto found = all.find(name); found != all.end()) return found->second;
+    }
     return std::nullopt;
   }
 
@@ -172,6 +184,7 @@ class BodyReader : public VariableReader {
       }
     }
     function_->body.push_back(std::move(i));
+    scope_of_.push_back(open_.back());
   }
 
   static void split(const std::string& opcode, std::vector<std::string>& parts) {
@@ -281,27 +294,41 @@ class BodyReader : public VariableReader {
     return o;
   }
 
+  // What a name is in a block, or in the nearest one around it that knows it; null if none does.
+  template <class Of>
+  auto* find(Of Scope::*names, const std::string& name, std::size_t scope) {
+    for (;; scope = scopes_[scope].outer) {
+      auto& all = scopes_[scope].*names;
+      if (const auto found = all.find(name); found != all.end()) return &found->second;
+      if (scope == 0) return static_cast<decltype(&all.begin()->second)>(nullptr);
+    }
+  }
+
+  // Labels, which blocks may use before they stand there. A block's are its own: inline assembly
+  // that is expanded twice has the same label in two blocks.
   void resolve() {
-    for (Instruction& i : function_->body) {
+    for (std::size_t k = 0; k < function_->body.size(); ++k) {
+      Instruction& i = function_->body[k];
       for (Operand& o : i.operands) {
         if (o.kind != Operand::Kind::symbol) continue;
-        const auto label = labels_.find(o.symbol);
-        if (label == labels_.end()) continue;
-        o.kind = Operand::Kind::label;
-        i.target = label->second;
+        if (const int* at = find(&Scope::labels, o.symbol, scope_of_[k])) {
+          o.kind = Operand::Kind::label;
+          i.target = *at;
+        } else if (const auto* table = find(&Scope::tables, o.symbol, scope_of_[k])) {
+          for (const std::string& name : *table) {
+            const int* target = find(&Scope::labels, name, scope_of_[k]);
+            if (target == nullptr) fail("no label '" + name + "'");
+            i.targets.push_back(*target);
+          }
+        }
       }
     }
-    for (auto& [name, targets] : function_->branch_targets)
-      for (const std::string& target : targets)
-        if (!labels_.contains(target)) fail("no label '" + target + "'");
-    for (const auto& [name, index] : labels_)
-      function_->branch_targets.try_emplace("=" + name,
-                                            std::vector<std::string>{std::to_string(index)});
   }
 
   Function* function_ = nullptr;
-  std::vector<Scope> scopes_;
-  std::unordered_map<std::string, int> labels_;
+  std::vector<Scope> scopes_;          // all that the function has; the first is its own
+  std::vector<std::size_t> open_;      // those around what is read, from the outermost
+  std::vector<std::size_t> scope_of_;  // of each instruction
   SourceLine source_;
   std::map<std::array<std::int64_t, 3>, std::array<std::int64_t, 3>> inlined_at_;
 };

@@ -50,7 +50,8 @@ struct Instruction {
   std::vector<Operand> operands;
   SourceLine source;
   int text_line = 0;
-  int target = -1;  // of a branch to a label: index of the instruction there
+  int target = -1;           // of a branch to a label: index of the instruction there
+  std::vector<int> targets;  // of a branch by a table: the same of each
 
   bool has(std::string_view part) const;
 };
@@ -87,7 +88,6 @@ struct Function {
   std::vector<Register> registers;
   int slots = 0;
   std::vector<Instruction> body;
-  std::map<std::string, std::vector<std::string>> branch_targets;
   int max_threads[3] = {0, 0, 0};
   int required_cluster[3] = {0, 0, 0};
   bool explicit_cluster = false;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches, exits, and what only steers the hardware. PTX ISA 9.0, "Control Flow Instructions",
 // "Miscellaneous Instructions", "setmaxnreg", "griddepcontrol".
+#include <algorithm>
+#include <cstdio>
+
 #include "harness/model/semantics/lanes.hpp"
 
 namespace assay::model {
@@ -18,6 +21,15 @@ bool converged(Warp& warp, Mask mask, Mask members) {
                             },
                             text, "warp.divergent"};
   return false;
+}
+
+bool whole_warp(Warp& warp, Mask mask) {
+  if (!converged(warp, mask)) return false;
+  if (mask == kAllLanes) return true;
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "all 32 lanes must execute it: only 0x%08x do, and the others have left", mask);
+  throw Violation("warp.divergent", text);
 }
 
 namespace {
@@ -53,13 +65,9 @@ Action jump(Decoder&, const Instruction& i) {
 // brx.idx: a label of a table by number.
 Action indexed(Decoder& d, const Instruction& i) {
   const int index = d.source(i.operands.at(0));
-  const Function& f = d.function();
-  const auto table = f.branch_targets.find(i.operands.at(1).symbol);
-  if (table == f.branch_targets.end()) throw Violation("ptx.operand", "there is no such table");
-  std::vector<int> targets;
-  for (const std::string& label : table->second)
-    targets.push_back(std::stoi(f.branch_targets.at("=" + label).front()));
-  return [=](Warp& w, Mask m) {
+  const std::vector<int>& targets = i.targets;
+  if (targets.empty()) throw Violation("ptx.operand", "there is no such table");
+  return [index, targets](Warp& w, Mask m) {
     const Group g = *w.current;
     std::vector<Group> out;
     if (g.mask & ~m) out.push_back({.mask = g.mask & ~m, .pc = g.pc + 1});
@@ -106,38 +114,67 @@ Action call(Decoder& d, const Instruction& i) {
 
 // setmaxnreg: a warpgroup's registers. What a CTA may hold is 64 Ki registers; each warp begins
 // with what the kernel was compiled for, which PTX does not say: the most that fits its threads.
-Action set_registers(Decoder& d, const Instruction& i) {
-  const auto count = Decoder::immediate(i.operands.at(0), "the count of registers");
+struct RegisterPool : Extension {
+  std::vector<int> registers;                     // of a thread of each warp
+  std::vector<std::vector<std::uint32_t>> sites;  // of what each warp has executed
+
+  void begin(const Cta& cta) {
+    if (!registers.empty()) return;
+    const std::size_t warps = cta.warps.size();
+    registers.assign(warps, std::min(255 / 8 * 8, 65536 / (static_cast<int>(warps) * 32) / 8 * 8));
+    sites.resize(warps);
+  }
+
+  // What all would hold if those of `warp` were `count`.
+  int held(std::size_t warp, int count) const {
+    int sum = (count - registers[warp]) * 32;
+    for (const int r : registers) sum += r * 32;
+    return sum;
+  }
+
+  // The warps of a warpgroup must execute the same ones.
+  void at_exit(Run& run, Cta& cta) override {
+    for (std::size_t warp = 0; warp < sites.size(); ++warp) {
+      const auto& first = sites[warp / 4 * 4];
+      const auto& mine = sites[warp];
+      if (mine == first) continue;
+      const auto differ = std::ranges::mismatch(first, mine);
+      const bool lacks = differ.in2 == mine.end();
+      const std::size_t who = lacks ? warp / 4 * 4 : warp;
+      run.report("setmaxnreg.warps",
+                 "warp " + std::to_string(who) + " executes it, and warp " +
+                     std::to_string(lacks ? warp : warp / 4 * 4) +
+                     " of its warpgroup does not, or another one in its place",
+                 run.place_of(cta.thread_base + static_cast<std::uint32_t>(who * 32),
+                              lacks ? *differ.in1 : *differ.in2),
+                 nullptr, "let all four warps of the warpgroup execute it");
+      return;
+    }
+  }
+};
+
+Action set_registers(Decoder&, const Instruction& i) {
+  const auto count =
+      static_cast<int>(Decoder::immediate(i.operands.at(0), "the count of registers"));
   if (count < 24 || count > 256 || count % 8 != 0)
     throw Violation("setmaxnreg.count", "the count must be a multiple of 8 from 24 to 256");
-  (void)d;
   const bool increase = i.has("inc");
-  struct Pool : Extension {
-    std::vector<int> warps;
-  };
   return [=](Warp& w, Mask m) {
-    if (!converged(w, m)) return Next::blocked;
-    Pool& pool = w.cta->extension<Pool>("setmaxnreg");
-    if (pool.warps.empty()) {
-      const int warps = static_cast<int>(w.cta->warps.size());
-      pool.warps.assign(w.cta->warps.size(), std::min(255 / 8 * 8, 65536 / (warps * 32) / 8 * 8));
-    }
-    int& mine = pool.warps[static_cast<std::size_t>(w.index)];
-    if (!increase && count > mine)
+    if (!whole_warp(w, m)) return Next::blocked;
+    auto& pool = w.cta->extension<RegisterPool>("setmaxnreg");
+    pool.begin(*w.cta);
+    const auto warp = static_cast<std::size_t>(w.index);
+    if (!increase && count > pool.registers[warp])
       throw Violation("setmaxnreg.direction", "setmaxnreg.dec to " + std::to_string(count) +
-                                                  " from " + std::to_string(mine) + " registers");
-    int used = 0;
-    for (int r : pool.warps) used += r * 32;
-    if (increase && used + (static_cast<int>(count) - mine) * 32 > 65536) {
-      w.current->wait = Wait{[&pool, &mine, count] {
-                               int now = 0;
-                               for (int r : pool.warps) now += r * 32;
-                               return now + (static_cast<int>(count) - mine) * 32 <= 65536;
-                             },
+                                                  " from " + std::to_string(pool.registers[warp]) +
+                                                  " registers");
+    if (increase && pool.held(warp, count) > 65536) {
+      w.current->wait = Wait{[&pool, warp, count] { return pool.held(warp, count) <= 65536; },
                              std::to_string(count) + " registers a thread, which others hold"};
       return Next::blocked;
     }
-    mine = static_cast<int>(count);
+    pool.registers[warp] = count;
+    pool.sites[warp].push_back(w.run->current_site());
     w.run->changed();
     return Next::step;
   };

@@ -40,6 +40,10 @@ inline Address address_at(Warp& warp, const AddressOperand& a, int lane) {
 // Returns false when it must wait.
 bool converged(Warp& warp, Mask mask, Mask members = kAllLanes);
 
+// The same of an instruction that needs all 32 lanes, as what exchanges fragments does. Throws
+// Violation where some have left.
+bool whole_warp(Warp& warp, Mask mask);
+
 // Refuses the word of an opcode that this meaning does not know.
 [[noreturn]] void unknown_part(const Instruction& instruction, const std::string& part);
 

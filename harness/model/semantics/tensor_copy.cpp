@@ -78,6 +78,11 @@ void start(Warp& w, int l, const TensorForm& f) {
   constexpr std::uint32_t kOffset = (1u << kRankShift) - 1;
   copy.shared = shared & kOffset;
   const Where map_at = run.resolve(w, l, Space::generic, address_at(w, f.map.map, l), 128, 64);
+  if (map_at.array == nullptr)
+    throw Violation("tensor_map.space",
+                    std::string("the tensor map lies in ") + (map_at.shared ? "shared" : "local") +
+                        " memory: it must be a __grid_constant__ parameter, a constant or in global"
+                        " memory");
 
   const auto send = [&](std::uint32_t to) {  // an address of the cluster
     Epoch read, written;
@@ -224,8 +229,9 @@ Action replace_field(Decoder& d, const Instruction& i) {
       {"fill_mode", MapField::fill_mode},
       {"swizzle_atomicity", MapField::swizzle_atomicity}};
   const auto* field = std::find_if(std::begin(kFields), std::end(kFields),
-                                   [&](const auto& f) { return f.first == i.parts.at(2); });
-  if (field == std::end(kFields)) unknown_part(i, i.parts.at(2));
+                                   [&](const auto& f) { return f.first == i.parts.at(3); });
+  if (i.parts.at(2) != "tile") unknown_part(i, i.parts.at(2));
+  if (field == std::end(kFields)) unknown_part(i, i.parts.at(3));
   const AddressOperand at = d.address(i.operands.at(0));
   const bool ordered = i.operands.size() > 2;
   const int ordinal =

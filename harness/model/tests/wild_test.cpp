@@ -78,6 +78,28 @@ Mark mark_of(const std::string& source, const std::string& kernel) {
           source.substr(rule, source.find('\n', rule) - rule)};
 }
 
+// As they are commonly made.
+const std::vector<Wild>& common() {
+  static const std::vector<Wild> all = {
+      {"common_bugs", {"last_step", kOne, {"f32[2048]", "f32[2048]=none", "s32:4"}}},
+      {"common_bugs", {"others_copies", kOne, {"f32[512]", "f32[512]=none"}}},
+      {"common_bugs", {"parity_of_a_step", kOne, {"f32[768]", "f32[768]=none", "s32:6"}}},
+      {"common_bugs", {"one_lane_waits", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"common_bugs",
+       {"last_sums",
+        {.grid = {3, 1, 1}, .block = {128, 1, 1}},
+        {"f32[384]", "f32[384]=none", "u32[1]=zero", "f32[128]=none"}}},
+      {"common_bugs", {"released_nothing", kTwo, {"f32[256]=none"}}},
+      {"common_bugs", {"source_was_read", kOne, {"f32[128]", "f32[128]=zero", "f32[128]=none"}}},
+      {"common_bugs", {"one_number", {.block = {256, 1, 1}}, {"f32[256]", "f32[256]=none"}}},
+      {"common_bugs",
+       {"given_back_early", {.block = {256, 1, 1}}, {"f32[2048]", "f32[4096]=none", "s32:4"}}},
+      {"common_bugs", {"other_memory", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"common_bugs", {"plain_flag", {.block = {64, 1, 1}}, {"f32[128]", "f32[128]=none"}}},
+  };
+  return all;
+}
+
 class WildTest : public testing::TestWithParam<Wild> {};
 
 TEST_P(WildTest, IsFoundAndNamed) {
@@ -113,6 +135,7 @@ TEST_P(WildTest, IsCleanWhenMended) {
 
 const auto kName = [](const auto& p) { return std::string(p.param.run.kernel); };
 INSTANTIATE_TEST_SUITE_P(Reports, WildTest, testing::ValuesIn(wild()), kName);
+INSTANTIATE_TEST_SUITE_P(Common, WildTest, testing::ValuesIn(common()), kName);
 INSTANTIATE_TEST_SUITE_P(Rules, WildTest, testing::ValuesIn(others()), kName);
 
 }  // namespace

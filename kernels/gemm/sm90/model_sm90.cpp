@@ -10,6 +10,7 @@
 #include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm/model_operands.hpp"
 #include "kernels/gemm/model_problem.hpp"
+#include "kernels/gemm/sm90/model_sm90.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
@@ -42,34 +43,27 @@ std::string size_of(const GemmProblem& p) {
   return "m" + std::to_string(p.m) + "n" + std::to_string(p.n) + "k" + std::to_string(p.k);
 }
 
-// One form on inputs that were given to a GPU too (tests/silicon.txt).
-void add_recorded(std::vector<ModelCase>& cases) {
-  for (const ModelShape& s : awkward_shapes()) {
-    const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
-    for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
-      if (v->name != "128x256_c2x1_s4") continue;
-      // Two workers, so that the ring goes on from one tile to the next.
-      const GemmChoiceSm90 choice{.variant = v, .workers = 2};
-      cases.push_back({.name = "kernels/gemm/bf16/" + s.name() + "/nt",
-                       .kernel = v->linker_name,
-                       .run = [=](model::Gpu& gpu, const model::Options& options) {
-                         return launch(ModelOperands(gpu, s, options.seed), problem, choice, gpu,
-                                       options);
-                       }});
-    }
-  }
+std::string form_name(const GemmProblem& p, const GemmVariantSm90& v) {
+  const std::string type = p.type + (p.type_b.empty() ? "" : "_" + p.type_b);
+  return "kernels/gemm/sm90/" + type + "/" + size_of(p) + "/" + p.layout + "/" + v.name;
 }
 
-void add(std::vector<ModelCase>& cases, const GemmProblem& problem, const GemmChoiceSm90& choice,
-         const std::string& what = "") {
-  const std::string type = problem.type + (problem.type_b.empty() ? "" : "_" + problem.type_b);
-  cases.push_back({.name = "kernels/gemm/sm90/" + type + "/" + size_of(problem) + "/" +
-                           problem.layout + "/" + choice.variant->name + what,
-                   .kernel = choice.variant->linker_name,
-                   .run = [=](model::Gpu& gpu, const model::Options& options) {
-                     return launch(ModelProblem(gpu, problem, options.seed), problem, choice, gpu,
-                                   options);
-                   }});
+// bf16 on inputs that were given to a GPU too (tests/silicon.txt): one form on all shapes, all on
+// those that are quick.
+void add_whole(std::vector<ModelFormSm90>& forms) {
+  for (const ModelShape& s : awkward_shapes()) {
+    const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
+    const bool quick = s.m * s.n * s.k < 6'000'000;
+    for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+      const bool named = v->name == "128x256_c2x1_s4";
+      if (!named && !quick) continue;
+      // Two workers, so that the ring goes on from one tile to the next.
+      forms.push_back({.name = named ? name_of_whole_sm90(problem) : form_name(problem, *v),
+                       .problem = problem,
+                       .choice = {.variant = v, .workers = 2},
+                       .plain = true});
+    }
+  }
 }
 
 // What follows the sums, by turns.
@@ -87,9 +81,9 @@ GemmProblem dressed(GemmProblem p, std::size_t turn) {
   return p;
 }
 
-std::vector<ModelCase> cases() {
-  std::vector<ModelCase> all;
-  add_recorded(all);
+std::vector<ModelFormSm90> forms() {
+  std::vector<ModelFormSm90> all;
+  add_whole(all);
   struct Kind {
     const char *type, *type_b, *layout;
   };
@@ -111,17 +105,47 @@ std::vector<ModelCase> cases() {
     if (k == 272) p.type_d = "bf16";
     for (const GemmVariantSm90* v : fitting_variants_sm90(p)) {
       // The first tile's three steps are shared by three workers, of which each does others whole.
-      add(all, dressed(p, turn++), {.variant = v, .stream_tiles = 1, .workers = 3});
+      all.push_back({.name = form_name(p, *v),
+                     .problem = dressed(p, turn++),
+                     .choice = {.variant = v, .stream_tiles = 1, .workers = 3}});
     }
   }
   // Rings that go round more than twice in a tile, and several tiles for each consumer.
   const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep))
-    if (v->pingpong) add(all, deep, {.variant = v, .workers = 1}, "_deep");
+    if (v->pingpong)
+      all.push_back({.name = form_name(deep, *v) + "_deep",
+                     .problem = deep,
+                     .choice = {.variant = v, .workers = 1}});
+  return all;
+}
+
+std::vector<ModelCase> cases() {
+  std::vector<ModelCase> all;
+  for (const ModelFormSm90& f : model_forms_sm90())
+    all.push_back(
+        {.name = f.name,
+         .kernel = f.choice.variant->linker_name,
+         .run = [f](model::Gpu& gpu, const model::Options& options) {
+           const GemmProblem& p = f.problem;
+           if (f.plain)
+             return launch(ModelOperands(gpu, {p.m, p.n, p.k}, 0), p, f.choice, gpu, options);
+           return launch(ModelProblem(gpu, p, 0), p, f.choice, gpu, options);
+         }});
   return all;
 }
 
 const ModelCase::Registration registration{cases()};
 
 }  // namespace
+
+std::string name_of_whole_sm90(const GemmProblem& problem) {
+  return "kernels/gemm/" + problem.type + "/" + size_of(problem) + "/" + problem.layout;
+}
+
+const std::vector<ModelFormSm90>& model_forms_sm90() {
+  static const std::vector<ModelFormSm90> all = forms();
+  return all;
+}
+
 }  // namespace assay::kernels

@@ -36,7 +36,7 @@ Action load_matrix(Decoder& d, const Instruction& i) {
                                               " registers, not " + std::to_string(out.size()));
   const bool generic = i.opcode.find(".shared") == std::string::npos;
   return [=](Warp& w, Mask m) {
-    if (!converged(w, m)) return Next::blocked;
+    if (!whole_warp(w, m)) return Next::blocked;
     std::vector<std::uint8_t> rows(static_cast<std::size_t>(move.rows()) * 16);
     for (int row = 0; row < move.rows(); ++row)
       w.run->load(w, row, generic ? Space::generic : Space::shared, address_at(w, at, row),
@@ -60,7 +60,7 @@ Action store_matrix(Decoder& d, const Instruction& i) {
                                               " registers, not " + std::to_string(in.size()));
   const bool generic = i.opcode.find(".shared") == std::string::npos;
   return [=](Warp& w, Mask m) {
-    if (!converged(w, m)) return Next::blocked;
+    if (!whole_warp(w, m)) return Next::blocked;
     std::vector<matrix::Word> registers(static_cast<std::size_t>(move.registers()) * 32);
     for (std::size_t r = 0; r < in.size(); ++r)
       for (std::size_t l = 0; l < 32; ++l)
@@ -77,7 +77,7 @@ Action store_matrix(Decoder& d, const Instruction& i) {
 Action move_matrix(Decoder& d, const Instruction& i) {
   const int out = d.destination(i.operands.at(0)), in = d.source(i.operands.at(1));
   return [=](Warp& w, Mask m) {
-    if (!converged(w, m)) return Next::blocked;
+    if (!whole_warp(w, m)) return Next::blocked;
     std::array<matrix::Word, 32> from{}, to{};
     for (std::size_t l = 0; l < 32; ++l) from[l] = static_cast<matrix::Word>(w.reg(in)[l]);
     matrix::move_matrix(from, to);
@@ -184,7 +184,7 @@ void multiply_doubles(Warp& w, const Mma& x) {
 }
 
 Next execute(Warp& w, Mask m, const Mma& x) {
-  if (!converged(w, m)) return Next::blocked;
+  if (!whole_warp(w, m)) return Next::blocked;
   if (x.form.arithmetic.a == matrix::Type::f64) {
     multiply_doubles(w, x);
   } else if (x.form.quad_pairs) {

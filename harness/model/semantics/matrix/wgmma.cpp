@@ -213,7 +213,7 @@ void check_operands(Warp& w, const Form& f, const Part& p, Epoch epoch) {
 }
 
 Next issue(Warp& w, Mask m, const Form& f) {
-  if (!converged(w, m)) return Next::blocked;
+  if (!whole_warp(w, m)) return Next::blocked;
   Run& run = *w.run;
   State& state = w.cta->extension<State>("wgmma");
   Warpgroup& g = state.of(run, w);

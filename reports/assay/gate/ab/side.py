@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import re
@@ -192,10 +193,13 @@ class Side:
             text = found.group("value" if "value" in groups else 1)
             name = found.group("case") if "case" in groups else "command"
             try:
-                samples.setdefault(name.strip(), []).append(float(text))
+                value = float(text)
             except (TypeError, ValueError):
+                value = math.nan
+            if not math.isfinite(value):
                 said = f"--metric found {text!r:.60}, which is no number; put the number alone into its group"
-                raise RunFileError(f"the {self.label}: {said}") from None
+                raise RunFileError(f"the {self.label}: {said}")
+            samples.setdefault(name.strip(), []).append(value)
         if not samples:
             end = one_line(output.strip()[-200:], CUT) or "nothing"
             raise RunFileError(
@@ -259,6 +263,9 @@ def sides(given: dict[str, str], kind: Kind | None, asked: Asked) -> list[Side]:
         raise RunFileError(f"the two sides cannot be compared: {said}; give two programs of one kind")
     if Kind.COMMAND in kinds.values() and asked.printed is None:
         raise RunFileError(f"a command needs --metric, with a regular expression for the number it prints; {HOW}")
+    if Kind.COMMAND in kinds.values() and not re2.compile(asked.printed.expression).groups:
+        said = f"--metric {one_line(asked.printed.expression, CUT)}: it has no group"
+        raise RunFileError(f"{said}; put the number in parentheses, as in 'takes ([0-9.]+) us'; {HOW}")
     made = [Side(label, words[label], kinds[label], asked) for label in given]
     if made[0].kind is Kind.ASSAY:
         helps = [side._call([*side.words, "run", "--help"]) for side in made]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -62,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    p.add_argument("--program", default="assay", metavar="SIDE", help="folder or program (default: assay on the PATH)")
+    p.add_argument("--program", metavar="SIDE", help="folder or program (default: the assay that was called)")
     p.add_argument(
         "--host", action="store_true", help="cases of the CPU: needs no GPU, and tells of this machine's CPU"
     )
@@ -92,7 +93,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _words(options: argparse.Namespace) -> list[str]:
-    return words_of(options.program if options.program != "assay" else shutil.which("assay") or "build/assay")
+    # harness/commands/external.cpp says which program was called.
+    program = options.program or os.environ.get("ASSAY_PROGRAM") or shutil.which("assay")
+    if not program:
+        raise RunFileError("--program: no `assay` is on the PATH; say which program is to be measured")
+    return words_of(program)
 
 
 def _measure_power(options: argparse.Namespace) -> list[list[Run]]:
