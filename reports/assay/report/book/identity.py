@@ -64,6 +64,19 @@ def title(runs: list[Run]) -> str:
     return " · ".join(said) or "no GPU"
 
 
+def of_commits(runs: list[Run]) -> str:
+    """ "Measured on 2026-11-22 in run 2026-11-22-full, with our kernels of commit 9104612517d7."; a sentence for each."""
+    said = []
+    for run in runs:
+        day = str((run.extra.get("run") or {}).get("started") or "")[:10]
+        assay = run.environment.get("assay") or {}
+        commit = f"{assay['commit']}{', changed' if assay.get('dirty') else ''}" if assay.get("commit") else ""
+        words = ["Measured", day and f"on {day}", run_name(run) and f"in run {run_name(run)}"]
+        words.append(f"with our kernels of commit {commit}" if commit else "with kernels of an unknown commit")
+        said.append(" ".join(filter(None, words)) + ".")
+    return " ".join(said)
+
+
 def relation(runs: list[Run]) -> str:
     """Whether runs of one name are of one GPU, in a sentence; "" for a single run."""
     if len(runs) < 2:

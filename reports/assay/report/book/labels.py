@@ -140,6 +140,14 @@ def quantity(metric: str) -> str:
     return QUANTITIES.get(metric) or words(UNIT_IN_NAME.sub("", metric)) or words(metric)
 
 
+def baseline(name: str) -> str:
+    """ "cublaslt_best16" is "cuBLASLt's best of 16", "cublaslt_first" its first choice; others in their words."""
+    found = re.fullmatch(r"(\w+?)_(first|best(\d+))", name)
+    if not found:
+        return words(name)
+    return f"{words(found[1])}'s {f'best of {found[3]}' if found[3] else 'first choice'}"
+
+
 def case_words(name: str) -> str:
     """A measurement name as a label, its family left out: "link/h2d/pinned/268435456" is "to the GPU, pinned, 256 MiB"."""
     family, *parts = name.split("/")
