@@ -90,9 +90,9 @@ void run(State& s) {
   const double exps = kMixResults / median(exp);
   double mixed = 0;
   for (const int mix : kMixes) {
-    const double cycles = s.cycles_once(prepare_row(s, exp2_mix_row(kDegree, mix, Argument::scaled),
-                                                    kMixShape,
-                                                    exp2_mix_entry(mix, Argument::scaled)));
+    const double cycles =
+        s.cycles_once(prepare_row(s, exp2_mix_row(kDegree, mix, Argument::scaled), kMixShape,
+                                  exp2_mix_entry(mix, Argument::scaled)));
     mixed = std::max(mixed, kMixResults / cycles);
   }
 
