@@ -47,6 +47,7 @@ PHRASES = {
     "gb_per_s": "GB/s",
     "h2d": "to the GPU",
     "kernels_per_s": "kernels per second,",
+    "least_clock_mhz": "least clock",
     "mma_sync": "mma.sync",
     "one_address": ", one address",
     "own_addresses": ", own addresses",
