@@ -12,6 +12,7 @@ from collections import Counter
 from assay.files import Run
 
 SHOWN = 6  # digits of an id: enough to tell the GPUs of a house apart
+COMMIT = 12  # digits of a commit
 
 
 def gpu_id(run: Run) -> str | None:
@@ -70,7 +71,7 @@ def of_commits(runs: list[Run]) -> str:
     for run in runs:
         day = str((run.extra.get("run") or {}).get("started") or "")[:10]
         assay = run.environment.get("assay") or {}
-        commit = f"{assay['commit']}{', changed' if assay.get('dirty') else ''}" if assay.get("commit") else ""
+        commit = f"{str(assay['commit'])[:COMMIT]}{', changed' if assay.get('dirty') else ''}" if assay.get("commit") else ""
         words = ["Measured", day and f"on {day}", run_name(run) and f"in run {run_name(run)}"]
         words.append(f"with our kernels of commit {commit}" if commit else "with kernels of an unknown commit")
         said.append(" ".join(filter(None, words)) + ".")
