@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values along one or more axes: a curve, a sweep, a map.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "harness/probe.hpp"
+#include "harness/statistics.hpp"
 
 namespace assay {
 
@@ -24,6 +26,22 @@ struct Series {
   bool signed_values = false;
   double limit = 0;  // what no value can exceed; 0 if none is known
   std::string limit_source = {};
+  // 95% intervals of the values, of points that were sampled often enough for one; NaN elsewhere.
+  // As many as the values, or none.
+  std::vector<double> low = {}, high = {};
+
+  // One more point, with its interval where it has one.
+  void add(const Estimate& point) {
+    values.push_back(point.value);
+    low.push_back(point.low);
+    high.push_back(point.high);
+  }
+  // Of a series whose places are not met in their order, and whose three lists are long enough.
+  void set(std::size_t place, const Estimate& point) {
+    values[place] = point.value;
+    low[place] = point.low;
+    high[place] = point.high;
+  }
 };
 
 }  // namespace assay

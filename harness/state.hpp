@@ -95,8 +95,8 @@ class State {
   std::vector<double> cycles(const Work& work, const Callable<void(const Launch&)>& launch);
 
   // The same in a few milliseconds, for one point of a sweep: the median cycles per iteration of a
-  // handful of samples. Adds no metrics.
-  double cycles_once(const Callable<void(const Launch&)>& launch);
+  // handful of samples, with its interval. Adds no metrics.
+  Estimate cycles_once(const Callable<void(const Launch&)>& launch);
 
   // Event-timed: `work` is for one call of `launch` on the whole GPU. Cold: L2 is overwritten
   // before each sample.

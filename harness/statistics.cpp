@@ -37,6 +37,14 @@ Interval median_interval(std::span<const double> values, double confidence) {
   return {sorted[static_cast<std::size_t>(k)], sorted[static_cast<std::size_t>(n - 1 - k)]};
 }
 
+Estimate estimate(std::span<const double> values) {
+  constexpr std::size_t kFewest = 6;
+  const double middle = median(values);
+  if (values.size() < kFewest) return middle;
+  const auto [low, high] = median_interval(values);
+  return {middle, low, high};
+}
+
 double relative_half_width(std::span<const double> values, double confidence) {
   const auto [low, high] = median_interval(values, confidence);
   if (high == low) return 0;

@@ -66,9 +66,10 @@ Point sweep(State& s, const InstructionRow& row, const std::vector<NamedShape>& 
     const KernelShape& shape = shapes[k].shape;
     series.axes[0].points.emplace_back(std::int64_t{shape.chains});
     for (const int w : warps) {
-      const double cycles = s.cycles_once(kernels[k].on_every_sm(w * 32));
-      points.push_back({shape.chains, w, work * w * shape.chains * shape.unroll / cycles});
-      series.values.push_back(points.back().rate);
+      const Estimate rate =
+          work * w * shape.chains * shape.unroll / s.cycles_once(kernels[k].on_every_sm(w * 32));
+      points.push_back({shape.chains, w, rate});
+      series.add(rate);
     }
   }
   s.add_series(std::move(series));

@@ -103,6 +103,9 @@ std::string wrong_point(const Series& series) {
                          series.unit);
     };
     if (std::isinf(value)) return point() + " is not a number";
+    if (!series.low.empty() && (value < series.low[i] || value > series.high[i]))
+      return fmt::format("{} is outside its own interval, {:.6g} to {:.6g}", point(), series.low[i],
+                         series.high[i]);
     if (negative && value < 0) return point() + " is negative";
     if (series.limit > 0 && value > series.limit * (1 + kPointMargin))
       return fmt::format("{} is above its limit of {:.6g} ({})", point(), series.limit,

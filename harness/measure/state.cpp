@@ -147,6 +147,13 @@ void State::add_series(Series series) {
     throw Error(ExitCode::failed,
                 fmt::format("series '{}' has {} values for {} places: mend its probe", series.name,
                             series.values.size(), places));
+  if (series.low.size() != series.high.size() ||
+      (!series.low.empty() && series.low.size() != places))
+    throw Error(
+        ExitCode::failed,
+        fmt::format("series '{}' has intervals for {} of its {} places: add each point with "
+                    "Series::add() in its probe",
+                    series.name, std::min(series.low.size(), series.high.size()), places));
   impl_.need_description(series.name);
   impl_.measurement.series.push_back(std::move(series));
 }

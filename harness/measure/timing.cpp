@@ -176,9 +176,9 @@ std::vector<double> State::Impl::cycles_of(const std::vector<double>& time_ns,
   return cycles;
 }
 
-double State::cycles_once(const Callable<void(const Launch&)>& launch) {
+Estimate State::cycles_once(const Callable<void(const Launch&)>& launch) {
   constexpr double kWantedCycles = 5e4;
-  constexpr int kSamples = 5;
+  constexpr int kSamples = 6;  // the fewest that an interval of 95% can be made of
   CycleCounter counter(impl_.need_gpu(), launch);
   std::optional<ProfiledRange> range;
   if (impl_.options.profile) range.emplace();
@@ -188,7 +188,7 @@ double State::cycles_once(const Callable<void(const Launch&)>& launch) {
     const auto once = counter.run(n), twice = counter.run(2 * n);
     samples.push_back(median(values_of(CycleCounter::difference(once, twice, n).cycles)));
   }
-  return median(samples);
+  return estimate(samples);
 }
 
 std::vector<double> State::cycles(const Work& work, const Callable<void(const Launch&)>& launch) {

@@ -46,6 +46,7 @@ class Field {
   bool has(const std::string& key) const { return require_object().json_->contains(key); }
   std::optional<Field> find(const std::string& key) const;  // absent and null are nothing
   bool is_empty() const { return json_->empty(); }
+  bool is_null() const { return json_->is_null(); }
 
   const Field& require_object() const;
   const std::string& text() const;

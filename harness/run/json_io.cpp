@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -56,6 +57,14 @@ Json to_json(const Series& series) {
   for (const double value : series.values)
     values.push_back(std::isnan(value) ? Json(nullptr) : number(value, kSampleDigits));
   json["values"] = std::move(values);
+  if (std::ranges::any_of(series.low, [](double end) { return !std::isnan(end); })) {
+    json["ci95"] = Json::array();
+    for (std::size_t i = 0; i < series.low.size(); ++i)
+      json["ci95"].push_back(
+          std::isnan(series.low[i])
+              ? Json(nullptr)
+              : Json{number(series.low[i], kSampleDigits), number(series.high[i], kSampleDigits)});
+  }
   if (series.limit > 0) json["limit"] = number(series.limit, kDigits);
   if (!series.limit_source.empty()) json["limit_source"] = series.limit_source;
   if (series.signed_values) json["signed"] = true;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "harness/error.hpp"
@@ -31,22 +33,43 @@ void check_object(const Field& object, const char* key) {
   if (object.has(key)) object.at(key).require_object();
 }
 
+std::pair<double, double> read_interval(const Field& interval) {
+  std::vector<double> ends;
+  interval.for_each_item([&](const Field& end) { ends.push_back(end.number()); });
+  if (ends.size() != 2 || ends[0] > ends[1]) interval.refuse("is not an interval [low, high]");
+  return {ends[0], ends[1]};
+}
+
 void check_metric(const Field& metric, bool is_ours) {
   metric.at("unit").text();
   metric.at("value").number();
   if (const auto limit = metric.find("limit")) limit->number();
   if (metric.has("better")) check_one_of(metric.at("better"), {"higher", "lower"});
   if (is_ours) metric.at("ci95");
-  if (const auto interval = metric.find("ci95")) {
-    std::vector<double> ends;
-    interval->for_each_item([&](const Field& end) { ends.push_back(end.number()); });
-    if (ends.size() != 2 || ends[0] > ends[1]) interval->refuse("is not an interval [low, high]");
-  }
+  if (const auto interval = metric.find("ci95")) read_interval(*interval);
 }
 
 void check_series(const Field& series) {
   series.at("name").text();
   series.at("axes").for_each_item([](const Field& axis) { axis.at("name").text(); });
+  const auto intervals = series.find("ci95");
+  if (!intervals) return;
+  std::vector<std::optional<double>> values;
+  series.at("values").for_each_item([&](const Field& value) {
+    values.push_back(value.is_null() ? std::nullopt : std::optional(value.number()));
+  });
+  std::size_t place = 0;
+  intervals->for_each_item([&](const Field& interval) {
+    const auto value = place < values.size() ? values[place] : std::nullopt;
+    ++place;
+    if (interval.is_null()) return;
+    const auto [low, high] = read_interval(interval);
+    if (!value || *value < low || *value > high)
+      interval.refuse("does not hold the value of its place; measure again");
+  });
+  if (place != values.size())
+    intervals->refuse(fmt::format("has {} intervals for {} values; give one or null for each",
+                                  place, values.size()));
 }
 
 void check_sass(const Field& sass) {

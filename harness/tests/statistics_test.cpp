@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -88,6 +89,29 @@ TEST(MedianInterval, CoversTheTruthOnSkewedData) {
     EXPECT_GE(covered, kTrials * (0.95 - 3 * 0.0034)) << n;
     EXPECT_LT(covered, kTrials) << n << ": an interval that never misses says nothing";
   }
+}
+
+TEST(EstimateOfSamples, HasAnIntervalFromSixOn) {
+  const Estimate of_six = estimate(ranks(6));
+  EXPECT_EQ(of_six.value, 3.5);
+  EXPECT_EQ(of_six.low, 1);
+  EXPECT_EQ(of_six.high, 6);
+  const Estimate of_five = estimate(ranks(5));
+  EXPECT_EQ(of_five.value, 3);
+  EXPECT_TRUE(std::isnan(of_five.low) && std::isnan(of_five.high));
+}
+
+TEST(EstimateOfSamples, TakesItsEndsAlongWhenScaled) {
+  const Estimate cycles(4, 2, 5);
+  const auto ends = [](const Estimate& e) { return std::vector{e.value, e.low, e.high}; };
+  EXPECT_EQ(ends(cycles / 2), (std::vector<double>{2, 1, 2.5}));
+  EXPECT_EQ(ends(3 * cycles), (std::vector<double>{12, 6, 15}));
+  EXPECT_EQ(ends(cycles * -1), (std::vector<double>{-4, -5, -2}));
+  EXPECT_EQ(ends(20 / cycles), (std::vector<double>{5, 4, 10}));
+  const Estimate maybe_nothing = 20 / Estimate(4, 0, 5);
+  EXPECT_EQ(maybe_nothing.value, 5);
+  EXPECT_TRUE(std::isnan(maybe_nothing.low) && std::isnan(maybe_nothing.high));
+  EXPECT_EQ(cycles - 1, 3) << "what is computed otherwise is a number";
 }
 
 TEST(RelativeHalfWidth, ComparesWithTheMedian) {

@@ -102,18 +102,20 @@ void run(State& s) {
             timer([&](cudaStream_t stream) { point.run(who, turn++ % sets.count(), stream); }));
     }
 
-  Axis tokens{.name = "m", .points = {}};
-  std::vector<double> micros, bandwidth, speedup, means(kRounds, 0.0);
+  const Axis tokens{.name = "m", .points = {kTokens.begin(), kTokens.end()}};
+  Series micros{.name = "time_us", .unit = "us", .axes = {tokens}},
+      bandwidth{.name = "bandwidth_gb_per_s", .unit = "GB/s", .axes = {tokens}},
+      speedup{.name = "speedup", .unit = "", .axes = {tokens}};
+  std::vector<double> means(kRounds, 0.0);
   bool compared = true;
   for (const Point& point : points) {
-    tokens.points.emplace_back(point.problem.m);
-    const double ns = median(point.ns[0]);
+    const Estimate ns = estimate(point.ns[0]);
     const double m = point.problem.m, n = p.n, k = p.k;
     const double bytes = (m * k * element_bits(p.type) + n * k * element_bits(p.b_type()) +
                           m * n * element_bits(p.d_type())) /
                          8;
-    micros.push_back(ns * 1e-3);
-    bandwidth.push_back(bytes / ns);
+    micros.add(ns * 1e-3);
+    bandwidth.add(bytes / ns);
     compared = compared && point.contenders() > 1;
     if (!compared) continue;
     std::vector<double> ratios;
@@ -121,19 +123,18 @@ void run(State& s) {
       ratios.push_back(point.speedup(round));
       means[round] += std::log(ratios.back()) / static_cast<double>(kTokens.size());
     }
-    speedup.push_back(median(ratios));
+    speedup.add(estimate(ratios));
   }
   if (compared) {
     for (double& mean : means) mean = std::exp(mean);
     s.add_metric("speedup_geometric_mean", "", Better::higher, means);
-    s.add_series({.name = "speedup", .unit = "", .axes = {tokens}, .values = speedup});
+    s.add_series(std::move(speedup));
   }
   std::vector<double> first;
   for (const double ns : points.front().ns[0]) first.push_back(ns * 1e-3);
   s.add_metric("time_us_of_one_token", "us", Better::lower, first);
-  s.add_series({.name = "time_us", .unit = "us", .axes = {tokens}, .values = micros});
-  s.add_series(
-      {.name = "bandwidth_gb_per_s", .unit = "GB/s", .axes = {tokens}, .values = bandwidth});
+  s.add_series(std::move(micros));
+  s.add_series(std::move(bandwidth));
 }
 
 std::vector<Case> cases() {

@@ -68,7 +68,7 @@ void add_by_nodes(assay::State& s) {
   const auto add = [&](const char* made, const auto& graph_of) {
     series.axes[0].points.emplace_back(std::string(made));
     for (const int nodes : counts)
-      series.values.push_back(assay::median(intervals(graph_of(nodes), nodes, s.stream())));
+      series.add(assay::estimate(intervals(graph_of(nodes), nodes, s.stream())));
   };
   add("one by one", [](int nodes) { return chain_of(nodes, false); });
   add("captured", captured);
@@ -83,15 +83,15 @@ void add_by_place(assay::State& s) {
   for (int i = 0; i < kGraphs; ++i) {
     graphs.push_back(chain_of(kNodes, false));
     of_graph.axes[0].points.emplace_back(std::int64_t{i});
-    of_graph.values.push_back(assay::median(intervals(graphs.back(), kNodes, s.stream())));
+    of_graph.add(assay::estimate(intervals(graphs.back(), kNodes, s.stream())));
   }
   s.add_series(std::move(of_graph));
   const std::array<assay::Stream, kGraphs> streams;
   assay::Series of_stream{.name = "interval_us_of_stream", .unit = "us", .axes = {{"stream", {}}}};
   for (int i = 0; i < kGraphs; ++i) {
     of_stream.axes[0].points.emplace_back(std::int64_t{i});
-    of_stream.values.push_back(
-        assay::median(intervals(graphs[0], kNodes, streams[static_cast<std::size_t>(i)])));
+    of_stream.add(
+        assay::estimate(intervals(graphs[0], kNodes, streams[static_cast<std::size_t>(i)])));
   }
   s.add_series(std::move(of_stream));
 }
@@ -111,7 +111,7 @@ void run(assay::State& s) {
     check(cudaStreamSynchronize(s.stream()));
     std::this_thread::sleep_for(std::chrono::milliseconds(idle_ms));
     after_idle.axes[0].points.emplace_back(std::int64_t{idle_ms});
-    after_idle.values.push_back(assay::median(measured()));
+    after_idle.add(assay::estimate(measured()));
   }
   s.add_series(std::move(after_idle));
   {

@@ -152,11 +152,12 @@ void run(assay::State& s) {
                     : name == "programmatic" ? Form::programmatic
                                              : Form::fork_join;
   std::map<std::string, assay::Series> series;
-  const auto note = [&](const std::string& what, const char* unit, int nodes, double value) {
+  const auto note = [&](const std::string& what, const char* unit, int nodes,
+                        const assay::Estimate& value) {
     assay::Series& curve = series[what];
     if (curve.axes.empty()) curve = {what, unit, {{"nodes", {}}}, {}};
     curve.axes[0].points.emplace_back(std::int64_t{nodes});
-    curve.values.push_back(value);
+    curve.add(value);
   };
   // A fork of 4096 nodes would take seconds to measure: see instantiate_exponent.
   const int fewest = form == Form::fork_join ? 4 : 1;
@@ -165,7 +166,7 @@ void run(assay::State& s) {
   double half_us = 0;  // to instantiate half of the headline's nodes
   for (int nodes = fewest; nodes <= most; nodes *= 2) {
     Found found = Bench(s, form, nodes).measure();
-    for (const auto& [what, us] : found.us) note(what, "us", nodes, assay::median(us));
+    for (const auto& [what, us] : found.us) note(what, "us", nodes, assay::estimate(us));
     if (form == Form::fork_join) note("concurrent_kernels", "", nodes, found.concurrent);
     if (nodes == fewest) smallest = found;
     if (2 * nodes == kHeadline) half_us = assay::median(found.us["instantiate_us"]);

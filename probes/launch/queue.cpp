@@ -63,7 +63,7 @@ void compare_streams(assay::State& s) {
   for (int pass = 0; pass < kPasses; ++pass)
     for (const assay::Stream& stream : streams) {
       all.push_back(intervals(64, stream));
-      interval.values.push_back(assay::median(all.back()));
+      interval.add(assay::estimate(all.back()));
       const assay::ChainRun run = chain.run_in_stream(stream);
       gap.values.push_back(run.gap_us);
       sm.values.push_back(run.sm);
@@ -87,7 +87,7 @@ void run(assay::State& s) {
   for (const int kernels : {2, 4, 8, 16, 32, 64, 128, 256, 512, 900}) {
     const std::vector<double> us = intervals(kernels, stream);
     series.axes[0].points.emplace_back(std::int64_t{kernels});
-    series.values.push_back(assay::median(us));
+    series.add(assay::estimate(us));
     if (kernels == 64) s.add_metric("interval_us_64", "us", Better::lower, us);
     if (kernels == 900) s.add_metric("interval_us_900", "us", Better::lower, us);
   }

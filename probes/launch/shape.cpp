@@ -40,29 +40,25 @@ Runs runs_of(assay::Chain& chain, cudaStream_t stream, bool in_graph) {
 
 void run_arguments(assay::State& s) {
   const bool in_graph = s.which().name == "graph";
-  assay::Axis axis{"argument_bytes", {}};
-  std::vector<double> cpu, gap;
+  auto cpu = series("cpu_us", "us", {{"argument_bytes", {}}});
+  auto gap = series("gpu_gap_us", "us", {{"argument_bytes", {}}});
   const auto one = [&](int bytes) {
     // Room for the arguments of all that is enqueued at once: fewer kernels if they are large.
     const int kernels = bytes > 4096 ? assay::kChainKernels / 4 : assay::kChainKernels;
     assay::Chain chain(s, kernels, assay::kChainWorkNs, {}, bytes);
     const Runs runs = runs_of(chain, s.stream(), in_graph);
-    axis.points.emplace_back(std::int64_t{bytes});
-    cpu.push_back(assay::median(runs.cpu));
-    gap.push_back(assay::median(runs.gap));
+    for (auto* curve : {&cpu, &gap}) curve->axes[0].points.emplace_back(std::int64_t{bytes});
+    cpu.add(assay::estimate(runs.cpu));
+    gap.add(assay::estimate(runs.gap));
     if (bytes != 24 && bytes != 4096 && bytes != 32764) return;
     s.add_metric(fmt::format("cpu_us_{}", bytes), "us", Better::lower, runs.cpu);
     s.add_metric(fmt::format("gpu_gap_us_{}", bytes), "us", Better::lower, runs.gap);
   };
   for (const int bytes : assay::kArgumentBytes) one(bytes);
   s.add_exact("cpu_ns_per_kib", "ns", Better::lower,
-              1e3 * (cpu.back() - cpu.front()) /
+              1e3 * (cpu.values.back() - cpu.values.front()) /
                   ((assay::kArgumentBytes[std::size(assay::kArgumentBytes) - 1] - 24) / 1024.0));
-  auto cpu_series = series("cpu_us", "us", {axis}), gap_series = series("gpu_gap_us", "us", {axis});
-  cpu_series.values = cpu;
-  gap_series.values = gap;
-  s.add_series(std::move(cpu_series));
-  s.add_series(std::move(gap_series));
+  for (auto* curve : {&cpu, &gap}) s.add_series(std::move(*curve));
 }
 
 // Microseconds from one empty kernel to the next, a few times.
@@ -94,7 +90,7 @@ void run_grid(assay::State& s) {
     for (const unsigned ctas : grids) {
       const std::vector<double> us =
           intervals(s, {.ctas = ctas, .threads = threads}, ctas > 1 << 13 ? 4 : 64);
-      curve.values.push_back(assay::median(us));
+      curve.add(assay::estimate(us));
       if (ctas == 1 || ctas == sms)
         s.add_metric(
             fmt::format("interval_us_{}_{}", ctas == 1 ? "one_cta" : "cta_per_sm", threads), "us",
@@ -140,9 +136,9 @@ void run_cluster(assay::State& s) {
       assay::Chain chain(s, assay::kChainKernels, assay::kChainWorkNs, shape);
       const Runs runs = runs_of(chain, s.stream(), false);
       const std::vector<double> us = intervals(s, shape, 64);
-      gaps.values.push_back(assay::median(runs.gap));
-      calls.values.push_back(assay::median(runs.cpu));
-      empties.values.push_back(assay::median(us));
+      gaps.add(assay::estimate(runs.gap));
+      calls.add(assay::estimate(runs.cpu));
+      empties.add(assay::estimate(us));
       if (!whole || (size != 0 && size != 2 && size != 16)) continue;
       const std::string of = size ? fmt::format("_cluster{}", size) : "";
       s.add_metric("gpu_gap_us" + of, "us", Better::lower, runs.gap);

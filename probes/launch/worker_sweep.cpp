@@ -63,7 +63,7 @@ void sweep_workers(State& s, const std::vector<int>& counts, int rounds,
   for (const int count : counts) axis.points.emplace_back(std::int64_t{count});
   const auto add_series = [&](const char* name, const char* unit, auto&& of) {
     Series series{name, unit, {axis}, {}};
-    for (std::size_t i = 0; i < n; ++i) series.values.push_back(median(over_rounds(i, of)));
+    for (std::size_t i = 0; i < n; ++i) series.add(estimate(over_rounds(i, of)));
     if (std::ranges::max(series.values) > 0) s.add_series(series);  // else nobody measured it
     return series.values;
   };

@@ -55,13 +55,13 @@ void sweep_sizes(State& s, const SizedCopy& copy) {
     // What can be made only once is timed alone.
     const int copies =
         copy.undo ? 1 : static_cast<int>(std::clamp<std::int64_t>(kEnough / size, 1, kMostCopies));
-    for (int i = 0; i < 3 && copies > 1; ++i) many.push_back(timed(copies) / copies);
+    for (int i = 0; i < 6 && copies > 1; ++i) many.push_back(timed(copies) / copies);
     sizes.push_back(static_cast<double>(size));
-    const double each = median(many.empty() ? single : many);
+    const Estimate each = estimate(many.empty() ? single : many);
     time.axes[0].points.emplace_back(size);
-    time.values.push_back(1e6 * median(single));
+    time.add(1e6 * estimate(single));
     rate.axes[0].points.emplace_back(size);
-    rate.values.push_back(static_cast<double>(size) / each / 1e9);
+    rate.add(static_cast<double>(size) / 1e9 / each);
   }
   s.add_exact("smallest_copy_us", "us", Better::lower, time.values.front());
   s.add_exact("half_bandwidth_bytes", "B", Better::lower, half_bandwidth_bytes(sizes, rate.values));

@@ -171,11 +171,11 @@ class Bench {
         out_(s.allocate<std::uint32_t>(out_bytes_ / 4)) {}
 
   // Operations per clock, of one SM where memory is shared and else of all.
-  double rate(std::size_t addresses) {
+  Estimate rate(std::size_t addresses) {
     // Side by side, as an array of them would lie.
     upload(addresses, a_.words * 4, negated());
     const void* kernel = s_.generated_kernel(kThroughput);
-    const double cycles = s_.cycles_once([&](const Launch& l) {
+    const Estimate cycles = s_.cycles_once([&](const Launch& l) {
       launch_generated(kernel, static_cast<int>(ctas_), kThreads, l, in_, out_);
     });
     return static_cast<double>(kThreads * kUnroll * (shared_ ? 1 : ctas_)) / cycles;
@@ -267,7 +267,7 @@ void run(State& s) {
   addresses.push_back(bench.threads());
   for (const std::size_t n : addresses) {
     series.axes[0].points.emplace_back(static_cast<std::int64_t>(n));
-    series.values.push_back(bench.rate(n));
+    series.add(bench.rate(n));
   }
   s.add_exact("ops_per_clock_one_address", unit, Better::higher, series.values.front());
   s.add_exact("ops_per_clock_own_addresses", unit, Better::higher, series.values.back());

@@ -265,8 +265,8 @@ void run(assay::State& s) {
     const double bytes = static_cast<double>(part) * moved;
     for (assay::Series* series : {&gb_per_s, &per_clock})
       series->axes[0].points.emplace_back(static_cast<std::int64_t>(part * ctas));
-    gb_per_s.values.push_back(bytes * ctas / rate.ns);
-    per_clock.values.push_back(bytes / rate.cycles);
+    gb_per_s.add(bytes * ctas / rate.ns);
+    per_clock.add(bytes / rate.cycles);
   }
   // Well inside L2, the best of what no L1 bounds; and the largest footprint.
   double l2 = 0;

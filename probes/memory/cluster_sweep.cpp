@@ -40,25 +40,25 @@ bool with_clusters(State& s, const ClusterKernel& kernel, int size,
 
 void sweep_clusters(State& s, const ClusterKernel& kernel, const std::string& name,
                     const std::string& unit, Better better, int first_distance,
-                    const Callable<double(const cudaLaunchConfig_t&, std::uint32_t)>& value) {
+                    const Callable<Estimate(const cudaLaunchConfig_t&, std::uint32_t)>& value) {
   Series series{name, unit, {{"cluster", {}}, {"distance", {}}}, {}};
   for (int distance = first_distance; distance < kMostClusterCtas; ++distance)
     series.axes[1].points.emplace_back(std::int64_t{distance});
   for (const int size : kClusterSizes) {
     series.axes[0].points.emplace_back(std::int64_t{size});
-    std::vector<double> values(series.axes[1].points.size(), NAN);
+    std::vector<Estimate> values(series.axes[1].points.size(), NAN);
     double sum = 0;
     int points = 0;
     with_clusters(s, kernel, size, [&](const cudaLaunchConfig_t& config) {
       for (int distance = first_distance; distance < size; ++distance) {
-        const double found = value(config, static_cast<std::uint32_t>(distance));
+        const Estimate found = value(config, static_cast<std::uint32_t>(distance));
         values[static_cast<std::size_t>(distance - first_distance)] = found;
         if (distance == 0) continue;
         sum += found;
         ++points;
       }
     });
-    series.values.insert(series.values.end(), values.begin(), values.end());
+    for (const Estimate& point : values) series.add(point);
     if (points > 0) s.add_exact(name + "_of_" + std::to_string(size), unit, better, sum / points);
   }
   s.add_series(std::move(series));

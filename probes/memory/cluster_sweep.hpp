@@ -32,6 +32,6 @@ bool with_clusters(State& s, const ClusterKernel& kernel, int size,
 void sweep_clusters(
     State& s, const ClusterKernel& kernel, const std::string& name, const std::string& unit,
     Better better, int first_distance,
-    const Callable<double(const cudaLaunchConfig_t& config, std::uint32_t distance)>& value);
+    const Callable<Estimate(const cudaLaunchConfig_t& config, std::uint32_t distance)>& value);
 
 }  // namespace assay

@@ -54,7 +54,7 @@ void run(assay::State& s) {
     std::uint32_t at = offset(0), steps = 0;
     assay::check(cudaMemcpyAsync(place, &at, sizeof at, cudaMemcpyHostToDevice, s.stream()));
     assay::check(cudaStreamSynchronize(s.stream()));
-    const double cycles = s.cycles_once([&](const assay::Launch& l) {
+    const assay::Estimate cycles = s.cycles_once([&](const assay::Launch& l) {
       chase_constant<<<1, 32, 0, l.stream>>>(l.iterations, 2 * count, place, l.records);
       steps = static_cast<std::uint32_t>(
           (steps + 2 * count + static_cast<std::uint64_t>(l.iterations) * kSteps) % count);
@@ -62,7 +62,7 @@ void run(assay::State& s) {
     s.require(assay::download(place, 1, s.stream()).front() == offset(steps),
               "a chase ended on another word than its steps lead to");
     series.axes[0].points.emplace_back(std::int64_t{bytes});
-    series.values.push_back(cycles / kSteps);
+    series.add(cycles / kSteps);
   }
   s.add_exact("latency_cycles", "cycle", assay::Better::lower, std::ranges::min(series.values));
   const auto levels = assay::plateaus(series.values);

@@ -48,7 +48,7 @@ void run(assay::State& s) {
     };
     if (addresses == 1) s.cycles({.ops = double{kLoads} * kThreads}, launch);
     series.axes[0].points.emplace_back(std::int64_t{addresses});
-    series.values.push_back(double{kLoads} * kThreads / s.cycles_once(launch));
+    series.add(double{kLoads} * kThreads / s.cycles_once(launch));
     const auto found = assay::download(sums, ctas * kThreads, s.stream());
     for (std::size_t i = 0; i < found.size(); ++i) {
       std::uint32_t once = 0;

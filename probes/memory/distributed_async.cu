@@ -191,9 +191,10 @@ class Bench {
   Bench(assay::State& s, const Variant& v) : s_(s), v_(v), wrong_(s.allocate<std::uint32_t>(1)) {}
 
   // Cycles of a message one way, or of a part.
-  double cycles(const cudaLaunchConfig_t& config, std::uint32_t distance, std::uint32_t bytes) {
+  assay::Estimate cycles(const cudaLaunchConfig_t& config, std::uint32_t distance,
+                         std::uint32_t bytes) {
     assay::check(cudaMemsetAsync(wrong_, 0, sizeof(*wrong_), s_.stream()));
-    const double taken = s_.cycles_once([&](const assay::Launch& l) {
+    const assay::Estimate taken = s_.cycles_once([&](const assay::Launch& l) {
       assay::check(cudaLaunchKernelEx(&config, v_.kernel, l.iterations,
                                       Request{distance, bytes, wrong_}, l.records));
     });
@@ -223,7 +224,7 @@ void run(assay::State& s) {
   const auto better = bench.latency() ? assay::Better::lower : assay::Better::higher;
   const auto figure = [&](const cudaLaunchConfig_t& config, std::uint32_t distance,
                           std::uint32_t bytes) {
-    const double cycles = bench.cycles(config, distance, bytes);
+    const assay::Estimate cycles = bench.cycles(config, distance, bytes);
     return bench.latency() ? cycles : kPartBytes / cycles;
   };
   const std::uint32_t usual = bench.latency() ? 16 : bulk ? 4096 : 16;
@@ -235,7 +236,7 @@ void run(assay::State& s) {
                           if (bulk && config.attrs->val.clusterDim.x == 2)
                             for (std::uint32_t bytes = 16; bytes <= kPartBytes; bytes *= 2) {
                               by_size.axes[0].points.emplace_back(std::int64_t{bytes});
-                              by_size.values.push_back(figure(config, distance, bytes));
+                              by_size.add(figure(config, distance, bytes));
                             }
                           return figure(config, distance, usual);
                         });

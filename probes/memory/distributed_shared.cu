@@ -192,7 +192,7 @@ void run(assay::State& s) {
   auto* wrong = s.allocate<std::uint32_t>(1);
   const auto cycles_of = [&](const cudaLaunchConfig_t& config, std::uint32_t distance) {
     assay::check(cudaMemsetAsync(wrong, 0, sizeof(*wrong), s.stream()));
-    const double cycles = s.cycles_once([&](const assay::Launch& l) {
+    const assay::Estimate cycles = s.cycles_once([&](const assay::Launch& l) {
       assay::check(cudaLaunchKernelEx(&config, v.kernel, l.iterations, Request{distance, 0, wrong},
                                       l.records));
     });
@@ -221,12 +221,13 @@ void run(assay::State& s) {
     rings.axes[0].points.emplace_back(std::int64_t{size});
     double best = 0;
     for (const int threads : kRingThreads) {
-      rings.values.push_back(NAN);
+      assay::Estimate ring = NAN;
       assay::with_clusters(s, {kernel.kernel, threads}, size,
                            [&](const cudaLaunchConfig_t& config) {
-                             rings.values.back() = threads * 16 / cycles_of(config, 1);
-                             best = std::max(best, rings.values.back());
+                             ring = threads * 16 / cycles_of(config, 1);
+                             best = std::max(best, ring.value);
                            });
+      rings.add(ring);
     }
     if (best > 0)
       s.add_exact("ring_bytes_per_clock_per_sm_of_" + std::to_string(size), "B/clk/SM",

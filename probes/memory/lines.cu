@@ -96,7 +96,7 @@ void run_fill(State& s) {
     for (int d = 0; d < kDistanceCount; ++d) {
       std::vector<double> samples;
       for (int i = 0; i < kSamples; ++i) samples.push_back(found[i * kDistanceCount + d]);
-      series.values.push_back(median(samples));
+      series.add(estimate(samples));
     }
   }
   // The levels are known: the same word is in L1, the farthest in memory.

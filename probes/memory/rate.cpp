@@ -12,7 +12,7 @@ namespace assay {
 Rate rate_once(State& s, const Callable<void(const Launch&)>& launch) {
   // What the first round takes longer, and SMs that start late, is then below a percent.
   constexpr double kWantedNs = 3e5;
-  constexpr int kSamples = 5;
+  constexpr int kSamples = 6;
   const auto ctas = static_cast<std::size_t>(s.device().sm_count);
   Buffer records(ctas * sizeof(StopwatchRecord));
   const auto run = [&](std::int64_t iterations) -> Rate {
@@ -50,7 +50,7 @@ Rate rate_once(State& s, const Callable<void(const Launch&)>& launch) {
     cycles.push_back(once.cycles);
     ns.push_back(once.ns);
   }
-  return {median(cycles), median(ns)};
+  return {estimate(cycles), estimate(ns)};
 }
 
 }  // namespace assay

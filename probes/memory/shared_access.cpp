@@ -189,10 +189,10 @@ void run(State& s) {
       s.require(out[thread] == right, fmt::format("{}: the words of thread {} add up to {}, not {}",
                                                   pattern.name, thread, out[thread], right));
     }
-    const double per_access = s.cycles_once(kernel.on_every_sm()) / (kUnroll * kWarps);
+    const Estimate per_access = s.cycles_once(kernel.on_every_sm()) / (kUnroll * kWarps);
     for (Series* series : {&cycles, &bytes}) series->axes[0].points.emplace_back(pattern.name);
-    cycles.values.push_back(per_access);
-    bytes.values.push_back(moved / per_access);
+    cycles.add(per_access);
+    bytes.add(moved / per_access);
   }
   // Those of stride 1, which comes first: lanes that share a word get more than memory gives.
   s.add_exact("bytes_per_clock_per_sm", "B/clk/SM", Better::higher, bytes.values.front());

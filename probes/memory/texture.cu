@@ -86,7 +86,8 @@ class Texture {
 };
 
 // One word of each line, in pseudo-random order.
-double latency_at(assay::State& s, std::uint32_t* data, std::uint32_t* place, std::uint32_t lines) {
+assay::Estimate latency_at(assay::State& s, std::uint32_t* data, std::uint32_t* place,
+                           std::uint32_t lines) {
   std::vector<std::uint32_t> words(std::size_t{lines} * kWordsOfLine);
   const auto word = [&](std::uint32_t step) {
     return assay::shuffle_within(step % lines, lines) * kWordsOfLine;
@@ -100,7 +101,7 @@ double latency_at(assay::State& s, std::uint32_t* data, std::uint32_t* place, st
   assay::check(cudaStreamSynchronize(s.stream()));
   const Texture texture(data, words.size() * sizeof(words[0]), 1);
   const std::uint32_t warm = std::min(2 * lines, 16384u);
-  const double cycles = s.cycles_once([&](const assay::Launch& l) {
+  const assay::Estimate cycles = s.cycles_once([&](const assay::Launch& l) {
     chase_texture<<<1, 32, 0, l.stream>>>(l.iterations, texture, warm, place, l.records);
     steps += warm + static_cast<std::uint64_t>(l.iterations) * kSteps;
   });
@@ -120,7 +121,7 @@ void run_latency(assay::State& s) {
                                                                     : bytes < 512 << 10 ? 32 << 10
                                                                                         : bytes) {
     series.axes[0].points.emplace_back(std::int64_t{bytes});
-    series.values.push_back(latency_at(s, data, place, bytes / (kWordsOfLine * 4)));
+    series.add(latency_at(s, data, place, bytes / (kWordsOfLine * 4)));
   }
   const auto levels = assay::plateaus(series.values);
   s.add_exact("latency_cycles", "cycle", assay::Better::lower, series.values.front());

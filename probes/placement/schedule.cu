@@ -200,8 +200,9 @@ void run(assay::State& s) {
   assay::Series efficiency = time;
   efficiency.name = "efficiency";
   efficiency.unit = "";
-  time.values.resize(static_cast<std::size_t>(methods) * std::size(kMeanTurns));
-  efficiency.values = time.values;
+  for (auto* series : {&time, &efficiency})
+    for (auto* of : {&series->values, &series->low, &series->high})
+      of->resize(static_cast<std::size_t>(methods) * std::size(kMeanTurns));
   std::size_t at = 0;
   for (const std::uint32_t mean : kMeanTurns) {
     const std::vector<std::uint32_t> turns = assay::tile_costs(costs, count, mean, s.seed());
@@ -222,8 +223,8 @@ void run(assay::State& s) {
         share.push_back(1e-3 * least_ns / us.back());
       }
       const std::size_t place = static_cast<std::size_t>(method) * std::size(kMeanTurns) + at;
-      time.values[place] = assay::median(us);
-      efficiency.values[place] = assay::median(share);
+      time.set(place, assay::estimate(us));
+      efficiency.set(place, assay::estimate(share));
       if (mean != kHeadline) continue;
       const std::string of = std::string("_") + kMethods[method];
       s.add_metric("efficiency" + of, "", Better::higher, share);

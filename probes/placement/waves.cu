@@ -18,7 +18,7 @@ namespace {
 
 using assay::Better;
 
-constexpr int kThreads = 512, kChains = 4, kTurns = 2048, kRuns = 5, kWaves = 4;
+constexpr int kThreads = 512, kChains = 4, kTurns = 2048, kRuns = 6, kWaves = 4;
 constexpr std::size_t kReservedBytes = 1024;  // of each CTA's shared memory, by the system
 
 struct Span {
@@ -119,11 +119,11 @@ void run(assay::State& s) {
   // What one CTA for each SM takes is an SM's time for one CTA's work.
   const double each = assay::median(us.at(sms));
   for (const auto& [ctas, times] : us) {
-    const double median = assay::median(times);
+    const assay::Estimate taken = assay::estimate(times);
     for (auto* series : {&time, &efficiency, &on_one_sm})
       series->axes[0].points.emplace_back(std::int64_t{ctas});
-    time.values.push_back(median);
-    efficiency.values.push_back(each * ctas / sms / median);
+    time.add(taken);
+    efficiency.add(each * ctas / sms / taken);
     on_one_sm.values.push_back(most.at(ctas));
   }
   const auto ratio = [&](int a, int b) {

@@ -176,7 +176,7 @@ void run(State& s) {
     const double expected = static_cast<double>(chain + 1) + kSteps * kA * kA;
     s.require(out[i] == expected, fmt::format("a chain ended with {}, not {}", out[i], expected));
   }
-  const auto per_instruction = [](double cycles, int warps) {
+  const auto per_instruction = [](const auto& cycles, int warps) {
     return cycles * 4 / (warps * kCopies);
   };
   std::vector<double> samples =
@@ -190,7 +190,7 @@ void run(State& s) {
       .name = "cycles_per_instruction", .unit = "cycle", .axes = {{"warps", {}}}, .values = {}};
   for (const int warps : kWarps) {
     series.axes[0].points.emplace_back(std::int64_t{warps});
-    series.values.push_back(per_instruction(s.cycles_once(kernel.on_every_sm(warps * 32)), warps));
+    series.add(per_instruction(s.cycles_once(kernel.on_every_sm(warps * 32)), warps));
   }
   s.add_series(std::move(series));
 }

@@ -130,8 +130,7 @@ void run(State& s) {
                 .axes = {{"argument", {"scaled", "negated"}}, {"polynomial_sixteenths", {}}}};
   for (const int n : kFractions) series.axes[1].points.emplace_back(std::int64_t{n});
   for (const Argument argument : kArguments)
-    for (const int n : kFractions)
-      series.values.push_back(kMixResults / s.cycles_once(prepared(n, argument)));
+    for (const int n : kFractions) series.add(kMixResults / s.cycles_once(prepared(n, argument)));
 
   const auto middle = series.values.begin() + std::size(kFractions);
   const auto fastest = [&](auto begin, auto end) {

@@ -89,10 +89,12 @@ void run(State& s) {
                prepare_row(s, exp2_mix_row(kDegree, 0, Argument::negated), kMixShape, "exp"));
   const double exps = kMixResults / median(exp);
   double mixed = 0;
-  for (const int mix : kMixes)
-    mixed = std::max(mixed, kMixResults / s.cycles_once(prepare_row(
-                                              s, exp2_mix_row(kDegree, mix, Argument::scaled),
-                                              kMixShape, exp2_mix_entry(mix, Argument::scaled))));
+  for (const int mix : kMixes) {
+    const double cycles =
+        s.cycles_once(prepare_row(s, exp2_mix_row(kDegree, mix, Argument::scaled), kMixShape,
+                                  exp2_mix_entry(mix, Argument::scaled)));
+    mixed = std::max(mixed, kMixResults / cycles);
+  }
 
   std::vector<double> rates;
   for (const int width : kWidths) {

@@ -280,13 +280,12 @@ void run(State& s) {
     s.add_metric(fmt::format("independent_efficiency_{}", element.name), "", Better::higher,
                  efficiency);
   }
-  Axis share{"ex2_to_mma_time", {}};
-  std::vector<double> rounds;
+  Series rounds{"round_to_mma_time", "", {{"ex2_to_mma_time", {}}}, {}};
   for (const int elements : kFewer) {
-    share.points.emplace_back(fmt::format("{:.3f}", double{1} * elements / kBalanced));
-    rounds.push_back(s.cycles_once(prepare(s, {form, &kElements[0], elements})) / alone);
+    rounds.axes[0].points.emplace_back(fmt::format("{:.3f}", double{1} * elements / kBalanced));
+    rounds.add(s.cycles_once(prepare(s, {form, &kElements[0], elements})) / alone);
   }
-  s.add_series({"round_to_mma_time", "", {share}, rounds});
+  s.add_series(std::move(rounds));
 
   Axis instructions{"instruction", {}};
   std::vector<double> costs;

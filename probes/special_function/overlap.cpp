@@ -94,17 +94,18 @@ void run(State& s) {
   };
   const double once_mma = once(true, 0);
   Axis axis{"exps_per_element_sixty_fourths", {}};
-  std::vector<double> ratios, efficiencies, overlaps, times;
+  std::vector<double> ratios, efficiencies, overlaps;
+  Series times{"cycles_per_step", "cycle", {}, {}};
   int balanced = kExps[0];
   double nearest = INFINITY;
   for (const int exps : kExps) {
     const double t_exp = once(false, exps);
-    const double t_both = once(true, exps);
+    const Estimate t_both = once(true, exps);
     axis.points.emplace_back(std::int64_t{exps});
     ratios.push_back(t_exp / once_mma);
     efficiencies.push_back(std::max(once_mma, t_exp) / t_both);
     overlaps.push_back((once_mma + t_exp - t_both) / std::min(once_mma, t_exp));
-    times.push_back(t_both);
+    times.add(t_both);
     const double distance = std::abs(std::log(t_exp / once_mma));
     if (distance < nearest) {
       nearest = distance;
@@ -134,7 +135,8 @@ void run(State& s) {
   s.add_series({"exp_to_mma_time", "", {axis}, ratios});
   s.add_series({"overlap_efficiency", "", {axis}, efficiencies});
   s.add_series({"overlap", "", {axis}, overlaps});
-  s.add_series({"cycles_per_step", "cycle", {axis}, times});
+  times.axes = {axis};
+  s.add_series(std::move(times));
 }
 
 Case case_of(const Type& type, const Schedule& schedule, const Softmax& softmax) {

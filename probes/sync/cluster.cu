@@ -106,8 +106,8 @@ void run(assay::State& s) {
   for (const int threads : kThreads) {
     by_threads.axes[0].points.emplace_back(std::int64_t{threads});
     const assay::ClusterLaunch launch(s, kernel, threads, size->ctas);
-    by_threads.values.push_back(launch.clusters() > 0 ? s.cycles_once(with(launch)) / kBarriers
-                                                      : NAN);
+    by_threads.add(launch.clusters() > 0 ? s.cycles_once(with(launch)) / kBarriers
+                                         : assay::Estimate(NAN));
   }
   s.add_series(std::move(by_threads));
   s.add_exact("clusters", "", assay::Better::higher, of_128.clusters());

@@ -239,8 +239,7 @@ void run(assay::State& s) {
         {}};
     for (const int warps : kWarps) series.axes[1].points.emplace_back(std::int64_t{warps});
     for (const Kernel kernel : kernels)
-      for (const int warps : kWarps)
-        series.values.push_back(s.cycles_once(with(kernel, warps)) / kFences);
+      for (const int warps : kWarps) series.add(s.cycles_once(with(kernel, warps)) / kFences);
     return series;
   };
   assay::Series series = sweep("latency_cycles_by_warps", v.kernels);

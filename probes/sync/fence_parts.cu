@@ -112,7 +112,7 @@ void run(assay::State& s) {
   };
   s.cycles({.steps = kFences}, with(v.none, ctas, memory));
   const auto once = [&](Kernel kernel, int grid, std::uint32_t* lines) {
-    const double cycles = s.cycles_once(with(kernel, grid, lines)) / kFences;
+    const assay::Estimate cycles = s.cycles_once(with(kernel, grid, lines)) / kFences;
     std::uint32_t found = 0;
     assay::check(cudaMemcpy(&found, lines, sizeof found, cudaMemcpyDefault));
     s.require(kernel == v.none || found == static_cast<std::uint32_t>(last * kFences),
@@ -134,13 +134,12 @@ void run(assay::State& s) {
       .axes = {{"memory", {std::string("gpu"), std::string("cpu")}},
                {"stores", {std::int64_t{1}, std::int64_t{4}, std::int64_t{16}}}}};
   for (auto* lines : {memory, of_cpu.data()})
-    for (const Kernel kernel : {v.one, v.four, v.sixteen})
-      by_stores.values.push_back(once(kernel, ctas, lines));
+    for (const Kernel kernel : {v.one, v.four, v.sixteen}) by_stores.add(once(kernel, ctas, lines));
   s.add_series(std::move(by_stores));
   assay::Series by_line{.name = "latency_cycles_by_line", .unit = "cycle", .axes = {{"line", {}}}};
   for (int line = 0; line < kLines; ++line) {
     by_line.axes[0].points.emplace_back(std::int64_t{line});
-    by_line.values.push_back(once(v.one, 1, memory + std::ptrdiff_t{line} * kApartWords));
+    by_line.add(once(v.one, 1, memory + std::ptrdiff_t{line} * kApartWords));
   }
   s.add_series(std::move(by_line));
 }

@@ -144,7 +144,7 @@ void run(assay::State& s) {
   for (const int ctas : {1, 2, 4, 8, 16, 32, 64, whole, 2 * whole, kMostPerSm * whole}) {
     if (ctas < v.cluster || ctas > most) continue;
     by_ctas.axes[0].points.emplace_back(std::int64_t{ctas});
-    by_ctas.values.push_back(s.cycles_once(with(ctas)) / kBarriers);
+    by_ctas.add(s.cycles_once(with(ctas)) / kBarriers);
     require_met(ctas);
   }
   s.add_series(std::move(by_ctas));

@@ -177,13 +177,13 @@ void run(assay::State& s) {
     double sum = 0;
     int points = 0;
     for (std::uint32_t rank = 1; rank < static_cast<std::uint32_t>(most); ++rank) {
-      double cycles = NAN;
+      assay::Estimate cycles = NAN;
       if (launch.clusters() > 0 && rank < static_cast<std::uint32_t>(size)) {
         cycles = s.cycles_once(with(launch, rank)) / steps;
         sum += cycles;
         ++points;
       }
-      series.values.push_back(cycles);
+      series.add(cycles);
     }
     s.require(assay::download(wrong, 1, s.stream()).front() == 0,
               "in a cluster of " + std::to_string(size) +

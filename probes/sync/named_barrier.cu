@@ -124,7 +124,7 @@ void run_sync(assay::State& s) {
   assay::Series by_groups{"latency_cycles_by_groups", "cycle", {{"groups", {}}}, {}};
   for (int groups = 1; groups * w.threads <= kThreads && groups < 16; groups *= 2) {
     by_groups.axes[0].points.emplace_back(std::int64_t{groups});
-    by_groups.values.push_back(s.cycles_once(with(w.sync, groups)) / kBarriers);
+    by_groups.add(s.cycles_once(with(w.sync, groups)) / kBarriers);
   }
   s.add_series(std::move(by_groups));
   assay::require_barrier(s, early);

@@ -70,7 +70,7 @@ void run(assay::State& s) {
   assay::Series by_warps{"latency_cycles_by_warps", "cycle", {{"warps", {}}}, {}};
   for (const int warps : {1, 4, 8, 16, 32}) {
     by_warps.axes[0].points.emplace_back(std::int64_t{warps});
-    by_warps.values.push_back(s.cycles_once(with(warps * 32)) / kRounds);
+    by_warps.add(s.cycles_once(with(warps * 32)) / kRounds);
   }
   s.add_series(std::move(by_warps));
   s.require(assay::download(wrong, 1, s.stream()).front() == 0,

@@ -59,7 +59,7 @@ std::vector<WgmmaKernel> kernels_of(const Case& c) {
 struct Point {
   const WgmmaKernel* kernel;
   int warpgroups;
-  double rate;  // FLOP per clock and SM
+  Estimate rate;  // FLOP per clock and SM
 
   int accumulators() const {  // registers of the SM
     return kernel->chains * kernel->form.registers() * warpgroups;
@@ -85,8 +85,7 @@ Series series_of(const std::vector<Point>& points) {
             return p.kernel->form.n == n && p.kernel->chains == chains &&
                    p.kernel->pending == pending && p.warpgroups == warpgroups;
           });
-          series.values.push_back(found == points.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                        : found->rate);
+          series.add(found == points.end() ? Estimate(Estimate::kNone) : found->rate);
         }
   return series;
 }

@@ -79,7 +79,7 @@ void Curves::report(State& s, const std::string& knee_name) const {
   for (const Curve& curve : curves_) {
     series.axes[0].points.emplace_back(curve.name);
     for (const auto& point : curve.samples)
-      series.values.push_back(point.empty() ? NAN : median(point));
+      series.add(point.empty() ? Estimate(NAN) : estimate(point));
     std::vector<double> knees, most;
     for (std::size_t sweep = 0; sweep < kSweeps; ++sweep) {
       const std::vector<double> values = curve.sweep(sweep);

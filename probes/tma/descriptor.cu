@@ -134,7 +134,7 @@ void run(State& s) {
   for (const int count : counts) {
     const std::vector<double> cycles = maps.load(0, count, Maps::kRounds, kFresh, false);
     series.axes[0].points.emplace_back(std::int64_t{count});
-    series.values.push_back(median(std::span(cycles).subspan(static_cast<std::size_t>(count))));
+    series.add(estimate(std::span(cycles).subspan(static_cast<std::size_t>(count))));
   }
   const std::vector<Plateau> levels = plateaus(series.values);
   for (std::size_t i = 0; i < levels.size(); ++i) {

@@ -93,13 +93,13 @@ void run_curves(State& s) {
     for (const Value& point : series.axes[1].points) {
       BoxForm box = form.box;
       box.box_bytes = static_cast<std::uint32_t>(std::get<std::int64_t>(point));
-      double cycles = NAN;
+      Estimate cycles = NAN;
       if (box.dimensions == 0 || explain_no_box(box).empty()) {
         BoxChase chase(s, box, array, footprint_of(s));
         cycles = s.cycles_once([&](const Launch& l) { chase.launch(l); }) / BoxChase::kSteps;
         chase.verify();
       }
-      series.values.push_back(cycles);
+      series.add(cycles);
       if (box.box_bytes == 128) of_128 = cycles;
       if (box.box_bytes == 8192) of_8192 = cycles;
     }

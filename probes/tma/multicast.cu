@@ -207,8 +207,8 @@ void run(State& s) {
           all_sent.push_back(multicast.sent() / ns);
         }
       }
-      received.values.push_back(all_received.empty() ? NAN : median(all_received));
-      sent.values.push_back(all_sent.empty() ? NAN : median(all_sent));
+      received.add(all_received.empty() ? Estimate(NAN) : estimate(all_received));
+      sent.add(all_sent.empty() ? Estimate(NAN) : estimate(all_sent));
       if (!all_received.empty() &&
           (best_received.empty() || median(all_received) > median(best_received))) {
         best_received = all_received;

@@ -281,7 +281,7 @@ void run(State& s) {
         for (double& sample : samples) sample = store.gb_per_s();
       }
       for (std::size_t i = 0; i < kSweeps; ++i) sweeps[i].push_back(samples[i]);
-      series.values.push_back(store.fits() ? median(samples) : NAN);
+      series.add(store.fits() ? estimate(samples) : Estimate(NAN));
     }
     std::vector<double> most, knees;
     for (const auto& sweep : sweeps) {

@@ -95,10 +95,10 @@ def test_many_cases_of_one_cause_are_one_finding_and_lead():
     }
     said = titles(found)
     assert said[0].startswith(
-        "Fence, order acquire-release and sequentially consistent, scope cluster and GPU, latency: "
+        "Fence, acquire-release and sequentially consistent, scope cluster and GPU, latency: "
     )
     assert re.search(r"66\d\.?\d? cycles on H100 and 26\d\.?\d? cycles on H200", said[0].replace("\u202f", " "))
-    assert words.comparison(first.lead).endswith("times as many on H100")
+    assert re.fullmatch(r"Per clock it takes [\d.]+ times as many on H100\.", words.claim(first.lead))
     assert [f.lead.name for f in others] == ["sync/syncthreads/w8", "sass/op3/b32"]  # each for itself, by its size
     assert all(f.cause is None for f in found.found)
 

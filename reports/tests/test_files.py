@@ -8,6 +8,7 @@ import os
 import re
 
 import jsonschema_rs
+import numpy as np
 import pytest
 import runs
 
@@ -26,6 +27,7 @@ FULL = runs.run(
                 "unit": "",
                 "axes": [{"name": "chains", "points": [1, 2]}, {"name": "side", "points": ["a", "b", "c"]}],
                 "values": [1, 2.5, None, 4, 5, 6],
+                "ci95": [[0.5, 1.5], None, None, [4, 4], [4.5, 5], None],
             },
             {"name": "curve", "unit": "us", "axes": [{"name": "n", "points": [8, 16]}], "values": [None, 3]},
             {"name": "empty", "unit": "us", "axes": [{"name": "n", "points": []}], "values": []},
@@ -87,6 +89,9 @@ def test_load_reads_what_is_there(tmp_path):
     assert (ours.value("time_us"), ours.value("tflops")) == (100.0, None)
     rate, curve, empty = ours.series
     assert rate.shape == (2, 3) and rate.grid[1].tolist() == [4, 5, 6] and math.isnan(rate.grid[0, 2])
+    assert rate.ci95 == [(0.5, 1.5), None, None, (4, 4), (4.5, 5), None] and curve.ci95 is None
+    assert rate.intervals.shape == (2, 3, 2) and rate.intervals[1, 1].tolist() == [4.5, 5]
+    assert np.isnan(rate.intervals[0, 1]).all() and np.isnan(curve.intervals).all() and empty.intervals.size == 0
     assert rate.curve == [] and curve.curve == [(16, 3)] and empty.curve == []
     assert ours.series_named("curve") is curve and ours.series_named("time") is None
     assert (absent.ok, absent.reason, absent.headline) == (False, "needs sm_100a", None)
@@ -215,6 +220,11 @@ def test_unreadable_file_is_named(tmp_path):
         ("series.0.axes.0.points", [1, None], r"series\[0\].axes\[0\].points\[1\] .*: null is not of types"),
         ("series.0.values", [1, 2, 3], r"series\[0\] 'rate' .*: 3 values for 6 places \(2 x 3\); give as many"),
         ("series.1.values", ["x", 1], r"series\[1\].values\[0\] .*: \"x\" is not of types \"null\", \"number\""),
+        ("series.0.ci95", [[1, 1]], r"series\[0\] 'rate' .*.ci95: 1 intervals for 6 values; give one or null for each"),
+        ("series.0.ci95", [1] * 6, r"series\[0\].ci95\[0\] .*: 1 is not "),
+        ("series.0.ci95", [[2, 0], *[None] * 5], r"series\[0\] 'rate' .*.ci95\[0\]: low 2 is above high 0"),
+        ("series.0.ci95", [None, [3, 4], *[None] * 4], r"series\[0\] 'rate' .*.ci95\[1\]: \[3, 4\] does not hold the value 2.5; measure"),
+        ("series.0.ci95", [None, None, [3, 4], *[None] * 3], r"series\[0\] 'rate' .*.ci95\[2\]: an interval of no value; give null"),
         ("series.2.name", "rate", r"series\[2\] 'rate' .*: another series has this name"),
         ("counters", [1], r"counters .*: \[1\] is not of type \"object\""),
         ("counters.x", "many", r"counters.x .*: \"many\" is not of types"),

@@ -13,7 +13,8 @@ import report_runs
 from assay.files import load
 from assay.report.book import model
 from assay.report.draw import repeated
-from assay.report.family import collective, kernels, link
+from assay.report.family import collective, link
+from assay.report.family.kernels import products
 from assay.report.family.sass import pipes
 from assay.report.family.tensor_core import over_time
 
@@ -37,9 +38,9 @@ def is_sound(figure, words):
 
 @pytest.mark.parametrize("state", model.STATES)
 def test_gemm_against_the_library_over_shapes(gpu, state):
-    figure = kernels.gemm_map(*gpu, "bf16", state)
+    figure = products.heat_map(*gpu, "gemm", "bf16", state)
     assert is_sound(figure, r"Beyond its interval ours is slower .* in \d+ of \d+ shapes, and faster in \d+\.")
-    ratios = [g.best.speedup for g in kernels.gemm_shapes(*gpu, state, "bf16") if g.best]
+    ratios = [g.best.speedup for g in products.products(*gpu, state, "gemm", "bf16") if g.best]
     slower, faster = sum(max(r.ci95) < 1 for r in ratios), sum(min(r.ci95) > 1 for r in ratios)
     assert slower > 0 and f"in {slower} of {len(ratios)} shapes, and faster in {faster}" in figure.description
 

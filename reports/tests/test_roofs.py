@@ -113,10 +113,10 @@ def test_both_peaks_are_named_with_what_they_are(book):
 def test_gemm_is_compared_over_every_shape_with_the_fastest_baseline(book):
     answer = next(a for _, part in answers(book) for a in part if a.question.number == 22)
     said = {f.label: [part for part, _ in f.lines[0][1]] for f in answer.findings}
-    assert set(said) == {"bf16, in a burst", "bf16, sustained"}
-    burst, sustained = said["bf16, in a burst"], said["bf16, sustained"]
+    assert set(said) == {"bf16 GEMM, in a burst", "bf16 GEMM, sustained"}
+    burst, sustained = said["bf16 GEMM, in a burst"], said["bf16 GEMM, sustained"]
     assert burst[0].startswith("760") and sustained[0].startswith("614")
     assert "0.880 × the fastest baseline, median of 2 shapes" in burst
     assert burst[2].startswith("worst 0.7") and burst[2].endswith("first at m1000n5000k3000")
-    assert sustained[2].startswith("worst 0.65") and sustained[2].endswith("best16 at m1000n5000k3000")
+    assert sustained[2].startswith("worst 0.65") and sustained[2].endswith("best of 16 at m1000n5000k3000")
     assert sustained[3].startswith("best 0.99") and sustained[3].endswith("first at m4096n4096k4096")

@@ -101,6 +101,16 @@ TEST(Plausible, RefusesPointsAboveTheLimitAndNamesThem) {
                    "above its limit of 33454.1"));
 }
 
+TEST(Plausible, RefusesAPointOutsideItsOwnInterval) {
+  Series curve{"latency_cycles", "cycle", {{"warps", {1, 2}}}, {}};
+  curve.add({30, 29, 31});
+  curve.add(30);
+  EXPECT_EQ(judge(with(curve)), "");
+  curve.values[0] = 32;
+  EXPECT_EQ(judge(with(curve)),
+            "point 1 of series 'latency_cycles', 32 cycle, is outside its own interval, 29 to 31");
+}
+
 TEST(Plausible, RefusesWhatIsNegativeUnlessItIsADifference) {
   EXPECT_TRUE(says(judge(with({rate("latency_cycles", "cycle", -1)})), "is negative"));
   EXPECT_EQ(judge(with({rate("overlap", "ratio", -0.1)})), "");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/callable.hpp"
 #include "harness/error.hpp"
@@ -216,6 +217,24 @@ TEST(Series, HaveAValueForEachPlace) {
               s.add_series({"rate", "op", {warps}, {1, 2}});
             }).reason,
             "series 'rate' has 2 values for 3 places: mend its probe");
+}
+
+TEST(Series, HaveAnIntervalForEachPlaceOrNone) {
+  Series some{"rate", "op", {{"warps", {1, 2}}}, {7}};
+  some.add({8, 7, 9});
+  EXPECT_EQ(measure([&](State& s) { s.add_series(some); }).reason,
+            "series 'rate' has intervals for 1 of its 2 places: add each point with Series::add() "
+            "in its probe");
+  Series all{"rate", "op", {{"warps", {1, 2}}}, {}};
+  all.add(7);
+  all.add({8, 7, 9});
+  const Measurement found = measure([&](State& s) {
+    s.sample({}, sample);
+    s.add_series(all);
+  });
+  ASSERT_EQ(found.series.size(), 1u) << found.reason;
+  EXPECT_TRUE(std::isnan(found.series[0].low[0]));
+  EXPECT_EQ(found.series[0].high[1], 9);
 }
 
 TEST(MeasureCase, RecordsWhatWentWrong) {

@@ -2,6 +2,7 @@
 #include "harness/run/journal.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -116,6 +117,8 @@ TEST_F(JournalTest, SaysWhatWasChanged) {
   Json ok = measurement("b");
   ok.update(Json::parse(R"({"status": "ok", "primary": "time_us", "duration_s": 1, "flags": [],
       "metrics": {"time_us": {"unit": "us", "value": 2, "ci95": [1, 3], "better": "lower"}},
+      "series": [{"name": "s", "unit": "", "axes": [{"name": "n", "points": [1, 2, 3]}],
+                  "values": [1, null, 3], "ci95": [[1, 2], null, null]}],
       "samples": {"time_ns": [2000]}, "conditions": {"stop": "converged"}, "baselines": []})"));
   const auto said = [&](const Json& changed) {
     std::ofstream(file()) << before << Json{{"measurement", changed}}.dump() << "\n";
@@ -144,6 +147,18 @@ TEST_F(JournalTest, SaysWhatWasChanged) {
             ".samples.time_ns[0]' is a string, not a number");
   EXPECT_EQ(said(with("/metrics/time_us/ci95", {3, 1})),
             ".metrics.time_us.ci95' is not an interval [low, high]");
+  EXPECT_EQ(said(with("/series/0/ci95/0", {2, 1})),
+            ".series[0].ci95[0]' is not an interval [low, high]");
+  for (const char* place : {"0", "1"})
+    EXPECT_EQ(
+        said(with(fmt::format("/series/0/ci95/{}", place).c_str(), {2, 3})),
+        fmt::format(".series[0].ci95[{}]' does not hold the value of its place; measure again",
+                    place));
+  for (const Json& few : {Json::array({Json{1, 2}}), Json::array()})
+    EXPECT_EQ(
+        said(with("/series/0/ci95", few)),
+        fmt::format(".series[0].ci95' has {} intervals for 3 values; give one or null for each",
+                    few.size()));
   EXPECT_EQ(said(with("/conditions/stop", nullptr)), ".conditions.stop' is a null, not a text");
   std::ofstream(file()) << before << Json{{"measurement", ok}}.dump() << "\n";
   EXPECT_EQ(Journal::resume(run()).measurements().size(), 2u);

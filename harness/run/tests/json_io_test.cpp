@@ -65,6 +65,17 @@ TEST_F(JsonIo, WritesAMeasurementWithAllItHas) {
   EXPECT_EQ(json["command"], "assay run '^a/b/c$'");
 }
 
+TEST_F(JsonIo, IntervalsOfPointsAreWrittenWhereThereAreAny) {
+  Series curve{"rate", "op/clk", {{"warps", {1, 2}}}, {}};
+  curve.add(3);
+  curve.add({4, 3.5, 4.25});
+  EXPECT_EQ(to_json(Measurement{.series = {curve}})["series"][0]["ci95"],
+            (Json{nullptr, {3.5, 4.25}}));
+  Series bare{"rate", "op/clk", {{"warps", {1}}}, {}};
+  bare.add(3);
+  EXPECT_FALSE(to_json(Measurement{.series = {bare}})["series"][0].contains("ci95"));
+}
+
 TEST_F(JsonIo, LetsNothingThroughThatIsNotFinite) {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     const Measurement m{.metrics = {{.name = "x", .value = bad}}};

@@ -39,9 +39,13 @@ def _baselines(documents: list[dict[str, Any]]) -> list[Baseline]:
 
 
 def _series(documents: list[dict[str, Any]]) -> list[Series]:
-    return [
-        _from_document(Series, d, axes=lambda axes: [_from_document(Axis, axis) for axis in axes]) for d in documents
-    ]
+    def axes(of: list[dict[str, Any]]) -> list[Axis]:
+        return [_from_document(Axis, axis) for axis in of]
+
+    def ci95(of: list[list[float] | None]) -> list[Interval | None]:
+        return [pair and _interval(pair) for pair in of]
+
+    return [_from_document(Series, d, axes=axes, ci95=ci95) for d in documents]
 
 
 def measurement_of(document: dict[str, Any]) -> Measurement:

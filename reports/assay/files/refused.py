@@ -68,7 +68,8 @@ def without(m: Measurement, found: list[Refusal]) -> Measurement:
     for s in m.series:
         spots = {r.place for r in found if r.figure == s.name and r.place is not None}
         values = [None if i in spots else value for i, value in enumerate(s.values)]
-        series.append(replace(s, values=values) if spots else s)
+        kept = s.ci95 and [None if i in spots else pair for i, pair in enumerate(s.ci95)]
+        series.append(replace(s, values=values, ci95=kept) if spots else s)
     return replace(m, metrics={k: v for k, v in m.metrics.items() if k not in metrics}, series=series)
 
 

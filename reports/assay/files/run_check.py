@@ -36,7 +36,7 @@ def _said(error: Any) -> str:
     steps = [str(step) for step in error.schema_path]
     if "anonymous" in steps:
         return "a property or text here may identify a machine or person; leave it out"
-    if '"ci95" is a required' in error.message or error.instance_path[-1:] == ["ci95"]:
+    if '"ci95" is a required' in error.message or (error.instance_path[-1:] == ["ci95"] and "series" not in steps):
         return "no measurement without an interval; give ci95 as [low, high]"
     return schema_check.said(error)
 
@@ -99,6 +99,21 @@ def _series_problems(m: dict[str, Any], at: str) -> Iterator[str]:
         if len(series["values"]) != math.prod(shape):
             spanned = f"{math.prod(shape)} places ({' x '.join(map(str, shape))})"
             yield f"{where}: {len(series['values'])} values for {spanned}; give as many as its axes span"
+        elif said := _points_problem(series["values"], series.get("ci95")):
+            yield f"{where}.ci95{said}"
+
+
+def _points_problem(values: list[float | None], intervals: list[list[float] | None] | None) -> str | None:
+    if intervals is None:
+        return None
+    if len(intervals) != len(values):
+        return f": {len(intervals)} intervals for {len(values)} values; give one or null for each"
+    for place, (value, interval) in enumerate(zip(values, intervals)):
+        if interval is not None and value is None:
+            return f"[{place}]: an interval of no value; give null"
+        if interval is not None and (said := _interval_problem({"value": value, "ci95": interval})):
+            return f"[{place}]: {said}"
+    return None
 
 
 def _further_problems(document: dict[str, Any]) -> Iterator[str]:

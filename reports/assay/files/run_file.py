@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,6 +66,7 @@ class Series:
     unit: str
     axes: list[Axis]
     values: list[float | None]
+    ci95: list[Interval | None] | None = None  # of each value, None where it was not sampled often enough
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -82,6 +84,12 @@ class Series:
         if len(self.axes) != 1:
             return []
         return [(point, value) for point, value in zip(self.axes[0].points, self.values) if value is not None]
+
+    @property
+    def intervals(self) -> np.ndarray:
+        """The ends of the values' intervals, in the shape of the axes with two behind; NaN where there is none."""
+        ends = [(math.nan, math.nan) if pair is None else pair for pair in self.ci95 or [None] * len(self.values)]
+        return np.array(ends, dtype=float).reshape(*self.shape, 2)
 
 
 @dataclass

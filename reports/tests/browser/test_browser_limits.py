@@ -17,7 +17,8 @@ class Limit:
 
 
 PART = Limit(12, 25)
-LIMITS = {"report": {"index.html": Limit(6, 25, 1, 700)}, "comparison": {"index.html": Limit(10, 25)}}
+FRONT = {"index.html": Limit(6, 25, 1, 700)}
+LIMITS = {"report": FRONT, "other report": FRONT, "comparison": {"index.html": Limit(10, 25)}}
 
 
 def screens(page, width):

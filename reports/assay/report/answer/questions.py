@@ -208,20 +208,20 @@ LINKS = (
 )
 
 KERNELS = (
-    Question(22, "How does our GEMM compare with the vendor's library?", "GEMM over shapes", "^kernels/gemm/"),
+    Question(22, "How does our GEMM compare with the vendor's library?", "GEMM over shapes", "^kernels/gemm(_block_scaled)?/"),
     Question(
         23,
-        "Is a batch-1 product of matrix and vector at memory bandwidth?",
-        "GEMV",
-        "^kernels/gemv/",
+        "Is the product of one token, or a few, at memory bandwidth?",
+        "Products of few tokens",
+        "^kernels/(gemv|gemm_curve)/",
         (Pick(r"kernels/gemv/.*", "bandwidth_gb_per_s", 5),),
     ),
     Question(
         24,
         "How fast is a grouped GEMM of mixture-of-experts layers?",
         "Grouped GEMM",
-        "^kernels/grouped_gemm/",
-        (Pick(r"kernels/grouped_gemm/.*", None, 4),),
+        "^kernels/grouped/",
+        (Pick(r"kernels/grouped/.*", None, 4),),
     ),
     Question(
         25,
@@ -368,8 +368,8 @@ PARTS: tuple[Part, ...] = (
         "Kernels that people run, each in turns with the best that a library offers.",
         ("kernels",),
         KERNELS,
-        ("paired",),
-        "GEMM of bf16",
+        ("gemm-bf16", "gemm-", "gemv-", "paired"),
+        "Matrix products beside",
     ),
     Part("published", "Published figures", "What others measured or promise, beside what was measured here."),
     Part(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from assay.files import Measurement, Series
@@ -12,7 +13,7 @@ from ..answer.findings import Part
 from ..book import labels, text
 from ..book.model import Book, Column
 from ..draw import curves
-from ..draw.curves import Axis, Line
+from ..draw.curves import Axis
 from .kinds import Cell, Evidence, Table
 from .tables import of_column, sweep_table, who
 
@@ -74,7 +75,7 @@ def _figure(key: str, title: str, series: Series) -> object:
     y = Axis(text.unit(series.unit) or labels.quantity(series.name), 10 if steep else None)
     if len(series.axes) == 2:
         of = labels.words(series.axes[0].name)
-        lines = [Line(f"{of} {line.label}" if line.label[0].isdigit() else line.label, line.points) for line in lines]
+        lines = [replace(line, label=f"{of} {line.label}") if line.label[0].isdigit() else line for line in lines]
     return curves.draw(key, title, lines, x, y)
 
 

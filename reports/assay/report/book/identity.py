@@ -12,6 +12,7 @@ from collections import Counter
 from assay.files import Run
 
 SHOWN = 6  # digits of an id: enough to tell the GPUs of a house apart
+COMMIT = 12  # digits of a commit
 
 
 def gpu_id(run: Run) -> str | None:
@@ -62,6 +63,19 @@ def title(runs: list[Run]) -> str:
         words = f"{len(ids)} × {name}" if known and len(ids) > 1 else name
         said.append(f"{words}, {count} runs" if count > (len(ids) if known else 1) else words)
     return " · ".join(said) or "no GPU"
+
+
+def of_commits(runs: list[Run]) -> str:
+    """ "Measured on 2026-11-22 in run 2026-11-22-full, with our kernels of commit 9104612517d7."; a sentence for each."""
+    said = []
+    for run in runs:
+        day = str((run.extra.get("run") or {}).get("started") or "")[:10]
+        assay = run.environment.get("assay") or {}
+        commit = f"{str(assay['commit'])[:COMMIT]}{', changed' if assay.get('dirty') else ''}" if assay.get("commit") else ""
+        words = ["Measured", day and f"on {day}", run_name(run) and f"in run {run_name(run)}"]
+        words.append(f"with our kernels of commit {commit}" if commit else "with kernels of an unknown commit")
+        said.append(" ".join(filter(None, words)) + ".")
+    return " ".join(said)
 
 
 def relation(runs: list[Run]) -> str:

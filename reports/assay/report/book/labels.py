@@ -47,6 +47,7 @@ PHRASES = {
     "gb_per_s": "GB/s",
     "h2d": "to the GPU",
     "kernels_per_s": "kernels per second,",
+    "least_clock_mhz": "least clock",
     "mma_sync": "mma.sync",
     "one_address": ", one address",
     "own_addresses": ", own addresses",
@@ -138,6 +139,14 @@ def _written(parts: list[str]) -> list[str]:
 def quantity(metric: str) -> str:
     """The words for a metric name, without the unit that stands beside: "latency_cycles_of_4" is "latency of 4"."""
     return QUANTITIES.get(metric) or words(UNIT_IN_NAME.sub("", metric)) or words(metric)
+
+
+def baseline(name: str) -> str:
+    """ "cublaslt_best16" is "cuBLASLt's best of 16", "cublaslt_first" its first choice; others in their words."""
+    found = re.fullmatch(r"(\w+?)_(first|best(\d+))", name)
+    if not found:
+        return words(name)
+    return f"{words(found[1])}'s {f'best of {found[3]}' if found[3] else 'first choice'}"
 
 
 def case_words(name: str) -> str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from assay.files import Baseline, Measurement
+from assay.files import Measurement
 
 from .mma import best_mma, measured_fastest, mma_type
-from .model import BURST, SUSTAINED, Book, Column, name_in, of_state
+from .model import BURST, Book, Column, name_in, of_state
+from .products import products
 
 # Bytes per element of an operand, scales of block-scaled types included where they matter (1/32 or 1/16 byte more).
 OPERAND_BYTES = {
@@ -205,13 +206,13 @@ def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> lis
     if slowed := peak_at(column, fastest.limit, clock):
         steps.append(Step(f"limit at the loop's {clock:.0f} MHz", slowed, calculated=True))
     steps.append(Step("best MMA loop", rate))
-    gemms = gemm_shapes(book, column, state, kind)
+    gemms = products(book, column, state, "gemm", kind)
     library = max((g for g in gemms if g.library), key=lambda g: g.library, default=None)
     if library:
         steps.append(Step(f"library GEMM, {library.shape}", library.library))
     if gemms:
-        ours = max(gemms, key=lambda g: g.tflops)
-        steps.append(Step(f"our GEMM, {ours.shape}", ours.tflops))
+        ours = max(gemms, key=lambda g: g.value)
+        steps.append(Step(f"our GEMM, {ours.shape}", ours.value))
     attention = book.find(rf"kernels/attention/{kind}/.*", "tflops")
     if found := [n.value for row in attention if (n := of_state(row, i, state))]:
         steps.append(Step("attention", max(found)))
@@ -225,34 +226,3 @@ def clock_of(column: Column, m: Measurement) -> float | None:
     if rate and per_clock and column.sm_count:
         return 1e6 * rate / (per_clock * column.sm_count)
     return m.conditions.get("sm_clock_mhz")
-
-
-# --- GEMM against the libraries -------------------------------------------------------------------------------------
-
-
-@dataclass
-class Gemm:
-    """One shape in one state, ours and the fastest of the baselines that took turns with it."""
-
-    shape: str  # "m8192n8192k8192", with its variant unless that is "nt"
-    name: str  # of the measurement
-    tflops: float
-    best: Baseline | None
-
-    @property
-    def library(self) -> float | None:
-        return self.tflops / self.best.speedup.value if self.best and self.best.speedup.value > 0 else None
-
-
-def gemm_shapes(book: Book, column: Column, state: str, kind: str) -> list[Gemm]:
-    """Every shape of our GEMM of one type that was measured in this state."""
-    found = []
-    for row in book.find(rf"kernels/gemm/{kind}/.*", "tflops"):
-        n = of_state(row, column.index, state)
-        name = name_in(row, state)
-        m = book.measurement(column, name)
-        if n and m and m.kind == "kernel":
-            shape, _, variant = row.case.removeprefix(f"{kind}/").removesuffix(SUSTAINED).partition("/")
-            best = min(m.baselines, key=lambda b: b.speedup.value, default=None)
-            found.append(Gemm(f"{shape} {variant}" if variant not in ("", "nt") else shape, name, n.value, best))
-    return found

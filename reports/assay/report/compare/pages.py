@@ -136,10 +136,7 @@ class Comparison:
 
     def _told(self, finding: Finding) -> list[Block]:
         lead = finding.lead
-        where = f"{family.family_of(lead.family).title}, {finding.kind}"
-        spans = [
-            Span(f"{where}: {words.comparison(lead)}. {words.support(finding)} {words.why(finding, self.causes)} ")
-        ]
+        spans = [Span(f"{words.claim(lead)} {words.support(finding)} {words.why(finding, self.causes)} ")]
         spans += [Span("How it was measured: ")]
         ends = lead.values if not self.many else lead.ends
         for v in ends:

@@ -6,17 +6,18 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.files import Series
+from assay.files import Interval, Series
 
 from ..book import labels, text
 from .svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 MOST_DOTS = 120  # on one line
 MOST_LINES = len(SERIES)  # of one panel
+BANDS = "Bands: 95% intervals of the points' medians, within the run."
 NAME_WIDTH = 24  # characters of a line's name until it goes on below: more would leave the axes no room
 
 
@@ -25,6 +26,15 @@ class Line:
     label: str
     points: list[tuple[float, float]]
     marks: list[tuple[float, float]] = field(default_factory=list)  # knees: drawn as hollow rings
+    ends: dict[float, Interval] = field(default_factory=dict)  # the 95% intervals of points that have one, by place
+
+    def with_values(self, of: Callable[[float, float], float]) -> Line:
+        """The line with other values, made of place and value; the ends of its intervals go with them."""
+        ends = {x: tuple(sorted(of(x, end) for end in pair)) for x, pair in self.ends.items()}
+        return replace(self, points=[(x, of(x, y)) for x, y in self.points], ends=ends)
+
+    def interval(self, x: float) -> tuple[float, float]:
+        return self.ends.get(x, (math.nan, math.nan))
 
 
 @dataclass(frozen=True)
@@ -42,16 +52,22 @@ def lines_of(series: Series | None, name: str = "") -> list[Line]:
         return []
     if len(series.axes) == 1:
         points = [(float(x), y) for x, y in series.curve if not isinstance(x, str)]
-        return [Line(name or labels.words(series.name), points)] if points else []
+        ends = _ends(series.axes[0].points, series.intervals)
+        return [Line(name or labels.words(series.name), points, ends=ends)] if points else []
     if len(series.axes) != 2 or any(isinstance(x, str) for x in series.axes[1].points):
         return []
     found = []
-    for place, values in zip(series.axes[0].points, series.grid):
+    for place, values, intervals in zip(series.axes[0].points, series.grid, series.intervals):
         points = [(float(x), float(y)) for x, y in zip(series.axes[1].points, values) if y == y]
         if points:
             label = labels.words(place) if isinstance(place, str) else f"{place:g}"
-            found.append(Line(f"{name} {label}".strip(), points))
+            found.append(Line(f"{name} {label}".strip(), points, ends=_ends(series.axes[1].points, intervals)))
     return found
+
+
+def _ends(points: Sequence[float | str], intervals: Any) -> dict[float, Interval]:
+    known = zip(points, intervals.tolist())
+    return {float(x): (low, high) for x, (low, high) in known if not isinstance(x, str) and low == low}
 
 
 def _ticks(low: float, high: float, base: int) -> list[float]:
@@ -75,7 +91,7 @@ def draw(
 ) -> Figure | None:
     """The lines, each labelled where it ends; None without one of two points.
 
-    `levels` are plateaus by name: (from x, to x, y, words). `limit` is drawn dashed across.
+    `levels` are plateaus by name: (from x, to x, y, words). `limit` is drawn dashed across. Intervals are bands.
     """
     lines = _merged([line for line in lines if len(line.points) > 1])
     if not lines:
@@ -88,6 +104,7 @@ def draw(
             _scales(ax, lines, x, y)
             for i, line in enumerate(of_panel):
                 ax.plot(*zip(*line.points), color=SERIES[i], **_dots(line))
+                _band(ax, line, SERIES[i])
                 if line.marks:
                     ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=SERIES[i], mew=1.4)
             _levels(ax, levels, x)
@@ -98,6 +115,7 @@ def draw(
                     limit[1], (first, limit[0]), xytext=(0, 3), textcoords="offset points", fontsize=8.5, color=MUTED
                 )
             tops = [v for line in lines for _, v in line.points] + [at for _, _, at, _ in levels]
+            tops += [end for line in lines for x, _ in line.points for end in line.ends.get(x, ())]
             if not y.base:
                 top = max([*tops, limit[0] if limit else 0]) * 1.1
                 ax.set_ylim(0 if from_zero and min(tops) >= 0 else None, top or 1)
@@ -107,6 +125,8 @@ def draw(
             ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
             ax.set(ylabel=y.label)
         ax.set(xlabel=x.label)
+        if any(line.ends for line in lines):
+            note = f"{note} {BANDS}".strip()
         return finish(canvas, key, title, _in_words(lines, x, y, levels), note, _data(lines, x, y))
 
 
@@ -145,12 +165,26 @@ def _levels(ax: Any, levels: Sequence[tuple[float, float, float, str]], x: Axis)
 
 def _data(lines: Sequence[Line], x: Axis, y: Axis) -> Data:
     across = f"{x.label}, bytes" if x.bytes and "bytes" not in x.label else x.label
-    return Data(["line", across, y.label], [[line.label, *point] for line in lines for point in line.points])
+    head = ["line", across, y.label]
+    if not any(line.ends for line in lines):
+        return Data(head, [[line.label, *point] for line in lines for point in line.points])
+    rows = [[line.label, *point, *line.interval(point[0])] for line in lines for point in line.points]
+    return Data([*head, "low", "high"], rows)
 
 
 def _dots(line: Line) -> dict[str, Any]:
     """A dot for each point, unless they would touch."""
     return {"marker": "o", "ms": 2.5, "mec": PAPER, "mew": 0.3} if len(line.points) <= MOST_DOTS else {}
+
+
+def _band(ax: Any, line: Line, color: str) -> None:
+    """The intervals behind the line; a bar at each point too, which shows one whose neighbours have none."""
+    if not line.ends:
+        return
+    xs = [x for x, _ in line.points]
+    low, high = zip(*(line.interval(x) for x in xs))
+    ax.fill_between(xs, low, high, color=color, alpha=0.18, lw=0)
+    ax.vlines(xs, low, high, color=color, lw=2.4, alpha=0.4)
 
 
 def _logarithmic(ax: object, values: list[float]) -> None:
@@ -176,7 +210,7 @@ def _merged(lines: list[Line], close: float = 0.015) -> list[Line]:
                 other.label += f", {line.label}"
                 break
         else:
-            kept.append(Line(line.label, line.points, line.marks))
+            kept.append(replace(line))
     return kept
 
 

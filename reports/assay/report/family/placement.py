@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 
 from assay.files import Measurement
 
@@ -16,7 +17,7 @@ from ..block.tables import of_column, sweep_table, who
 from ..book import labels, text
 from ..book.model import Book, Column
 from ..draw import cells, curves
-from ..draw.curves import Axis, Line
+from ..draw.curves import Axis
 from ..draw.svg import Figure
 
 PREFIX = "placement/"
@@ -227,7 +228,7 @@ def waves(book: Book, column: Column, series: str, title: str, y: Axis) -> Figur
     for name, m in of_column(book, column, f"{PREFIX}waves"):
         drawn += curves.lines_of(m.series_named(series), f"{name.strip('/')} on an SM" if name else "")
     last = min((line.points[-1][0] for line in drawn), default=0)
-    shown = [Line(line.label, [p for p in line.points if p[0] <= last]) for line in drawn]
+    shown = [replace(line, points=[p for p in line.points if p[0] <= last]) for line in drawn]
     return curves.draw(f"waves-{series}{column.index}", f"{title}{who(book, column)}", shown, Axis("CTAs"), y)
 
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from assay.files import Measurement
+from assay.files import Measurement, Series
 
 from ..answer.findings import Part, lines
 from ..block.declaration import Family
@@ -16,7 +17,7 @@ from ..book import labels, text
 from ..book.model import Book, Column
 from ..book.published import figures as published_figures
 from ..draw import curves
-from ..draw.curves import Axis, Line
+from ..draw.curves import Axis
 from ..draw.svg import Figure
 
 MOVERS = {
@@ -181,9 +182,9 @@ def in_flight(book: Book, column: Column, level: str) -> Figure | None:
     knees, best = named(m, "bytes_in_flight_95_"), named(m, "best_gb_per_s_")
     drawn = []
     series = m.series_named("bandwidth_gb_per_s")
-    for form, line in zip(_places(m), curves.lines_of(series)):
+    for form, line in zip(_places(series), curves.lines_of(series)):
         marks = [(knees[form].value, 0.95 * best[form].value)] if form in knees and form in best else []
-        drawn.append(Line(label(form), line.points, marks))
+        drawn.append(replace(line, label=label(form), marks=marks))
     limit = m.metrics["bandwidth_gb_per_s"].limit if "bandwidth_gb_per_s" in m.metrics else None
     return curves.draw(
         f"tma-depth-{level}{column.index}",
@@ -196,9 +197,8 @@ def in_flight(book: Book, column: Column, level: str) -> Figure | None:
     )
 
 
-def _places(m: Measurement) -> list[str]:
+def _places(series: Series | None) -> list[str]:
     """The words of the first axis whose lines have a value, as `curves.lines_of` keeps them."""
-    series = m.series_named("bandwidth_gb_per_s")
     if series is None or len(series.axes) != 2:
         return []
     return [str(p) for p, values in zip(series.axes[0].points, series.grid) if any(v == v for v in values)]
@@ -209,10 +209,10 @@ def boxes(book: Book, column: Column, level: str, forms: tuple[str, ...] | None,
     m = book.measurement(column, f"tma/box/{level}")
     if m is None:
         return None
-    series = curves.lines_of(m.series_named("bandwidth_gb_per_s"))
+    series = m.series_named("bandwidth_gb_per_s")
     wanted = [
-        Line(label(form), line.points)
-        for form, line in zip(_places(m), series)
+        replace(line, label=label(form))
+        for form, line in zip(_places(series), curves.lines_of(series))
         if (form in forms if forms else form not in MOVERS or form == "tensor_2d")
     ]
     return curves.draw(
@@ -230,12 +230,10 @@ def latency_by_size(book: Book, column: Column) -> Figure | None:
     for level, words in LEVELS.items():
         m = book.measurement(column, f"tma/latency/{level}")
         series = m.series_named("latency_cycles") if m else None
-        forms = [str(p) for p in series.axes[0].points] if series else []
-        by_form = dict(zip(forms, series.grid)) if series else {}
+        by_form = dict(zip(_places(series), curves.lines_of(series)))
         for form in ("bulk", "tensor_2d", "tensor_5d", "swizzle_128"):
             if form in by_form:
-                points = [(float(x), float(y)) for x, y in zip(series.axes[1].points, by_form[form]) if y == y]
-                drawn.append(Line(f"{label(form)}, {words}", points))
+                drawn.append(replace(by_form[form], label=f"{label(form)}, {words}"))
     return curves.draw(
         f"tma-latency{column.index}",
         f"Latency of one copy over its size{who(book, column)}",
@@ -253,7 +251,7 @@ def multicast_figure(book: Book, column: Column) -> Figure | None:
         f"tma-multicast{column.index}",
         f"What SMs receive by multicast from L2{who(book, column)}",
         [
-            Line(f"to {line.label} CTA{'' if line.label == '1' else 's'}", line.points)
+            replace(line, label=f"to {line.label} CTA{'' if line.label == '1' else 's'}")
             for line in curves.lines_of(m.series_named("received_gb_per_s"))
         ],
         Axis("bytes of a tile", 2, bytes=True),

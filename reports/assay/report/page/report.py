@@ -99,7 +99,10 @@ class Report:
         elif one.key == "sass":
             last = [isa.section(self.book.isa)]
         cases = {key: found for key, found in self.cases.items() if key in one.families}
-        return part.page(one, answered, mine, cases, pages, first, last)
+        page = part.page(one, answered, mine, cases, pages, first, last)
+        if "kernels" in one.families:  # they change with the commit, as no GPU does
+            page.lead = f"{page.lead} {identity.of_commits([column.run for column in self.book.columns])}".strip()
+        return page
 
     def _cases_page(self, key: str) -> Page:
         declared, found = family.family_of(key), self.cases[key]

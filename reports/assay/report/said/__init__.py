@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ..answer.findings import Sentence
 from ..book.model import Book, Column
+from ..book.products import GEMM
 from . import kernels, memory, numerics, sass, special_function, system, tensor_core
 
 SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
@@ -31,9 +32,9 @@ SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     19: system.placement,
     20: memory.barriers,
     21: system.workers,
-    22: kernels.gemm,
-    23: kernels.of_copy(r"kernels/gemv/.*", "A product of matrix and vector"),
-    24: kernels.fastest(r"kernels/grouped_gemm/.*", "tflops", "Our grouped GEMM"),
+    22: kernels.beside_library(GEMM, "GEMM"),
+    23: kernels.few_tokens,
+    24: kernels.beside_library(("grouped",), "grouped GEMM"),
     25: kernels.fastest(r"kernels/(attention|mla_decode)/.*", "tflops", "Our attention"),
     26: kernels.of_copy(
         r"kernels/(softmax|norm_quantize|rms_?norm\w*|transpose|reduction|hadamard|quantize\w*)/.*",

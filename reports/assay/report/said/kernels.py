@@ -3,50 +3,115 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 
 from ..answer.findings import Part, Sentence
-from ..book import text
+from ..book import labels, text
 from ..book.model import BURST, LASTING, STATES, Book, Column, Row, name_in, of_state
-from ..book.roofs import gemm_shapes
-from ..family.kernels import measured
+from ..book.products import against, kinds_of, middle, products
+from ..family.kernels.loops import measured
 from .write import figure, first, number_in, percent, say, short
 
 Found = list[Sentence | None]
 
 
-def gemm(book: Book, column: Column) -> Found:
-    """The middle of the ratios to the fastest library over all shapes, and the worst shape."""
-    middles: dict[str, Part] = {}
-    worst = None
+def beside_library(operations: tuple[str, ...], said: str) -> Callable[[Book, Column], Found]:
+    """The middle of the ratios to the fastest library over the shapes of one type, and the worst shape of all types."""
+
+    def make(book: Book, column: Column) -> Found:
+        main = _main_kind(book, column, operations)
+        if main is None:
+            return []
+        middles, counts = {}, set()
+        for state in STATES:
+            if paired := against(products(book, column, state, *main)):
+                middles[state] = (f"{middle(paired):.3f}", f"q{QUESTION_OF[main[0]]}-more")
+                counts.add(len(paired))
+        count = (str(max(counts)), "")
+        ours = f"our {main[1]} {said}"
+        return [
+            first(
+                say(
+                    f"Over {{count}} shapes {ours} runs at {{burst}} times the speed of the fastest library in a burst, "
+                    "and at {held} under lasting load, in the median.",
+                    count=count,
+                    burst=middles.get(BURST),
+                    held=middles.get(LASTING),
+                ),
+                say(
+                    f"Over {{count}} shapes {ours} runs at {{times}} times the speed of the fastest library, in the median.",
+                    count=count,
+                    times=next(iter(middles.values())),
+                ),
+            ),
+            _worst(book, column, operations),
+        ]
+
+    return make
+
+
+QUESTION_OF = {"gemm": 22, "gemm_block_scaled": 22, "gemv": 23, "grouped": 24}
+
+
+def _main_kind(book: Book, column: Column, operations: tuple[str, ...]) -> tuple[str, str] | None:
+    """(operation, type) that the first sentence is of: bf16 where it was measured, else what has most shapes."""
+    found = {
+        (operation, kind): len(against(products(book, column, state, operation, kind)))
+        for operation in operations
+        for kind in kinds_of(book, operation)
+        for state in STATES
+    }
+    best = max(found, key=lambda of: (found[of] > 0, of[1] == "bf16", found[of]), default=None)
+    return best if best and found[best] else None
+
+
+def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence | None:
+    """Of all types, in a burst where there is one: a state is compared with itself alone."""
     for state in STATES:
-        paired = [g for g in gemm_shapes(book, column, state, "bf16") if g.best]
-        if paired:
-            ratio = statistics.median(g.best.speedup.value for g in paired)
-            middles[state] = (f"{ratio:.3f}", "q22-more")
-            worst = worst or min(paired, key=lambda g: g.best.speedup.value)
-            count = (str(len(paired)), "")
-    if worst is None:
-        return []
+        every = against(
+            p
+            for operation in operations
+            for kind in kinds_of(book, operation)
+            for p in products(book, column, state, operation, kind)
+        )
+        if every:
+            p = every[0]
+            return say(
+                f"The worst {state} is {p.called} of {p.shape}, at {{times}} times the speed of "
+                f"{labels.baseline(p.best.name)}.",
+                times=(f"{p.best.speedup.value:.3f}", column.anchor(p.name)),
+            )
+    return None
+
+
+def few_tokens(book: Book, column: Column) -> Found:
+    """Which share of a copy's bandwidth one token's product reaches over layers, and how it does beside the library."""
+    copy = number_in(book.row("memory/hbm/copy", "bandwidth_gb_per_s"), column)
+    kinds = kinds_of(book, "gemv")
+    kind = "bf16" if "bf16" in kinds else next(iter(kinds), "")
+    one = [p for p in products(book, column, BURST, "gemv", kind) if p.sizes and p.sizes[0] == 1]
+    one.sort(key=lambda p: p.value)
+    shares = None
+    if copy and one:
+        ends = {word: (percent(p.value / copy.value), column.anchor(p.name)) for word, p in (("worst", one[0]), ("best", one[-1]))}
+        shares = first(
+            say(f"For one token our {kind} product moves data at {{worst}} to {{best}} of the bandwidth of a copy.", **ends)
+            if len(one) > 1
+            else None,
+            say(f"For one token our {kind} product moves data at {{best}} of the bandwidth of a copy.", best=ends["best"]),
+        )
+    paired = against(p for kind in kinds for p in products(book, column, BURST, "gemv", kind))
+    if not paired:
+        return [shares]
+    worst = paired[0]
     return [
-        first(
-            say(
-                "Over {count} shapes our bf16 GEMM runs at {burst} times the speed of the fastest library in a burst, and at "
-                "{held} under lasting load, in the median.",
-                count=count,
-                burst=middles.get(BURST),
-                held=middles.get(LASTING),
-            ),
-            say(
-                "Over {count} shapes our bf16 GEMM runs at {times} times the speed of the fastest library, in the median.",
-                count=count,
-                times=next(iter(middles.values())),
-            ),
-        ),
+        shares,
         say(
-            f"The worst shape is {worst.shape}, at {{times}} times the speed of {worst.best.name}.",
-            times=(short(worst.best.speedup.value), column.anchor(worst.name)),
+            "Over {count} shapes and types it runs at {times} times the speed of the fastest library in the median, and at "
+            f"{{worst}} times {labels.baseline(worst.best.name)} in the worst, {worst.kind} {worst.shape}.",
+            count=(str(len(paired)), ""),
+            times=(f"{middle(paired):.3f}", "q23-more"),
+            worst=(f"{worst.best.speedup.value:.3f}", column.anchor(worst.name)),
         ),
     ]
 

@@ -94,13 +94,13 @@ def fp32(book: Book, column: Column) -> Found:
     return [
         first(
             say(
-                "Only as tf32, at {times} times the rate of FFMA; three tf32 products in place of one do {three} TFLOP/s and "
-                "are at most {error} off.",
+                "It runs there only as tf32, at {times} times the rate of FFMA; three tf32 products in place of one do {three} "
+                "TFLOP/s and are at most {error} off.",
                 times=times,
                 three=three,
                 error=error,
             ),
-            say("Only as tf32, at {times} times the rate of FFMA.", times=times),
+            say("It runs there only as tf32, at {times} times the rate of FFMA.", times=times),
         ),
         native,
     ]

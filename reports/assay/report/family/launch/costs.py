@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from assay.files import Measurement
 
 from ...answer.findings import Part, lines
@@ -12,7 +13,7 @@ from ...book import labels, text
 from ...book.identity import gpu_name
 from ...book.model import Book, Column
 from ...draw import curves
-from ...draw.curves import Axis, Line
+from ...draw.curves import Axis
 from ...draw.svg import Figure
 
 WAYS = {
@@ -126,7 +127,7 @@ def graph_size(book: Book, column: Column) -> Figure | None:
     drawn = []
     for name, m in of_column(book, column, "launch/graph/"):
         for line in curves.lines_of(m.series_named("latency_us"), labels.words(name)):
-            drawn.append(Line(line.label, [(n, t / n) for n, t in line.points]))
+            drawn.append(line.with_values(lambda nodes, us: us / nodes))
     return curves.draw(
         f"graph-size{column.index}",
         f"A graph of empty kernels: time per node over its nodes{who(book, column)}",
@@ -142,7 +143,7 @@ def grid_size(book: Book, column: Column) -> Figure | None:
     return m and curves.draw(
         f"grid-size{column.index}",
         f"Empty kernels in a row over their CTAs{who(book, column)}",
-        [Line(f"{line.label} threads", line.points) for line in curves.lines_of(m.series_named("interval_us"))],
+        [replace(line, label=f"{line.label} threads") for line in curves.lines_of(m.series_named("interval_us"))],
         Axis("CTAs", 2),
         Axis("µs from one to the next", 10),
     )

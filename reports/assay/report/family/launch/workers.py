@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from assay.files import Measurement
 
@@ -13,7 +14,7 @@ from ...block.tables import metric_table, of_column, who
 from ...book import labels, text
 from ...book.model import Book, Column
 from ...draw import curves
-from ...draw.curves import Axis, Line
+from ...draw.curves import Axis
 from ...draw.svg import Figure
 
 PREFIX = "launch/workers/"
@@ -102,7 +103,7 @@ def throughput(book: Book, column: Column, work: str) -> Figure | None:
         knee, most = m.value("workers_at_95_percent"), m.value("kernels_per_s")
         for line in curves.lines_of(m.series_named("kernels_per_s"), label):
             marks = [(knee, 0.95 * most / 1e3)] if knee and most and knee > 1 else []
-            drawn.append(Line(line.label, [(n, v / 1e3) for n, v in line.points], marks))
+            drawn.append(replace(line.with_values(lambda _, rate: rate / 1e3), marks=marks))
     return curves.draw(
         f"workers-{text.slug(work)}{column.index}",
         f"Kernels of {lasting(work)} from many workers{who(book, column)}",

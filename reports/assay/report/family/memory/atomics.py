@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ...answer.findings import Part, lines
 from ...block.kinds import Block, Evidence, Table
 from ...block.tables import metric_table, of_column, who
 from ...book import labels, text
 from ...book.model import Book, Column
 from ...draw import curves
-from ...draw.curves import Axis, Line
+from ...draw.curves import Axis
 from ...draw.svg import Figure
 
 SPACES = {"global": "global memory", "shared": "shared memory"}
@@ -72,7 +73,7 @@ def contention_curve(book: Book, column: Column, space: str) -> Figure | None:
     for name, m in of_column(book, column, f"memory/atomics/{space}/"):
         if series := m.series_named("ops_per_clock"):
             unit = text.unit(series.unit)
-            drawn += [Line(labels.words(name), line.points) for line in curves.lines_of(series)]
+            drawn += [replace(line, label=labels.words(name)) for line in curves.lines_of(series)]
     return curves.draw(
         f"atomics-{space}{column.index}",
         f"Atomics in {SPACES[space]} over the addresses that threads share{who(book, column)}",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import numpy as np
 
 from assay.files import Measurement
@@ -212,7 +213,7 @@ def cluster_curves(book: Book, column: Column) -> Figure | None:
         f"dsmem{column.index}",
         f"Reading the shared memory of a CTA so many ranks away{who(book, column)}",
         [
-            Line(f"cluster of {line.label}", [p for p in line.points if p[0] > 0])
+            replace(line, label=f"cluster of {line.label}", points=[p for p in line.points if p[0] > 0])
             for line in curves.lines_of(m.series_named("bytes_per_clock_per_sm"))
         ],
         Axis("distance in ranks"),
