@@ -35,7 +35,7 @@ struct TokenStage {
 
   // Puts what this thread fetched, and waited for, into its order. A barrier must follow.
   __device__ void permute(int begin, int end) const {
-    if constexpr (F::kPairs > 1) {
+    if constexpr (!F::kNatural) {
       for_mine(begin, end, [&](uint4* at, int, int) {
         std::uint32_t words[4 * kTogether];
 #pragma unroll
@@ -60,11 +60,18 @@ struct TokenStage {
     }
   }
 
-  // Vector v of a lane's chunk, counted from the phase's first: of no token zeros.
-  __device__ uint4 vector(int token, int column, int chunk, int v) const {
-    if (token >= a.m) return {0, 0, 0, 0};
-    return reinterpret_cast<const uint4*>(memory +
-                                          token * a.token_stride)[place(chunk, v) + column];
+  // Where this lane takes the first vector of column `block` * 8 + lane / 4 of the instruction
+  // from, in the phase's first slot: vector v lies at 8 v, piece p of a slot at kPiece p, and what
+  // a slot has, kSlot(), behind that of the slot before. A column without a token has the last
+  // token's, and nobody wants its sum.
+  static constexpr int kPiece = 4;
+  static constexpr int kSlot = Shape::kPieces * Shape::kChunks * kOfChunk;
+  static_assert(Shape::kPieces == 1 || Shape::kChunks == 1);
+  __device__ const uint4* of_lane(int block) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, n = block * 8 + lane / 4;
+    const int token = min(n / Shape::kChunks, a.m - 1);
+    return reinterpret_cast<const uint4*>(memory + token * a.token_stride) +
+           place(n % Shape::kChunks, 0) + lane % 4;
   }
 
  private:
