@@ -18,7 +18,8 @@
 // comes after the wait.
 //
 // Tokens. What a CTA needs of X is staged in shared memory first (tokens.cuh). Where that does not
-// fit, k is done in phases.
+// fit, k is done in phases: the tokens of the next come during one, behind the weights of its first
+// slot.
 //
 // Reduction. Warps share the rows (row groups) and k (k groups), and the CTAs of a cluster share k.
 // Sums go through shared memory, that of the other CTAs too, and are added up in one order, by
@@ -27,6 +28,7 @@
 #include <cuda_bf16.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
@@ -168,7 +170,8 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
     ptx::launch_dependents();
     ptx::wait_for_dependencies();
   }
-  tokens.fetch(share.pieces_begin, min(share.pieces_begin + a.phase_pieces, share.pieces_end));
+  tokens.fetch(share.pieces_begin, min(share.pieces_begin + a.phase_pieces, share.pieces_end), 0);
+  ptx::cp_async_commit();
   for (int slot = 0; slot < depth - 1; ++slot) queue.load(slot);
 
   const int stride = share.pass_rows + 4;  // of sums: the lanes of a warp meet no bank twice
@@ -177,25 +180,54 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
   const uint4* of_lane[kColumns];
 #pragma unroll
   for (int t = 0; t < kColumns; ++t) of_lane[t] = tokens.of_lane(t);
-  int slot = 0;
+  // Until at most as many groups are on the way as the queue has slots, but for some.
+  const auto wait_but = [&](auto some) {
+    if (a.deep)
+      ptx::cp_async_wait<Shape::kDeep - some>();
+    else
+      ptx::cp_async_wait<Shape::kShallow - some>();
+  };
+  int slot = 0, buffer = 0;
+  int turns = 0;  // of the phase
+  constexpr int kNone = -1;
+  int next = kNone;  // where the phase begins whose tokens this thread must still fetch
+  const auto fetch_next = [&] {
+    if (next != kNone) tokens.fetch(next, min(next + a.phase_pieces, share.pieces_end), buffer ^ 1);
+    next = kNone;
+  };
   bool staged = false;
   for (int pass_row = share.rows_begin; pass_row < share.rows_end; pass_row += share.pass_rows) {
     float d[kTiles][kColumns][4];
     for (int begin = share.pieces_begin; begin < share.pieces_end; begin += a.phase_pieces) {
       const int end = min(begin + a.phase_pieces, share.pieces_end);
       if (!staged || a.restage) {
-        if (staged) {
-          __syncthreads();
-          tokens.fetch(begin, end);
-          ptx::cp_async_wait<0>();
-        } else if (a.deep) {
-          ptx::cp_async_wait<Shape::kDeep - 1>();
+        // The first phase's tokens are a group before the queue's first. Those that come ahead are
+        // in that of the first slot that the phase before loaded, if it did, and enough others
+        // followed.
+        if (!staged) {
+          wait_but(std::integral_constant<int, 1>());
+        } else if (a.ahead) {
+          if (turns >= depth - 1) {
+            wait_but(std::integral_constant<int, 2>());
+          } else {
+            ptx::cp_async_commit();
+            ptx::cp_async_wait<0>();
+          }
+          buffer ^= 1;
         } else {
-          ptx::cp_async_wait<Shape::kShallow - 1>();
+          __syncthreads();
+          tokens.fetch(begin, end, 0);
+          ptx::cp_async_commit();
+          ptx::cp_async_wait<0>();
         }
-        tokens.permute(begin, end);
-        __syncthreads();
+        tokens.permute(begin, end, buffer);
+        __syncthreads();  // nobody reads the other buffer any more
         staged = true;
+        turns = 0;
+        if (a.ahead)
+          next = end < share.pieces_end                        ? end
+                 : pass_row + share.pass_rows < share.rows_end ? share.pieces_begin
+                                                               : kNone;
       }
       for (int block = 0; block < a.blocks; ++block) {
         const int block_row = share.row_group * share.group_rows + block * Shape::kRows;
@@ -205,18 +237,17 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
             d[i / (kColumns * 4)][i / 4 % kColumns][i % 4] = 0;
         }
         const int warp_end = pass_row + block_row < share.rows_end ? end : 0;
-        int at = share.k_group * Stage::kSlot;  // of a slot's tokens
+        int at = buffer * tokens.buffer_vectors() + share.k_group * Stage::kSlot;  // of a slot's
 #pragma unroll 1
         for (int first = begin + share.k_group * kPieces; first < warp_end; first += share.step) {
-          if (a.deep)
-            ptx::cp_async_wait<Shape::kDeep - 2>();
-          else
-            ptx::cp_async_wait<Shape::kShallow - 2>();
+          wait_but(std::integral_constant<int, 2>());
           __syncwarp();
+          fetch_next();
           const int now = slot;
           queue.load(slot == 0 ? depth - 1 : slot - 1);  // the slot of the turn before
           if (++slot == depth) slot = 0;
-            // Two pieces of the widest form side by side take more registers than there are.
+          ++turns;
+          // Two pieces of the widest form side by side take more registers than there are.
 #pragma unroll(kColumns == 8 ? 1 : kPieces)
           for (int i = 0; i < kPieces; ++i) {
             const uint4* of_piece[kColumns];
@@ -244,6 +275,7 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
           }
         }
       }
+      fetch_next();  // of a warp that had no turn
     }
 
     if (kHopper && a.cluster > 1)
