@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of single instructions: functions of the special function unit that CUDA C++ has no
-// intrinsic for, and logic on words that the compiler would take apart. PTX ISA 9.0, "ex2", "lop3".
+// intrinsic for, and logic on words that the compiler would take apart. PTX ISA 9.0, "ex2", "lop3",
+// "prmt".
 #pragma once
 #include <cstdint>
 
@@ -36,6 +37,15 @@ __device__ inline std::uint32_t and_or(std::uint32_t a, std::uint32_t b, std::ui
 }
 __device__ inline std::uint32_t and_xor(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return lop3<(0xf0 & 0xcc) ^ 0xaa>(a, b, c);
+}
+
+// Byte i of the result is the one of b:a, eight bytes, that bits 4 i to 4 i + 2 of `selector` name.
+// Bit 4 i + 3 set: that byte's sign eight times instead, which __byte_perm() cannot say.
+__device__ inline std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b,
+                                              std::uint32_t selector) {
+  std::uint32_t result;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(selector));
+  return result;
 }
 
 }  // namespace assay::ptx

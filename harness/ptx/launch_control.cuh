@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a running CTA has to say about launches. Programmatic dependent launch: a grid that starts
 // before the one it depends on has ended; sm_90 and newer. Cluster launch control: a CTA takes over
-// the work of one that has not been launched yet; sm_100 and newer. PTX ISA 9.0, "griddepcontrol"
-// and "clusterlaunchcontrol".
+// the work of one that has not been launched yet; sm_100 and newer. PTX ISA 9.0, "griddepcontrol",
+// "prefetch" and "clusterlaunchcontrol".
 #pragma once
 #include <cstdint>
 
@@ -21,6 +21,12 @@ __device__ inline void launch_dependents() {
 // nothing in a grid that was launched the ordinary way.
 __device__ inline void wait_for_dependencies() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+// Brings what lies around the address to L2: what a grid may do before it waits. It is no access:
+// what a grid before it writes there is seen by later loads all the same.
+__device__ inline void prefetch_l2(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)) : "memory");
 }
 
 // Asks for a CTA of this grid that need not be launched any more; the answer, 16 bytes, comes to

@@ -76,8 +76,12 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   // whose end costs as much as two slots, and as let all warps have rows. (Of 2 to 16, measured on
   // an H200 at 8192 squared, that is the best for one token.)
   a.k_groups = std::min(f.warps, power_of_two_up_to(share / f.pieces / 8));
-  const int row_groups = power_of_two_up_to(divide_up(rows, f.rows));
+  const int row_blocks = divide_up(rows, f.rows);
+  const int row_groups = power_of_two_up_to(row_blocks);
   a.k_groups = std::max(a.k_groups, f.warps / std::min(f.warps, row_groups));
+  // Many tokens have many sums, and each k group has its own: warps share rows first then.
+  if (l.tokens >= 8)
+    a.k_groups = f.warps / std::min(f.warps, static_cast<int>(std::bit_ceil(unsigned(row_blocks))));
   if (room.k_groups > 0) a.k_groups = room.k_groups;
   a.k_groups = std::min(a.k_groups, power_of_two_up_to(share / f.pieces));
   a.row_groups = f.warps / a.k_groups;
@@ -88,43 +92,65 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   const auto sums_bytes = [&] {
     return a.k_groups * f.chunks * m * (a.row_groups * a.blocks * f.rows + 4) * 4;
   };
+  const int slot_token_bytes = f.pieces * piece_token_bytes, share_slots = share / f.pieces;
+  const int blocks = divide_up(rows, a.row_groups * f.rows);
+  int left = 0;  // for tokens and sums
+  const auto make_queue = [&](bool deep) {
+    a.deep = deep;
+    a.tokens_offset = queue_bytes();
+    left = room.shared_bytes - a.tokens_offset;
+  };
   // As few passes as their sums let be, passes of equal height.
   const auto split = [&](int most_sums) {
-    const int blocks = divide_up(rows, a.row_groups * f.rows);
     for (int passes = 1; passes <= blocks; ++passes) {
       a.blocks = divide_up(blocks, passes);
       if (sums_bytes() <= most_sums) return passes;
     }
     return blocks;
   };
-  a.phase_pieces = share;
-  a.token_stride = padded(share * piece_token_bytes);
-  int tokens = m * a.token_stride;
-  a.deep = true;
-  int passes = split(room.shared_bytes - queue_bytes() - tokens);
-  if (queue_bytes() + tokens + sums_bytes() > room.shared_bytes) {
-    a.deep = false;
-    passes = split(room.shared_bytes - queue_bytes() - tokens);
-  }
-  a.tokens_offset = queue_bytes();
-  const int left = room.shared_bytes - queue_bytes();
-  if (tokens + sums_bytes() > left) {
-    // Not all tokens at once: with several blocks in a pass their sums stay in shared memory
-    // from phase to phase; else it is that of the tokens.
-    const int least = m * padded(f.pieces * piece_token_bytes);  // tokens of a slot
-    passes = split(std::min(left / 3, left - least));
-    a.sums_over_tokens = a.blocks == 1;
-    const int most = ((a.sums_over_tokens ? left : left - sums_bytes()) / m - 64) / 128 * 128;
-    const int most_slots = std::max(1, most / (f.pieces * piece_token_bytes));
-    const int share_slots = share / f.pieces;
-    a.phase_pieces = divide_up(share_slots, divide_up(share_slots, most_slots)) * f.pieces;
+  // Tokens of a phase: of at most so many bytes each, in phases of whole rounds of the k groups.
+  const auto stage = [&](int most_bytes) {
+    const int most = (most_bytes - 64) / 128 * 128 / slot_token_bytes;
+    const int round = most < a.k_groups ? 1 : a.k_groups;
+    const int phases = divide_up(share_slots, std::max(1, most / round * round));
+    a.phase_pieces =
+        std::min(share_slots, divide_up(divide_up(share_slots, phases), round) * round) * f.pieces;
     a.token_stride = padded(a.phase_pieces * piece_token_bytes);
-    tokens = m * a.token_stride;
+    return most;
+  };
+  const auto tokens = [&] { return (a.ahead ? 2 : 1) * m * a.token_stride; };
+
+  // All tokens at once, if they fit beside the sums.
+  const auto at_once = [&](bool deep) {
+    make_queue(deep);
+    a.phase_pieces = share;
+    a.token_stride = padded(share * piece_token_bytes);
+    split(left - tokens());
+    return tokens() + sums_bytes() <= left;
+  };
+  // In phases, the tokens of the next coming during one. Sums of a block of rows, the last, may
+  // take the place of tokens.
+  const auto ahead = [&](bool deep) {
+    make_queue(deep);
+    const int passes = split(left / 3);
+    a.ahead = true;
+    a.sums_over_tokens = passes == 1 && a.blocks == 1;
+    const int most = stage((a.sums_over_tokens ? left : left - sums_bytes()) / 2 / m);
+    a.ahead = most >= a.k_groups && sums_bytes() <= left;
+    return a.ahead;
+  };
+  if (!at_once(true) && !at_once(false) && !ahead(true) && !ahead(false)) {
+    // In phases, one after the other. With several blocks in a pass their sums stay in shared
+    // memory from phase to phase; else it is that of the tokens.
+    const int least = m * padded(slot_token_bytes);
+    const int passes = split(std::min(left / 3, left - least));
+    a.sums_over_tokens = a.blocks == 1;
+    stage((a.sums_over_tokens ? left : left - sums_bytes()) / m);
+    a.restage = a.sums_over_tokens && passes > 1;
   }
-  a.restage = a.phase_pieces < share || (a.sums_over_tokens && passes > 1);
-  a.sums_offset = a.tokens_offset + (a.sums_over_tokens ? 0 : tokens);
-  l.shared_bytes = a.tokens_offset +
-                   (a.sums_over_tokens ? std::max(tokens, sums_bytes()) : tokens + sums_bytes());
+  a.restage = a.restage || a.phase_pieces < share;
+  a.sums_offset = a.tokens_offset + (a.sums_over_tokens ? 0 : tokens());
+  l.shared_bytes = std::max(a.tokens_offset + tokens(), a.sums_offset + sums_bytes());
   l.grid = clusters * a.cluster;
   l.threads = 32 * f.warps;
   return l;

@@ -194,6 +194,13 @@ std::vector<Shape> shapes() {
   }
   all.push_back({SkinnyWeights::bf16, 16, 147, 2568, 2, 4, 150 * 1024});
   all.push_back({SkinnyWeights::s4, 25, 40, 1280, 1, 2});
+  // A warp's second block of rows is behind the end, in each of several phases.
+  all.push_back({SkinnyWeights::bf16, 20, 37, 2560, 1, 1});
+  // Tokens of a phase come during the one before: with sums in their place, beside them in several
+  // passes, and in a cluster.
+  all.push_back({SkinnyWeights::mxf4, 12, 75, 5152, 1, 1});
+  all.push_back({SkinnyWeights::bf16, 17, 140, 2568, 1, 1});
+  all.push_back({SkinnyWeights::s8, 33, 75, 2576, 2, 2, 130 * 1024});
   all.push_back({SkinnyWeights::s2, 64, 40, 1280, 1, 2});
   all.push_back({SkinnyWeights::nvf4, 33, 260, 1280, 4, 4, kHopperRoom});
   return all;

@@ -15,19 +15,27 @@ namespace {
 
 struct Launcher {
   const void* kernel;
+  bool hopper;
   SkinnyLayout layout;
 
   void operator()(cudaStream_t stream) {
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {static_cast<unsigned>(layout.arguments.cluster), 1, 1};
+    cudaLaunchAttribute attributes[2] = {};
+    unsigned count = 0;
+    if (layout.arguments.cluster > 1) {
+      attributes[count].id = cudaLaunchAttributeClusterDimension;
+      attributes[count++].val.clusterDim = {static_cast<unsigned>(layout.arguments.cluster), 1, 1};
+    }
+    if (hopper) {  // the kernel waits before it reads or writes (product.cuh)
+      attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(layout.grid));
     config.blockDim = dim3(static_cast<unsigned>(layout.threads));
     config.dynamicSmemBytes = static_cast<std::size_t>(layout.shared_bytes);
     config.stream = stream;
-    config.attrs = &cluster;
-    config.numAttrs = layout.arguments.cluster > 1 ? 1 : 0;
+    config.attrs = attributes;
+    config.numAttrs = count;
     void* arguments[] = {&layout.arguments};
     check(cudaLaunchKernelExC(&config, kernel, arguments));
   }
@@ -39,7 +47,7 @@ Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
   const void* kernel = skinny_kernel(p.weights, layout.tokens);
   check(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room.shared_bytes));
-  return skinny_launch(kernel, layout, p, operands);
+  return skinny_launch(kernel, false, layout, p, operands);
 }
 
 const SkinnyPaths::Registration path{
@@ -52,9 +60,9 @@ const SkinnyPaths::Registration path{
 
 }  // namespace
 
-Plan skinny_launch(const void* kernel, const SkinnyLayout& layout, const SkinnyProblem& problem,
-                   const SkinnyOperands& operands) {
-  Launcher l{kernel, layout};
+Plan skinny_launch(const void* kernel, bool hopper, const SkinnyLayout& layout,
+                   const SkinnyProblem& problem, const SkinnyOperands& operands) {
+  Launcher l{kernel, hopper, layout};
   SkinnyArguments& a = l.layout.arguments;
   a.d = static_cast<__nv_bfloat16*>(operands.d);
   a.x = static_cast<const __nv_bfloat16*>(operands.x);

@@ -8,9 +8,9 @@
 
 namespace assay::kernels {
 
-// A launch of `kernel` laid out so.
-Plan skinny_launch(const void* kernel, const SkinnyLayout& layout, const SkinnyProblem& problem,
-                   const SkinnyOperands& operands);
+// A launch of `kernel` laid out so. One for Hopper may begin before the kernel in front of it ends.
+Plan skinny_launch(const void* kernel, bool hopper, const SkinnyLayout& layout,
+                   const SkinnyProblem& problem, const SkinnyOperands& operands);
 
 // What the current device has for one CTA on each SM.
 SkinnyRoom skinny_room(bool hopper);

@@ -19,7 +19,8 @@ namespace assay::kernels {
 //     truncated: each step loses at most a few units of 2^-24 of the largest term, 2^-22 of the
 //     magnitude. There are ceil(k / 16) steps in all, in however many accumulators.
 //   - Sums of k groups and CTAs are added in f32: at most 16 * 8 additions, and a scale of a
-//     group, a row or of all multiplies a sum: 2^-24 each of what is no more than the magnitude.
+//     group, a row or of all multiplies a sum: 2^-24 each of what is no more than the magnitude. So
+//     does a power of two (kRest in formats.cuh), exactly.
 //   - One rounding to bf16, half a unit of its 8 significant bits: 2^-8 of the sum.
 constexpr double skinny_bound(int k, double sum, double magnitude) {
   const int steps = (k + 15) / 16;

@@ -4,16 +4,19 @@
 // A word of weights holds e = 32 / bits elements, the first in the lowest bits. Masks that work on
 // both halves of a word at once take element i and element i + e / 2: these are a pair, low half
 // first. So pairs come in the order (0, e/2), (1, e/2 + 1), ..., and activations are put into the
-// same order when they are staged (permuted_pairs); a sum over k does not depend on it.
+// same order when they are staged (permuted_pairs); a sum over k does not depend on it. e2m1 comes
+// in the natural order (kNatural).
 //
-// bf16 has 1 sign, 8 exponent (bias 127) and 7 mantissa bits. Two tricks make numbers of small
-// fields:
-//   integers: 0x4300 is 128, and the unit of its last place is 1. A field of up to 7 bits put into
-//     its mantissa makes 128 + field; subtracting 128 leaves the field.
+// bf16 has 1 sign, 8 exponent (bias 127) and 7 mantissa bits. Its products do not flush subnormal
+// numbers (PTX ISA 9.0, "mul", "fma": bf16x2). Three tricks make numbers of small fields:
+//   integers: the low 8 bits alone are their integer times 2^-133, also where bit 7 makes the
+//     number normal: (128 + m) * 2^-133 is 2^-126 * (1 + m / 128). So a field of an integer needs
+//     no shift as long as it ends below bit 8. One fma takes the offset of a signed one away, and
+//     brings all fields to 2^-6 (2^127 is the greatest factor that bf16 has). kRest mends that.
 //   floats: exponent and mantissa field put where bf16 has its own, sign on top, make the number
 //     times 2^(bias - 127), subnormal numbers included: they are m * 2^(1 - bias) in one and
-//     m * 2^(1 - 127) in the other. A product with a power of two mends the bias; bf16 products do
-//     not flush subnormal numbers (PTX ISA 9.0, "mul": bf16x2).
+//     m * 2^(1 - 127) in the other. A product with a power of two mends the bias.
+//   tables: see E2m1.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -38,14 +41,36 @@ __device__ inline std::uint32_t fma_pairs(std::uint32_t a, std::uint32_t b, std:
 
 // A bf16 in both halves.
 constexpr std::uint32_t twice(std::uint32_t bits) { return bits << 16 | bits; }
-constexpr std::uint32_t kOnes = twice(0x3f80);
-
-// What all formats have. kPairs pairs are made of a word.
+// What all formats have. kPairs pairs are made of a word; they stand for weights over kRest.
 template <int kBits_>
 struct Words {
   static constexpr int kBits = kBits_;
   static constexpr int kElements = 32 / kBits;
   static constexpr int kPairs = kElements / 2;
+  static constexpr bool kNatural = kPairs == 1;
+  static constexpr float kRest = 1;
+
+  // Called once; `zero` is 0, which the compiler does not know, nor that lanes have the same.
+  __device__ void begin(std::uint32_t) {}
+};
+
+// Integers in two's complement of kBits bits. With its top bit turned a code is the integer plus
+// half; field j of a byte then is that times 2^(kBits j - 133), and
+//   code * 2^(127 - kBits j) - half * 2^-6 is the integer times 2^-6.
+template <int kBits_>
+struct Integers : Words<kBits_> {
+  static constexpr int kHalf = 1 << (kBits_ - 1), kFields = 8 / kBits_;  // of a byte
+  static constexpr float kRest = 64;
+  static constexpr std::uint32_t kTerm = twice((0x8000 | (127 - 6 + kBits_ - 1) << 7));
+  __device__ static void unpack(std::uint32_t word, std::uint32_t (&pairs)[Words<kBits_>::kPairs]) {
+#pragma unroll
+    for (int i = 0; i < Words<kBits_>::kPairs; ++i) {
+      const int at = i % kFields * kBits_;
+      const std::uint32_t code =
+          ptx::and_xor(word >> i / kFields * 8, twice((2 * kHalf - 1) << at), twice(kHalf << at));
+      pairs[i] = fma_pairs(code, twice((254 - at) << 7), kTerm);
+    }
+  }
 };
 
 struct Bf16 : Words<16> {
@@ -55,18 +80,14 @@ struct Bf16 : Words<16> {
   }
 };
 
-// b = s * -128 + low, low of 7 bits: (128 + low) - (128 + s * 128), and 128 + 128 is 0x4380, whose
-// bit 7 is where s is already.
-struct S8 : Words<8> {
+struct S8 : Integers<8> {
   static constexpr SkinnyWeights kWeights = SkinnyWeights::s8;
-  __device__ static void unpack(std::uint32_t word, std::uint32_t (&pairs)[kPairs]) {
-#pragma unroll
-    for (int i = 0; i < kPairs; ++i) {
-      const std::uint32_t w = word >> 8 * i;
-      pairs[i] = fma_pairs(ptx::and_or(w, twice(0x007f), twice(0x4300)), kOnes,
-                           ptx::and_or(w, twice(0x0080), twice(0xc300)));
-    }
-  }
+};
+struct S4 : Integers<4> {
+  static constexpr SkinnyWeights kWeights = SkinnyWeights::s4;
+};
+struct S2 : Integers<2> {
+  static constexpr SkinnyWeights kWeights = SkinnyWeights::s2;
 };
 
 // s eeee mmm: bias 7, so the product with 2^120 (0x7b80). 0x7f and 0xff, NaN in e4m3, count as 480
@@ -81,78 +102,64 @@ struct E4m3 : Words<8> {
   }
 };
 
-// Two's complement: n ^ 8 is n + 8, without a sign; 128 + 8 is 0x4308.
-struct S4 : Words<4> {
-  static constexpr SkinnyWeights kWeights = SkinnyWeights::s4;
-  __device__ static void unpack(std::uint32_t word, std::uint32_t (&pairs)[kPairs]) {
-#pragma unroll
-    for (int i = 0; i < kPairs; ++i)
-      pairs[i] = fma_pairs(ptx::and_xor(word >> 4 * i, twice(0x000f), twice(0x4308)), kOnes,
-                           twice(0xc308));
-  }
-};
+// s ee m, bias 1: by a table, for prmt looks four codes up at once. A byte of it is 4 u, u being 12
+// plus or minus twice the number, 0 to 24. Below a byte of 0x40 it makes 2 + u / 16, so that
+//   (2 + u / 16) * scale - 2.75 * scale is the number times the scale over 8,
+// exact: a number has 2 significant bits, a scale 4 at most, and 2.75 has 4.
+//
+// A code's top bit asks prmt for the sign of a table's byte, which is 0: no byte is above 127. So
+// one look-up finds bytes of positive numbers and 0 for negative ones, another, of codes with that
+// bit turned, the reverse.
+struct E2m1 : Words<4> {
+  static constexpr bool kNatural = true;
+  static constexpr float kRest = 8;
 
-// Two's complement, -2 to 1. Three fields fit into the mantissa: field j of them counts 4^j, so
-// that 128 + 4^j (n + 2) times 4^-j less (128 + 2 * 4^j) * 4^-j is n: factors 1, 1/4, 1/16 (0x3f80,
-// 0x3e80, 0x3d80) and terms -130, -34, -10 (0xc302, 0xc208, 0xc120).
-struct S2 : Words<2> {
-  static constexpr SkinnyWeights kWeights = SkinnyWeights::s2;
-  __device__ static void unpack(std::uint32_t word, std::uint32_t (&pairs)[kPairs]) {
+  // The first halves of both tables. prmt takes one immediate, and a register for the other half;
+  // where the compiler knows what is in it, or that it is the same in all lanes, it fills one anew
+  // for each.
+  std::uint32_t positive, negative;
+
+  __device__ void begin(std::uint32_t zero) {
+    positive = 0x3c383430 + zero;
+    negative = 0x24282c30 + zero;
+  }
+  __device__ std::uint32_t bytes(std::uint32_t codes, std::uint32_t turned) const {
+    return ptx::permute_bytes(positive, 0x60504840, codes) |
+           ptx::permute_bytes(negative, 0x00101820, turned);
+  }
+  // factors: the scale, and -2.75 times it.
+  __device__ void unpack(std::uint32_t word, const std::uint32_t (&factors)[2],
+                         std::uint32_t (&pairs)[kPairs]) const {
+    const std::uint32_t turned = word ^ 0x88888888;
 #pragma unroll
-    for (int i = 0; i < kPairs; ++i) {
-      const std::uint32_t w = word >> 6 * (i / 3);
-      if (i % 3 == 0)
-        pairs[i] = fma_pairs(ptx::and_xor(w, twice(0x0003), twice(0x4302)), kOnes, twice(0xc302));
-      else if (i % 3 == 1)
-        pairs[i] =
-            fma_pairs(ptx::and_xor(w, twice(0x000c), twice(0x4308)), twice(0x3e80), twice(0xc208));
-      else
-        pairs[i] =
-            fma_pairs(ptx::and_xor(w, twice(0x0030), twice(0x4320)), twice(0x3d80), twice(0xc120));
+    for (int half = 0; half < 2; ++half) {
+      const std::uint32_t four = bytes(word >> 16 * half, turned >> 16 * half);
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        pairs[2 * half + i] = fma_pairs(
+            ptx::permute_bytes(four, 0x40404040, i == 0 ? 0x4140 : 0x4342), factors[0], factors[1]);
     }
   }
-};
-
-// s ee m: bias 1. The factor that mends the bias and applies the block's scale is `scale`.
-struct E2m1 : Words<4> {
-  __device__ static std::uint32_t field(std::uint32_t word, int i) {
-    // Nibble i of each half: sign to bit 15, ee m to bits 8 to 6.
-    const std::uint32_t sign = i == 3 ? word : word << (12 - 4 * i);
-    const std::uint32_t rest = i < 2 ? word << (6 - 4 * i) : word >> (4 * i - 6);
-    return ptx::and_or(sign, twice(0x8000), rest & twice(0x01c0));
+  __device__ static void with_term(std::uint32_t scale, std::uint32_t (&factors)[2]) {
+    factors[0] = scale;
+    factors[1] = multiply_pairs(scale, twice(0xc030));  // -2.75
   }
 };
 
-// The scale is 2^(b - 127), or 2^-127, subnormal, for b = 0. It cannot be had with 2^126 in one
-// factor that does not overflow, so two products. Scales above 2^125 overflow for the greatest
-// weights.
+// The scale is 2^(b - 127), or 2^-127, subnormal, for b = 0. Those above 2^125 make 2.75 times the
+// scale overflow.
 struct Mxf4 : E2m1 {
   static constexpr SkinnyWeights kWeights = SkinnyWeights::mxf4;
-  __device__ static std::uint32_t factor(std::uint32_t scale) {
-    return twice(scale == 0 ? 0x0040 : scale << 7);
-  }
-  __device__ static void unpack(std::uint32_t word, std::uint32_t factor,
-                                std::uint32_t (&pairs)[kPairs]) {
-#pragma unroll
-    for (int i = 0; i < kPairs; ++i)
-      pairs[i] = multiply_pairs(multiply_pairs(field(word, i), twice(0x7e80)), factor);
+  __device__ static void factors(std::uint32_t scale, std::uint32_t (&of)[2]) {
+    with_term(twice(scale == 0 ? 0x0040 : scale << 7), of);
   }
 };
 
-// The scale is an e4m3 without a sign. A weight has 2 significant bits and a scale 4, so that their
-// product is exact in bf16. One factor holds the scale and 2^118: with 2^126 it could overflow
-// (448 * 2^126), and what lacks, 2^8, goes into the scale of all (kRest).
+// The scale is an e4m3 without a sign, 2^-120 of it where its bits lie in bf16.
 struct Nvf4 : E2m1 {
   static constexpr SkinnyWeights kWeights = SkinnyWeights::nvf4;
-  static constexpr float kRest = 256;
-  __device__ static std::uint32_t factor(std::uint32_t scale) {
-    const std::uint32_t bits = twice((scale & 0x7f) << 4);  // times 2^-120
-    return multiply_pairs(multiply_pairs(bits, twice(0x7b80)), twice(0x7a80));
-  }
-  __device__ static void unpack(std::uint32_t word, std::uint32_t factor,
-                                std::uint32_t (&pairs)[kPairs]) {
-#pragma unroll
-    for (int i = 0; i < kPairs; ++i) pairs[i] = multiply_pairs(field(word, i), factor);
+  __device__ static void factors(std::uint32_t scale, std::uint32_t (&of)[2]) {
+    with_term(multiply_pairs(twice((scale & 0x7f) << 4), twice(0x7b80)), of);
   }
 };
 

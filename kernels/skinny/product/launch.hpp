@@ -24,9 +24,10 @@ struct SkinnyShape {
   static constexpr int kTokens = kTokens_;
   static constexpr int kChunks = kTokens < 8 ? 8 / kTokens : 1;
   static constexpr int kColumns = kTokens < 8 ? 1 : kTokens / 8;  // of 8, of the instruction
-  static constexpr int kWarps = kTokens < (kGrouped ? 16 : 32) ? 16
-                                : kHopper || kTokens < 64      ? 8
-                                                               : 4;
+  static constexpr int kWarps = kHopper        ? (kTokens < (kGrouped ? 16 : 32) ? 16 : 8)
+                                : kTokens < 16 ? 16
+                                : kTokens < 64 ? 8
+                                               : 4;
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kPieceBytes = kSkinnyChunkBytes * kChunks;  // of a row, by one instruction
   // A slot of a queue: tiles that share what is read of tokens, where there is room for their sums,
@@ -37,7 +38,7 @@ struct SkinnyShape {
   static constexpr int kRows = kTileRows * kTiles;
   static constexpr int kPieces = kChunks > 1 ? 1 : 2;
   // Slots of a warp's queue, where there is room for many or not.
-  static constexpr int kDeep = 4, kShallow = 2;
+  static constexpr int kDeep = kTokens < 32 ? 4 : 3, kShallow = 2;
 };
 
 // Bytes of scales that go with a chunk.
@@ -67,6 +68,7 @@ struct SkinnyArguments {
   int phase_pieces;          // pieces of k whose tokens are staged together
   bool deep;                 // queues are
   bool restage;              // in each pass: tokens were overwritten, or there are several phases
+  bool ahead;                // a phase's tokens come during the one before: there is room for two
   bool sums_over_tokens;     // their memory is the same
   int token_stride;          // bytes
   int tokens_offset, sums_offset;

@@ -28,7 +28,8 @@ struct SkinnyShare {
   int pieces_begin, pieces_end;  // of the CTA: whole slots, but for the row's last
   int row_group, k_group;        // of the warp
   int group_rows, pass_rows;     // of a row group in a pass, and of all
-  int step;                      // from a warp's pieces to its next ones
+  int step;                      // from a warp's pieces to its next ones: 2^log_step
+  int log_step;
 };
 
 }  // namespace assay::kernels

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "harness/ptx/cp_async.cuh"
+#include "harness/ptx/launch_control.cuh"
 #include "kernels/skinny/product/piece.cuh"
 
 namespace assay::kernels {
@@ -28,20 +29,36 @@ class WeightQueue {
   static constexpr int kPieceScales = Shape::kChunks * P::kScaleBytes;
   static constexpr int kScaleRow = Shape::kPieces * kPieceScales;  // bytes of a slot's row of W
   static constexpr int kScales = 16 * Shape::kTiles * Shape::kPieces * kSkinnyChunkBytes;
-  // How a lane takes part in copying the scales of a tile.
-  static constexpr int kTileScales = Shape::kTileRows * kScaleRow;
-  static constexpr int kEach = kTileScales > 128 ? 8 : 4;
+  // One copy of a warp takes all scales of a slot: lane t those at kEach t.
+  static constexpr int kEach = kScaleRow < 16 ? kScaleRow : 16;
+  static constexpr int kScaleLanes = kScaleRow == 0 ? 0 : Shape::kRows * kScaleRow / kEach;
+  static_assert(kScaleLanes <= 32);
 
   __device__ WeightQueue(const SkinnyArguments& arguments, const SkinnyShare& share,
                          std::uint8_t* memory)
       : a_(arguments),
         s_(share),
         memory_(memory),
-        row_(share.rows_begin + share.row_group * share.group_rows),
+        pass_row_(share.rows_begin),
         phase_(share.pieces_begin),
-        phase_end_(min(share.pieces_begin + a_.phase_pieces, share.pieces_end)),
-        piece_(phase_ + share.k_group * Shape::kPieces) {
-    point();
+        phase_end_(min(share.pieces_begin + a_.phase_pieces, share.pieces_end)) {
+    begin_run();
+  }
+
+  // Brings to L2 what the first slots will take.
+  __device__ void prefetch(int slots) const {
+    for (int slot = 0; slot < min(slots, left_); ++slot) {
+      const int bytes = slot * s_.step * Shape::kPieceBytes;  // behind the first slot
+#pragma unroll
+      for (int c = 0; c < kCopies; ++c)
+        if (c * kCopyRows < rows_left_ && bytes < bytes_left_)
+          ptx::prefetch_l2(from_ + c * row_step() + bytes);
+      if constexpr (P::kBlock > 0) {
+        const int scales = slot * s_.step * kPieceScales;
+        if (static_cast<int>(threadIdx.x) % 32 < kScaleLanes && scales < scales_left_)
+          ptx::prefetch_l2(scales_from_ + scales);
+      }
+    }
   }
 
   // The lane's 16 bytes of half a tile. For s2, 8 bytes of the chunk's first 32 and 8 of the
@@ -64,53 +81,35 @@ class WeightQueue {
       words[0] = all.x, words[1] = all.y, words[2] = all.z, words[3] = all.w;
     }
   }
-  // Where the scales of the chunk lie that is row `row` of the slot's tiles.
-  __device__ const std::uint8_t* scales(int slot, int row, int piece) const {
-    return memory_ + slot * kSlotBytes + kScales + row / Shape::kChunks * kScaleRow +
-           (piece * Shape::kChunks + row % Shape::kChunks) * P::kScaleBytes;
+  // Where the scales of the chunk lie that is row `lane_row` of half a tile, `half`.
+  __device__ const std::uint8_t* scales(int slot, int half, int lane_row, int piece) const {
+    return memory_ + slot * kSlotBytes + kScales +
+           (half * kHalfRows + lane_row / Shape::kChunks) * kScaleRow + piece * kPieceScales +
+           lane_row % Shape::kChunks * P::kScaleBytes;
   }
 
   // Starts the copies of the next slot of the warp's share, in the order in which it multiplies:
   // blocks of rows in each phase, phases in each pass. Commits a group, empty at the end.
   __device__ void load(int slot) {
-    while (piece_ >= phase_end_ && row_ < s_.rows_end) {  // a warp may have nothing of a phase
-      next_rows();
-      point();
-    }
-    if (row_ < s_.rows_end) {
+    if (left_ == 0) next_run();
+    if (left_ > 0) {
+      --left_;
       const int lane = static_cast<int>(threadIdx.x) % 32;
       std::uint8_t* const to = memory_ + slot * kSlotBytes;
-      const int left = min(phase_end_ * Shape::kPieceBytes, a_.row_bytes) -
-                       piece_ * Shape::kPieceBytes - lane_offset();
-      const int rows_left = s_.rows_end - row_ - lane_rows();
-      constexpr int kCopies = 2 * Shape::kTiles * Shape::kPieces;
-      constexpr int kAlong = kLines ? 1 : Shape::kPieces;  // copies of the same rows
-      constexpr int kCopyRows = kLines ? 4 : kHalfRows;
-      const std::int64_t row_step = std::int64_t{kCopyRows} * a_.row_bytes;
-      const int line = lane / 8 * 128 + (lane % 8 ^ lane / 8 % 2 * 4) * 16;
+      const int place = kLines ? lane / 8 * 128 + (lane % 8 ^ lane / 8 % 2 * 4) * 16 : lane * 16;
 #pragma unroll
-      for (int c = 0; c < kCopies; ++c) {
-        const int rows = c / kAlong * kCopyRows, along = c % kAlong * Shape::kPieceBytes;
-        ptx::cp_async_filled<16>(to + c * 512 + (kLines ? line : lane * 16),
-                                 from_ + c / kAlong * row_step + along,
-                                 rows < rows_left && along < left ? 16 : 0);
-      }
-      if constexpr (P::kBlock > 0) {
-        static_assert(kTileScales % kEach == 0 && kTileScales <= 32 * kEach);
-        const int scales_left =
-            a_.scale_row_bytes - piece_ * kPieceScales - lane * kEach % kScaleRow;
-        const int scale_rows_left = s_.rows_end - row_ - lane * kEach / kScaleRow;
-#pragma unroll
-        for (int tile = 0; tile < Shape::kTiles; ++tile)
-          if (lane * kEach < kTileScales)
-            ptx::cp_async_filled<kEach>(
-                to + kScales + tile * kTileScales + lane * kEach,
-                scales_from_ + tile * std::int64_t{Shape::kTileRows} * a_.scale_row_bytes,
-                tile * Shape::kTileRows < scale_rows_left && scales_left > 0 ? kEach : 0);
-      }
-      piece_ += s_.step;
+      for (int c = 0; c < kCopies; ++c)
+        ptx::cp_async_filled<16>(to + c * 512 + place, from_ + c * row_step(),
+                                 c * kCopyRows < rows_left_ && bytes_left_ > 0 ? 16 : 0);
       from_ += s_.step * Shape::kPieceBytes;
-      if constexpr (P::kBlock > 0) scales_from_ += s_.step * kPieceScales;
+      bytes_left_ -= s_.step * Shape::kPieceBytes;
+      if constexpr (P::kBlock > 0) {
+        if (lane < kScaleLanes)
+          ptx::cp_async_filled<kEach>(to + kScales + lane * kEach, scales_from_,
+                                      scales_left_ > 0 ? kEach : 0);
+        scales_from_ += s_.step * kPieceScales;
+        scales_left_ -= s_.step * kPieceScales;
+      }
     }
     ptx::cp_async_commit();
   }
@@ -126,36 +125,50 @@ class WeightQueue {
     return kLines ? lane / 8 : lane / 4 / Shape::kChunks;
   }
 
-  __device__ void point() {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    from_ = a_.w + std::int64_t{row_ + lane_rows()} * a_.row_bytes + piece_ * Shape::kPieceBytes +
-            lane_offset();
-    if constexpr (P::kBlock > 0)
-      scales_from_ = a_.scales +
-                     std::int64_t{row_ + lane * kEach / kScaleRow} * a_.scale_row_bytes +
-                     piece_ * kPieceScales + lane * kEach % kScaleRow;
+  static_assert(kLines || Shape::kPieces == 1);  // so no two copies are of the same rows
+  static constexpr int kCopies = 2 * Shape::kTiles * Shape::kPieces;
+  static constexpr int kCopyRows = kLines ? 4 : kHalfRows;
+  __device__ std::int64_t row_step() const { return std::int64_t{kCopyRows} * a_.row_bytes; }
+
+  // A run: the slots of a block of rows in a phase.
+  __device__ void begin_run() {
+    const int row = pass_row_ + s_.row_group * s_.group_rows + block_ * Shape::kRows;
+    const int piece = phase_ + s_.k_group * Shape::kPieces;
+    left_ = row < s_.rows_end ? max(phase_end_ - piece + s_.step - 1, 0) >> s_.log_step : 0;
+    rows_left_ = s_.rows_end - row - lane_rows();
+    const int byte = piece * Shape::kPieceBytes + lane_offset();
+    bytes_left_ = min(phase_end_ * Shape::kPieceBytes, a_.row_bytes) - byte;
+    from_ = a_.w + std::int64_t{row + lane_rows()} * a_.row_bytes + byte;
+    if constexpr (P::kBlock > 0) {
+      const int at = static_cast<int>(threadIdx.x) % 32 * kEach;
+      const int scale_row = row + at / kScaleRow, scale = piece * kPieceScales + at % kScaleRow;
+      scales_left_ = scale_row < s_.rows_end ? a_.scale_row_bytes - scale : 0;
+      scales_from_ = a_.scales + std::int64_t{scale_row} * a_.scale_row_bytes + scale;
+    }
   }
 
-  __device__ void next_rows() {
-    row_ += Shape::kRows;
-    if (++block_ == a_.blocks) {
-      block_ = 0;
-      row_ -= s_.group_rows;
-      phase_ = phase_end_;
-      if (phase_ >= s_.pieces_end) {
-        phase_ = s_.pieces_begin;
-        row_ += s_.pass_rows;
+  // A warp may have nothing of a phase, and no row of a block.
+  __device__ void next_run() {
+    while (left_ == 0 && pass_row_ < s_.rows_end) {
+      if (++block_ == a_.blocks) {
+        block_ = 0;
+        phase_ = phase_end_;
+        if (phase_ >= s_.pieces_end) {
+          phase_ = s_.pieces_begin;
+          pass_row_ += s_.pass_rows;
+        }
+        phase_end_ = min(phase_ + a_.phase_pieces, s_.pieces_end);
       }
-      phase_end_ = min(phase_ + a_.phase_pieces, s_.pieces_end);
+      begin_run();
     }
-    piece_ = phase_ + s_.k_group * Shape::kPieces;
   }
 
   const SkinnyArguments& a_;
   const SkinnyShare& s_;
   std::uint8_t* memory_;
-  int row_, block_ = 0;
-  int phase_, phase_end_, piece_;
+  int pass_row_, block_ = 0, phase_, phase_end_;
+  // Of the run: slots, and what a lane has to copy: rows, bytes of them and of scales.
+  int left_, rows_left_, bytes_left_, scales_left_ = 0;
   const std::uint8_t* from_ = nullptr;
   const std::uint8_t* scales_from_ = nullptr;
 };

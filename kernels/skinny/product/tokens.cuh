@@ -21,22 +21,25 @@ struct TokenStage {
   const SkinnyArguments& a;
   std::uint8_t* memory;
 
-  // Copies those of pieces `begin` to `end` on the way, up to whole slots: zeros end a row.
-  __device__ void fetch(int begin, int end) const {
+  // Where tokens come ahead there are two: `buffer` is 0 or 1.
+  __device__ int buffer_vectors() const { return a.m * a.token_stride / 16; }
+
+  // Puts copies of those of pieces `begin` to `end` on the way, up to whole slots: zeros end a row.
+  // They belong to the group that is committed next.
+  __device__ void fetch(int begin, int end, int buffer) const {
     const int row_vectors = a.k / 8;
-    for_mine(begin, end, [&](uint4* to, int token, int at) {
+    for_mine(begin, end, buffer, [&](uint4* to, int token, int at) {
 #pragma unroll
       for (int t = 0; t < kTogether; ++t)
         ptx::cp_async_filled<16>(to + 8 * t, a.x + (std::int64_t{token} * row_vectors + at + t) * 8,
                                  at + t < row_vectors ? 16 : 0);
     });
-    ptx::cp_async_commit();
   }
 
   // Puts what this thread fetched, and waited for, into its order. A barrier must follow.
-  __device__ void permute(int begin, int end) const {
-    if constexpr (F::kPairs > 1) {
-      for_mine(begin, end, [&](uint4* at, int, int) {
+  __device__ void permute(int begin, int end, int buffer) const {
+    if constexpr (!F::kNatural) {
+      for_mine(begin, end, buffer, [&](uint4* at, int, int) {
         std::uint32_t words[4 * kTogether];
 #pragma unroll
         for (int t = 0; t < kTogether; ++t) {
@@ -60,11 +63,18 @@ struct TokenStage {
     }
   }
 
-  // Vector v of a lane's chunk, counted from the phase's first: of no token zeros.
-  __device__ uint4 vector(int token, int column, int chunk, int v) const {
-    if (token >= a.m) return {0, 0, 0, 0};
-    return reinterpret_cast<const uint4*>(memory +
-                                          token * a.token_stride)[place(chunk, v) + column];
+  // Where this lane takes the first vector of column `block` * 8 + lane / 4 of the instruction
+  // from, in the phase's first slot: vector v lies at 8 v, piece p of a slot at kPiece p, and what
+  // a slot has, kSlot(), behind that of the slot before. A column without a token has the last
+  // token's, and nobody wants its sum.
+  static constexpr int kPiece = 4;
+  static constexpr int kSlot = Shape::kPieces * Shape::kChunks * kOfChunk;
+  static_assert(Shape::kPieces == 1 || Shape::kChunks == 1);
+  __device__ const uint4* of_lane(int block) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, n = block * 8 + lane / 4;
+    const int token = min(n / Shape::kChunks, a.m - 1);
+    return reinterpret_cast<const uint4*>(memory + token * a.token_stride) +
+           place(n % Shape::kChunks, 0) + lane % 4;
   }
 
  private:
@@ -75,7 +85,8 @@ struct TokenStage {
   // Calls act(where it lies, token, which vector of the token's row) for each vector, or two, that
   // this thread stages.
   template <class Act>
-  __device__ void for_mine(int begin, int end, const Act& act) const {
+  __device__ void for_mine(int begin, int end, int buffer, const Act& act) const {
+    uint4* const to = reinterpret_cast<uint4*>(memory) + buffer * buffer_vectors();
     const int slots = (end - begin + Shape::kPieces - 1) / Shape::kPieces;
     const int each = slots * Shape::kPieces * Shape::kChunks * kOfChunk / kTogether;
     int token = 0, i = static_cast<int>(threadIdx.x);
@@ -88,7 +99,7 @@ struct TokenStage {
       constexpr int kOfGroup = P::kVectors / P::kGroups;  // vectors of a lane in a group
       const int group = within / (4 * kOfGroup), in_group = within % (4 * kOfGroup);
       const int q = in_group / kOfGroup, v = group * kOfGroup + in_group % kOfGroup;
-      act(reinterpret_cast<uint4*>(memory + token * a.token_stride) + place(chunk, v) + q, token,
+      act(to + token * (a.token_stride / 16) + place(chunk, v) + q, token,
           begin * Shape::kChunks * kOfChunk + i * kTogether);
       i += Shape::kThreads;
     }

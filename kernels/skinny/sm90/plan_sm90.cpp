@@ -20,7 +20,7 @@ Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
       resident_clusters(kernel, cluster, layout.threads, room.shared_bytes, p.text());
   room.cluster = cluster;
   room.ctas = clusters * cluster;
-  return skinny_launch(kernel, arrange(p.weights, p.m, p.n, p.k, room), p, operands);
+  return skinny_launch(kernel, true, arrange(p.weights, p.m, p.n, p.k, room), p, operands);
 }
 
 const SkinnyPaths::Registration path{

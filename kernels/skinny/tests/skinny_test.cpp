@@ -103,10 +103,11 @@ TEST(Skinny, LayoutsFitTheirRoom) {
           EXPECT_GE(a.phase_pieces, 1) << text;
           EXPECT_GE(l.tokens, m) << text;
           EXPECT_EQ(l.grid % a.cluster, 0) << text;
-          const int tokens = a.tokens_offset + m * a.token_stride;
+          const int tokens = a.tokens_offset + (a.ahead ? 2 : 1) * m * a.token_stride;
           EXPECT_LE(tokens, l.shared_bytes) << text;
           if (!a.sums_over_tokens) EXPECT_GE(a.sums_offset, tokens) << text;
           if (a.sums_over_tokens) EXPECT_EQ(a.blocks, 1) << text;
+          EXPECT_LT(a.sums_offset, l.shared_bytes) << text;
         }
 }
 

@@ -54,7 +54,9 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
   reduce_or(longs, load_relaxed_sys(longs));
   reduce_max(longs, fetch_or(longs, 1) + fetch_add_sys(longs, 2));
   longs[1] = assay::ptx::clock64() + clock32() + globaltimer() + smid();
-  words[5] = and_or(words[6], 1, 2) + and_xor(words[7], 3, 4) + lop3<0x96>(words[8], 5, 6);
+  words[5] = and_or(words[6], 1, 2) + and_xor(words[7], 3, 4) + lop3<0x96>(words[8], 5, 6) +
+             permute_bytes(words[9], words[10], 0x8140);
+  prefetch_l2(words);
   words[3] = ex2_approx_f16x2(__float_as_uint(ex2_approx_ftz(__uint_as_float(words[4]))));
 }
 
