@@ -214,14 +214,12 @@ KERNELS = (
         "Is the product of one token, or a few, at memory bandwidth?",
         "Products of few tokens",
         "^kernels/(gemv|gemm_curve)/",
-        (Pick(r"kernels/gemv/.*", "bandwidth_gb_per_s", 5),),
     ),
     Question(
         24,
         "How fast is a grouped GEMM of mixture-of-experts layers?",
         "Grouped GEMM",
         "^kernels/grouped/",
-        (Pick(r"kernels/grouped/.*", None, 4),),
     ),
     Question(
         25,

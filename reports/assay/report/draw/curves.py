@@ -109,10 +109,16 @@ def draw(
                     ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=SERIES[i], mew=1.4)
             _levels(ax, levels, x)
             if limit:
-                first = min(p for line in lines for p, _ in line.points)
-                ax.axhline(limit[0], color=MUTED, lw=0.9, ls=(0, (4, 3)))
+                first, *_, last = sorted(p for line in lines for p, _ in line.points)
+                ax.plot([first, last], [limit[0]] * 2, color=MUTED, lw=0.9, ls=(0, (4, 3)))  # names stand behind it
                 ax.annotate(
-                    limit[1], (first, limit[0]), xytext=(0, 3), textcoords="offset points", fontsize=8.5, color=MUTED
+                    limit[1],
+                    (first, limit[0]),
+                    xytext=(0, 3),
+                    textcoords="offset points",
+                    fontsize=8.5,
+                    color=MUTED,
+                    bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
                 )
             tops = [v for line in lines for _, v in line.points] + [at for _, _, at, _ in levels]
             tops += [end for line in lines for x, _ in line.points for end in line.ends.get(x, ())]

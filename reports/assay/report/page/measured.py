@@ -115,7 +115,7 @@ def _clocks(book: Book, column: Column) -> list[list[Span]]:
         return []
     _, counted, reported, load = max(apart, key=lambda found: found[0])
     said = (
-        f"The SMs counted {counted:.0f}{text.THIN}MHz under {load.name}, where the driver reported "
-        f"{reported:.0f}{text.THIN}MHz."
+        f"Under lasting matrix math ({load.name} data) the SMs counted {counted:.0f}{text.THIN}MHz, where the driver "
+        f"reported {reported:.0f}{text.THIN}MHz."
     )
     return [[Span(said, load.anchor)]]

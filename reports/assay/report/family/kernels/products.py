@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ...answer.findings import Part, lines, speedup
+from ...answer.questions import by_number
 from ...block.kinds import EMPTY, Block, Cell, Evidence, Table
 from ...block.tables import of_column, who
 from ...book import labels, text
@@ -27,8 +28,7 @@ FULL = math.log(1.25)  # a ratio so far from 1 has the full colour
 def evidence(book: Book) -> list[Block]:
     """Each question with the sentences, pictures and tables of its operations."""
     first, few, grouped = (
-        _of_question(book, number, operations)
-        for number, operations in ((22, GEMM), (23, ("gemv",)), (24, ("grouped",)))
+        _of_question(book, number, operations) for number, operations in ((22, GEMM), (23, ("gemv",)), (24, ("grouped",)))
     )
     for column in book.columns:
         for kind in ("bf16", "e4m3"):
@@ -38,7 +38,7 @@ def evidence(book: Book) -> list[Block]:
 
 
 def _of_question(book: Book, number: int, operations: tuple[str, ...]) -> Evidence:
-    found = Evidence(number, f"assay run '^kernels/({'|'.join(operations)})/'")
+    found = Evidence(number, f"assay run '{by_number()[number].cases}'")
     for operation, kind in _every(book, operations):
         for state in STATES:
 
