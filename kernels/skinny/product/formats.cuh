@@ -41,6 +41,7 @@ __device__ inline std::uint32_t fma_pairs(std::uint32_t a, std::uint32_t b, std:
 
 // A bf16 in both halves.
 constexpr std::uint32_t twice(std::uint32_t bits) { return bits << 16 | bits; }
+
 // What all formats have. kPairs pairs are made of a word; they stand for weights over kRest.
 template <int kBits_>
 struct Words {
@@ -146,8 +147,7 @@ struct E2m1 : Words<4> {
   }
 };
 
-// The scale is 2^(b - 127), or 2^-127, subnormal, for b = 0. Those above 2^125 make 2.75 times the
-// scale overflow.
+// The scale is 2^(b - 127), or 2^-127, subnormal, for b = 0. 2.75 times one above 2^126 overflows.
 struct Mxf4 : E2m1 {
   static constexpr SkinnyWeights kWeights = SkinnyWeights::mxf4;
   __device__ static void factors(std::uint32_t scale, std::uint32_t (&of)[2]) {
