@@ -7,6 +7,7 @@
 // component is at least `time`. (FastTrack: Flanagan and Freund, PLDI 2009.)
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,8 @@ inline constexpr std::size_t kScopes = 3;  // that are some
 struct Epoch {
   Component component = 0;
   std::uint32_t time = 0;  // 0: never
+
+  bool operator==(const Epoch&) const = default;
 };
 
 // Entries lie in chunks of 256 components, shared until written: after a barrier of a CTA all of
@@ -70,7 +73,7 @@ class Clock {
 
  private:
   static constexpr std::size_t kChunk = 256;
-  using Chunk = std::vector<std::uint32_t>;
+  using Chunk = std::array<std::uint32_t, kChunk>;
   struct Place {
     std::size_t chunk, index;
   };
@@ -83,7 +86,7 @@ class Clock {
     if (chunks_.size() <= chunk) chunks_.resize(chunk + 1);
     auto& at = chunks_[chunk];
     if (!at) {
-      at = std::make_shared<Chunk>(kChunk);
+      at = std::make_shared<Chunk>();
     } else if (at.use_count() > 1) {
       at = std::make_shared<Chunk>(*at);
     }

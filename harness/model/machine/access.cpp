@@ -125,6 +125,19 @@ Actor Run::issuer(Warp& warp, int lane, Epoch epoch, const char* doing) {
   return a;
 }
 
+// Neighbours were mostly accessed together: what was said of one holds for the next.
+struct Run::Answer {
+  Access of;
+  bool is = true;  // what nobody accessed is in order
+
+  bool ordered(const Run& run, const Access& before, const Actor& actor, const Where& where,
+               bool was_write) {
+    if (before == of) return is;
+    of = before;
+    return is = run.ordered(before, actor, where, was_write);
+  }
+};
+
 bool Run::ordered(const Access& before, const Actor& actor, const Where& where,
                   bool was_write) const {
   const Epoch& e = before.epoch;
@@ -217,35 +230,43 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
 
 void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) {
   if (where.shadow == nullptr || !options_.check) return;
-  const Access now{actor.epoch, actor.site, actor.thread, static_cast<std::uint32_t>(actor.strong)};
   bool said = false, said_barrier = false;
-  for (std::size_t i = 0; i < bytes; ++i) {
-    Cell& cell = (*where.shadow)[where.at + i];
+  const auto say_uninitialized = [&](std::size_t at) {
+    said = true;
+    report(where.shared ? "memory.uninitialized_shared" : "memory.uninitialized_global",
+           std::string(where.shared ? "shared memory at offset " + hex(at)
+                                    : "'" + where.array->name + "' at byte " + std::to_string(at)) +
+               " is read and was never written",
+           place_of(actor.thread, actor.site), nullptr);
+  };
+  // What nobody may write needs no order: parameters, which every thread reads.
+  if (where.array != nullptr && !where.array->writable) {
+    where.shadow->access(where.at, bytes, [&](const Cell& cell, std::size_t at) {
+      if (!cell.initialized && !said) say_uninitialized(at);
+    });
+    return;
+  }
+  const Access now{actor.epoch, actor.site, actor.thread, static_cast<std::uint32_t>(actor.strong)};
+  Answer written, read;
+  where.shadow->access(where.at, bytes, [&](Cell& cell, std::size_t i) {
     if (cell.barrier && !said_barrier) {
       said_barrier = true;
       report("mbarrier.accessed", "an mbarrier's storage is read as ordinary memory",
              place_of(actor.thread, actor.site), nullptr);
     }
-    if (!cell.initialized && !said && !cell.barrier) {
-      said = true;
-      report(where.shared ? "memory.uninitialized_shared" : "memory.uninitialized_global",
-             std::string(where.shared ? "shared memory at offset " + hex(where.at + i)
-                                      : "'" + where.array->name + "' at byte " +
-                                            std::to_string(where.at + i)) +
-                 " is read and was never written",
-             place_of(actor.thread, actor.site), nullptr);
-    }
-    if (!said && !ordered(cell.write, actor, where, true) && !both_strong(actor, cell.write)) {
+    if (!cell.initialized && !said && !cell.barrier) say_uninitialized(i);
+    if (!said && !written.ordered(*this, cell.write, actor, where, true) &&
+        !both_strong(actor, cell.write)) {
       said = true;
       Where at = where;
-      at.at += i;
+      at.at = i;
       race(where.shared ? "race.shared" : "race.global", at, actor, false, cell.write, true);
     }
     // Keep the reads that are not in order with each other.
     if (cell.read.epoch.time == 0 || cell.read.epoch.component == now.epoch.component ||
-        ordered(cell.read, actor, where, false)) {
+        read.ordered(*this, cell.read, actor, where, false)) {
       cell.read = now;
-      continue;
+      return;
     }
     auto& list = where.shadow->reads(cell);
     bool known = false;
@@ -255,7 +276,7 @@ void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) 
         known = true;
       }
     if (!known) list.push_back(now);
-  }
+  });
 }
 
 void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor) {
@@ -269,39 +290,36 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
     return a.site == actor.site && a.epoch.component / 32 == actor.epoch.component / 32 &&
            !actor.asynchronous;
   };
-  for (std::size_t i = 0; i < bytes; ++i) {
-    Cell& cell = (*where.shadow)[where.at + i];
-    Where at = where;
-    at.at += i;
-    const char* rule = where.shared ? "race.shared" : "race.global";
+  Answer written, read;
+  where.shadow->access(where.at, bytes, [&](Cell& cell, std::size_t i) {
+    const auto say = [&](const Access& other, bool other_writes) {
+      said = true;
+      Where at = where;
+      at.at = i;
+      race(where.shared ? "race.shared" : "race.global", at, actor, true, other, other_writes);
+    };
     if (cell.barrier && !said) {
       said = true;
       report("mbarrier.overwritten", "the storage of a live mbarrier is written as ordinary memory",
              place_of(actor.thread, actor.site), nullptr,
              "mbarrier.inval before its memory is used for something else");
     }
-    if (!said && !ordered(cell.write, actor, where, true) && !both_strong(actor, cell.write) &&
-        !same_instruction(cell.write)) {
-      said = true;
-      race(rule, at, actor, true, cell.write, true);
-    }
-    if (!said && !ordered(cell.read, actor, where, false) && !both_strong(actor, cell.read)) {
-      said = true;
-      race(rule, at, actor, true, cell.read, false);
-    }
+    if (!said && !written.ordered(*this, cell.write, actor, where, true) &&
+        !both_strong(actor, cell.write) && !same_instruction(cell.write))
+      say(cell.write, true);
+    if (!said && !read.ordered(*this, cell.read, actor, where, false) &&
+        !both_strong(actor, cell.read))
+      say(cell.read, false);
     if (cell.more_reads != 0) {
       auto& list = where.shadow->reads(cell);
       for (const Access& a : list)
-        if (!said && !ordered(a, actor, where, false) && !both_strong(actor, a)) {
-          said = true;
-          race(rule, at, actor, true, a, false);
-        }
+        if (!said && !ordered(a, actor, where, false) && !both_strong(actor, a)) say(a, false);
       list.clear();
     }
     cell.write = now;
     cell.read = {};
     cell.initialized = true;
-  }
+  });
 }
 
 void Run::load(Warp& warp, int lane, Space space, Address address, void* to, std::size_t bytes,

@@ -238,7 +238,7 @@ struct Cta {
   int index = 0, rank = 0;
   std::array<int, 3> at = {0, 0, 0};
   std::vector<std::uint8_t> shared;  // from offset 0 on; nobody's before kSharedBegin
-  std::unique_ptr<Shadow> shadow;
+  std::unique_ptr<ByteShadow> shadow;
   std::vector<std::unique_ptr<Warp>> warps;
   std::array<NamedBarrier, 16> barriers;
   std::map<std::uint32_t, Mbarrier> mbarriers;  // by offset
@@ -268,7 +268,9 @@ class Operation {
   virtual ~Operation() = default;
   // Whether the CTA that issued it must still be there.
   virtual bool needs_cta() const { return true; }
-  virtual bool may_proceed() { return true; }  // false: something before it must finish first
+  // Whether something before it may have to finish first, and whether nothing has to now.
+  virtual bool in_order() const { return false; }
+  virtual bool may_proceed() const { return true; }
   virtual void read() = 0;
   virtual void finish() = 0;
   bool has_read = false;

@@ -43,7 +43,7 @@ void GlobalMemory::write(Address address, std::span<const std::uint8_t> bytes) {
   if (array == nullptr) throw Violation("memory.bounds", "the host writes outside of any array");
   const std::size_t at = address - array->base;
   std::copy(bytes.begin(), bytes.end(), array->bytes.begin() + static_cast<std::ptrdiff_t>(at));
-  for (std::size_t i = 0; i < bytes.size(); ++i) array->shadow[at + i].initialized = true;
+  array->shadow.initialize(at, bytes.size());
 }
 
 void GlobalMemory::read(Address address, std::span<std::uint8_t> bytes) {
@@ -53,12 +53,7 @@ void GlobalMemory::read(Address address, std::span<std::uint8_t> bytes) {
 }
 
 void GlobalMemory::forget_accesses() {
-  for (auto& [base, array] : arrays_) {
-    Shadow fresh(array->bytes.size());
-    for (std::size_t i = 0; i < array->bytes.size(); ++i)
-      fresh[i].initialized = array->shadow[i].initialized;
-    array->shadow = std::move(fresh);
-  }
+  for (auto& [base, array] : arrays_) array->shadow.forget_accesses();
 }
 
 }  // namespace assay::model

@@ -32,7 +32,7 @@ struct Array {
   Address base = 0;
   std::string name;
   std::vector<std::uint8_t> bytes;
-  Shadow shadow;
+  ByteShadow shadow;
   bool writable = true;
 
   Array(Address at, std::string called, std::size_t size)

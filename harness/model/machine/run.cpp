@@ -92,25 +92,39 @@ void Run::issue(Warp& warp, int lane, std::unique_ptr<Operation> operation) {
   operation->issued = place(warp, lane);
   operation->begun = time();
   if (starves_ && starved_ == nullptr && starving_() % 8 == 0) starved_ = operation.get();
+  in_order_ += operation->in_order();
   operations_.push_back(std::move(operation));
   changed();
 }
 
-bool Run::progress_operation(bool oldest, bool last_resort) {
-  std::vector<std::size_t> may;
-  std::size_t starved = operations_.size();
-  for (std::size_t i = 0; i < operations_.size(); ++i) {
-    if (!operations_[i]->may_proceed()) continue;
-    if (operations_[i].get() == starved_) {
-      starved = i;
-      continue;
+// The one that goes on next, operations_.size() if none may: the oldest, or any. The starved one
+// only as a last resort.
+std::size_t Run::pick_operation(bool oldest, bool last_resort) {
+  const std::size_t count = operations_.size();
+  std::size_t starved = count, picked = count;
+  for (std::size_t i = 0; i < count && starved_ != nullptr && starved == count; ++i)
+    if (operations_[i].get() == starved_) starved = i;
+  if (in_order_ == 0) {
+    // All may but the starved one.
+    const std::size_t others = count - (starved < count);
+    if (others > 0) {
+      picked = random(oldest ? 1 : others);
+      picked += picked >= starved;
     }
-    may.push_back(i);
-    if (oldest) break;
+  } else {
+    std::vector<std::size_t> may;
+    for (std::size_t i = 0; i < count && !(oldest && !may.empty()); ++i)
+      if (i != starved && operations_[i]->may_proceed()) may.push_back(i);
+    if (!may.empty()) picked = may[random(may.size())];
   }
-  if (may.empty() && last_resort && starved < operations_.size()) may.push_back(starved);
-  if (may.empty()) return false;
-  const std::size_t index = may[random(may.size())];
+  if (picked == count && last_resort && starved < count && operations_[starved]->may_proceed())
+    return starved;
+  return picked;
+}
+
+bool Run::progress_operation(bool oldest, bool last_resort) {
+  const std::size_t index = pick_operation(oldest, last_resort);
+  if (index == operations_.size()) return false;
   Operation& op = *operations_[index];
   const Place issued = op.issued;
   acting_ = &issued;
@@ -122,6 +136,7 @@ bool Run::progress_operation(bool oldest, bool last_resort) {
       const std::unique_ptr<Operation> done = std::move(operations_[index]);
       if (done.get() == starved_) starved_ = nullptr;
       operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(index));
+      in_order_ -= done->in_order();
       done->finish();
       ++outcome_.operations;
       trace_operation(*done);
@@ -322,7 +337,7 @@ void Run::end(Cta& cta) {
     for (Cta* c : cta.cluster->ctas) {
       report_bytes_left(*c);
       c->shared = {};
-      c->shadow = std::make_unique<Shadow>(0);
+      c->shadow = std::make_unique<ByteShadow>(0);
     }
     start_clusters();
   }

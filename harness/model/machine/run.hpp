@@ -42,8 +42,8 @@ enum class Space : std::uint8_t { generic, global, shared, local, parameter, con
 // A place in memory that an access may touch.
 struct Where {
   std::uint8_t* bytes = nullptr;
-  Shadow* shadow = nullptr;  // null: memory of one thread
-  std::size_t at = 0;        // in the shadow
+  ByteShadow* shadow = nullptr;  // null: memory of one thread
+  std::size_t at = 0;            // in the shadow
   bool shared = false;
   Cta* cta = nullptr;      // whose shared memory
   Array* array = nullptr;  // which array of global memory
@@ -132,6 +132,7 @@ class Run {
 
  private:
   struct Stop {};
+  struct Answer;
 
   void start_clusters();
   void start(Cta& cta);
@@ -145,6 +146,7 @@ class Run {
   void trace_wait(const Warp& warp, const Group& group);
   void leave(Warp& warp, Mask mask);
   void end(Cta& cta);
+  std::size_t pick_operation(bool oldest, bool last_resort);
   bool progress_operation(bool oldest, bool last_resort = true);
   void deadlock();
   void explain_deadlock();
@@ -177,6 +179,7 @@ class Run {
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<Warp*> warps_;  // that have not left
   std::vector<std::unique_ptr<Operation>> operations_;
+  std::size_t in_order_ = 0;  // of these, those that may have to wait for others
   std::unordered_map<Address, Flag> flags_;
   Component next_component_ = 1;
   std::unordered_set<Component> generic_strands_;

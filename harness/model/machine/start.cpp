@@ -47,7 +47,7 @@ void Run::start(Cta& cta) {
   cta.shared.assign(bytes, 0);
   // What shared memory holds before it is written is anything.
   for (std::size_t i = 0; i < bytes; ++i) cta.shared[i] = static_cast<std::uint8_t>(0xA5 ^ i);
-  cta.shadow = std::make_unique<Shadow>(bytes);
+  cta.shadow = std::make_unique<ByteShadow>(bytes);
   cta.thread_base = static_cast<Component>(cta.index * threads_per_cta_);
   cta.live_threads = threads_per_cta_;
   for (int first = 0; first < threads_per_cta_; first += 32) {

@@ -63,7 +63,8 @@ class ArriveAfterCopies : public Operation {
         knows_(std::move(knows)) {
     what = "the arrival of cp.async.mbarrier.arrive";
   }
-  bool may_proceed() override {
+  bool in_order() const override { return true; }
+  bool may_proceed() const override {
     return groups_.unfinished.empty() || groups_.unfinished.begin()->first > last_;
   }
   void read() override {}

@@ -139,7 +139,7 @@ Action init(Decoder& d, const Instruction& i) {
         run.report("mbarrier.init_again",
                    name_of(address) + " is live: mbarrier.inval comes first");
       const Actor actor = run.actor(w, l);
-      for (std::size_t k = 0; k < 8; ++k) (*where.shadow)[where.at + k].barrier = false;
+      where.shadow->mark_barrier(where.at, 8, false);
       run.check_write(where, 8, actor);
       Mbarrier b;
       b.expected = b.pending = expected;
@@ -149,7 +149,7 @@ Action init(Decoder& d, const Instruction& i) {
       b.init_thread = actor.thread;
       b.init_site = actor.site;
       where.cta->mbarriers[offset] = std::move(b);
-      for (std::size_t k = 0; k < 8; ++k) (*where.shadow)[where.at + k].barrier = true;
+      where.shadow->mark_barrier(where.at, 8, true);
       run.changed();
     });
     return Next::step;
@@ -171,7 +171,7 @@ Action invalidate(Decoder& d, const Instruction& i) {
                    name_of(address) + " still expects " + std::to_string(b.bytes) + " bytes");
       const Where where = run.resolve_shared(*w.cta, address, 8, 8);
       where.cta->mbarriers.erase(address & ((1u << kRankShift) - 1));
-      for (std::size_t k = 0; k < 8; ++k) (*where.shadow)[where.at + k].barrier = false;
+      where.shadow->mark_barrier(where.at, 8, false);
       run.check_write(where, 8, actor);
     });
     return Next::step;

@@ -83,7 +83,8 @@ class Multiply : public Operation {
       : cta_(cta), group_(group), form_(form), parts_(std::move(parts)), number_(number) {
     what = "a wgmma";
   }
-  bool may_proceed() override { return group_.done == number_; }
+  bool in_order() const override { return true; }
+  bool may_proceed() const override { return group_.done == number_; }
 
   void read() override {
     const auto& f = form_.wgmma;

@@ -21,7 +21,8 @@ class Commit : public Operation {
   }
   // Unspecified: whether commits overtake each other. All operations that the CTA issued before are
   // done first, which they are in order.
-  bool may_proceed() override { return memory_.done >= after_; }
+  bool in_order() const override { return true; }
+  bool may_proceed() const override { return memory_.done >= after_; }
   void read() override {}
   void finish() override {
     for (const std::uint32_t address : barriers_) {

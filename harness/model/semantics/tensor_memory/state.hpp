@@ -90,7 +90,8 @@ void check_cell(TensorMemory& memory, TensorCell cell, bool writes, TensorActor&
 class TensorOperation : public Operation {
  public:
   TensorOperation(TensorMemory& memory, std::uint32_t number) : memory_(memory), number_(number) {}
-  bool may_proceed() override { return memory_.done == number_; }
+  bool in_order() const override { return true; }
+  bool may_proceed() const override { return memory_.done == number_; }
 
  protected:
   TensorMemory& memory_;
