@@ -91,8 +91,11 @@ std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {
 std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {
   // Layouts of different rooms differ, but not in the tokens that the kernel is made for.
   const int tokens = skinny_tokens(p.m);
+  // That for the most tokens has the pieces of a slot in an inner loop, without copies.
+  std::vector<SassRule> sass = {{"HMMA.16816.F32.BF16"}};
+  if (tokens < kMostTokens) sass.push_back({"LDGSTS.E.BYPASS.128"});
   return {{.kernel = skinny_kernel_name(p.weights, tokens, hopper),
-           .sass = {{"HMMA.16816.F32.BF16"}, {"LDGSTS.E.BYPASS.128"}},
+           .sass = sass,
            // The plain kernels for 32 and 64 tokens spill a few words on some targets.
            .local_memory = !hopper && tokens >= kMostTokens / 2}};
 }

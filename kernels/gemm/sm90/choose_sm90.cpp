@@ -39,10 +39,7 @@ std::vector<KernelUse> kernels(const GemmProblem& problem) {
   const bool wide = v.tile_k == 64;
   const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
                              std::to_string(v.tile_n) + (wide ? "x16" : "x32") + ".F32";
-  // Two forms spill a few words for each tile, none of them in the loop.
-  const bool spills = v.tile_m * v.tile_n > 128 * 256 || (v.pingpong && v.tile_n == 256);
-  return {
-      {.kernel = v.kernel_name, .sass = {{opcode, per_stage, per_stage}}, .local_memory = spills}};
+  return {{.kernel = v.kernel_name, .sass = {{opcode, per_stage, per_stage}}}};
 }
 
 const GemmPaths::Registration path{
