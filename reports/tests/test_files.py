@@ -223,8 +223,16 @@ def test_unreadable_file_is_named(tmp_path):
         ("series.0.ci95", [[1, 1]], r"series\[0\] 'rate' .*.ci95: 1 intervals for 6 values; give one or null for each"),
         ("series.0.ci95", [1] * 6, r"series\[0\].ci95\[0\] .*: 1 is not "),
         ("series.0.ci95", [[2, 0], *[None] * 5], r"series\[0\] 'rate' .*.ci95\[0\]: low 2 is above high 0"),
-        ("series.0.ci95", [None, [3, 4], *[None] * 4], r"series\[0\] 'rate' .*.ci95\[1\]: \[3, 4\] does not hold the value 2.5; measure"),
-        ("series.0.ci95", [None, None, [3, 4], *[None] * 3], r"series\[0\] 'rate' .*.ci95\[2\]: an interval of no value; give null"),
+        (
+            "series.0.ci95",
+            [None, [3, 4], *[None] * 4],
+            r"series\[0\] 'rate' .*.ci95\[1\]: \[3, 4\] does not hold the value 2.5; measure",
+        ),
+        (
+            "series.0.ci95",
+            [None, None, [3, 4], *[None] * 3],
+            r"series\[0\] 'rate' .*.ci95\[2\]: an interval of no value; give null",
+        ),
         ("series.2.name", "rate", r"series\[2\] 'rate' .*: another series has this name"),
         ("counters", [1], r"counters .*: \[1\] is not of type \"object\""),
         ("counters.x", "many", r"counters.x .*: \"many\" is not of types"),

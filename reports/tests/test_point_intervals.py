@@ -63,7 +63,8 @@ def test_ends_go_with_the_values_they_are_of():
 
 @pytest.mark.parametrize("flag", [False, True])
 def test_a_refused_point_loses_its_interval(flag):
-    m = Measurement("launch/graph/chain", "probe", series=[swept([(9.0, 11.0), None, None, (-90.0, -79.0)], (10, 20, 40, -80))])
+    series = swept([(9.0, 11.0), None, None, (-90.0, -79.0)], (10, 20, 40, -80))
+    m = Measurement("launch/graph/chain", "probe", series=[series])
     m.flags = ["shared_gpu"] if flag else []
     found = list(of_measurement(m, Run(report_runs.gpu(), [m]), {}))
     kept = without(m, found).series[0]

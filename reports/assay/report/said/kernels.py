@@ -93,7 +93,10 @@ def few_tokens(book: Book, column: Column) -> Found:
     one.sort(key=lambda p: p.value)
     shares = None
     if copy and one:
-        ends = {word: (percent(p.value / copy.value), column.anchor(p.name)) for word, p in (("worst", one[0]), ("best", one[-1]))}
+        ends = {
+            word: (percent(p.value / copy.value), column.anchor(p.name))
+            for word, p in (("worst", one[0]), ("best", one[-1]))
+        }
         shares = first(
             say(f"For one token our {kind} product moves data at {{worst}} to {{best}} of the bandwidth of a copy.", **ends)
             if len(one) > 1
