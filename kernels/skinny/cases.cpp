@@ -85,9 +85,11 @@ void run(State& s) {
     return std::make_unique<CublasLtGemm>(CublasLtProblem{p.m, p.n, p.k, "bf16", "bf16"},
                                           std::move(each));
   };
+  Work work;
+  work.bytes = p.bytes();
   compare(
       s,
-      {.work = {.bytes = p.bytes()},
+      {.work = work,
        .operands = std::move(operands),
        .plan = [&](std::span<void* const> set) { return plan_skinny(p, skinny_operands_of(set)); },
        .find_error = find_error,

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "probes/tensor_core/wgmma_kernel.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstring>
-#include <span>
 
 #include "harness/model/copy/tensor_map.hpp"
 #include "harness/model/model.hpp"
