@@ -67,8 +67,7 @@ foreach(target IN LISTS ASSAY_TARGETS)
 endforeach()
 
 # Flags that every part of the suite is compiled with.
-# -Wno-restrict, -Wno-stringop-overflow: GCC 12 sees overlaps and absurd lengths in std::string's
-# operator+ that are none (its bug 105651).
+# -Wno-restrict: GCC 12 sees overlaps in std::string's operator+ that are none (its bug 105651).
 # --no-compress: the harness reads the cubins out of its own executable to check what runs.
 # C7510 tells that ptxas serialized wgmma: a wrong number in the making, so it stops the build.
 function(assay_compile_options target)
@@ -76,8 +75,7 @@ function(assay_compile_options target)
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
     CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers -Wno-restrict
-      -Wno-stringop-overflow>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-missing-field-initializers -Wno-restrict>
     $<$<COMPILE_LANGUAGE:CUDA>:--no-compress -lineinfo --expt-relaxed-constexpr
       -Xcompiler=-Wall,-Wno-missing-field-initializers,-Wno-restrict --Werror=all-warnings -Wno-deprecated-gpu-targets>)
 endfunction()

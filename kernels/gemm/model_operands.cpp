@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gemm/model_operands.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <string>
@@ -42,9 +44,7 @@ std::vector<float> to_floats(const std::vector<std::uint16_t>& from) {
 
 }  // namespace
 
-std::string ModelShape::name() const {
-  return "m" + std::to_string(m) + "n" + std::to_string(n) + "k" + std::to_string(k);
-}
+std::string ModelShape::name() const { return fmt::format("m{}n{}k{}", m, n, k); }
 
 ModelOperands::ModelOperands(model::Gpu& gpu, const ModelShape& shape, std::uint64_t seed)
     : shape_(shape) {

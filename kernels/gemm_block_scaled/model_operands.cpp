@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gemm_block_scaled/model_operands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -38,9 +40,7 @@ model::TensorMapBytes matrix(model::MapElement type, int bytes, model::Address a
 
 }  // namespace
 
-std::string BlockScaledModelShape::name() const {
-  return "m" + std::to_string(m) + "n" + std::to_string(n) + "k" + std::to_string(k);
-}
+std::string BlockScaledModelShape::name() const { return fmt::format("m{}n{}k{}", m, n, k); }
 
 BlockScaledModelOperands::BlockScaledModelOperands(model::Gpu& gpu,
                                                    const BlockScaledModelShape& shape,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/matrix/mma_form.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <vector>
 
@@ -45,9 +47,9 @@ struct Words {
 
 Words sorted(std::span<const std::string_view> modifiers) {
   Words w;
+  w.all = fmt::format("{}", fmt::join(modifiers, "."));
   for (std::size_t at = 0; at < modifiers.size(); ++at) {
     const std::string_view word = modifiers[at];
-    w.all += (at ? "." : "") + std::string(word);
     if (at == 0 && word == "mma") continue;
     if (word == "sync")
       w.sync = true;

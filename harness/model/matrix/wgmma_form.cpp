@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/matrix/wgmma_form.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -44,14 +46,13 @@ OperandShape WgmmaForm::shape_of_b(bool transposed) const {
 }
 
 WgmmaForm wgmma_form(std::span<const std::string_view> modifiers) {
-  std::string all;
+  const std::string all = fmt::format("{}", fmt::join(modifiers, "."));
   std::string_view shape;
   std::vector<Type> types;
   bool sync = false, aligned = false, sparse = false, saturate = false, bits_and = false,
        popc = false;
   for (std::size_t at = 0; at < modifiers.size(); ++at) {
     const std::string_view word = modifiers[at];
-    all += (at ? "." : "") + std::string(word);
     if ((at == 0 && word == "wgmma") || (at == 1 && word == "mma_async")) continue;
     if (word == "sync") {
       sync = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product on Hopper in the host model: every form, on shapes that are no multiple of its
 // tiles.
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -39,9 +41,7 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
   return result;
 }
 
-std::string size_of(const GemmProblem& p) {
-  return "m" + std::to_string(p.m) + "n" + std::to_string(p.n) + "k" + std::to_string(p.k);
-}
+std::string size_of(const GemmProblem& p) { return fmt::format("m{}n{}k{}", p.m, p.n, p.k); }
 
 std::string form_name(const GemmProblem& p, const GemmVariantSm90& v) {
   const std::string type = p.type + (p.type_b.empty() ? "" : "_" + p.type_b);

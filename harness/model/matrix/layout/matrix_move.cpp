@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/matrix/layout/matrix_move.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 
@@ -44,10 +46,9 @@ MatrixMove matrix_move(std::span<const std::string_view> modifiers) {
   std::string_view shape, type, source, destination;
   int count = 0;
   bool sync = false, aligned = false, transposed = false, shared = false;
-  std::string all;
+  const std::string all = fmt::format("{}", fmt::join(modifiers, "."));
   for (std::size_t at = 0; at < modifiers.size(); ++at) {
     const std::string_view word = modifiers[at];
-    all += (at ? "." : "") + std::string(word);
     if (at == 0) continue;
     if (word == "sync") {
       sync = true;

@@ -120,7 +120,7 @@ def _of_published(row: Row, n: Number, p: Published) -> str:
     unit = "" if in_bytes else f" {text.unit(row.unit)}"
     gpu = p.gpu.replace("NVIDIA ", "")
     return (
-        f"This run found {ours}{unit} for {labels.figure_words(row.name, row.metric)}; {short_title(p.title)} found "
+        f"This run found {ours}{unit} for “{labels.figure_words(row.name, row.metric)}”; {short_title(p.title)} found "
         f"{theirs} on the {gpu}, and no reason is known."
     )
 
