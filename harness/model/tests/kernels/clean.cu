@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are right, each with another way to synchronize: the model must not complain of them
 // in whatever order things happen. Most compute out = 2 * in, which a test checks.
+#include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
@@ -15,21 +16,7 @@
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/ptx/wgmma.cuh"
 
-namespace {
-
 using namespace assay::ptx;
-
-constexpr int kThreads = 128;
-constexpr std::uint32_t kBytes = kThreads * sizeof(float);
-
-__device__ void make_barriers(Mbarrier* barriers, int count, std::uint32_t arrivals) {
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < count; ++i) mbarrier_init(barriers + i, arrivals);
-    fence_mbarrier_init();
-  }
-}
-
-}  // namespace
 
 // A warp fills a ring by tensor copies, four take from it. Any number of turns.
 extern "C" __global__ void ring(const float*, float* out, int turns,
@@ -37,8 +24,8 @@ extern "C" __global__ void ring(const float*, float* out, int turns,
   constexpr int kStages = 3;
   __shared__ alignas(128) float stages[kStages][kThreads];
   __shared__ Mbarrier full[kStages], empty[kStages];
-  make_barriers(full, kStages, 1);
-  make_barriers(empty, kStages, 4);
+  init_barriers(full, kStages, 1);
+  init_barriers(empty, kStages, 4);
   __syncthreads();
   if (threadIdx.x >= kThreads) {
     if (elect_one()) {
@@ -70,8 +57,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1)
   __shared__ alignas(128) float stages[kStages][kThreads];
   __shared__ Mbarrier full[kStages], empty[kStages];
   const std::uint32_t rank = cluster_cta_rank();
-  make_barriers(full, kStages, 1);
-  make_barriers(empty, kStages, 2 * kThreads);
+  init_barriers(full, kStages, 1);
+  init_barriers(empty, kStages, 2 * kThreads);
   cluster_arrive_relaxed();  // fence_mbarrier_init() has released what matters
   cluster_wait();
   for (int i = 0; i < turns; ++i) {
@@ -120,8 +107,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1)
     cluster_reduction(const float* in, float* out) {
   __shared__ alignas(16) float partial[4][kThreads][4];
   __shared__ Mbarrier came, read;
-  make_barriers(&came, 1, 1);
-  make_barriers(&read, 1, 3);
+  init_barriers(&came, 1, 1);
+  init_barriers(&read, 1, 3);
   cluster_sync();
   const std::uint32_t rank = cluster_cta_rank();
   const float mine = in[blockIdx.x * kThreads + threadIdx.x];
@@ -254,8 +241,8 @@ extern "C" __global__ void wgmma_ring(const std::uint16_t*, const std::uint16_t*
   __shared__ alignas(1024) std::uint8_t a[kStages][kBox];
   __shared__ alignas(1024) std::uint8_t b[kStages][kBox];
   __shared__ Mbarrier full[kStages], empty[kStages];
-  make_barriers(full, kStages, 1);
-  make_barriers(empty, kStages, 128);
+  init_barriers(full, kStages, 1);
+  init_barriers(empty, kStages, 128);
   __syncthreads();
   if (threadIdx.x >= 128) {
     if (threadIdx.x == 128)

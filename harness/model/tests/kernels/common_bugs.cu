@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bugs as they are commonly made, each with its mend: of pipelines, of who waits for what, of
 // fences. The line that the model must name is marked with the rule it must name it by.
+#include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
@@ -15,17 +16,6 @@
 namespace {
 
 using namespace assay::ptx;
-
-constexpr int kThreads = 128;
-constexpr std::uint32_t kBytes = kThreads * sizeof(float);
-
-__device__ void make_barrier(Mbarrier* barrier, std::uint32_t arrivals) {
-  if (threadIdx.x == 0) {
-    mbarrier_init(barrier, arrivals);
-    fence_mbarrier_init();
-  }
-  __syncthreads();
-}
 
 // The last step of a double buffer leaves its own group under way.
 template <bool kMended>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bugs that other kernels here have not, each with its mend, for rules that nothing else breaks.
 // The line that the model must name is marked with the rule it must name it by.
+#include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
@@ -10,17 +11,6 @@
 namespace {
 
 using namespace assay::ptx;
-
-constexpr int kThreads = 128;
-constexpr std::uint32_t kBytes = kThreads * sizeof(float);
-
-__device__ void make_barrier(Mbarrier* barrier, std::uint32_t arrivals) {
-  if (threadIdx.x == 0) {
-    mbarrier_init(barrier, arrivals);
-    fence_mbarrier_init();
-  }
-  __syncthreads();
-}
 
 // Two phases end while a warp sleeps in its wait for the first: it wakes to the wrong parity.
 template <bool kMended>

@@ -2,6 +2,7 @@
 // Bugs that were found in published kernels, made again as small kernels: barriers, clusters and
 // wgmma. Each is there as it was reported and mended. The line that the model must name is marked
 // with the rule it must name it by.
+#include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/ptx/distributed_shared.cuh"
@@ -14,17 +15,6 @@
 namespace {
 
 using namespace assay::ptx;
-
-constexpr int kThreads = 128;
-constexpr std::uint32_t kBytes = kThreads * sizeof(float);
-
-__device__ void make_barriers(Mbarrier* barriers, int count, std::uint32_t arrivals) {
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < count; ++i) mbarrier_init(barriers + i, arrivals);
-    fence_mbarrier_init();
-  }
-  __syncthreads();
-}
 
 // PyFR/GiMMiK issue 23: consumers take the turn's parity for the ring's, and lap the producer.
 template <bool kMended>

@@ -2,6 +2,7 @@
 // Bugs that were found in published kernels, made again as small kernels: copies and the fences
 // between proxies. Each is there as it was reported and mended. The line that the model must name
 // is marked with the rule it must name it by.
+#include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"
@@ -11,17 +12,6 @@
 namespace {
 
 using namespace assay::ptx;
-
-constexpr int kThreads = 128;
-constexpr std::uint32_t kBytes = kThreads * sizeof(float);
-
-__device__ void make_barrier(Mbarrier* barrier, std::uint32_t arrivals) {
-  if (threadIdx.x == 0) {
-    mbarrier_init(barrier, arrivals);
-    fence_mbarrier_init();
-  }
-  __syncthreads();
-}
 
 // NVIDIA/TransformerEngine pull request 2695: the next stage is loaded over shared memory that was
 // just read by ordinary loads.
