@@ -4,7 +4,6 @@
 #include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/elect.cuh"
-#include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/tma.cuh"
 
