@@ -6,8 +6,8 @@
 //
 // A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k. A line of OUT.csv is the
 // shape, the choice, its median ns and how many samples that is of. All take turns in random order
-// on inputs that rotate beyond L2; who is a quarter slower than the best after two rounds leaves.
-// Each result is checked first. MILLISECONDS bounds the time of a shape, 50 if not given.
+// on inputs that rotate beyond L2; who falls behind leaves (turns.hpp). Each result is checked
+// first. MILLISECONDS bounds the time of a shape, 50 if not given.
 #include <fmt/format.h>
 
 #include <cstdint>

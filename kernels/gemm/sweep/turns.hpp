@@ -26,20 +26,25 @@ struct Entry {
   }
 };
 
-// In random order, each on the next of `sets` inputs, until all together have run for so long; who
-// is a quarter slower than the best after two rounds leaves.
+// In random order, each on the next of `sets` inputs, until all together have run for so long. Who
+// is far behind the best leaves: a quarter after two rounds, a tenth after six, a twentieth after
+// twelve. So the time goes to those between which a model has to choose.
 inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed,
                        double milliseconds, cudaStream_t stream) {
+  constexpr int kLeast = 5, kMost = 61;  // rounds
+  const auto behind = [](int round) {
+    return round > 12 ? 1.05 : round > 6 ? 1.1 : round > 2 ? 1.25 : 1e300;
+  };
   BusyTimer timer;
   std::mt19937 random(seed);
   double spent = 0;
-  for (int round = 0, set = 0; round < 5 || (spent < milliseconds && round < 31); ++round) {
+  for (int round = 0, set = 0; round < kLeast || (spent < milliseconds && round < kMost); ++round) {
     std::ranges::shuffle(entries, random);
     double best = 1e300;
     for (const Entry& entry : entries)
-      if (!entry.ns.empty()) best = std::min(best, std::ranges::min(entry.ns));
+      if (!entry.ns.empty()) best = std::min(best, entry.median());
     for (Entry& entry : entries) {
-      entry.out = entry.out || (round > 2 && std::ranges::min(entry.ns) > 1.25 * best);
+      entry.out = entry.out || (!entry.ns.empty() && entry.median() > behind(round) * best);
       if (entry.out) continue;
       set = (set + 1) % sets;
       const double ns = timer.nanoseconds(stream, [&] { entry.run(set); });
