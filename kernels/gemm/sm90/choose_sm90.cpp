@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <climits>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -98,7 +100,7 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
     // The rest shared by all; also with a whole wave before it, so that shares are longer.
     const int shared[] = {rest, rest + most};
     for (const int stream : shared) {
-      if (stream > tiles) continue;
+      if (stream > tiles || std::int64_t{stream} * k_steps > INT_MAX) continue;
       const int workers = std::min(most, stream * k_steps);
       all.push_back({.variant = v, .stream_tiles = stream, .workers = workers});
       // Equal splits of every tile, in fewer workers than there could be.

@@ -116,14 +116,14 @@ void add_few_sm90(Forms& nt) {
   nt.template add_pingpong<128, 176, 2>();
   nt.template add_pingpong<128, 160, 2>();
   nt.template add_pingpong<128, 128, 2>();
-  nt.template add<128, 64>();
-  nt.template add_swapped<128, 32>();
-  nt.template add_swapped<128, 64>();
+  nt.template add_pingpong<64, 128, 2>();
+  nt.template add_pingpong<64, 64, 2>();
   nt.template add_swapped<128, 112>();
   nt.template add_swapped<128, 160>();
   nt.template add_swapped<128, 192, 2>();
+  nt.template add_swapped_pingpong<64, 16>();
+  nt.template add_swapped_pingpong<64, 32, 2>();
   nt.template add_swapped_pingpong<64, 64, 2>();
-  nt.template add_swapped_pingpong<128, 16>();
   nt.template add_swapped_pingpong<128, 128, 2>();
 }
 
@@ -136,8 +136,6 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   FormsSm90<kTypes, 1, 0> tt{all, type, type};
   nn.template add<128, 256, 2>();
   nn.template add_pingpong<128, 128, 2>();
-  nn.template add<128, 64>();
-  nn.template add_swapped<128, 32>();
   nn.template add_swapped<128, 64>();
   nn.template add_swapped_pingpong<128, 128, 2>();
   tn.template add<128, 256, 2>();

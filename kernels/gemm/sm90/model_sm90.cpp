@@ -66,8 +66,12 @@ void add_whole(std::vector<ModelFormSm90>& forms) {
   }
 }
 
-// What follows the sums, by turns.
-GemmProblem dressed(GemmProblem p, std::size_t turn) {
+// What follows the sums: by the form's name, so that it stays what a GPU was given when other forms
+// come and go.
+GemmProblem dressed(GemmProblem p, const std::string& name) {
+  std::uint32_t turn = 2166136261;  // FNV-1a
+  for (const char c : name) turn = (turn ^ static_cast<unsigned char>(c)) * 16777619;
+  turn >>= 8;
   const bool fp8 = p.type[0] == 'e';
   const char* const types[] = {fp8 ? "bf16" : "", "", "f32"};
   p.type_d = fp8 && turn % 3 == 1 ? "f16" : types[turn % 3];
@@ -87,7 +91,6 @@ std::vector<ModelFormSm90> forms() {
   struct Kind {
     const char *type, *type_b, *layout;
   };
-  std::size_t turn = 0;
   for (const Kind& kind : {Kind{"bf16", "", "nt"},
                            {"bf16", "", "nn"},
                            {"bf16", "", "tn"},
@@ -106,7 +109,7 @@ std::vector<ModelFormSm90> forms() {
     for (const GemmVariantSm90* v : fitting_variants_sm90(p)) {
       // The first tile's three steps are shared by three workers, of which each does others whole.
       all.push_back({.name = form_name(p, *v),
-                     .problem = dressed(p, turn++),
+                     .problem = dressed(p, form_name(p, *v)),
                      .choice = {.variant = v, .stream_tiles = 1, .workers = 3}});
     }
   }

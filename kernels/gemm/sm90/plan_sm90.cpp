@@ -79,13 +79,11 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   }
 
   GemmArgumentsSm90& a = l.args;
-  a.schedule = {.raster = {.rows = divide_up(rows, v.tile_m * v.cluster_m),
-                           .columns = divide_up(columns, v.tile_n * v.cluster_n),
-                           .band = choice.band},
-                .k_steps = divide_up(k, v.tile_k),
-                .stream_tiles = choice.stream_tiles,
-                .workers = choice.workers};
-  a.p_read_once = a.schedule.raster.columns == 1;
+  a.schedule = GemmSchedule({.rows = divide_up(rows, v.tile_m * v.cluster_m),
+                             .columns = divide_up(columns, v.tile_n * v.cluster_n),
+                             .band = choice.band},
+                            divide_up(k, v.tile_k), choice.stream_tiles, choice.workers);
+  a.p_read_once = a.schedule.raster.columns() == 1;
   a.alpha = problem.alpha;
   a.beta = problem.beta;
   a.general = general;

@@ -16,8 +16,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
-
+#include "kernels/frame/divisor.hpp"
 #include "kernels/gemm/raster.hpp"
 
 namespace assay::kernels {
@@ -28,14 +27,27 @@ struct WorkUnit {
 };
 
 struct GemmSchedule {
-  Raster raster;
-  int k_steps;       // of each tile, >= 1
-  int stream_tiles;  // tiles that are shared, the first of the raster
-  int workers;       // clusters; at most stream_tiles * k_steps if that is not 0
+  PreparedRaster raster;
+  int k_steps = 0;       // of each tile, >= 1
+  int stream_tiles = 0;  // tiles that are shared, the first of the raster
+  int workers = 0;       // clusters; at most stream_tiles * k_steps if that is not 0
+  // Of all steps of the shared tiles each worker has so many, and the first ones one more.
+  int steps_each = 0, steps_over = 0;
+  Divisor of_k_steps;
+
+  constexpr GemmSchedule() = default;
+  constexpr GemmSchedule(const Raster& of, int k_steps_, int stream_tiles_, int workers_)
+      : raster(of),
+        k_steps(k_steps_),
+        stream_tiles(stream_tiles_),
+        workers(workers_),
+        steps_each(stream_tiles_ * k_steps_ / workers_),
+        steps_over(stream_tiles_ * k_steps_ % workers_),
+        of_k_steps(k_steps_) {}
 
   // The first step of a worker's range, of all steps of the shared tiles.
   __host__ __device__ constexpr int range_begin(int worker) const {
-    return static_cast<int>(std::int64_t{stream_tiles} * k_steps * worker / workers);
+    return steps_each * worker + (worker < steps_over ? worker : steps_over);
   }
 };
 
@@ -52,7 +64,7 @@ class WorkWalk {
   __host__ __device__ constexpr bool next(WorkUnit& unit) {
     if (begin_ < end_) {
       const int k_steps = schedule_.k_steps;
-      unit.tile = (end_ - 1) / k_steps;
+      unit.tile = schedule_.of_k_steps.quotient(end_ - 1);
       const int first = unit.tile * k_steps;
       unit.k_begin = begin_ > first ? begin_ - first : 0;
       unit.k_end = end_ - first;

@@ -7,9 +7,7 @@ std::vector<GemmVariantSm90> gemm_variants_bf16_sm90() {
   std::vector<GemmVariantSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0> nt{all, "bf16", "bf16"};
   nt.add<128, 256, 2>();
-  nt.add<128, 256, 2, 2>();
   nt.add<128, 192, 2>();
-  nt.add<128, 64>();
   nt.add_pingpong<128, 176, 2>();
   nt.add_pingpong<128, 160, 2>();
   nt.add_pingpong<128, 160, 2, 2>();

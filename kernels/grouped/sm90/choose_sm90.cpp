@@ -12,9 +12,10 @@
 namespace assay::kernels {
 namespace {
 
-// Of a masked group's room. Room is for the worst case: a group that gets several times the mean.
-constexpr double kMaskedUse = 1.0 / 8;
-constexpr double kDram = 2754;      // bytes per cycle, as the dense product's model has it
+// Of a masked group's room, which is for the worst case. How much of it is used the host does not
+// know: the form is good for all of these.
+constexpr double kMaskedUses[] = {1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2};
+constexpr double kDram = 3050;      // bytes per cycle, as the dense product's model has it
 constexpr int kMostRows = 1 << 22;  // of D, padded; beyond, forms are in the same order
 
 const GemmVariantSm90& best(const GroupedProblem& problem, const ClustersSm90& clusters) {
@@ -24,15 +25,11 @@ const GemmVariantSm90& best(const GroupedProblem& problem, const ClustersSm90& c
                                    });
 }
 
-}  // namespace
-
 // The dense product of as many tiles, each with as many steps, and the bytes that it does not
-// count: each group's own B.
-double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantSm90& v,
-                                     int clusters) {
+// count: each group's own B. Of groups of so many rows.
+double predicted_cycles(const GroupedProblem& p, const GemmVariantSm90& v, int clusters,
+                        double rows) {
   const bool gradient = p.grouping == Grouping::gradient;
-  const double rows =
-      p.grouping == Grouping::masked ? p.rows * kMaskedUse : static_cast<double>(p.rows) / p.groups;
   // Of a tile, or along k of a step, what a group's rows lack to be whole ones.
   const double missing[] = {0.125, 0.375, 0.625, 0.875};
   double cycles = 0;
@@ -58,6 +55,18 @@ double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantS
   const double all = rows * p.groups, weights = static_cast<double>(p.groups) * p.n * p.k;
   const double bytes = 2 * (all * p.k + all * p.n + weights);
   return std::pow(std::pow(cycles, 8) + std::pow(bytes / kDram, 8), 1.0 / 8);
+}
+
+}  // namespace
+
+double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantSm90& v,
+                                     int clusters) {
+  if (p.grouping != Grouping::masked)
+    return predicted_cycles(p, v, clusters, static_cast<double>(p.rows) / p.groups);
+  double logs = 0;
+  for (const double use : kMaskedUses)
+    logs += std::log(predicted_cycles(p, v, clusters, p.rows * use));
+  return std::exp(logs / std::size(kMaskedUses));
 }
 
 const GemmVariantSm90& choose_grouped_here_sm90(const GroupedProblem& problem) {

@@ -31,7 +31,7 @@ TEST(GemmSm90, TheScheduleDoesEveryStepOnce) {
       for (const int workers : {1, 4, 66}) {
         for (const int stream : {0, std::min(tiles, workers), tiles % workers}) {
           if (stream > 0 && workers > stream * k_steps) continue;
-          const GemmSchedule schedule{{tiles, 1, 8}, k_steps, stream, workers};
+          const GemmSchedule schedule({tiles, 1, 8}, k_steps, stream, workers);
           std::multiset<std::int64_t> steps;
           std::multiset<int> owned;
           for (int w = 0; w < workers; ++w) {
