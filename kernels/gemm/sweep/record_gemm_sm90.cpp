@@ -3,7 +3,9 @@
 //
 //   assay_gemm_record > kernels/gemm/sm90/tests/silicon.txt
 //
-// A line for each form: its name and the CRC-32 of its result, which the model's must equal.
+// A line for each form: its name and the CRC-32 of its result, which the model's must equal. Forms
+// with an activation are left out: ex2.approx and rcp.approx of the GPU are not the model's to the
+// last bit.
 #include <fmt/format.h>
 
 #include <bit>
@@ -62,6 +64,7 @@ std::uint32_t hash_of(const ModelFormSm90& form, const GemmOperands& model, mode
 void record() {
   for (const ModelFormSm90& form : model_forms_sm90()) {
     const GemmProblem& p = form.problem;
+    if (p.activation != Activation::none) continue;
     model::Gpu memory(kNoKernel);
     const GemmOperands operands = form.plain ? ModelOperands(memory, {p.m, p.n, p.k}, 0).operands()
                                              : ModelProblem(memory, p, 0).operands();
