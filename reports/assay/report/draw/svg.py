@@ -104,10 +104,16 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
         yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
 
+def _texts(canvas: Any) -> list[Any]:
+    """What was written into the figure, but for the ticks: these are set when they are drawn."""
+    of_axes = [(*ax.texts, ax.title, ax.xaxis.label, ax.yaxis.label) for ax in canvas.axes]
+    return [*canvas.texts, *itertools.chain(*of_axes)]
+
+
 def finish(canvas: Any, key: str, title: str, description: str, note: str, data: Data) -> Figure:
     """Renders the figure, whose file holds `data`. Must be called inside `axes`."""
     title, description = one_line(title), one_line(description)
-    for artist in canvas.findobj(lambda artist: hasattr(artist, "set_text")):
+    for artist in _texts(canvas):
         artist.set_text("\n".join(one_line(line, LONGEST_TEXT) for line in artist.get_text().split("\n")))
     buffer = io.StringIO()
     with warnings.catch_warnings():
