@@ -60,7 +60,9 @@ class Links:
 
 def _shown(value: Any) -> Any:
     """What a page prints of a value: of text from files no character that cannot be seen."""
-    return printable(" ".join(value.splitlines())) if type(value) is str else value
+    if type(value) is not str or plain_text.plain(value):
+        return value
+    return printable(" ".join(value.splitlines()))
 
 
 def _shown_in_markdown(value: Any) -> Any:

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from assay.plain_text import one_line
@@ -89,6 +90,23 @@ class Figure:
     data: Data | None = None
 
 
+@lru_cache(maxsize=1)
+def _measure_each_text_once() -> None:
+    """Matplotlib forgets how wide a text is with each figure, and most have the same ticks: a tenth of a report's time."""
+    from matplotlib.textpath import TextToPath
+
+    measure = TextToPath.get_text_width_height_descent
+    known: dict[tuple[Any, ...], Any] = {}
+
+    def measured(self: Any, words: str, font: Any, ismath: Any) -> Any:
+        key = words, hash(font), ismath  # a font's hash is of all that it is, and changes with it
+        if key not in known:
+            known[key] = measure(self, words, font, ismath)
+        return known[key]
+
+    TextToPath.get_text_width_height_descent = measured
+
+
 @contextmanager
 def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) -> Any:
     """(figure, axes) in the page's style; of several panels, (rows, columns), an array of axes. Matplotlib is imported here, when a figure is first drawn."""
@@ -98,6 +116,7 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
+    _measure_each_text_once()
     with matplotlib.rc_context(STYLE):
         canvas = Canvas(figsize=(width, height), dpi=DPI, layout="constrained")
         FigureCanvasSVG(canvas)  # so that texts are measured as they will be set
