@@ -92,7 +92,8 @@ class Figure:
 
 @lru_cache(maxsize=1)
 def _measure_each_text_once() -> None:
-    """Matplotlib forgets how wide a text is with each figure, and most have the same ticks: a tenth of a report's time."""
+    """Matplotlib forgets with each figure how wide a text is, and most have the same ticks: a tenth of a report's
+    time."""
     from matplotlib.textpath import TextToPath
 
     measure = TextToPath.get_text_width_height_descent
@@ -109,7 +110,8 @@ def _measure_each_text_once() -> None:
 
 @contextmanager
 def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) -> Any:
-    """(figure, axes) in the page's style; of several panels, (rows, columns), an array of axes. Matplotlib is imported here, when a figure is first drawn."""
+    """(figure, axes) in the page's style; of several panels, (rows, columns), an array of axes. Matplotlib is imported here,
+    when a figure is first drawn."""
     import matplotlib
 
     matplotlib.use("Agg")
