@@ -94,6 +94,11 @@ def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurem
     assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
 
 
+def test_operations_on_integers_are_not_called_floating_point(site):
+    index = (site / "index.html").read_text()
+    assert "int8, TOP/s" in index and "int8, TFLOP/s" not in index and "fp8, TFLOP/s" in index
+
+
 def test_the_details_of_a_measurement_lead_to_its_address_that_stays(site, found):
     """Of each that has details in a report."""
     for gpu in ("h100", "h200"):

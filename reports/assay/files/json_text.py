@@ -13,6 +13,7 @@ import math
 import re
 import stat
 from collections.abc import Iterable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,9 @@ def parse(text: str, where: str | Path, how: str, first_line: int = 1) -> Any:
 
 def check(value: Any, where: str | Path) -> None:
     """Raises RunFileError where JSON says what no reader should take."""
-    if found := _problem(value, "", 1):
-        path, said = found
+    if found := _problem(value, 1):
+        keys, said = found
+        path = reduce(step, keys, "")
         path = path if len(path) < 200 else f"{path[:120]}...{path[-60:]}"
         raise RunFileError(f"{where}: {path or 'the document'}: {said}")
 
@@ -119,32 +121,32 @@ def step(path: str, key: str | int) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _problem(value: Any, path: str, depth: int) -> tuple[str, str] | None:
-    """(path, what is wrong there) of the first fault."""
+def _problem(value: Any, depth: int) -> tuple[list[str | int], str] | None:
+    """(the keys that lead there, what is wrong there) of the first fault."""
     items: Iterable[tuple[str | int, Any]]
     if isinstance(value, dict):
         if isinstance(value, _Doubled):
-            return step(path, value.field), "stands twice in one object; keep one of the two"
+            return [value.field], "stands twice in one object; keep one of the two"
         for key in value:
             if not isinstance(key, str) or not key.isprintable() or len(key) > LONGEST_NAME:
-                return step(path, str(key)), "no name of a field: a control character, or too long; rename it"
+                return [str(key)], "no name of a field: a control character, or too long; rename it"
         items = value.items()
     elif isinstance(value, (list, tuple)):
         items = enumerate(value)
     else:
         said = _scalar_problem(value)
-        return (path, said) if said else None
+        return ([], said) if said else None
     if depth > DEEPEST:
-        return path, f"nested too deeply, more than {DEEPEST} levels; make it flat"
+        return [], f"nested too deeply, more than {DEEPEST} levels; make it flat"
     for key, item in items:
         kind = type(item)
-        if kind is float and math.isfinite(item) or kind is bool or item is None:
+        if kind is float and math.isfinite(item) or kind is str and item.isascii() or kind is bool or item is None:
             continue
         if kind in (int, float, str):
             if said := _scalar_problem(item):
-                return step(path, key), said
-        elif found := _problem(item, step(path, key), depth + 1):
-            return found
+                return [key], said
+        elif found := _problem(item, depth + 1):
+            return [key, *found[0]], found[1]
     return None
 
 

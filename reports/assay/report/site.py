@@ -34,7 +34,7 @@ from .page.environment import conditions
 from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
-from .page.sections import WORTH_A_POOL
+from .page.sections import WORTH_A_POOL, cores
 from .picture_files import TEMPLATES, Pictures
 
 
@@ -60,7 +60,9 @@ class Links:
 
 def _shown(value: Any) -> Any:
     """What a page prints of a value: of text from files no character that cannot be seen."""
-    return printable(" ".join(value.splitlines())) if type(value) is str else value
+    if type(value) is not str or plain_text.plain(value):
+        return value
+    return printable(" ".join(value.splitlines()))
 
 
 def _shown_in_markdown(value: Any) -> Any:
@@ -191,7 +193,7 @@ def write(book: Book, folder: Path, png: bool = False) -> Path:
 
     Returns the path of the main page. Raises NotWritten.
     """
-    return placed(folder, lambda aside: _write_files(book, aside, png).names)
+    return placed(folder, lambda aside: _write_files(book, aside, png, processes=cores()).names)
 
 
 def write_comparison(subjects: Sequence[Subject], folder: Path, png: bool = False) -> Path:
@@ -237,8 +239,9 @@ def _write_files(
     up: tuple[str, str] | None = None,
     siblings: Sequence[Sibling] = (),
     permanent: Mapping[str, str] | None = None,
+    processes: int = 1,
 ) -> Written:
-    report = Report(book, siblings, permanent)
+    report = Report(book, siblings, permanent, processes)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -269,7 +272,9 @@ def _write_subject(index: int) -> Written:
     subjects, folder, up, png, permanent = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
-    return _write_files(subject.book, folder / subject.folder, png, up, siblings_of(subject, subjects), permanent)
+    siblings = siblings_of(subject, subjects)
+    left = cores() // len(subjects)  # what the other reports, made meanwhile, do not need
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings, permanent, left)
 
 
 def write_reports(
@@ -283,11 +288,11 @@ def write_reports(
     global _compared
     _compared = subjects, folder, up, png, permanent or {}  # a forked process has it without being sent it
     tasks = range(len(subjects))
-    if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or (os.cpu_count() or 1) < 2:
+    if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or cores() < 2:
         return [_write_subject(task) for task in tasks]
     import matplotlib.figure  # noqa: F401  # once, instead of in each
 
-    with ProcessPoolExecutor(min(len(subjects), os.cpu_count() or 1), get_context("fork")) as pool:
+    with ProcessPoolExecutor(min(len(subjects), cores()), get_context("fork")) as pool:
         return list(pool.map(_write_subject, tasks))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .model import BURST, Book, Column, Number, Row, of_state
 
@@ -26,6 +27,7 @@ class Mma:
     source: str  # a key of SOURCES
 
 
+@lru_cache(maxsize=4096)
 def parse(name: str) -> Mma | None:
     """The parts of the name of a dense or sparse MMA on ordinary data; None for other names."""
     match = MMA.fullmatch(name)

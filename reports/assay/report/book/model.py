@@ -177,6 +177,10 @@ class Book:
         return {(row.name, row.metric): row for row in self.rows}
 
     @cached_property
+    def _names(self) -> set[str]:
+        return {row.name for row in self.rows}
+
+    @cached_property
     def _measurements(self) -> dict[tuple[int, str], Measurement]:
         return {(column.index, m.name): m for column, m in self.measurements}
 
@@ -188,8 +192,9 @@ class Book:
 
     def find(self, pattern: str, metric: str | None = None) -> list[Row]:
         """Rows whose whole name matches the regular expression, of this metric or of each case's headline."""
-        expression = re.compile(pattern)
-        return [r for r in self.rows if expression.fullmatch(r.name) and (r.metric == metric if metric else r.primary)]
+        matches = re.compile(pattern).fullmatch
+        named = {name for name in self._names if matches(name)}  # each has several rows
+        return [r for r in self.rows if r.name in named and (r.metric == metric if metric else r.primary)]
 
     def published_for(self, pattern: str, metric: str, architecture: str | None = None) -> list[Published]:
         expression = re.compile(pattern)

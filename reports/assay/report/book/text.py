@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from functools import lru_cache
 
 THIN = "\u202f"  # narrow no-break space, between digits and before units
 MINUS = "\u2212"
@@ -29,6 +30,7 @@ def decimals(value: float, half_width: float | None = None) -> int:
     return max(0, min(3 - magnitude, 6))
 
 
+@lru_cache(maxsize=1 << 14)
 def number(value: float, half_width: float | None = None) -> str:
     """ "4093.21", 1.8 -> "4 093.2"; thousands apart by a narrow space, the minus sign a real one."""
     if not math.isfinite(value):

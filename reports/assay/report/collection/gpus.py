@@ -14,7 +14,13 @@ from ..book.published import short_title
 from ..compare.published import PLAIN
 from ..compare.subjects import Subject
 
-KINDS = {"bf16": "bf16", "e4m3": "fp8", "nvf4": "nvfp4", "s8": "int8", "f64": "fp64"}
+KINDS = {
+    "bf16": "bf16, TFLOP/s",
+    "e4m3": "fp8, TFLOP/s",
+    "nvf4": "nvfp4, TFLOP/s",
+    "s8": "int8, TOP/s",  # integers have no floating point
+    "f64": "fp64, TFLOP/s",
+}
 MEMORY, LATENCY = ("memory/hbm/read", "bandwidth_gb_per_s"), ("memory/dram/latency", "latency_cycles")
 Where = Callable[[Subject, str, str], str]  # of a subject, the name of a measurement and its anchor: the address
 MOST = 7  # published GPUs in a table of the matrix
@@ -62,7 +68,7 @@ def _theirs(p: Published | None) -> Cell:
 
 
 def _fastest(gpu: Gpu, kind: str, where: Where) -> Cell:
-    """TFLOP/s of the fastest matrix instruction of a type."""
+    """TFLOP/s, of integers TOP/s, of the fastest matrix instruction of a type."""
     if gpu.subject:
         found = mma.best_mma(gpu.subject.book, "tflops", 0).get(kind)
         return Cell(_rounded(found[1].value), where(gpu.subject, found[0].name, found[1].anchor)) if found else EMPTY
@@ -97,7 +103,7 @@ def index(found: Sequence[Gpu], where: Where) -> Section:
         figures += [_figure(gpu, MEMORY, where), _figure(gpu, LATENCY, where)]
         if gpu.subject or sum(bool(cell.said) for cell in figures) >= LEAST:
             rows.append([name, *facts, *figures])
-    head = ["GPU", "Target", "Figures", "SMs", "Memory", *(f"{said}, TFLOP/s" for said in KINDS.values())]
+    head = ["GPU", "Target", "Figures", "SMs", "Memory", *KINDS.values()]
     head += ["Reads of memory, GB/s", "DRAM latency, cycles"]
     return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, [BURSTS], PLAIN)])
 

@@ -25,15 +25,20 @@ NO_LOOPS = (
 
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
-    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such."""
+    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. It is made by up
+    to `processes`."""
 
     def __init__(
-        self, book: Book, siblings: Sequence[Sibling] = (), permanent: Mapping[str, str] | None = None
+        self,
+        book: Book,
+        siblings: Sequence[Sibling] = (),
+        permanent: Mapping[str, str] | None = None,
+        processes: int = 1,
     ) -> None:
         self.book = book
         self.siblings = siblings
         self.title = identity.title([column.run for column in book.columns])
-        self.drawing = sections.Drawing(book)
+        self.drawing = sections.Drawing(book, processes)
         self.cases = sections.cases(book)
         self.details: dict[str, list[dict[str, Any]]] = {}  # by family
         for column, m in book.measurements:

@@ -17,19 +17,25 @@ from . import guard
 WORTH_A_POOL = 200  # measurements; fewer are drawn before a process has started
 
 
-class Drawing:
-    """Makes the blocks of all families, whose figures take most of a report's time, in processes of their own."""
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0))
 
-    def __init__(self, book: Book) -> None:
+
+class Drawing:
+    """Makes the blocks of all families, whose figures take most of a report's time, in up to `processes` of their own:
+    where there is one alone, in this one."""
+
+    def __init__(self, book: Book, processes: int) -> None:
         self.book = book
         self.pool: ProcessPoolExecutor | None = None
         self.pending: dict[str, list[Future]] = {}
-        if len(book.measurements) >= WORTH_A_POOL and (os.cpu_count() or 1) > 1:
+        if len(book.measurements) >= WORTH_A_POOL and processes > 1:
             global _book
             _book = book  # a forked process has it without being sent it
             import matplotlib.figure  # noqa: F401  # once, instead of in each
 
-            self.pool = ProcessPoolExecutor(min(4, os.cpu_count() or 1), get_context("fork"))
+            self.pool = ProcessPoolExecutor(min(4, processes), get_context("fork"))
             for key, declared in family.declared().items():
                 tasks = range(len(declared.blocks))
                 self.pending[key] = [self.pool.submit(_made_apart, key, index) for index in tasks]
