@@ -39,27 +39,12 @@ __device__ inline float load_element(const void* data, std::int64_t index, Outpu
   return static_cast<const float*>(data)[index];
 }
 
-// Eight elements side by side, the first at `index`, a multiple of eight: by loads of 16 bytes.
-__device__ inline void load_eight(float (&values)[8], const void* data, std::int64_t index,
-                                  OutputType type) {
-  if (type == OutputType::f32) {
-    const auto* const from =
-        reinterpret_cast<const float4*>(static_cast<const float*>(data) + index);
-    const float4 low = from[0], high = from[1];
-    const float all[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-#pragma unroll
-    for (int i = 0; i < 8; ++i) values[i] = all[i];
-    return;
-  }
-  const uint4 words =
-      *reinterpret_cast<const uint4*>(static_cast<const std::uint16_t*>(data) + index);
-  const std::uint32_t all[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const auto bits = static_cast<std::uint16_t>(all[i / 2] >> (16 * (i % 2)));
-    values[i] = type == OutputType::bf16 ? __bfloat162float(__ushort_as_bfloat16(bits))
-                                         : __half2float(__ushort_as_half(bits));
-  }
+// One of the eight elements of 16 bits that lie in `words`.
+__device__ inline float element_of(const uint4& words, int i, OutputType type) {
+  const std::uint32_t pair = i < 2 ? words.x : i < 4 ? words.y : i < 6 ? words.z : words.w;
+  const auto bits = static_cast<std::uint16_t>(pair >> (16 * (i % 2)));
+  return type == OutputType::bf16 ? __bfloat162float(__ushort_as_bfloat16(bits))
+                                  : __half2float(__ushort_as_half(bits));
 }
 
 __device__ inline float activate(float x, int activation) {
@@ -222,8 +207,14 @@ __device__ void store_general(const GemmArgumentsSm90& args, const float (&d)[Ti
       const int at_row = Tile::kSwapped ? at_n : at_m, at_column = Tile::kSwapped ? at_m : at_n;
       if (at_row >= args.rows || at_column >= args.columns) continue;
       const std::int64_t index = std::int64_t{at_m} * n + at_n;
-      float value[8], c[8];
-      if (args.c) load_eight(c, args.c, index, args.type);
+      // C by 16 bytes at once where it is of 16 bits (n, and so `index`, is a multiple of eight),
+      // but in the tiles whose sums leave no register for that.
+      constexpr bool kWide = Tile::kBlocks * Tile::kTileN / 2 < 176;
+      const bool wide = kWide && args.c && args.type != OutputType::f32;
+      uint4 c = {};
+      if (wide)
+        c = *reinterpret_cast<const uint4*>(static_cast<const std::uint16_t*>(args.c) + index);
+      float value[8];
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const int r = Tile::kSwapped ? at_row + i : at_row;
@@ -231,7 +222,11 @@ __device__ void store_general(const GemmArgumentsSm90& args, const float (&d)[Ti
         float x = buffer[place + i] * factor;
         if (args.row_scale) x *= args.row_scale[r];
         if (args.column_scale) x *= args.column_scale[column_of_r];
-        if (args.c) x = fmaf(args.beta, c[i], x);
+        if (wide) {
+          x = fmaf(args.beta, element_of(c, i, args.type), x);
+        } else if (args.c) {
+          x = fmaf(args.beta, load_element(args.c, index + i, args.type), x);
+        }
         if (args.row_bias) x += load_element(args.row_bias, r, args.type);
         if (args.column_bias) x += load_element(args.column_bias, column_of_r, args.type);
         value[i] = activate(x, args.activation);
