@@ -125,6 +125,7 @@ void add_few_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<64, 32, 2>();
   nt.template add_swapped_pingpong<64, 64, 2>();
   nt.template add_swapped_pingpong<128, 128, 2>();
+  nt.template add_swapped_pingpong<128, 160, 2>();
 }
 
 // The forms of a 16-bit type for nn, tn and tt.

@@ -6,7 +6,8 @@ kind count: per clock where the SM clock paces it, else per second; the others s
 cause explains is one finding a cause. Of the rest, each family's figures that move alike are one: alike in ratio, or by
 as many cycles, since what makes a fence longer makes a barrier longer that holds one. A finding is told by the figure
 that most others move like. Findings rank by the effect that known causes leave: per clock first, since figures per
-second and per watt follow the clock and the chip; those that a cause explains come behind.
+second and per watt follow the clock and the chip; those that a cause explains come behind. Those whose figures have no
+interval come last: they may be noise.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ SAME_RATIO = 0.03  # logarithms of effects this close move alike
 SAME_CYCLES = 0.15  # and cycles more or fewer, as a share of each other
 WEIGHTS = {PER_CLOCK: 1.0, PER_SECOND: 0.5, PER_WATT: 0.25, AMOUNT: 0.1}
 EXPLAINED = 0.2  # what is left of the weight of a finding with a known cause
-UNSURE = 0.03  # and of one whose figures have no interval
 ALONE = 0.5  # and of a case that no other moves like: it may be an accident of its process
 NOT_BY_SM = ("dram", *HOST_PACED)  # domains of cases that SM clocks do not pace
 
@@ -44,7 +44,7 @@ class Finding:
     def score(self) -> float:
         left = causes.rest(self.lead) if self.cause is None else self.lead.effect * EXPLAINED
         alone = len({figure.name for figure in self.figures}) == 1
-        return left * WEIGHTS[self.kind] * (1 if self.lead.sure else UNSURE) * (ALONE if alone else 1)
+        return left * WEIGHTS[self.kind] * (ALONE if alone else 1)
 
     @cached_property
     def families(self) -> list[str]:
@@ -115,4 +115,4 @@ def findings(figures: list[Figure]) -> list[Finding]:
     found = [_finding(cause, of_cause) for cause, of_cause in explained.items()]
     for of_family in unexplained.values():
         found += _unexplained(of_family)
-    return sorted(found, key=lambda f: (-f.score, KINDS.index(f.kind), f.lead.name))
+    return sorted(found, key=lambda f: (not f.lead.sure, -f.score, KINDS.index(f.kind), f.lead.name))
