@@ -84,6 +84,10 @@ void add_run(CLI::App& app, int& exit_code) {
   auto* alone = command->add_flag(
       "--no-baselines", options.alone,
       "Measure ours alone: no library is searched and timed beside it (`assay ab` asks so)");
+  auto* no_sweeps = command->add_flag(
+      "!--no-sweeps", options.sweeps,
+      "Of an instruction measure the figures, not its rate over warps and chains too: a quarter of "
+      "the time (`assay ab` asks so)");
   // Hidden: what `assay gate --self-test` plants.
   auto* extra = command
                     ->add_option("--extra-work", options.extra_percent,
@@ -97,7 +101,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->excludes(resume);
   // What a run was started with holds to its end.
   for (auto* fixed :
-       {filter, suite, out, device, repetitions, interval, time_cap, seed, counters, alone, extra})
+       {filter, suite, out, device, repetitions, interval, time_cap, seed, counters, alone, no_sweeps,
+        extra})
     resume->excludes(fixed);
   command->allow_extras();
   command->footer(

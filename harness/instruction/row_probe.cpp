@@ -98,6 +98,7 @@ void run_row(State& s, const InstructionRow& row) {
   for (double& cycles : interval) cycles /= most.chains * most.unroll * row.in_a_row;
   s.add_metric("issue_interval_cycles", "cycle", Better::lower, interval);
 
+  if (s.which().params.contains("sweeps")) return;  // `assay run --no-sweeps`
   std::vector<GeneratedKernel> kernels = {throughput};
   for (std::size_t i = 1; i < shapes.size() && shapes[i].entry != kLatency; ++i)
     kernels.push_back(prepare_rows(s, {&row, 1}, shapes[i].shape, shapes[i].entry));

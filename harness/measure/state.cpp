@@ -222,6 +222,7 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
   if (gpu && std::exchange(gpu->strained, false)) let_recover(*gpu);
   Case asked = which;
   if (options.alone) asked.params[kBaselinesParam] = "none";
+  if (!options.sweeps) asked.params[kSweepsParam] = "none";
   if (options.extra_percent) asked.params[kExtraParam] = *options.extra_percent;
   State::Impl impl(probe, asked, options, gpu);
   Measurement& found = impl.measurement;

@@ -26,15 +26,17 @@ struct RunOptions {
   bool counters = false;  // a second pass under the profiler, after timing
   bool profile = false;   // launch once for ncu: no sampling
   bool alone = false;     // without baselines
+  bool sweeps = true;     // an instruction's rate over warps and chains, beside its figures
   // A planted slowdown, by which a gate is tested: for every 100 rounds, launches or calls that are
   // counted, so many more are done. Work is then done, and sampled, in hundreds also for 0; without
   // a value nothing is planted.
   std::optional<int> extra_percent = {};
 };
 
-// Both become parameters of the case, for its run() to see and for readers of its result.
+// These become parameters of the case, for its run() to see and for readers of its result.
 constexpr const char* kExtraParam = "extra_percent";
 constexpr const char* kBaselinesParam = "baselines";  // "none" where they are left out
+constexpr const char* kSweepsParam = "sweeps";        // "none" where they are left out
 
 // What a process keeps of its GPU from case to case.
 struct GpuContext {

@@ -163,7 +163,8 @@ Json to_json(const RunOptions& options) {
                {"seed", options.seed},
                {"counters", options.counters},
                {"profile", options.profile},
-               {"alone", options.alone}};
+               {"alone", options.alone},
+               {"sweeps", options.sweeps}};
   if (options.extra_percent) json["extra_percent"] = *options.extra_percent;
   return json;
 }
@@ -176,6 +177,7 @@ RunOptions options_from_json(const Field& options) {
   read.counters = options.at("counters").flag();
   read.profile = options.at("profile").flag();
   if (options.has("alone")) read.alone = options.at("alone").flag();  // older journals lack it
+  if (options.has("sweeps")) read.sweeps = options.at("sweeps").flag();  // and this
   if (options.has("extra_percent"))
     read.extra_percent = static_cast<int>(options.at("extra_percent").integer(-99, 100));
   return read;

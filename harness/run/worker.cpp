@@ -58,6 +58,14 @@ class Gpu {
     context_->siblings = siblings;
     return &*context_;
   }
+  // Opens it before it is asked for, which takes some tenths of a second. What is wrong is said to
+  // the first case.
+  void prepare() noexcept {
+    try {
+      context(0);
+    } catch (const std::exception&) {
+    }
+  }
 
  private:
   int index_;
@@ -107,6 +115,8 @@ int worker_main(int device_index) {
     // What an error says may hold any bytes; JSON holds UTF-8.
     if (!write_line(kAnswers, answer.dump(-1, ' ', false, Json::error_handler_t::replace)))
       return 0;
+    // While the parent checks machine code.
+    if (request.value("prepare", false)) gpu.prepare();
   }
 }
 

@@ -323,6 +323,16 @@ TEST(MeasureCase, TellsTheCaseThatBaselinesAreLeftOut) {
   EXPECT_EQ(m.status, Status::ok) << m.reason;
 }
 
+TEST(MeasureCase, TellsTheCaseThatSweepsAreLeftOut) {
+  const Measurement m = measure(
+      [](State& s) {
+        EXPECT_EQ(s.text("sweeps"), "none");
+        s.sample({}, sample);
+      },
+      {.sweeps = false});
+  EXPECT_EQ(m.status, Status::ok) << m.reason;
+}
+
 TEST(MeasureCase, KeepsFlagsParametersAndSeed) {
   RunOptions options;
   options.seed = 77;

@@ -84,7 +84,7 @@ TEST_F(JsonIo, LetsNothingThroughThatIsNotFinite) {
 }
 
 TEST_F(JsonIo, OptionsComeBackAsTheyWere) {
-  RunOptions options{.seed = 42, .counters = true, .alone = true, .extra_percent = -4};
+  RunOptions options{.seed = 42, .counters = true, .alone = true, .sweeps = false, .extra_percent = -4};
   options.sampling.half_width = 0.01;
   options.sampling.time_cap_s = 3;
   const Json json = to_json(options);
@@ -94,6 +94,7 @@ TEST_F(JsonIo, OptionsComeBackAsTheyWere) {
   EXPECT_TRUE(back.counters);
   EXPECT_FALSE(back.profile);
   EXPECT_TRUE(back.alone);
+  EXPECT_FALSE(back.sweeps);
   EXPECT_EQ(back.extra_percent, -4);
   EXPECT_FALSE(options_from_json(Field(to_json(RunOptions{}), source)).extra_percent);
   EXPECT_EQ(back.sampling.half_width, 0.01);

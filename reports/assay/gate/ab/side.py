@@ -269,7 +269,7 @@ def sides(given: dict[str, str], kind: Kind | None, asked: Asked) -> list[Side]:
     made = [Side(label, words[label], kinds[label], asked) for label in given]
     if made[0].kind is Kind.ASSAY:
         helps = [side._call([*side.words, "run", "--help"]) for side in made]
-        supported = frozenset(o for o in ("--no-baselines",) if all(o in text for text in helps))
+        supported = frozenset(o for o in ("--no-baselines", "--no-sweeps") if all(o in text for text in helps))
         for side in made:
             side.supported = supported
     return made

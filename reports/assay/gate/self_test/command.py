@@ -70,6 +70,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--group", action="append", metavar="NAME", help="only these groups of cases; repeatable")
     p.add_argument("--levels", type=_levels, default=trial.LEVELS, help="percent of work planted (default 1,2,3,5)")
     p.add_argument("--aa", type=int, default=2, metavar="N", help="campaigns with nothing planted (default 2)")
+    p.add_argument(
+        "--aa-cases", metavar="REGEX", help="cases of those campaigns, of the full suite (default: those of the groups)"
+    )
     p.add_argument("--pairs", type=int, default=8, help="processes of each side in a campaign (default 8)")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument(
@@ -116,7 +119,8 @@ def _measure(options: argparse.Namespace, groups: Sequence[trial.Group], rules: 
         levels = (0,) if number < options.aa else options.levels
         if not levels:
             continue
-        sides = trial.sides_of(words, groups, levels, given)
+        pattern = options.aa_cases if levels == (0,) and options.aa_cases else trial.pattern_of(groups)
+        sides = trial.sides_of(words, pattern, levels, given)
         plan = Plan(options.pairs, seed=options.seed + 100 * number)
         found.append(trial.measure(sides, levels, plan, rules, report_progress))
         if options.out:

@@ -73,14 +73,15 @@ class Trial:
         return self.comparison.verdict
 
 
-def sides_of(
-    words: Sequence[str], groups: Sequence[Group], levels: Sequence[int], options: Sequence[str]
-) -> list[Side]:
-    """The base, with nothing planted, and a side for each level."""
-    pattern = "|".join(group.pattern for group in groups)
+def pattern_of(groups: Sequence[Group]) -> str:
+    return "|".join(group.pattern for group in groups)
+
+
+def sides_of(words: Sequence[str], pattern: str, levels: Sequence[int], options: Sequence[str]) -> list[Side]:
+    """The base, with nothing planted, and a side for each level, all of the cases with this in their names."""
 
     def side(label: str, level: int) -> Side:
-        asked = Asked(pattern, options=(*options, "--no-baselines", EXTRA, str(level)))
+        asked = Asked(pattern, options=(*options, "--no-baselines", "--no-sweeps", EXTRA, str(level)))
         return Side(label, list(words), Kind.ASSAY, asked)
 
     return [side("base", 0), *(side(f"{level:+d}%", level) for level in levels)]
