@@ -100,9 +100,8 @@ void add_run(CLI::App& app, int& exit_code) {
                    "lies between cudaProfilerStart and cudaProfilerStop")
       ->excludes(resume);
   // What a run was started with holds to its end.
-  for (auto* fixed :
-       {filter, suite, out, device, repetitions, interval, time_cap, seed, counters, alone, no_sweeps,
-        extra})
+  for (auto* fixed : {filter, suite, out, device, repetitions, interval, time_cap, seed, counters,
+                      alone, no_sweeps, extra})
     resume->excludes(fixed);
   command->allow_extras();
   command->footer(

@@ -176,7 +176,7 @@ RunOptions options_from_json(const Field& options) {
   read.seed = options.at("seed").seed();
   read.counters = options.at("counters").flag();
   read.profile = options.at("profile").flag();
-  if (options.has("alone")) read.alone = options.at("alone").flag();  // older journals lack it
+  if (options.has("alone")) read.alone = options.at("alone").flag();     // older journals lack it
   if (options.has("sweeps")) read.sweeps = options.at("sweeps").flag();  // and this
   if (options.has("extra_percent"))
     read.extra_percent = static_cast<int>(options.at("extra_percent").integer(-99, 100));

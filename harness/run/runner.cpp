@@ -126,9 +126,9 @@ class Run {
   void start_worker() {
     if (request_.wait_s > 0) wait_until_free(request_.device, request_.wait_s);
     workers_.push_back(std::make_unique<Worker>(request_.device));
-    const auto described = workers_[0]->ask(
-        {{"ask", "describe"}, {"prepare", std::ranges::any_of(cases_, needs_gpu)}},
-        std::chrono::duration<double>(kStartSeconds), nullptr);
+    const auto described =
+        workers_[0]->ask({{"ask", "describe"}, {"prepare", std::ranges::any_of(cases_, needs_gpu)}},
+                         std::chrono::duration<double>(kStartSeconds), nullptr);
     if (!described) throw Error(ExitCode::unfit, workers_[0]->died_of());
     if (described->contains("error")) throw Error(ExitCode::unfit, described->at("error"));
     target_ = parse_target(described->at("target").get<std::string>());

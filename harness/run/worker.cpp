@@ -58,12 +58,14 @@ class Gpu {
     context_->siblings = siblings;
     return &*context_;
   }
-  // Opens it before it is asked for, which takes some tenths of a second. What is wrong is said to
-  // the first case.
-  void prepare() noexcept {
+  // Opens it before it is asked for, which takes some tenths of a second. Where that fails, the
+  // first case tries again and says what is wrong.
+  bool prepare() noexcept {
     try {
       context(0);
+      return true;
     } catch (const std::exception&) {
+      return false;
     }
   }
 

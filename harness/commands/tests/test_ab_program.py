@@ -28,7 +28,7 @@ def call(*arguments) -> subprocess.CompletedProcess:
 def test_planted_work_is_done_and_found():
     """Twice the work takes twice the time, on a machine however noisy; with nothing planted no side is called slower."""
     rules = trial.rules_for(Rules(threshold=0.05))
-    sides = trial.sides_of([str(built("assay"))], [GROUP], (0, 100), QUICK)
+    sides = trial.sides_of([str(built("assay"))], trial.pattern_of([GROUP]), (0, 100), QUICK)
     measured = trial.measure(sides, (0, 100), Plan(6, warm_up=0), rules)
     assert [run.measurements[0].params["extra_percent"] for run in measured.runs] == [0, 0, 100]
     same, twice = trial.trials_of(trial.judge(measured.runs, measured.again, rules), (0, 100), [GROUP])

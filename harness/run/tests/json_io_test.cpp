@@ -84,7 +84,8 @@ TEST_F(JsonIo, LetsNothingThroughThatIsNotFinite) {
 }
 
 TEST_F(JsonIo, OptionsComeBackAsTheyWere) {
-  RunOptions options{.seed = 42, .counters = true, .alone = true, .sweeps = false, .extra_percent = -4};
+  RunOptions options{
+      .seed = 42, .counters = true, .alone = true, .sweeps = false, .extra_percent = -4};
   options.sampling.half_width = 0.01;
   options.sampling.time_cap_s = 3;
   const Json json = to_json(options);

@@ -20,7 +20,7 @@ import re2
 from assay.files import Measurement, Metric, Run
 from assay.gate import pairs, power, sanity
 from assay.gate.result import ALPHA, Comparison, Result, Rules, Verdict
-from assay.gate.sides import SHARED, cases, check_agreement, check_machines, check_metric, check_sources, is_one_gpu
+from assay.gate.sides import cases, check_agreement, check_machines, check_metric, check_sources, is_one_gpu, is_shared
 from assay.statistics import (
     Interval,
     LogRatio,
@@ -136,16 +136,12 @@ def _on_one_clock(c: Comparison, sides: list[dict[int, Measurement]]) -> list[di
     return [{k: scaled(m) for k, m in side.items()} for side in sides]
 
 
-def _is_shared(measurement: Measurement) -> bool:
-    return SHARED in measurement.flags or bool(measurement.conditions.get("other_processes"))
-
-
 def _unfit(measurement: Measurement, per_clock: bool) -> list[str]:
     """Reasons that make a result unfit. Neither a per-clock figure nor a link minds which clock the power cap chose."""
     reasons = measurement.conditions.get("throttle", [])
     unmoved = per_clock or measurement.conditions.get("clock_domain") == "link"
     throttled = [f"throttled: {r}" for r in reasons if not (unmoved and r == "sw_power_cap")]
-    return throttled + (["another process used the GPU"] if _is_shared(measurement) else [])
+    return throttled + (["another process used the GPU"] if is_shared(measurement) else [])
 
 
 def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], rules: Rules) -> None:
@@ -176,7 +172,7 @@ def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], ru
         c.note = "at the SM clock of the base"
     if any(len(gone) > rules.unfit_share * len(side) for gone, side in zip(marked, sides)):
         c.verdict = Verdict.UNFIT
-        c.shared = any(_is_shared(m) for side in sides for m in side.values())
+        c.shared = any(is_shared(m) for side in sides for m in side.values())
         return
     if _memory_clock_differs(c, sides):
         return
@@ -199,7 +195,7 @@ def _fill_pairs(
 ) -> None:
     """The same for processes that took turns: what held both of a pair back alike is no reason to drop it."""
     unmoved = per_clock or c.clock_domain == "link"
-    kept = pairs.keep(*sides, frozenset({pairs.POWER_CAP} if unmoved else ()), _is_shared)
+    kept = pairs.keep(*sides, frozenset({pairs.POWER_CAP} if unmoved else ()), is_shared)
     c.note = ", ".join([*(["at the SM clock of the base"] if by_clock else []), *kept.notes])
     c.processes, c.dropped, c.shared = len(kept.pairs), kept.dropped, kept.shared > 0
     too_often = kept.shared > rules.unfit_share * (len(kept.pairs) + kept.dropped)

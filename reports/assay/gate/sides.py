@@ -13,6 +13,10 @@ from assay.files.run_check import impossible
 SHARED = "shared_gpu"  # the flag of a figure that was taken while another process used the GPU
 
 
+def is_shared(measurement: Measurement) -> bool:
+    return SHARED in measurement.flags or bool(measurement.conditions.get("other_processes"))
+
+
 class IncomparableRuns(Exception):
     """The two runs come from machines that must not be compared. One line."""
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from assay.gate.ab.campaign import Plan, take_turns, turns
+from assay.gate.ab.side import CannotMeasure
 from assay.gate.ab.command import THRESHOLD
 from assay.gate.ab.judgement import judge_sides
 from assay.gate.outcome import judge
@@ -58,14 +59,23 @@ def test_the_warm_up_lasts_until_the_gpu_is_as_warm_as_it_gets(temperatures, rou
 
     def disturb(m, started):
         if temperatures:
-            m.conditions["temperature_c"] = temperatures[min((started - 1) // 2, len(temperatures) - 1)]
+            round_ = max(0, started - 2)  # the first has both sides, each further one a process
+            m.conditions["temperature_c"] = temperatures[min(round_, len(temperatures) - 1)]
 
     sides = [machines.Side(label, machine, cases=1, disturb=disturb) for label in ("base", "candidate")]
     runs = take_turns(sides, Plan(6, warm_up=1))
-    assert machine.started == 2 * (rounds + 6) and all(len(run.measurements) == 6 for run in runs)
+    assert machine.started == 2 + (rounds - 1) + 2 * 6 and all(len(run.measurements) == 6 for run in runs)
     before = machine.started
     take_turns(sides, Plan(6, warm_up=0))
     assert machine.started == before + 12
+
+
+def test_nothing_is_measured_beside_another_process():
+    machine = machines.Machine()
+    sides = [machines.Side(label, machine, cases=2, disturb=beside_others) for label in ("base", "candidate")]
+    with pytest.raises(CannotMeasure, match="another process computes on this GPU; end it"):
+        take_turns(sides, Plan(8))
+    assert machine.started == 2
 
 
 def test_identical_programs_raise_no_alarm():
@@ -120,7 +130,7 @@ def beside_others(m, started):
     m.flags = ["shared_gpu"]
 
 
-@pytest.mark.parametrize("first", [1, 9, 15])
+@pytest.mark.parametrize("first", [2, 9, 15])
 def test_a_noisy_neighbour_is_never_red(first):
     def disturb(m, started):
         if started >= first:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from assay.files import Run, RunFileError
 from assay.gate import foreign
-from assay.gate.ab.side import Side
-from assay.gate.sides import check_machines
+from assay.gate.ab.side import CannotMeasure, Side
+from assay.gate.sides import check_machines, is_shared
 
 Progress = Callable[[str], None]
 
@@ -50,11 +50,17 @@ def _temperature(runs: Sequence[Run]) -> float | None:
 
 
 def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, progress: Progress) -> None:
-    """Rounds that count for nothing, until the GPU is as warm as it gets."""
+    """Rounds that count for nothing, until the GPU is as warm as it gets: those that were asked for of all sides, which
+    are on disk and in caches then, further ones of one side each. Raises CannotMeasure beside another process."""
     before: float | None = None
     for round_ in range(plan.warm_up + MOST_WARM_UP if plan.warm_up else 0):
         progress(f"warm-up, round {round_ + 1}")
-        now = _temperature([side.process(plan.seed + round_, names) for side in sides])
+        warming = sides if round_ < plan.warm_up else [sides[round_ % len(sides)]]
+        runs = [side.process(plan.seed + round_, names) for side in warming]
+        measured = [m for run in runs for m in run.measurements if m.status == "ok"]
+        if measured and all(is_shared(m) for m in measured):
+            raise CannotMeasure("another process computes on this GPU; end it, or wait for its end, and start again")
+        now = _temperature(runs)
         steady = now is None or (before is not None and now - before <= STEADY)
         if round_ + 1 >= plan.warm_up and steady:
             return

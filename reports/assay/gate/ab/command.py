@@ -115,7 +115,7 @@ def parser() -> argparse.ArgumentParser:
         "--warm-up",
         type=_count,
         default=1,
-        help="processes of each side before them (default 1; up to 4 more while the GPU gets warmer)",
+        help="processes of each side before them (default 1; then up to 4 more in all while the GPU gets warmer)",
     )
     p.add_argument(
         "--seed", type=_count, default=1, help="for the order of processes, of cases, and for data (default 1)"

@@ -16,6 +16,11 @@ from assay.gate.result import Result, Rules, Verdict
 FRESH_SEED = 10_000  # added to that of the first processes: the confirmation has inputs and an order of its own
 
 
+def fresh(plan: Plan) -> Plan:
+    """Of the confirmation, which follows at once: the GPU is still warm."""
+    return replace(plan, seed=plan.seed + FRESH_SEED, warm_up=0)
+
+
 @dataclass
 class Judged:
     """The verdicts, and the runs they are made from."""
@@ -51,6 +56,6 @@ def judge_sides(
     names = sorted({c.name for c in result.of(Verdict.SLOWER)})
     if names and confirms:
         progress(f"{len(names)} slower: once more in fresh processes")
-        again = take_turns(sides, replace(plan, seed=plan.seed + FRESH_SEED), names, progress)
+        again = take_turns(sides, fresh(plan), names, progress)
         confirm(result, compare(*again, rules))
     return Judged(result, base, candidate)

@@ -27,7 +27,7 @@ POWER = "power"  # a group of its own: two changes that cost power and save cycl
 
 DESCRIPTION = """\
 How often is the gate right, on this machine? Takes turns with one program as `assay ab` does, with itself and with
-more work planted: for every 100 rounds, launches or calls that are counted, 1, 2, 3 or 5 more are done. That is real
+more work planted: for every 100 rounds, launches or calls that are counted, 2, 3 or 5 more are done. That is real
 work of the GPU; no number is scaled. Cases are GEMM, copies, latencies and instructions; with --host, of the CPU.
 
 Says how many of the identical sides were called slower, with the exact (Clopper-Pearson) interval, how many of the
@@ -39,7 +39,7 @@ exit codes: 0 measured; 1 more false alarms than 2.5% can explain, a planted slo
 power named as another; 2 usage; 4 no GPU; 5 not written
 
 examples:
-  assay gate --self-test --out self-test                 A/A and planted work: ten minutes, by estimate
+  assay gate --self-test --out self-test                 A/A and planted work: about ten minutes
   assay gate --self-test --group GEMM --levels 2,5       less of it
   assay gate --self-test --host --levels 5 --program build/assay
   assay gate --self-test --from self-test --threshold 2  judge what was measured, by another threshold
@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
         "--host", action="store_true", help="cases of the CPU: needs no GPU, and tells of this machine's CPU"
     )
     p.add_argument("--group", action="append", metavar="NAME", help="only these groups of cases; repeatable")
-    p.add_argument("--levels", type=_levels, default=trial.LEVELS, help="percent of work planted (default 1,2,3,5)")
+    p.add_argument("--levels", type=_levels, default=trial.LEVELS, help="percent of work planted (default 2,3,5)")
     p.add_argument("--aa", type=int, default=2, metavar="N", help="campaigns with nothing planted (default 2)")
     p.add_argument(
         "--aa-cases", metavar="REGEX", help="cases of those campaigns, of the full suite (default: those of the groups)"

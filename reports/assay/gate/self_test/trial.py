@@ -15,12 +15,12 @@ import re2
 
 from assay.files import Run
 from assay.gate.ab.campaign import Plan, Progress, take_turns
-from assay.gate.ab.judgement import FRESH_SEED, confirm
+from assay.gate.ab.judgement import confirm, fresh
 from assay.gate.ab.side import Asked, Kind, Side
 from assay.gate.compare import compare
 from assay.gate.result import Comparison, Result, Rules, Verdict
 
-LEVELS = (1, 2, 3, 5)  # percent of work planted
+LEVELS = (2, 3, 5)  # percent of work planted
 EXTRA = "--extra-work"
 
 
@@ -78,10 +78,15 @@ def pattern_of(groups: Sequence[Group]) -> str:
 
 
 def sides_of(words: Sequence[str], pattern: str, levels: Sequence[int], options: Sequence[str]) -> list[Side]:
-    """The base, with nothing planted, and a side for each level, all of the cases with this in their names."""
+    """The base, with nothing planted, and a side for each level, all of the cases with this in their names.
+
+    Where nothing is planted on any side, they measure as `assay ab` does: launches are not done in hundreds.
+    """
+    planted = any(levels)
 
     def side(label: str, level: int) -> Side:
-        asked = Asked(pattern, options=(*options, "--no-baselines", "--no-sweeps", EXTRA, str(level)))
+        extra = (EXTRA, str(level)) if planted else ()
+        asked = Asked(pattern, options=(*options, "--no-baselines", "--no-sweeps", *extra))
         return Side(label, list(words), Kind.ASSAY, asked)
 
     return [side("base", 0), *(side(f"{level:+d}%", level) for level in levels)]
@@ -133,5 +138,5 @@ def measure(
     names = slower_names(judge(runs, None, rules))
     again = None
     if names:
-        again = take_turns(sides, replace(plan, seed=plan.seed + FRESH_SEED), names, progress)
+        again = take_turns(sides, fresh(plan), names, progress)
     return Measured(tuple(levels), runs, again)
