@@ -54,6 +54,14 @@ def say(text: str, end: str = "\n") -> None:
         raise NotWritten(f"standard output: cannot be written: {why}") from None
 
 
+def make_folder(folder: Path) -> None:
+    """Raises NotWritten."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
+
+
 def write_file(path: Path, content: bytes, append: bool = False) -> None:
     """Raises NotWritten."""
     try:

@@ -70,6 +70,19 @@ def test_the_warm_up_lasts_until_the_gpu_is_as_warm_as_it_gets(temperatures, rou
     assert machine.started == before + 12
 
 
+def test_a_campaign_that_is_ended_loses_at_most_one_block():
+    machine, kept = machines.Machine(), []
+
+    def disturb(m, started):
+        if started == 13:  # 4 to warm up, and two blocks
+            raise KeyboardInterrupt
+
+    sides = [machines.Side(label, machine, cases=3, disturb=disturb) for label in ("base", "candidate")]
+    with pytest.raises(KeyboardInterrupt):
+        take_turns(sides, Plan(8, warm_up=2), keep=kept.append)
+    assert [[len({m.repetition for m in run.measurements}) for run in runs] for runs in kept] == [[2, 2], [4, 4]]
+
+
 def test_nothing_is_measured_beside_another_process():
     machine = machines.Machine()
     sides = [machines.Side(label, machine, cases=2, disturb=beside_others) for label in ("base", "candidate")]

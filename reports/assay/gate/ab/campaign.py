@@ -19,6 +19,7 @@ from assay.gate.ab.side import CannotMeasure, Side
 from assay.gate.sides import check_machines, is_shared
 
 Progress = Callable[[str], None]
+Keep = Callable[[list[Run]], None]  # gets the runs as far as they are, after every block
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,16 @@ def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, pro
 
 
 def take_turns(
-    sides: Sequence[Side], plan: Plan, names: Sequence[str] | None = None, progress: Progress = lambda said: None
+    sides: Sequence[Side],
+    plan: Plan,
+    names: Sequence[str] | None = None,
+    progress: Progress = lambda said: None,
+    keep: Keep = lambda runs: None,
 ) -> list[Run]:
-    """A run of each side, with a repetition for each process. Both processes of a round get the same seed."""
+    """A run of each side, with a repetition for each process. Both processes of a round get the same seed.
+
+    `keep` is given what there is after every block, so that a campaign that is ended loses at most one.
+    """
     _warm_up(sides, plan, names, progress)
     processes: list[list[Run]] = [[] for _ in sides]
     for round_, order in enumerate(turns(len(sides), plan.rounds, plan.seed)):
@@ -83,4 +91,6 @@ def take_turns(
                 )
             check_machines(processes[0][0] if processes[0] else run, run)
             processes[index].append(run)
+        if round_ % 2:
+            keep([foreign.joined(runs) for runs in processes])
     return [foreign.joined(runs) for runs in processes]

@@ -7,10 +7,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from assay import __version__, files
-from assay.files import NotWritten
 from assay.gate.ab.campaign import Plan
 from assay.gate.ab.judgement import judge_sides
 from assay.gate.ab.side import Asked, CannotMeasure, Kind, Printed, sides
@@ -18,7 +18,7 @@ from assay.gate.outcome import add_outputs, add_rules, conclude, expression, rul
 from assay.gate.result import Rules
 from assay.gate.sides import IncomparableRuns
 from assay.plain_text import one_line
-from assay.program import Exit, command, complain
+from assay.program import Exit, command, complain, make_folder
 
 PROGRAM = "assay-ab"
 THRESHOLD = 0.01  # processes in turns tell 2% surely; a stored run does not
@@ -126,7 +126,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--timeout", type=_positive, default=600.0, metavar="SECONDS", help="for one process (default 600)")
     p.add_argument("--no-confirm", action="store_true", help="call slower what is so in the first processes alone")
-    p.add_argument("--out", metavar="FOLDER", type=Path, help="keep base.json and candidate.json of assay's own sides")
+    p.add_argument("--out", metavar="FOLDER", type=Path, help="keep base.json and candidate.json of assay's own sides, after every block")
     add_rules(p, Rules(threshold=THRESHOLD, **PAIRED))
     add_outputs(p)
     p.add_argument("--version", action="version", version=f"assay-ab {__version__}")
@@ -139,12 +139,9 @@ def report_progress(said: str) -> None:
         print(f"\r\x1b[K{one_line(said, 100)}", end="", file=sys.stderr, flush=True)
 
 
-def _keep(folder: Path, **runs: files.Run) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
-    for label, run in runs.items():
+def _keep(folder: Path, runs: Sequence[files.Run]) -> None:
+    make_folder(folder)
+    for label, run in zip(("base", "candidate"), runs):
         files.save(run, folder / f"{label}.json")
 
 
@@ -163,15 +160,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if both[0].kind is not Kind.COMMAND:
         rules = replace(rules, metric=options.metric)
     plan = Plan(options.pairs, options.warm_up, options.seed)
+    keeps = options.out and both[0].kind is Kind.ASSAY
+    keep = partial(_keep, options.out) if keeps else lambda runs: None
     try:
-        judged = judge_sides(both, plan, rules, not options.no_confirm, report_progress)
+        judged = judge_sides(both, plan, rules, not options.no_confirm, report_progress, keep)
     except (CannotMeasure, IncomparableRuns) as error:
         return complain(PROGRAM, f"unfit to judge: {error}", Exit.UNFIT)
     finally:
         report_progress("")
     if not judged.result.comparisons:
         return complain(PROGRAM, "no case of the base has a figure that FILTER and --metric choose", Exit.USAGE)
-    if options.out and both[0].kind is Kind.ASSAY:
-        _keep(options.out, base=judged.base, candidate=judged.candidate)
     facts = {"base": options.base, "candidate": options.candidate, "pairs": plan.rounds, "seed": plan.seed}
     return conclude(judged.result, rules, options, **facts)

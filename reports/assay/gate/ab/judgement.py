@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from assay.files import Run
 from assay.gate import present
-from assay.gate.ab.campaign import Plan, Progress, take_turns
+from assay.gate.ab.campaign import Keep, Plan, Progress, take_turns
 from assay.gate.ab.side import Side
 from assay.gate.compare import compare
 from assay.gate.result import Result, Rules, Verdict
@@ -48,10 +48,16 @@ def confirm(first: Result, second: Result) -> None:
 
 
 def judge_sides(
-    sides: Sequence[Side], plan: Plan, rules: Rules, confirms: bool = True, progress: Progress = lambda said: None
+    sides: Sequence[Side],
+    plan: Plan,
+    rules: Rules,
+    confirms: bool = True,
+    progress: Progress = lambda said: None,
+    keep: Keep = lambda runs: None,
 ) -> Judged:
     """Base and candidate, measured in turns and compared."""
-    base, candidate = take_turns(sides, plan, None, progress)
+    base, candidate = take_turns(sides, plan, None, progress, keep)
+    keep([base, candidate])
     result = compare(base, candidate, rules)
     names = sorted({c.name for c in result.of(Verdict.SLOWER)})
     if names and confirms:

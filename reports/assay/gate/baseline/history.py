@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from assay import files
+
 from assay.files import Measurement, Metric, Run, RunFileError, json_text, schema_check
 from assay.plain_text import printable
-from assay.program import write_file
+from assay.program import make_folder, write_file
 
 SCHEMA = "assay.history/1"
 SCHEMA_FILE = "assay.history-1.schema.json"
@@ -137,10 +137,7 @@ def is_one(path: Path) -> bool:
 
 def append(folder: Path, entry: Entry, machine: str | None = None) -> Path:
     """The file it went to; `machine` names it where the run does not say what it was measured on. Raises NotWritten."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise files.NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
+    make_folder(folder)
     path = folder / f"{_word(machine) if machine else key_of(entry.environment)}.jsonl"
     write_file(path, (line_of(entry) + "\n").encode(), append=True)
     return path

@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from assay.files import Run, RunFileError
@@ -19,7 +20,7 @@ from assay.gate.outcome import add_rules, rules_of
 from assay.gate.result import Rules, Verdict
 from assay.gate.self_test import curve, figures, power, present, record, trial
 from assay.gate.sides import IncomparableRuns
-from assay.program import Exit, complain, say, write_file
+from assay.program import Exit, complain, make_folder, say, write_file
 
 PROGRAM = "assay-gate"
 OPTION = "--self-test"
@@ -122,10 +123,10 @@ def _measure(options: argparse.Namespace, groups: Sequence[trial.Group], rules: 
         pattern = options.aa_cases if levels == (0,) and options.aa_cases else trial.pattern_of(groups)
         sides = trial.sides_of(words, pattern, levels, given)
         plan = Plan(options.pairs, seed=options.seed + 100 * number)
-        found.append(trial.measure(sides, levels, plan, rules, report_progress))
-        if options.out:
-            name = f"same-{number + 1}" if levels == (0,) else "planted"
-            record.save(options.out / name, found[-1])
+        name = f"same-{number + 1}" if levels == (0,) else "planted"
+        keep = partial(record.save, options.out / name) if options.out else lambda measured: None
+        found.append(trial.measure(sides, levels, plan, rules, report_progress, keep))
+        keep(found[-1])
     return found
 
 
@@ -162,6 +163,7 @@ def main(arguments: Sequence[str]) -> int:
     planted_power = [p for runs in power_runs for p in power.judge(*runs, rules)]
     text = present.text(trials, planted_power, seconds)
     if options.out:
+        make_folder(options.out)
         environment = (campaigns[0].runs if campaigns else power_runs[0])[0].environment
         document = present.document(trials, planted_power, environment, seconds)
         write_file(options.out / "self_test.json", (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import files
-from assay.files import NotWritten, Run, RunFileError
+from assay.files import Run, RunFileError
 from assay.gate.self_test.trial import Measured
+from assay.program import make_folder
 
 AGAIN = "again_"
 HOW = "give the folder that `assay gate --self-test --out` made"
@@ -32,19 +33,12 @@ def _slim(run: Run) -> Run:
     return Run(run.environment, measurements, extra=run.extra)
 
 
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
-
-
 POWER = ("thrifty.json", "hungry.json")
 
 
 def save_power(folder: Path, runs: Sequence[Run]) -> None:
     """What `power.sides` measured. Raises NotWritten."""
-    _make(folder)
+    make_folder(folder)
     for name, run in zip(POWER, runs):
         files.save(_slim(run), folder / name)
 
@@ -56,7 +50,7 @@ def load_power(folder: Path) -> list[list[Run]]:
 
 def save(folder: Path, measured: Measured) -> None:
     """Raises NotWritten."""
-    _make(folder)
+    make_folder(folder)
     for prefix, runs in (("", measured.runs), (AGAIN, measured.again or [])):
         for level, run in zip([None, *measured.levels], runs):
             files.save(_slim(run), folder / (prefix + _name(level)))

@@ -8,7 +8,7 @@ trial, for it is identical in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import re2
@@ -131,12 +131,22 @@ class Measured:
 
 
 def measure(
-    sides: Sequence[Side], levels: Sequence[int], plan: Plan, rules: Rules, progress: Progress = lambda said: None
+    sides: Sequence[Side],
+    levels: Sequence[int],
+    plan: Plan,
+    rules: Rules,
+    progress: Progress = lambda said: None,
+    keep: Callable[[Measured], None] = lambda measured: None,
 ) -> Measured:
-    """All levels take turns with one base; what is slower at any level runs again in fresh processes."""
-    runs = take_turns(sides, plan, None, progress)
+    """All levels take turns with one base; what is slower at any level runs again in fresh processes.
+
+    `keep` is given what there is after every block.
+    """
+    runs = take_turns(sides, plan, None, progress, lambda runs: keep(Measured(tuple(levels), runs)))
     names = slower_names(judge(runs, None, rules))
     again = None
     if names:
-        again = take_turns(sides, fresh(plan), names, progress)
+        again = take_turns(
+            sides, fresh(plan), names, progress, lambda again: keep(Measured(tuple(levels), runs, again))
+        )
     return Measured(tuple(levels), runs, again)
