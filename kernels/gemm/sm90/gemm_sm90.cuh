@@ -73,12 +73,15 @@ template <class Tile>
 class DenseWorkSm90 {
  public:
   using Arguments = GemmArgumentsSm90;
-  static constexpr bool kRaggedK = false, kClipped = false;
+  static constexpr bool kRaggedK = false, kClipped = false, kEdges = true;
 
   __device__ DenseWorkSm90(const GemmArgumentsSm90& args, int rank_m, int rank_n)
       : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {}
 
   __device__ bool next(WorkUnit& unit) { return walk_.next(unit); }
+
+  __device__ int rows() const { return args_.rows; }
+  __device__ int columns() const { return args_.columns; }
 
   __device__ std::uint64_t policy_p() const {
     return args_.p_read_once ? ptx::create_policy<ptx::Eviction::first>() : 0;
@@ -141,11 +144,12 @@ template <int kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kSta
           int kClusterN, bool kSwapped, bool kPingpong>
 __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(384, 1)
     gemm_sm90(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
-              const __grid_constant__ CUtensorMap map_d,
+              const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap edge_p,
+              const __grid_constant__ CUtensorMap edge_q,
               const __grid_constant__ GemmArgumentsSm90 args) {
   using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
-  multiply_tiles<Tile, DenseWorkSm90<Tile>>(map_p, map_q, map_d, args);
+  multiply_tiles<Tile, DenseWorkSm90<Tile>>(map_p, map_q, map_d, edge_p, edge_q, args);
 }
 
 }  // namespace assay::kernels

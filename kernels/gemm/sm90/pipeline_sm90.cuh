@@ -23,6 +23,7 @@
 //   Arguments                 the kernel's parameter beside the tensor maps
 //   kRaggedK                  a sum may end inside a step, and may have no step at all
 //   kClipped                  map_d is that of store_block()'s clipped boxes
+//   kEdges                    P ends after rows() and Q after columns(); boxes there are cut short
 //   bool next(WorkUnit&)      the worker's next unit; false when nothing is left
 //   policy_p()                the L2 policy of P's loads, 0: none
 //   operands(unit)            where step 0 begins in the tensor maps
@@ -48,6 +49,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
+#include "kernels/gemm/sm90/edge_sm90.cuh"
 #include "kernels/gemm/sm90/epilogue_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 #include "kernels/gemm/sm90/tile_sm90.cuh"
@@ -66,16 +68,27 @@ struct ResultPlace {
   int row, column, end;
 };
 
-// Loads this CTA's share of an operand's box for the CTAs in `mask`. A k-major share is one box;
-// else it is boxes of 64 rows (or columns) x 64 along k, 8192 bytes each. `policy` 0: none. (A
-// policy of evict_normal is not the same as none: with it, loads were up to a quarter slower on an
-// H200.)
+// What an operand's boxes bring of `most` rows (or columns) from `first` on: the ones before `end`,
+// by 64 if it is not k-major.
+template <int kMajor>
+__device__ inline int rows_that_land(int end, int first, int most) {
+  const int rows = rows_within(end, first, most);
+  return kMajor == 0 ? rows : (rows + 63) / 64 * 64;
+}
+
+// Loads this CTA's share of an operand's box for the CTAs in `mask`, the first `rows` rows (or
+// columns) of it. A k-major share is one box, of `map` or, if it is cut short, of `edge`; else it
+// is boxes of 64 rows x 64 along k, 8192 bytes each. `policy` 0: none. (A policy of evict_normal is
+// not the same as none: with it, loads were up to a quarter slower on an H200.)
 template <int kMajor, int kShare, bool kMulticast>
-__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, ptx::Mbarrier* full,
-                                  std::uint16_t mask, int k, int first, std::uint64_t policy) {
+__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, const CUtensorMap* edge,
+                                  int rows, ptx::Mbarrier* full, std::uint16_t mask, int k,
+                                  int first, std::uint64_t policy) {
   constexpr int kBoxes = kMajor == 0 ? 1 : kShare / 64;
+  if (kMajor == 0 && rows < kShare) map = edge;
 #pragma unroll
   for (int box = 0; box < kBoxes; ++box) {
+    if (rows <= box * 64) break;
     const int c0 = kMajor == 0 ? k : first + box * 64;
     const int c1 = kMajor == 0 ? first : k;
     if constexpr (kMulticast) {
@@ -94,10 +107,13 @@ __device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, ptx:
   }
 }
 
-// The body of a kernel of 384 threads. `Tile` is a GemmTileSm90.
+// The body of a kernel of 384 threads. `Tile` is a GemmTileSm90. Boxes of edge_p and edge_q are the
+// part of a k-major share that the operand's last rows fill (edge_sm90.cuh); without kEdges they are
+// not used.
 template <class Tile, class Work>
 __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const CUtensorMap& map_q,
-                                               const CUtensorMap& map_d,
+                                               const CUtensorMap& map_d, const CUtensorMap& edge_p,
+                                               const CUtensorMap& edge_q,
                                                const typename Work::Arguments& args) {
   static_assert(Tile::kThreads == 384);
   extern __shared__ __align__(1024) std::uint8_t shared[];
@@ -124,6 +140,9 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       ptx::mbarrier_init(&empty[s], (Tile::kClusterM + Tile::kClusterN - 1) * Tile::kSharing);
     }
     ptx::fence_mbarrier_init();
+  } else if (Work::kEdges && threadIdx.x == 32) {
+    ptx::tma_prefetch_map(&edge_p);
+    ptx::tma_prefetch_map(&edge_q);
   }
   if constexpr (Tile::kClusterSize > 1) {
     ptx::cluster_sync();
@@ -158,21 +177,36 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
 
       Work work(args, rank_m, rank_n);
       const std::uint64_t policy_p = work.policy_p();
+      int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
       WorkUnit unit;
       while (work.next(unit)) {
         const OperandPlace at = work.operands(unit);
         const int row = at.row + rank_n * Tile::kShareP;
         const int column = at.column + rank_m * Tile::kShareQ;
+        // Of this unit, beyond the first round: rows of my shares, and what lands here.
+        int cut_p = Tile::kShareP, cut_q = Tile::kShareQ, cut_rows = Tile::kTileM + Tile::kTileN;
+        if constexpr (Work::kEdges) {
+          constexpr int kMajorP = Tile::kMajorP, kMajorQ = Tile::kMajorQ;
+          cut_p = rows_that_land<kMajorP>(work.rows(), row, Tile::kShareP);
+          cut_q = rows_that_land<kMajorQ>(work.columns(), column, Tile::kShareQ);
+          cut_rows = rows_that_land<kMajorP>(work.rows(), at.row, Tile::kTileM) +
+                     rows_that_land<kMajorQ>(work.columns(), at.column, Tile::kTileN);
+        }
         for (int ks = unit.k_begin; ks < unit.k_end; ++ks) {
           std::uint8_t* const p = stages_p + stage * Tile::kBytesP + rank_n * Tile::kShareP * 128;
           std::uint8_t* const q = stages_q + stage * Tile::kBytesQ + rank_m * Tile::kShareQ * 128;
           const int k = at.k + ks * Tile::kTileK;
           ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
-          ptx::mbarrier_arrive_expect_tx(&full[stage], Tile::kBytesP + Tile::kBytesQ);
-          load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(p, &map_p, &full[stage],
-                                                                          mask_p, k, row, policy_p);
-          load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(q, &map_q, &full[stage],
-                                                                          mask_q, k, column, 0);
+          const bool whole = first_round > 0;
+          first_round -= whole;
+          const int landing = whole ? Tile::kTileM + Tile::kTileN : cut_rows;
+          ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(landing) * 128);
+          load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
+              p, &map_p, &edge_p, whole ? Tile::kShareP : cut_p, &full[stage], mask_p, k, row,
+              policy_p);
+          load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(
+              q, &map_q, &edge_q, whole ? Tile::kShareQ : cut_q, &full[stage], mask_q, k, column,
+              0);
           next_stage();
         }
       }
