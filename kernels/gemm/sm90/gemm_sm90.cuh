@@ -117,19 +117,36 @@ class DenseWorkSm90 {
 
   __device__ float factor() const { return common_factor(args_); }
 
-  __device__ bool writes(const float (&d)[Tile::kBlocks][Tile::kTileN / 2], std::uint8_t* buffers,
+  __device__ LinesSm90<Tile> lines(const ResultPlace& at) const {
+    return load_lines<Tile>(args_, at.row, at.column);
+  }
+
+  __device__ void finish(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
                          float factor, const ResultPlace& at) const {
-    if (!args_.general) return false;
+    scale_tile<Tile>(d, args_, lines, factor);
+    if (args_.c) {
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+        if (args_.type == OutputType::f32) {
+          add_c<Tile, true>(d[block], args_, at.row + block * 64, at.column);
+        } else {
+          add_c<Tile, false>(d[block], args_, at.row + block * 64, at.column);
+        }
+      }
+    }
+    if (args_.activation != 0) activate<Tile>(d, args_.activation);
+  }
+
+  __device__ bool writes(const float (&d)[Tile::kBlocks][Tile::kTileN / 2],
+                         const ResultPlace& at) const {
+    if (args_.type != OutputType::f32) return false;
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block)
-      store_general<Tile>(args_, d[block], reinterpret_cast<float*>(buffers), factor,
-                          at.row + block * 64, at.column);
+      store_f32<Tile>(args_, d[block], at.row + block * 64, at.column);
     return true;
   }
 
-  __device__ void scale(float (&d)[Tile::kTileN / 2], float factor, int row, int column) const {
-    scale_block<Tile>(d, args_, factor, row, column);
-  }
+  __device__ bool half() const { return args_.type == OutputType::f16; }
 
  private:
   __device__ static int worker() { return static_cast<int>(blockIdx.x) / Tile::kClusterSize; }

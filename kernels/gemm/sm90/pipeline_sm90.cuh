@@ -32,8 +32,10 @@
 //   shares(unit, d, ...)      where workers divide a sum: leaves a part, and is true, or adds what
 //                             others left
 //   factor()                  of all results
-//   writes(d, ...)            true if it wrote the results itself
-//   scale(d, ...)             what is done to a block's sums before they are rounded
+//   lines(at)                 what finish() needs of a tile's rows and columns, loaded beforehand
+//   finish(d, lines, ...)     what is done to the sums before they are rounded
+//   writes(d, at)             true if it wrote the results itself
+//   half()                    results are f16, not bf16
 #pragma once
 #include <cuda.h>
 
@@ -49,7 +51,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "kernels/gemm/sm90/edge_sm90.cuh"
+#include "kernels/frame/edge.cuh"
 #include "kernels/gemm/sm90/epilogue_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 #include "kernels/gemm/sm90/tile_sm90.cuh"
@@ -108,8 +110,8 @@ __device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, cons
 }
 
 // The body of a kernel of 384 threads. `Tile` is a GemmTileSm90. Boxes of edge_p and edge_q are the
-// part of a k-major share that the operand's last rows fill (edge_sm90.cuh); without kEdges they are
-// not used.
+// part of a k-major share that the operand's last rows fill (kernels/frame/edge.cuh); without
+// kEdges they are not used.
 template <class Tile, class Work>
 __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const CUtensorMap& map_q,
                                                const CUtensorMap& map_d, const CUtensorMap& edge_p,
@@ -215,11 +217,11 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
     // My part of a tile's rows, and what my warpgroup waits at for itself.
     const int consumer = Tile::kPingpong ? 0 : warpgroup - 1;
-    const int barrier = warpgroup;
+    // Not from `warpgroup`, which the compiler cannot make again and so keeps in a register.
+    const int barrier = static_cast<int>(threadIdx.x / 128);
     const int thread = threadIdx.x % 128;
     const int warp = thread / 32;
-    std::uint8_t* const store_buffers =
-        stores + ((warpgroup - 1) * 4 + warp) * 2 * Tile::kBytesStore;
+    std::uint8_t* const store_buffers = stores + (threadIdx.x / 32 - 4) * 2 * Tile::kBytesStore;
     int next_buffer = 0;
 
     // Thread r of each consumer tells CTA r, if that CTA sends boxes here.
@@ -284,16 +286,25 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       }
     };
     bool kept = false;
+    // Where nothing is kept: else the compiler holds `packed` in registers beside the sums.
+    const auto forget = [&] {
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+#pragma unroll
+        for (int i = 0; i < Tile::kTileN / 4; ++i) packed[block][i] = 0;
+      }
+    };
 
     // A ping-pong's consumers take turns at the ring. Who came too early would take a stage's
     // former phase for its own: parity does not tell phases apart that are two apart.
-    for (int index = 0; work.next(unit); ++index) {
+    int mine_in = warpgroup - 1;  // units from here to mine: 0 or 1
+    for (bool first = true; work.next(unit); first = false, mine_in ^= 1) {
       if constexpr (Tile::kPingpong) {
-        if (index % 2 != warpgroup - 1) {
+        if (mine_in != 0) {
           skip(unit.k_end - unit.k_begin);
           continue;
         }
-        if (index > 0) ptx::named_barrier_sync(kTurn + index % 2, 256);
+        if (!first) ptx::named_barrier_sync(kTurn + barrier - 1, 256);
       }
       const bool no_step = Work::kRaggedK && unit.k_begin == unit.k_end;
       int previous = stage;
@@ -319,8 +330,11 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       if constexpr (Tile::kPingpong) {
         Work ahead = work;
         WorkUnit following;
-        if (ahead.next(following)) ptx::named_barrier_arrive(kTurn + (index + 1) % 2, 256);
+        if (ahead.next(following)) ptx::named_barrier_arrive(kTurn + 2 - barrier, 256);
       }
+      kept_at = work.results(unit);
+      kept_at.row += consumer * Tile::kBlocks * 64 + warp * 16;
+      const auto lines = work.lines(kept_at);
       ptx::wgmma_wait<0>();
       if (!no_step) release(previous);
 #pragma unroll
@@ -333,15 +347,18 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
         }
       }
 
-      if (work.shares(unit, d, consumer, barrier)) continue;
-      kept_at = work.results(unit);
-      kept_at.row += consumer * Tile::kBlocks * 64 + warp * 16;
-      if (work.writes(d, store_buffers, factor, kept_at)) continue;
-#pragma unroll
-      for (int block = 0; block < Tile::kBlocks; ++block) {
-        work.scale(d[block], factor, kept_at.row + block * 64, kept_at.column);
-        pack_block<Tile>(packed[block], d[block]);
+      if (work.shares(unit, d, consumer, barrier)) {
+        forget();
+        continue;
       }
+      work.finish(d, lines, factor, kept_at);
+      if (work.writes(d, kept_at)) {
+        forget();
+        continue;
+      }
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block)
+        pack_block<Tile>(packed[block], d[block], work.half());
       if constexpr (Tile::kDeferred) {
         kept = true;
       } else {

@@ -25,8 +25,8 @@
 //
 // Which tiles a CTA does, and where they are, says a `Tiles`, made from a kernel parameter: next()
 // gives one after the other. With kEdges it knows where A and B end, and has maps for their last
-// rows (kernels/gemm/sm90/edge_sm90.cuh). Loader and consumers each make their own, which is one and the same
-// sequence; made before the roles part, it would take registers that neither has.
+// rows (kernels/frame/edge.cuh). Loader and consumers each make their own, which is one and the
+// same sequence; made before the roles part, it would take registers that neither has.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "kernels/gemm/sm90/edge_sm90.cuh"
+#include "kernels/frame/edge.cuh"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/tiles_sm90.cuh"

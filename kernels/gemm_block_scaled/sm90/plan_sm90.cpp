@@ -120,8 +120,8 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                .n = n};
   Raster& raster = l.product.raster;
   raster = {.rows = divide_up(m, v.tile_m * v.cluster_m),
-              .columns = divide_up(n, v.tile_n * v.cluster_n),
-              .band = options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m)};
+            .columns = divide_up(n, v.tile_n * v.cluster_n),
+            .band = options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m)};
   l.k_blocks = k_blocks;
   int clusters = std::min(resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes,
                                             "gemm_block_scaled " + v.name),
