@@ -63,9 +63,9 @@ struct BlockScaledTileSm90 {
   static constexpr int kThreads = 128 * (1 + kConsumers);
   static constexpr int kGroups = kTileN / kWidth;
   static constexpr int kBlocksN = kTileN < 128 ? 1 : kTileN / 128;  // blocks of scale_b
-  // Registers: 24 * 128 + 240 * 256 = 64512 of the SM's 65536.
-  static constexpr int kProducerRegisters = 24;
-  static constexpr int kConsumerRegisters = 240;
+  // Registers: 40 * 128 + 232 * 256 = 64512 of the SM's 65536.
+  static constexpr int kProducerRegisters = 40;
+  static constexpr int kConsumerRegisters = 232;
 
   static constexpr int kBytesA = kTileM * kTileK;
   static constexpr int kBytesB = kTileN * kTileK;
