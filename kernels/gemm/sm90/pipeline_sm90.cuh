@@ -216,9 +216,9 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   } else {
     ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
     // My part of a tile's rows, and what my warpgroup waits at for itself.
-    const int consumer = Tile::kPingpong ? 0 : warpgroup - 1;
     // Not from `warpgroup`, which the compiler cannot make again and so keeps in a register.
     const int barrier = static_cast<int>(threadIdx.x / 128);
+    const int consumer = Tile::kPingpong ? 0 : barrier - 1;
     const int thread = threadIdx.x % 128;
     const int warp = thread / 32;
     std::uint8_t* const store_buffers = stores + (threadIdx.x / 32 - 4) * 2 * Tile::kBytesStore;
