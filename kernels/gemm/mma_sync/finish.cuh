@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "kernels/gemm/activation.cuh"
 #include "kernels/gemm/mma_sync/arguments.hpp"
 
 namespace assay::kernels {
@@ -31,8 +32,8 @@ __device__ inline void store_pair(int type, void* data, std::int64_t at, float2 
 }
 
 __device__ inline float activate(int activation, float v) {
-  if (activation == 1) return 0.5f * v * (1.0f + erff(v * 0.70710678f));
-  if (activation == 2) return __fdividef(v, 1.0f + __expf(-v));
+  if (activation == 1) return gelu(v);
+  if (activation == 2) return silu(v);
   return v;
 }
 

@@ -19,11 +19,8 @@ struct GemmArgumentsSm90 {
   const float* tensor_scale_q;
   const float* row_scale;
   const float* column_scale;
-  const void* row_bias;  // of D's type, of rows or of columns: the ones that are D's columns
-  const void* column_bias;
+  const void* bias;  // of D's type, of columns of D: of rows of R if it is D's transpose
 
-  // What the staged way out cannot do: another type of D, C, an activation.
-  int general;     // not 0: the results leave by the general way
   int activation;  // 0 none, 1 GELU, 2 SiLU
   float beta;
   const void* c;

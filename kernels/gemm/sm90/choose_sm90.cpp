@@ -134,15 +134,18 @@ GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& 
 }
 
 GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem) {
-  using Key = std::tuple<int, int, int, int, std::string, std::string, std::string>;
+  using Key = std::tuple<int, int, int, int, std::string, std::string, std::string, std::string,
+                         bool, bool, Activation, Scaling>;
   constexpr std::size_t kMost =
       65536;  // a serving program meets its shapes again, not ever new ones
   static std::mutex mutex;
   static std::map<Key, GemmChoiceSm90> made;
   int device = 0;
   check(cudaGetDevice(&device));
-  const Key key{device,       problem.m,        problem.n,     problem.k,
-                problem.type, problem.b_type(), problem.layout};
+  const Key key{device,           problem.m,          problem.n,
+                problem.k,        problem.type,       problem.b_type(),
+                problem.d_type(), problem.layout,     problem.beta != 0,
+                problem.bias,     problem.activation, problem.scaling};
   {
     const std::lock_guard lock(mutex);
     if (const auto found = made.find(key); found != made.end()) return found->second;

@@ -2,10 +2,13 @@
 // How accumulators of the Hopper matrix product become D.
 //
 // A consumer warp holds 16 rows x kTileN columns of each of its 64-row blocks: accumulator 4 j + i
-// of lane l is row l / 4 + 8 (i / 2), column 8 j + 2 (l % 4) + i % 2.
+// of lane l is row l / 4 + 8 (i / 2), column 8 j + 2 (l % 4) + i % 2. Factors, bias, C and
+// activation are applied to them there, in f32. Then they are rounded and put into shared memory,
+// and TMA writes them: it clips at D's edges. Only f32 results go to D straight from registers.
 //
-// The staged way takes factors and bias, rounds, and lets TMA write: it clips at D's edges. The
-// general way does everything else, element by element, through shared memory in f32.
+// An element's column is known when this is compiled, but for the lane. So a warp has the factors
+// and the bias of 64 columns in two registers each, two columns a lane, and a shuffle brings them
+// where they are needed. They are loaded while the last MMAs are under way.
 #pragma once
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -17,41 +20,10 @@
 #include "harness/ptx/matrix.cuh"
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
+#include "kernels/gemm/activation.cuh"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
 
 namespace assay::kernels {
-
-template <bool kHalf>
-__device__ inline std::uint32_t pack(float low, float high) {
-  if constexpr (kHalf) {
-    const __half2 pair = __floats2half2_rn(low, high);
-    return reinterpret_cast<const std::uint32_t&>(pair);
-  } else {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    return reinterpret_cast<const std::uint32_t&>(pair);
-  }
-}
-
-__device__ inline float load_element(const void* data, std::int64_t index, OutputType type) {
-  if (type == OutputType::bf16)
-    return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[index]);
-  if (type == OutputType::f16) return __half2float(static_cast<const __half*>(data)[index]);
-  return static_cast<const float*>(data)[index];
-}
-
-// One of the eight elements of 16 bits that lie in `words`.
-__device__ inline float element_of(const uint4& words, int i, OutputType type) {
-  const std::uint32_t pair = i < 2 ? words.x : i < 4 ? words.y : i < 6 ? words.z : words.w;
-  const auto bits = static_cast<std::uint16_t>(pair >> (16 * (i % 2)));
-  return type == OutputType::bf16 ? __bfloat162float(__ushort_as_bfloat16(bits))
-                                  : __half2float(__ushort_as_half(bits));
-}
-
-__device__ inline float activate(float x, int activation) {
-  if (activation == 1) return 0.5f * x * (1 + erff(x * 0.70710678118654752f));
-  if (activation == 2) return __fdividef(x, 1 + __expf(-x));
-  return x;
-}
 
 // The factor that all results have in common.
 __device__ inline float common_factor(const GemmArgumentsSm90& args) {
@@ -61,53 +33,248 @@ __device__ inline float common_factor(const GemmArgumentsSm90& args) {
   return factor;
 }
 
-// Multiplies a block by its factors and adds the bias, for the staged way. `row` and `column` are
-// the warp's first ones in R.
+// Two values of 16 bits.
+__device__ inline float2 unpack(std::uint32_t pair, bool half) {
+  if (half) return __half22float2(reinterpret_cast<const __half2&>(pair));
+  return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(pair));
+}
+
+__device__ inline float load_element(const void* data, std::int64_t index, OutputType type) {
+  if (type == OutputType::f32) return static_cast<const float*>(data)[index];
+  return unpack(static_cast<const std::uint16_t*>(data)[index], type == OutputType::f16).x;
+}
+
+// A lane's rows of all blocks, and its two columns of each 64.
 template <class Tile>
-__device__ void scale_block(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& args,
-                            float factor, int row, int column) {
+struct LinesSm90 {
+  static constexpr int kParts = (Tile::kTileN + 63) / 64;
+  float row_scale[Tile::kBlocks][2];
+  float column_scale[kParts][2];
+  // Of D's columns, which are a swapped tile's rows.
+  static constexpr int kBiases = Tile::kSwapped ? Tile::kBlocks : kParts;
+  float bias[kBiases][2];
+};
+
+// Of a warp whose first block begins at (row, column) of R.
+template <class Tile>
+__device__ LinesSm90<Tile> load_lines(const GemmArgumentsSm90& args, int row, int column) {
+  using Lines = LinesSm90<Tile>;
   const int lane = threadIdx.x % 32;
-  float of_row[2] = {factor, factor}, row_bias[2] = {0, 0};
+  const int first_row = row + lane / 4, first_column = column + 2 * lane;
+  Lines lines;
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int r = row + lane / 4 + 8 * half;
-    if (r < args.rows) {
-      if (args.row_scale) of_row[half] *= args.row_scale[r];
-      if (args.row_bias) row_bias[half] = load_element(args.row_bias, r, args.type);
+  for (int i = 0; i < 2; ++i) {
+#pragma unroll
+    for (int block = 0; block < Tile::kBlocks; ++block) {
+      const int r = first_row + 64 * block + 8 * i;
+      lines.row_scale[block][i] = args.row_scale && r < args.rows ? args.row_scale[r] : 1;
+    }
+#pragma unroll
+    for (int part = 0; part < Lines::kParts; ++part) {
+      const int c = first_column + 64 * part + i;
+      lines.column_scale[part][i] =
+          args.column_scale && c < args.columns ? args.column_scale[c] : 1;
+    }
+#pragma unroll
+    for (int at = 0; at < Lines::kBiases; ++at) {
+      const int line = (Tile::kSwapped ? first_row + 8 * i : first_column + i) + 64 * at;
+      const bool there = args.bias && line < (Tile::kSwapped ? args.rows : args.columns);
+      lines.bias[at][i] = there ? load_element(args.bias, line, args.type) : 0;
     }
   }
-  if (!args.column_scale && !args.column_bias) {
-    if (factor == 1 && !args.row_scale && !args.row_bias) return;
+  return lines;
+}
+
+// d * factor * scales + bias.
+template <class Tile, bool kColumnScale, bool kColumnBias>
+__device__ void scale_columns(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
+                              const LinesSm90<Tile>& lines, float factor) {
+  float of_row[Tile::kBlocks][2];
 #pragma unroll
-    for (int at = 0; at < Tile::kTileN / 2; ++at)
-      d[at] = fmaf(d[at], of_row[at / 2 % 2], row_bias[at / 2 % 2]);
-    return;
+  for (int block = 0; block < Tile::kBlocks; ++block) {
+    of_row[block][0] = factor * lines.row_scale[block][0];
+    of_row[block][1] = factor * lines.row_scale[block][1];
   }
 #pragma unroll
-  for (int j = 0; j < Tile::kTileN / 8; ++j) {
+  for (int at = 0; at < Tile::kTileN / 4; ++at) {  // column pairs 8 j + 2 (l % 4), a side each
+    const int j = at / 2, side = at % 2, part = j / 8;
+    const int from = j % 8 * 4 + threadIdx.x % 4;
+    float scale = 1, bias = 0;
+    if constexpr (kColumnScale)
+      scale = __shfl_sync(0xffffffffu, lines.column_scale[part][side], from);
+    if constexpr (kColumnBias) bias = __shfl_sync(0xffffffffu, lines.bias[part][side], from);
 #pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      const int c = column + 8 * j + 2 * (lane % 4) + side;
-      float of_column = 1, column_bias = 0;
-      if (c < args.columns) {
-        if (args.column_scale) of_column = args.column_scale[c];
-        if (args.column_bias) column_bias = load_element(args.column_bias, c, args.type);
-      }
+    for (int block = 0; block < Tile::kBlocks; ++block) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float& value = d[4 * j + 2 * half + side];
-        value = fmaf(value, of_row[half] * of_column, row_bias[half] + column_bias);
+        float& value = d[block][4 * j + 2 * half + side];
+        value = fmaf(value, of_row[block][half] * scale,
+                     Tile::kSwapped ? lines.bias[block * Tile::kSwapped][half] : bias);
       }
     }
   }
 }
 
-// Rounds a block: word i holds accumulators 2 i and 2 i + 1.
+template <class Tile>
+__device__ void scale_tile(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
+                           const GemmArgumentsSm90& args, const LinesSm90<Tile>& lines,
+                           float factor) {
+  const bool column_bias = !Tile::kSwapped && args.bias;
+  if (args.column_scale) {
+    if (column_bias) {
+      scale_columns<Tile, true, true>(d, lines, factor);
+    } else {
+      scale_columns<Tile, true, false>(d, lines, factor);
+    }
+  } else if (column_bias) {
+    scale_columns<Tile, false, true>(d, lines, factor);
+  } else if (factor != 1 || args.row_scale || args.bias) {
+    scale_columns<Tile, false, false>(d, lines, factor);
+  }
+}
+
+// Visits groups [begin, begin + kGroups) of eight columns of a warp's block. A lane's two
+// neighbours in a row of R are so in D, too; those of a swapped tile are in a column of D. Calls
+// f(count, accumulator, index in D, whether it is in D) for each such pair, or for each element of
+// a swapped tile.
+template <class Tile, int kGroups, class F>
+__device__ void visit(const GemmArgumentsSm90& args, int row, int column, int begin, const F& f) {
+  const int lane = threadIdx.x % 32;
+  const int r = row + lane / 4, c = column + 8 * begin + 2 * (lane % 4);
+  const bool rows_in[2] = {r < args.rows, r + 8 < args.rows};
+  if constexpr (Tile::kSwapped) {
+    std::int64_t index = std::int64_t{c} * args.rows + r;
+    int left = args.columns - c;  // columns of R from this one on
+#pragma unroll
+    for (int at = 0; at < 2 * kGroups; ++at) {
+      const int j = at / 2, side = at % 2;
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        f(2 * at + half, 4 * (begin + j) + 2 * half + side, index + 8 * half,
+          rows_in[half] && left > 0);
+      index += (side == 0 ? 1 : 7) * std::int64_t{args.rows};
+      left -= side == 0 ? 1 : 7;
+    }
+  } else {
+    const std::int64_t first = std::int64_t{r} * args.columns + c;
+    const std::int64_t index[2] = {first, first + std::int64_t{8} * args.columns};
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        f(2 * j + half, 4 * (begin + j) + 2 * half, index[half] + 8 * j,
+          rows_in[half] && c + 8 * j < args.columns);
+    }
+  }
+}
+
+// d + beta * C of kGroups groups, all loads at once.
+template <class Tile, bool kWide, int kGroups>
+__device__ void add_c_groups(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& args, int row,
+                             int column, int begin) {
+  constexpr int kLoads = kGroups * (Tile::kSwapped ? 4 : 2);
+  float2 wide[kLoads];
+  std::uint32_t narrow[kLoads];
+  visit<Tile, kGroups>(args, row, column, begin,
+                       [&](int load, int, std::int64_t index, bool inside) {
+                         wide[load] = {};
+                         narrow[load] = 0;
+                         if (!inside) return;
+                         const auto* const f32 = static_cast<const float*>(args.c) + index;
+                         const auto* const b16 = static_cast<const std::uint16_t*>(args.c) + index;
+                         if constexpr (kWide && Tile::kSwapped) {
+                           wide[load].x = *f32;
+                         } else if constexpr (kWide) {
+                           wide[load] = *reinterpret_cast<const float2*>(f32);
+                         } else if constexpr (Tile::kSwapped) {
+                           narrow[load] = *b16;
+                         } else {
+                           narrow[load] = *reinterpret_cast<const std::uint32_t*>(b16);
+                         }
+                       });
+  const auto add = [&](bool half) {
+    visit<Tile, kGroups>(args, row, column, begin, [&](int load, int at, std::int64_t, bool) {
+      const float2 c = kWide ? wide[load] : unpack(narrow[load], half);
+      d[at] = fmaf(args.beta, c.x, d[at]);
+      if constexpr (!Tile::kSwapped) d[at + 1] = fmaf(args.beta, c.y, d[at + 1]);
+    });
+  };
+  if (args.type == OutputType::f16) {
+    add(true);
+  } else {
+    add(false);
+  }
+}
+
+// d + beta * C: as many loads at once as there are registers for.
+template <class Tile, bool kWide>
+__device__ void add_c(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& args, int row,
+                      int column) {
+  constexpr int kSums = Tile::kBlocks * Tile::kTileN / 2;
+  constexpr int kRegisters = kSums <= 128 ? 32 : kSums <= 160 || !Tile::kSwapped ? 16 : 8;
+  constexpr int kEach = kRegisters / (Tile::kSwapped ? 4 : kWide ? 4 : 2);
+  constexpr int kAll = Tile::kTileN / 8;
+#pragma unroll
+  for (int begin = 0; begin + kEach <= kAll; begin += kEach)
+    add_c_groups<Tile, kWide, kEach>(d, args, row, column, begin);
+  if constexpr (kAll % kEach != 0)
+    add_c_groups<Tile, kWide, kAll % kEach>(d, args, row, column, kAll / kEach * kEach);
+}
+
+template <class Tile>
+__device__ void activate(float (&d)[Tile::kBlocks][Tile::kTileN / 2], int activation) {
+  const auto apply = [&](const auto& function) {
+#pragma unroll
+    for (int block = 0; block < Tile::kBlocks; ++block) {
+#pragma unroll
+      for (int at = 0; at < Tile::kTileN / 2; ++at) d[block][at] = function(d[block][at]);
+    }
+  };
+  if (activation == 1) {
+    apply([](float x) { return gelu(x); });
+  } else {
+    apply([](float x) { return silu(x); });
+  }
+}
+
+// Writes a block in f32. Eight rows of 32 bytes at a time fill sectors of L2.
+template <class Tile>
+__device__ void store_f32(const GemmArgumentsSm90& args, const float (&d)[Tile::kTileN / 2],
+                          int row, int column) {
+  visit<Tile, Tile::kTileN / 8>(args, row, column, 0,
+                                [&](int, int at, std::int64_t index, bool inside) {
+                                  if (!inside) return;
+                                  float* const to = static_cast<float*>(args.d) + index;
+                                  if constexpr (Tile::kSwapped) {
+                                    *to = d[at];
+                                  } else {
+                                    *reinterpret_cast<float2*>(to) = {d[at], d[at + 1]};
+                                  }
+                                });
+}
+
+__device__ inline std::uint32_t pack(float low, float high, bool half) {
+  if (half) {
+    const __half2 pair = __floats2half2_rn(low, high);
+    return reinterpret_cast<const std::uint32_t&>(pair);
+  }
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  return reinterpret_cast<const std::uint32_t&>(pair);
+}
+
+// Rounds a block to f16 or bf16: word i holds accumulators 2 i and 2 i + 1.
 template <class Tile>
 __device__ void pack_block(std::uint32_t (&packed)[Tile::kTileN / 4],
-                           const float (&d)[Tile::kTileN / 2]) {
+                           const float (&d)[Tile::kTileN / 2], bool half) {
+  const auto apply = [&](bool to_half) {
 #pragma unroll
-  for (int i = 0; i < Tile::kTileN / 4; ++i) packed[i] = pack<Tile::kHalf>(d[2 * i], d[2 * i + 1]);
+    for (int i = 0; i < Tile::kTileN / 4; ++i) packed[i] = pack(d[2 * i], d[2 * i + 1], to_half);
+  };
+  if (half) {
+    apply(true);
+  } else {
+    apply(false);
+  }
 }
 
 // Writes a warp's part of a rounded block through its two buffers.
@@ -166,86 +333,6 @@ __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed
         ptx::tma_store_2d(map, buffer, d_column, d_row);
       }
       ptx::bulk_commit();
-    }
-  }
-}
-
-// The general way: f32 to the warp's buffers, both as one, and from there groups of eight
-// neighbours of D's rows at a time, which either all lie in D or none. n is a multiple of eight.
-template <class Tile>
-__device__ void store_general(const GemmArgumentsSm90& args, const float (&d)[Tile::kTileN / 2],
-                              float* buffer, float factor, int row, int column) {
-  constexpr int kColumns = Tile::kStoreColumns;
-  const int lane = threadIdx.x % 32;
-  const int n = Tile::kSwapped ? args.rows : args.columns;
-#pragma unroll
-  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
-    const int begin = Tile::chunk_begin(chunk);
-    __syncwarp();
-#pragma unroll
-    for (int at = 0; at < kColumns / 2; ++at) {
-      const int r = lane / 4 + 8 * (at / 2 % 2), c = at / 4 * 8 + 2 * (lane % 4) + at % 2;
-      const int place = Tile::kSwapped ? c * 16 + r : r * kColumns + (c ^ r % 8 * 8 % kColumns);
-      buffer[place] = d[begin / 2 + at];
-    }
-    __syncwarp();
-    const int first_column = column + begin;
-#pragma unroll 1
-    for (int group = lane; group < 16 * kColumns / 8; group += 32) {
-      // The group's eight elements of D: (at_m, at_n) and its right neighbours.
-      int at_m, at_n, place;
-      if constexpr (Tile::kSwapped) {
-        at_m = first_column + group / 2;
-        at_n = row + group % 2 * 8;
-        place = group * 8;
-      } else {
-        const int r = group / (kColumns / 8), c = group % (kColumns / 8) * 8;
-        at_m = row + r;
-        at_n = first_column + c;
-        place = r * kColumns + (c ^ r % 8 * 8 % kColumns);
-      }
-      const int at_row = Tile::kSwapped ? at_n : at_m, at_column = Tile::kSwapped ? at_m : at_n;
-      if (at_row >= args.rows || at_column >= args.columns) continue;
-      const std::int64_t index = std::int64_t{at_m} * n + at_n;
-      // C by 16 bytes at once where it is of 16 bits (n, and so `index`, is a multiple of eight),
-      // but in the tiles whose sums leave no register for that.
-      constexpr bool kWide = Tile::kBlocks * Tile::kTileN / 2 < 176;
-      const bool wide = kWide && args.c && args.type != OutputType::f32;
-      uint4 c = {};
-      if (wide)
-        c = *reinterpret_cast<const uint4*>(static_cast<const std::uint16_t*>(args.c) + index);
-      float value[8];
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const int r = Tile::kSwapped ? at_row + i : at_row;
-        const int column_of_r = Tile::kSwapped ? at_column : at_column + i;
-        float x = buffer[place + i] * factor;
-        if (args.row_scale) x *= args.row_scale[r];
-        if (args.column_scale) x *= args.column_scale[column_of_r];
-        if (wide) {
-          x = fmaf(args.beta, element_of(c, i, args.type), x);
-        } else if (args.c) {
-          x = fmaf(args.beta, load_element(args.c, index + i, args.type), x);
-        }
-        if (args.row_bias) x += load_element(args.row_bias, r, args.type);
-        if (args.column_bias) x += load_element(args.column_bias, column_of_r, args.type);
-        value[i] = activate(x, args.activation);
-      }
-      if (args.type == OutputType::f32) {
-        auto* out = reinterpret_cast<float4*>(static_cast<float*>(args.d) + index);
-        out[0] = {value[0], value[1], value[2], value[3]};
-        out[1] = {value[4], value[5], value[6], value[7]};
-      } else {
-        const bool half = args.type == OutputType::f16;
-        std::uint32_t packed[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          packed[i] = half ? pack<true>(value[2 * i], value[2 * i + 1])
-                           : pack<false>(value[2 * i], value[2 * i + 1]);
-        }
-        *reinterpret_cast<uint4*>(static_cast<std::uint16_t*>(args.d) + index) = {
-            packed[0], packed[1], packed[2], packed[3]};
-      }
     }
   }
 }

@@ -104,12 +104,15 @@ template <class Tile>
 class DenseWorkSm90 {
  public:
   using Arguments = GemmArgumentsSm90;
-  static constexpr bool kRaggedK = false, kClipped = false;
+  static constexpr bool kRaggedK = false, kClipped = false, kEdges = true;
 
   __device__ DenseWorkSm90(const GemmArgumentsSm90& args, int rank_m, int rank_n)
       : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {}
 
   __device__ bool next(WorkUnit& unit) { return walk_.next(unit); }
+
+  __device__ int rows() const { return args_.rows; }
+  __device__ int columns() const { return args_.columns; }
 
   __device__ std::uint64_t policy_p() const {
     return args_.p_read_once ? ptx::create_policy<ptx::Eviction::first>() : 0;
@@ -146,19 +149,36 @@ class DenseWorkSm90 {
 
   __device__ float factor() const { return common_factor(args_); }
 
-  __device__ bool writes(const float (&d)[Tile::kBlocks][Tile::kTileN / 2], std::uint8_t* buffers,
+  __device__ LinesSm90<Tile> lines(const ResultPlace& at) const {
+    return load_lines<Tile>(args_, at.row, at.column);
+  }
+
+  __device__ void finish(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
                          float factor, const ResultPlace& at) const {
-    if (!args_.general) return false;
+    scale_tile<Tile>(d, args_, lines, factor);
+    if (args_.c) {
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+        if (args_.type == OutputType::f32) {
+          add_c<Tile, true>(d[block], args_, at.row + block * 64, at.column);
+        } else {
+          add_c<Tile, false>(d[block], args_, at.row + block * 64, at.column);
+        }
+      }
+    }
+    if (args_.activation != 0) activate<Tile>(d, args_.activation);
+  }
+
+  __device__ bool writes(const float (&d)[Tile::kBlocks][Tile::kTileN / 2],
+                         const ResultPlace& at) const {
+    if (args_.type != OutputType::f32) return false;
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block)
-      store_general<Tile>(args_, d[block], reinterpret_cast<float*>(buffers), factor,
-                          at.row + block * 64, at.column);
+      store_f32<Tile>(args_, d[block], at.row + block * 64, at.column);
     return true;
   }
 
-  __device__ void scale(float (&d)[Tile::kTileN / 2], float factor, int row, int column) const {
-    scale_block<Tile>(d, args_, factor, row, column);
-  }
+  __device__ bool half() const { return args_.type == OutputType::f16; }
 
  private:
   __device__ static int worker() { return static_cast<int>(blockIdx.x) / Tile::kClusterSize; }
@@ -173,11 +193,12 @@ template <int kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kSta
           int kClusterN, bool kSwapped, bool kPingpong>
 __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(384, 1)
     gemm_sm90(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
-              const __grid_constant__ CUtensorMap map_d,
+              const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap edge_p,
+              const __grid_constant__ CUtensorMap edge_q,
               const __grid_constant__ GemmArgumentsSm90 args) {
   using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
-  multiply_tiles<Tile, DenseWorkSm90<Tile>>(map_p, map_q, map_d, args);
+  multiply_tiles<Tile, DenseWorkSm90<Tile>>(map_p, map_q, map_d, edge_p, edge_q, args);
 }
 
 }  // namespace assay::kernels

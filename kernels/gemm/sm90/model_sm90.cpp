@@ -27,9 +27,11 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
     gpu.write(at, std::vector<std::uint8_t>(kFlagBytesSm90));
     give_workspace_sm90(l, std::bit_cast<void*>(at));
   }
-  const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d);
+  const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d),
+             edge_p = model_map(l.edge_p), edge_q = model_map(l.edge_q);
   model::Arguments arguments;
-  arguments.push(&p, 128, 128).push(&q, 128, 128).push(&d, 128, 128).push(l.args);
+  for (const auto* map : {&p, &q, &d, &edge_p, &edge_q}) arguments.push(map, 128, 128);
+  arguments.push(l.args);
   const GemmVariantSm90& v = *l.variant;
   ModelResult result;
   result.outcome = gpu.launch(gpu.kernel(v.linker_name),

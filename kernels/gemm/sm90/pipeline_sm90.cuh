@@ -23,6 +23,7 @@
 //   Arguments                 the kernel's parameter beside the tensor maps
 //   kRaggedK                  a sum may end inside a step, and may have no step at all
 //   kClipped                  map_d is that of store_block()'s clipped boxes
+//   kEdges                    P ends after rows() and Q after columns(); boxes there are cut short
 //   bool next(WorkUnit&)      the worker's next unit; false when nothing is left
 //   policy_p()                the L2 policy of P's loads, 0: none
 //   operands(unit)            where step 0 begins in the tensor maps
@@ -31,8 +32,10 @@
 //   shares(unit, d, ...)      where workers divide a sum: leaves a part, and is true, or adds what
 //                             others left
 //   factor()                  of all results
-//   writes(d, ...)            true if it wrote the results itself
-//   scale(d, ...)             what is done to a block's sums before they are rounded
+//   lines(at)                 what finish() needs of a tile's rows and columns, loaded beforehand
+//   finish(d, lines, ...)     what is done to the sums before they are rounded
+//   writes(d, at)             true if it wrote the results itself
+//   half()                    results are f16, not bf16
 #pragma once
 #include <cuda.h>
 
@@ -48,6 +51,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
+#include "kernels/frame/edge.cuh"
 #include "kernels/gemm/sm90/epilogue_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 #include "kernels/gemm/sm90/tile_sm90.cuh"
@@ -66,16 +70,27 @@ struct ResultPlace {
   int row, column, end;
 };
 
-// Loads this CTA's share of an operand's box for the CTAs in `mask`. A k-major share is one box;
-// else it is boxes of 64 rows (or columns) x 64 along k, 8192 bytes each. `policy` 0: none. (A
-// policy of evict_normal is not the same as none: with it, loads were up to a quarter slower on an
-// H200.)
+// What an operand's boxes bring of `most` rows (or columns) from `first` on: the ones before `end`,
+// by 64 if it is not k-major.
+template <int kMajor>
+__device__ inline int rows_that_land(int end, int first, int most) {
+  const int rows = rows_within(end, first, most);
+  return kMajor == 0 ? rows : (rows + 63) / 64 * 64;
+}
+
+// Loads this CTA's share of an operand's box for the CTAs in `mask`, the first `rows` rows (or
+// columns) of it. A k-major share is one box, of `map` or, if it is cut short, of `edge`; else it
+// is boxes of 64 rows x 64 along k, 8192 bytes each. `policy` 0: none. (A policy of evict_normal is
+// not the same as none: with it, loads were up to a quarter slower on an H200.)
 template <int kMajor, int kShare, bool kMulticast>
-__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, ptx::Mbarrier* full,
-                                  std::uint16_t mask, int k, int first, std::uint64_t policy) {
+__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, const CUtensorMap* edge,
+                                  int rows, ptx::Mbarrier* full, std::uint16_t mask, int k,
+                                  int first, std::uint64_t policy) {
   constexpr int kBoxes = kMajor == 0 ? 1 : kShare / 64;
+  if (kMajor == 0 && rows < kShare) map = edge;
 #pragma unroll
   for (int box = 0; box < kBoxes; ++box) {
+    if (rows <= box * 64) break;
     const int c0 = kMajor == 0 ? k : first + box * 64;
     const int c1 = kMajor == 0 ? first : k;
     if constexpr (kMulticast) {
@@ -94,10 +109,13 @@ __device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, ptx:
   }
 }
 
-// The body of a kernel of 384 threads. `Tile` is a GemmTileSm90.
+// The body of a kernel of 384 threads. `Tile` is a GemmTileSm90. Boxes of edge_p and edge_q are the
+// part of a k-major share that the operand's last rows fill (kernels/frame/edge.cuh); without
+// kEdges they are not used.
 template <class Tile, class Work>
 __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const CUtensorMap& map_q,
-                                               const CUtensorMap& map_d,
+                                               const CUtensorMap& map_d, const CUtensorMap& edge_p,
+                                               const CUtensorMap& edge_q,
                                                const typename Work::Arguments& args) {
   static_assert(Tile::kThreads == 384);
   extern __shared__ __align__(1024) std::uint8_t shared[];
@@ -124,6 +142,9 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       ptx::mbarrier_init(&empty[s], (Tile::kClusterM + Tile::kClusterN - 1) * Tile::kSharing);
     }
     ptx::fence_mbarrier_init();
+  } else if (Work::kEdges && threadIdx.x == 32) {
+    ptx::tma_prefetch_map(&edge_p);
+    ptx::tma_prefetch_map(&edge_q);
   }
   if constexpr (Tile::kClusterSize > 1) {
     ptx::cluster_sync();
@@ -158,21 +179,36 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
 
       Work work(args, rank_m, rank_n);
       const std::uint64_t policy_p = work.policy_p();
+      int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
       WorkUnit unit;
       while (work.next(unit)) {
         const OperandPlace at = work.operands(unit);
         const int row = at.row + rank_n * Tile::kShareP;
         const int column = at.column + rank_m * Tile::kShareQ;
+        // Of this unit, beyond the first round: rows of my shares, and what lands here.
+        int cut_p = Tile::kShareP, cut_q = Tile::kShareQ, cut_rows = Tile::kTileM + Tile::kTileN;
+        if constexpr (Work::kEdges) {
+          constexpr int kMajorP = Tile::kMajorP, kMajorQ = Tile::kMajorQ;
+          cut_p = rows_that_land<kMajorP>(work.rows(), row, Tile::kShareP);
+          cut_q = rows_that_land<kMajorQ>(work.columns(), column, Tile::kShareQ);
+          cut_rows = rows_that_land<kMajorP>(work.rows(), at.row, Tile::kTileM) +
+                     rows_that_land<kMajorQ>(work.columns(), at.column, Tile::kTileN);
+        }
         for (int ks = unit.k_begin; ks < unit.k_end; ++ks) {
           std::uint8_t* const p = stages_p + stage * Tile::kBytesP + rank_n * Tile::kShareP * 128;
           std::uint8_t* const q = stages_q + stage * Tile::kBytesQ + rank_m * Tile::kShareQ * 128;
           const int k = at.k + ks * Tile::kTileK;
           ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
-          ptx::mbarrier_arrive_expect_tx(&full[stage], Tile::kBytesP + Tile::kBytesQ);
-          load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(p, &map_p, &full[stage],
-                                                                          mask_p, k, row, policy_p);
-          load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(q, &map_q, &full[stage],
-                                                                          mask_q, k, column, 0);
+          const bool whole = first_round > 0;
+          first_round -= whole;
+          const int landing = whole ? Tile::kTileM + Tile::kTileN : cut_rows;
+          ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(landing) * 128);
+          load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
+              p, &map_p, &edge_p, whole ? Tile::kShareP : cut_p, &full[stage], mask_p, k, row,
+              policy_p);
+          load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(
+              q, &map_q, &edge_q, whole ? Tile::kShareQ : cut_q, &full[stage], mask_q, k, column,
+              0);
           next_stage();
         }
       }
@@ -180,12 +216,12 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   } else {
     ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
     // My part of a tile's rows, and what my warpgroup waits at for itself.
-    const int consumer = Tile::kPingpong ? 0 : warpgroup - 1;
-    const int barrier = warpgroup;
+    // Not from `warpgroup`, which the compiler cannot make again and so keeps in a register.
+    const int barrier = static_cast<int>(threadIdx.x / 128);
+    const int consumer = Tile::kPingpong ? 0 : barrier - 1;
     const int thread = threadIdx.x % 128;
     const int warp = thread / 32;
-    std::uint8_t* const store_buffers =
-        stores + ((warpgroup - 1) * 4 + warp) * 2 * Tile::kBytesStore;
+    std::uint8_t* const store_buffers = stores + (threadIdx.x / 32 - 4) * 2 * Tile::kBytesStore;
     int next_buffer = 0;
 
     // Thread r of each consumer tells CTA r, if that CTA sends boxes here.
@@ -250,16 +286,25 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       }
     };
     bool kept = false;
+    // Where nothing is kept: else the compiler holds `packed` in registers beside the sums.
+    const auto forget = [&] {
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+#pragma unroll
+        for (int i = 0; i < Tile::kTileN / 4; ++i) packed[block][i] = 0;
+      }
+    };
 
     // A ping-pong's consumers take turns at the ring. Who came too early would take a stage's
     // former phase for its own: parity does not tell phases apart that are two apart.
-    for (int index = 0; work.next(unit); ++index) {
+    int mine_in = warpgroup - 1;  // units from here to mine: 0 or 1
+    for (bool first = true; work.next(unit); first = false, mine_in ^= 1) {
       if constexpr (Tile::kPingpong) {
-        if (index % 2 != warpgroup - 1) {
+        if (mine_in != 0) {
           skip(unit.k_end - unit.k_begin);
           continue;
         }
-        if (index > 0) ptx::named_barrier_sync(kTurn + index % 2, 256);
+        if (!first) ptx::named_barrier_sync(kTurn + barrier - 1, 256);
       }
       const bool no_step = Work::kRaggedK && unit.k_begin == unit.k_end;
       int previous = stage;
@@ -285,8 +330,11 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       if constexpr (Tile::kPingpong) {
         Work ahead = work;
         WorkUnit following;
-        if (ahead.next(following)) ptx::named_barrier_arrive(kTurn + (index + 1) % 2, 256);
+        if (ahead.next(following)) ptx::named_barrier_arrive(kTurn + 2 - barrier, 256);
       }
+      kept_at = work.results(unit);
+      kept_at.row += consumer * Tile::kBlocks * 64 + warp * 16;
+      const auto lines = work.lines(kept_at);
       ptx::wgmma_wait<0>();
       if (!no_step) release(previous);
 #pragma unroll
@@ -299,15 +347,18 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
         }
       }
 
-      if (work.shares(unit, d, consumer, barrier)) continue;
-      kept_at = work.results(unit);
-      kept_at.row += consumer * Tile::kBlocks * 64 + warp * 16;
-      if (work.writes(d, store_buffers, factor, kept_at)) continue;
-#pragma unroll
-      for (int block = 0; block < Tile::kBlocks; ++block) {
-        work.scale(d[block], factor, kept_at.row + block * 64, kept_at.column);
-        pack_block<Tile>(packed[block], d[block]);
+      if (work.shares(unit, d, consumer, barrier)) {
+        forget();
+        continue;
       }
+      work.finish(d, lines, factor, kept_at);
+      if (work.writes(d, kept_at)) {
+        forget();
+        continue;
+      }
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block)
+        pack_block<Tile>(packed[block], d[block], work.half());
       if constexpr (Tile::kDeferred) {
         kept = true;
       } else {

@@ -64,11 +64,17 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   };
   l.p = operand(p, v.type_p, v.major_p, rows, v.box_p(0), v.box_p(1));
   l.q = operand(q, v.type_q, v.major_q, columns, v.box_q(0), v.box_q(1));
+  // Of a k-major operand's last rows, a box of no more.
+  l.edge_p = l.p;
+  l.edge_q = l.q;
+  const auto cut = [](ptx::TensorMapShape& map, int extent, int share) {
+    if (extent % share != 0) map.box[1] = static_cast<std::uint32_t>(extent % share);
+  };
+  if (v.major_p == 0) cut(l.edge_p, rows, v.box_p(1));
+  if (v.major_q == 0) cut(l.edge_q, columns, v.box_q(1));
 
-  const std::string staged = v.type_p == "f16" ? "f16" : "bf16";
-  const bool general =
-      problem.d_type() != staged || problem.beta != 0 || problem.activation != Activation::none;
-  const std::string& d_type = general && problem.d_type() == "f32" ? staged : problem.d_type();
+  // f32 results do not go by this map, which must be one all the same.
+  const std::string d_type = problem.d_type() == "f32" ? "bf16" : problem.d_type();
   if (v.swapped) {
     l.d = map_of(operands.d, d_type, m, n, v.store_columns, 16, ptx::Swizzle::none);
   } else {
@@ -86,7 +92,6 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   a.p_read_once = a.schedule.raster.columns() == 1;
   a.alpha = problem.alpha;
   a.beta = problem.beta;
-  a.general = general;
   a.activation = static_cast<int>(problem.activation);
   a.c = problem.beta != 0 ? operands.c : nullptr;
   a.d = operands.d;
@@ -102,7 +107,7 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
     a.row_scale = scale_p;
     a.column_scale = scale_q;
   }
-  if (problem.bias) (v.swapped ? a.row_bias : a.column_bias) = operands.bias;
+  if (problem.bias) a.bias = operands.bias;
 
   l.grid = choice.workers * v.cluster_size();
   if (choice.stream_tiles > 0) {
@@ -127,11 +132,12 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
   resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name);
   return {.variant = choice.text(),
           .run = [l = launch, p = ptx::encode_tensor_map(launch.p),
-                  q = ptx::encode_tensor_map(launch.q),
-                  d = ptx::encode_tensor_map(launch.d)](cudaStream_t stream) mutable {
+                  q = ptx::encode_tensor_map(launch.q), d = ptx::encode_tensor_map(launch.d),
+                  edge_p = ptx::encode_tensor_map(launch.edge_p),
+                  edge_q = ptx::encode_tensor_map(launch.edge_q)](cudaStream_t stream) mutable {
             if (l.workspace_bytes > 0)
               give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
-            void* arguments[] = {&p, &q, &d, &l.args};
+            void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &l.args};
             check(cudaLaunchKernel(l.variant->kernel, dim3(static_cast<unsigned>(l.grid)),
                                    dim3(static_cast<unsigned>(l.variant->threads)), arguments,
                                    static_cast<std::size_t>(l.variant->shared_bytes), stream));

@@ -48,7 +48,7 @@ GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem);
 // Everything that a launch needs: tensor maps as yet to be encoded.
 struct GemmLaunchSm90 {
   const GemmVariantSm90* variant;
-  ptx::TensorMapShape p, q, d;
+  ptx::TensorMapShape p, q, d, edge_p, edge_q;
   GemmArgumentsSm90 args = {};
   int grid = 0;
   std::size_t workspace_bytes = 0;  // the first kFlagBytesSm90 of them 0

@@ -28,7 +28,6 @@ struct GemmTileSm90 {
   // while the other multiplies. Else both share each tile.
   static constexpr bool kPingpong = kPingpong_;
 
-  static constexpr bool kHalf = kTypes == ptx::WgmmaTypes::f16;  // staged results: f16, else bf16
   static constexpr int kElementBytes = 32 / ptx::kWgmmaK<kTypes>;
   static constexpr int kTileK = 128 / kElementBytes;  // per stage: 128 bytes, one swizzle row
   static constexpr int kSteps = 4;                    // MMAs along k in a stage

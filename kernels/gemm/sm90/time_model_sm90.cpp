@@ -57,6 +57,33 @@ constexpr FormFactor kFormFactors[] = {
     {"swapped_pingpong_64x16_c1x1_s10", 0.942},
 };
 
+// What is done to a tile's sums before they are written: not fitted, but counted in the machine
+// code of pingpong_128x176. A warp instruction takes a slot of its scheduler, and 128 threads are a
+// warp for each of the four: an instruction on each element takes 1 / 128 of a cycle per element of
+// the tile, whoever shares it.
+constexpr int kScaleSlots = 3;               // two products and its part of a shuffle
+constexpr int kActivateSlots = 16;           // SiLU's two special functions take as long
+constexpr int kF32Slots = 16;                // a store of 8 bytes a lane touches eight rows
+constexpr int kAddCSlots = 4;                // beside the wait
+constexpr int kLatencyOfC = 800;             // of each round of loads of C, in cycles
+constexpr int kFewSums = 128;                // of a thread: they leave registers for longer rounds
+constexpr int kRound = 32, kLongRound = 64;  // elements of a thread; of a swapped form, half
+
+double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
+  const double area = double{1} * v.tile_m * v.tile_n;
+  const int sums = v.tile_m * v.tile_n / (v.pingpong ? 128 : 256);
+  int slots = 0, waits = 0;
+  if (problem.scaling == Scaling::row || problem.bias) slots += kScaleSlots;
+  if (problem.activation != Activation::none) slots += kActivateSlots;
+  if (problem.d_type() == "f32") slots += kF32Slots;
+  if (problem.beta != 0) {
+    slots += kAddCSlots;
+    const int round = (sums <= kFewSums ? kLongRound : kRound) / (v.swapped ? 2 : 1);
+    waits = divide_up(sums, round) * kLatencyOfC;
+  }
+  return area * slots / 128 + waits;
+}
+
 double factor_of(const std::string& form) {
   for (const FormFactor& known : kFormFactors)
     if (known.form == form) return known.factor;
@@ -89,6 +116,10 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   double cycles = (whole * k_steps + share) * step + area * kOut;
   const int turns = whole + (stream > 0);
   cycles += std::max(0, turns - 1) * (v.pingpong ? kTilePingpong : kTileTogether);
+  // The last tile's is seen; of those before it, what the other consumer's MMAs do not hide.
+  const double finish = finish_cycles(problem, v);
+  const double hidden = v.pingpong ? k_steps * step : 0;
+  cycles += finish + std::max(0, turns - 1) * std::max(0.0, finish - hidden);
   const bool uneven = stream > 0 && choice.workers % stream != 0;
   if (stream > 0) {
     const double others = std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
@@ -97,7 +128,8 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   if (uneven) cycles *= kUneven;
 
   const double bytes_p = bytes_each * rows * problem.k, bytes_q = bytes_each * columns * problem.k;
-  double bytes = bytes_p + bytes_q + 2.0 * rows * columns;
+  const double bytes_d = element_bits(problem.d_type()) / 8.0 * rows * columns;
+  double bytes = bytes_p + bytes_q + bytes_d * (problem.beta != 0 ? 2 : 1);
   if (uneven)
     bytes += kReread * stream / tiles *
              (std::min(tiles_n - 1, 3) * bytes_p + std::min(tiles_m - 1, 3) * bytes_q);

@@ -24,8 +24,9 @@
 // fence before its arrival orders these reads before the next copy.
 //
 // Which tiles a CTA does, and where they are, says a `Tiles`, made from a kernel parameter: next()
-// gives one after the other. Loader and consumers each make their own, which is one and the same
-// sequence; made before the roles part, it would take registers that neither has.
+// gives one after the other. With kEdges it knows where A and B end, and has maps for their last
+// rows (kernels/frame/edge.cuh). Loader and consumers each make their own, which is one and the
+// same sequence; made before the roles part, it would take registers that neither has.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
+#include "kernels/frame/edge.cuh"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/tiles_sm90.cuh"
@@ -61,9 +63,9 @@ struct BlockScaledTileSm90 {
   static constexpr int kThreads = 128 * (1 + kConsumers);
   static constexpr int kGroups = kTileN / kWidth;
   static constexpr int kBlocksN = kTileN < 128 ? 1 : kTileN / 128;  // blocks of scale_b
-  // Registers: 24 * 128 + 240 * 256 = 64512 of the SM's 65536.
-  static constexpr int kProducerRegisters = 24;
-  static constexpr int kConsumerRegisters = 240;
+  // Registers: 40 * 128 + 232 * 256 = 64512 of the SM's 65536.
+  static constexpr int kProducerRegisters = 40;
+  static constexpr int kConsumerRegisters = 232;
 
   static constexpr int kBytesA = kTileM * kTileK;
   static constexpr int kBytesB = kTileN * kTileK;
@@ -109,27 +111,50 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
   std::uint32_t parity = 1;
   Tiles tiles(work);
   TilePlaceSm90 at;
+  int first_round = Tiles::kEdges ? Tile::kStages : 0;  // steps of it that are left
   while (tiles.next(at)) {
+    const int row_a = at.row + rank_n * kShareA, row_b = at.row_b + rank_m * kShareB;
+    // Beyond the first round: rows of my shares, and bytes that do not land here.
+    int cut_a = kShareA, cut_b = kShareB, less = 0;
+    if constexpr (Tiles::kEdges) {
+      cut_a = rows_within(tiles.rows_a(), row_a, kShareA);
+      cut_b = rows_within(tiles.rows_b(), row_b, kShareB);
+      less = Tile::kBytesA + Tile::kBytesB -
+             (rows_within(tiles.rows_a(), at.row, Tile::kTileM) +
+              rows_within(tiles.rows_b(), at.row_b, Tile::kTileN)) *
+                 Tile::kTileK;
+    }
     for (int kb = 0; kb < k_blocks; ++kb) {
       std::uint8_t* const a = shared + stage * Tile::kBytesA + rank_n * kShareA * Tile::kTileK;
       std::uint8_t* const b =
           shared + Tile::kStagesB + stage * Tile::kBytesB + rank_m * kShareB * Tile::kTileK;
       std::uint8_t* const scales = shared + Tile::kScales + stage * Tile::kBytesScales;
-      const int row_a = at.row + rank_n * kShareA, row_b = at.row_b + rank_m * kShareB;
+      const bool whole = first_round > 0;
+      first_round -= whole;
+      const CUtensorMap *map_a = &maps.a, *map_b = &maps.b;
+      if constexpr (Tiles::kEdges) {
+        if (!whole && cut_a < kShareA) map_a = tiles.edge_a();
+        if (!whole && cut_b < kShareB) map_b = tiles.edge_b();
+      }
       ptx::mbarrier_wait_parity(&empty[stage], parity);
       // Consumers read scales by ordinary loads. One fence here, between their arrivals and the
       // next copies, costs the MMAs nothing; by each of them, it stalls behind MMAs in flight.
       ptx::fence_proxy_async_shared();
-      ptx::mbarrier_arrive_expect_tx(&full[stage], Tile::kBytesStage);
-      if constexpr (Tile::kClusterN > 1) {
-        ptx::tma_load_2d_multicast(a, &maps.a, &full[stage], mask_a, kb * Tile::kTileK, row_a);
-      } else {
-        ptx::tma_load_2d(a, &maps.a, &full[stage], kb * Tile::kTileK, row_a);
+      ptx::mbarrier_arrive_expect_tx(
+          &full[stage], static_cast<std::uint32_t>(Tile::kBytesStage - (whole ? 0 : less)));
+      if (whole || cut_a > 0) {
+        if constexpr (Tile::kClusterN > 1) {
+          ptx::tma_load_2d_multicast(a, map_a, &full[stage], mask_a, kb * Tile::kTileK, row_a);
+        } else {
+          ptx::tma_load_2d(a, map_a, &full[stage], kb * Tile::kTileK, row_a);
+        }
       }
-      if constexpr (Tile::kClusterM > 1) {
-        ptx::tma_load_2d_multicast(b, &maps.b, &full[stage], mask_b, kb * Tile::kTileK, row_b);
-      } else {
-        ptx::tma_load_2d(b, &maps.b, &full[stage], kb * Tile::kTileK, row_b);
+      if (whole || cut_b > 0) {
+        if constexpr (Tile::kClusterM > 1) {
+          ptx::tma_load_2d_multicast(b, map_b, &full[stage], mask_b, kb * Tile::kTileK, row_b);
+        } else {
+          ptx::tma_load_2d(b, map_b, &full[stage], kb * Tile::kTileK, row_b);
+        }
       }
       ptx::tma_load_2d(scales, &maps.scale_a, &full[stage], at.scale_column / 4 * 4,
                        at.scale_row + kb);

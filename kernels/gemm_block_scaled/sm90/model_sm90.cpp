@@ -9,6 +9,7 @@
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/model_operands.hpp"
+#include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
@@ -27,7 +28,20 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
                       .columns = divide_up(s.n, v.tile_n * v.cluster_n),
                       .band = 8};
   model::Arguments arguments;
-  arguments.push(&maps, sizeof maps, 128).push(raster).push(divide_up(s.k, v.tile_k));
+  // DenseBlockScaledSm90, with the model's maps.
+  const auto cut = [](int extent, int share) {
+    return extent % share == 0 ? share : extent % share;
+  };
+  struct alignas(128) {
+    model::TensorMapBytes edge_a, edge_b;
+    Raster raster;
+    int m, n;
+  } const product{operands.map_a(cut(s.m, v.tile_m / v.cluster_n)),
+                  operands.map_b(cut(s.n, v.tile_n / v.cluster_m)), raster, s.m, s.n};
+  static_assert(sizeof product == sizeof(DenseBlockScaledSm90));
+  arguments.push(&maps, sizeof maps, 128)
+      .push(&product, sizeof product, 128)
+      .push(divide_up(s.k, v.tile_k));
   // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
   const int clusters = std::min(raster.count(), 2);
   ModelResult result;

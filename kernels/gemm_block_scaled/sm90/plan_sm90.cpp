@@ -12,6 +12,7 @@
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
+#include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
@@ -42,12 +43,12 @@ CUtensorMap e4m3_rows(const void* base, int rows, int k, int box_rows) {
 struct Launcher {
   const BlockScaledVariantSm90* variant;
   BlockScaledMaps maps;
-  Raster raster;
+  DenseBlockScaledSm90 product;
   int k_blocks;
   int grid;
 
   void operator()(cudaStream_t stream) {
-    void* arguments[] = {&maps, &raster, &k_blocks};
+    void* arguments[] = {&maps, &product, &k_blocks};
     check(cudaLaunchKernel(variant->kernel, dim3(static_cast<unsigned>(grid)),
                            dim3(static_cast<unsigned>(variant->threads)), arguments,
                            static_cast<std::size_t>(variant->shared_bytes), stream));
@@ -110,17 +111,25 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                               std::max(v.tile_n / kScaleBlock, 1), 4, ptx::Swizzle::none),
             .d = matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, operands.d, m, n, n, 16, 64,
                         ptx::Swizzle::bytes128)};
-  l.raster = {.rows = divide_up(m, v.tile_m * v.cluster_m),
-              .columns = divide_up(n, v.tile_n * v.cluster_n),
-              .band = options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m)};
+  const auto cut = [](int extent, int share) {
+    return extent % share == 0 ? share : extent % share;
+  };
+  l.product = {.edge_a = e4m3_rows(operands.a, m, k, cut(m, v.tile_m / v.cluster_n)),
+               .edge_b = e4m3_rows(operands.b, n, k, cut(n, v.tile_n / v.cluster_m)),
+               .m = m,
+               .n = n};
+  Raster& raster = l.product.raster;
+  raster = {.rows = divide_up(m, v.tile_m * v.cluster_m),
+            .columns = divide_up(n, v.tile_n * v.cluster_n),
+            .band = options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m)};
   l.k_blocks = k_blocks;
   int clusters = std::min(resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes,
                                             "gemm_block_scaled " + v.name),
-                          l.raster.count());
+                          raster.count());
   if (options.max_ctas > 0)
     clusters = std::min(clusters, std::max(options.max_ctas / v.cluster_size(), 1));
   // As few clusters as do not take another wave: idle SMs leave their power and L2 to the others.
-  clusters = divide_up(l.raster.count(), divide_up(l.raster.count(), clusters));
+  clusters = divide_up(raster.count(), divide_up(raster.count(), clusters));
   l.grid = clusters * v.cluster_size();
   return {.variant = v.name, .run = l};
 }

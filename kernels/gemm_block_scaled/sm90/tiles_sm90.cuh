@@ -3,6 +3,7 @@
 #pragma once
 #include "harness/ptx/cluster.cuh"
 #include "kernels/gemm/raster.hpp"
+#include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 
 namespace assay::kernels {
@@ -19,8 +20,11 @@ struct TilePlaceSm90 {
 template <class Tile>
 class DenseTilesSm90 {
  public:
-  __device__ explicit DenseTilesSm90(const Raster& raster)
-      : raster_(raster),
+  static constexpr bool kEdges = true;
+
+  __device__ explicit DenseTilesSm90(const DenseBlockScaledSm90& product)
+      : product_(product),
+        raster_(product.raster),
         index_(static_cast<int>(blockIdx.x) / Tile::kClusterSize),
         rank_(static_cast<int>(ptx::cluster_cta_rank())) {}
 
@@ -37,10 +41,16 @@ class DenseTilesSm90 {
     return true;
   }
 
+  __device__ int rows_a() const { return product_.m; }
+  __device__ int rows_b() const { return product_.n; }
+  __device__ const CUtensorMap* edge_a() const { return &product_.edge_a; }
+  __device__ const CUtensorMap* edge_b() const { return &product_.edge_b; }
+
   // TMA knows where D ends.
   __device__ NoEdgeSm90 edge(const TilePlaceSm90&) const { return {}; }
 
  private:
+  const DenseBlockScaledSm90& product_;
   Raster raster_;
   int index_, rank_;
 };

@@ -27,7 +27,7 @@ template <class Tile, bool kGradients>
 class GroupedWorkSm90 {
  public:
   using Arguments = GroupsSm90;
-  static constexpr bool kRaggedK = kGradients, kClipped = true;
+  static constexpr bool kRaggedK = kGradients, kClipped = true, kEdges = false;
 
   __device__ GroupedWorkSm90(const GroupsSm90& groups, int rank_m, int rank_n)
       : groups_(groups),
@@ -89,12 +89,15 @@ class GroupedWorkSm90 {
     return false;
   }
   __device__ static float factor() { return 1; }
+  struct NoLines {};
+  __device__ static NoLines lines(const ResultPlace&) { return {}; }
   template <class Sums>
-  __device__ static bool writes(const Sums&, std::uint8_t*, float, const ResultPlace&) {
+  __device__ static void finish(const Sums&, NoLines, float, const ResultPlace&) {}
+  template <class Sums>
+  __device__ static bool writes(const Sums&, const ResultPlace&) {
     return false;
   }
-  template <class Sums>
-  __device__ static void scale(const Sums&, float, int, int) {}
+  __device__ static bool half() { return false; }
 
  private:
   // The CTA's first row and column of the group's tiles.
@@ -129,7 +132,8 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
                       const __grid_constant__ GroupsSm90 groups) {
   using Tile = GroupedTileBf16Sm90<kGradients, kTileM, kTileN, kStages, kClusterM, kClusterN,
                                    kSwapped, kPingpong>;
-  multiply_tiles<Tile, GroupedWorkSm90<Tile, kGradients>>(map_p, map_q, map_d, groups);
+  multiply_tiles<Tile, GroupedWorkSm90<Tile, kGradients>>(map_p, map_q, map_d, map_p, map_q,
+                                                          groups);
 }
 
 }  // namespace assay::kernels

@@ -11,6 +11,8 @@ namespace assay::kernels {
 template <class Tile>
 class GroupedTilesSm90 {
  public:
+  static constexpr bool kEdges = false;
+
   __device__ explicit GroupedTilesSm90(const GroupsSm90& groups)
       : groups_(groups),
         walk_(groups, static_cast<int>(blockIdx.x) / Tile::kClusterSize,

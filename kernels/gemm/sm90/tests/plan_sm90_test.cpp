@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "harness/cuda.hpp"
@@ -73,6 +74,43 @@ TEST(GemmSm90, EveryChoiceHasAWorkerForEachShareAndRoomForItsFlags) {
       if (c.stream_tiles > 0)
         EXPECT_LE(c.workers, c.stream_tiles * divide_up(p.k, c.variant->tile_k)) << c.text();
       EXPECT_GT(predicted_cycles_sm90(p, c), 0);
+    }
+  }
+}
+
+// Consumers that take turns write one's results while the other multiplies: what a product has
+// beside its sums costs them less.
+TEST(GemmSm90, TheTimeOfAWayOutIsKnownAndHiddenByTurns) {
+  const GemmProblem plain{.m = 4096, .n = 4096, .k = 4096};
+  GemmProblem gelu = plain, c = plain, f32 = plain;
+  gelu.bias = true;
+  gelu.activation = Activation::gelu;
+  c.beta = 1;
+  f32.type_d = "f32";
+  for (const GemmProblem& p : {gelu, c, f32}) {
+    double least_together = 1e18, most_pingpong = 0;
+    for (const GemmVariantSm90* v : fitting_variants_sm90(plain)) {
+      if (v->swapped || v->tile_m != 128) continue;
+      const GemmChoiceSm90 choice{.variant = v, .workers = clusters_of_132(*v)};
+      const double more = predicted_cycles_sm90(p, choice) - predicted_cycles_sm90(plain, choice);
+      EXPECT_GT(more, 0) << v->name;
+      double& bound = v->pingpong ? most_pingpong : least_together;
+      bound = v->pingpong ? std::max(bound, more) : std::min(bound, more);
+    }
+    EXPECT_LT(most_pingpong, least_together);
+  }
+}
+
+// A box of an operand's last rows holds these and no more.
+TEST(GemmSm90, BoxesOfTheLastRowsHoldNoneBeyond) {
+  const GemmProblem problem{.m = 777, .n = 4104, .k = 512};
+  for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+    const GemmLaunchSm90 l = launch_of_gemm_sm90(problem, {}, {.variant = v, .workers = 1});
+    for (const auto& [whole, edge] : {std::pair{l.p, l.edge_p}, {l.q, l.edge_q}}) {
+      const std::uint64_t rest = whole.extents[1] % whole.box[1];
+      EXPECT_EQ(edge.box[1], rest == 0 ? whole.box[1] : rest) << v->name;
+      EXPECT_EQ(edge.box[0], whole.box[0]) << v->name;
+      EXPECT_EQ(edge.extents, whole.extents) << v->name;
     }
   }
 }

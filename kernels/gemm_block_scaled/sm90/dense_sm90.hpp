@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second parameter of the dense block-scaled kernel.
+#pragma once
+#include <cuda.h>
+
+#include "kernels/gemm/raster.hpp"
+
+namespace assay::kernels {
+
+// One product. The maps are of what the last rows of A and B fill of a CTA's share.
+struct DenseBlockScaledSm90 {
+  CUtensorMap edge_a, edge_b;
+  Raster raster;
+  int m, n;
+};
+
+}  // namespace assay::kernels
