@@ -147,6 +147,25 @@ TEST(Skinny, IsRightAndWritesNothingElse) {
       }
 }
 
+// Where D is not aligned to 16 bytes some path may do with another kernel.
+TEST(Skinny, DMayBeginAtAnyElement) {
+  if (!runs_here()) GTEST_SKIP() << "no path runs here";
+  const Stream stream;
+  const SkinnyProblem p{.m = 3, .n = 1000, .k = 256};
+  std::vector<Buffer> buffers;
+  std::vector<void*> pointers;
+  for (const Operand& operand : skinny_operands(p)) {
+    buffers.emplace_back(operand.bytes + 16);
+    pointers.push_back(buffers.back().data());
+    if (operand.fill) operand.fill(pointers.back(), 1, stream);
+  }
+  pointers[0] = buffers[0].as<char>() + 2;
+  poison(buffers[0].data(), buffers[0].bytes(), stream);
+  const SkinnyOperands o = skinny_operands_of(pointers);
+  plan_skinny(p, o).run(stream);
+  EXPECT_TRUE(check_skinny(p, o, 1 << 16, 3, stream).right());
+}
+
 TEST(Skinny, ReferenceSeesAWrongAndAMissingOutput) {
   if (!runs_here()) GTEST_SKIP() << "no path runs here";
   const Stream stream;
