@@ -86,29 +86,38 @@ TEST(Skinny, ShapesAreValidAndEachIsThereOnce) {
 TEST(Skinny, LayoutsFitTheirRoom) {
   std::vector<std::tuple<int, int>> sizes = {{1, 128}, {40, 1280}, {577, 53248}, {300000, 4096}};
   for (const SkinnyLayer& layer : skinny_layers()) sizes.emplace_back(layer.n, layer.k);
-  for (const auto& [ctas, shared, hopper, most_cluster] :
-       {std::tuple{132, 227 * 1024, true, 8}, {128, 99 * 1024, false, 1}, {2, 99 * 1024, false, 1}})
+  for (const auto& [ctas, shared, hopper, most_cluster, form] :
+       {std::tuple{132, 227 * 1024, true, 8, SkinnyForm::w16t2},
+        {132, 227 * 1024, true, 2, SkinnyForm::w8t4},
+        {132, 227 * 1024, true, 2, SkinnyForm::w16t4},
+        {128, 99 * 1024, false, 1, SkinnyForm::w16t2},
+        {2, 99 * 1024, false, 1, SkinnyForm::w16t2}})
     for (const auto& [n, k] : sizes)
       for (const SkinnyWeights w : kSkinnyWeights)
-        for (int m = 1; m <= kMostTokens; m += m < 8 ? 1 : 7) {
-          const SkinnyLayout l = arrange(w, m, n, k,
-                                         {.ctas = ctas,
-                                          .shared_bytes = shared,
-                                          .hopper = hopper,
-                                          .most_cluster = most_cluster});
-          const SkinnyArguments& a = l.arguments;
-          const std::string text = SkinnyProblem{m, n, k, w}.text();
-          EXPECT_LE(l.shared_bytes, shared) << text;
-          EXPECT_EQ(l.threads, 32 * a.row_groups * a.k_groups) << text;
-          EXPECT_GE(a.phase_pieces, 1) << text;
-          EXPECT_GE(l.tokens, m) << text;
-          EXPECT_EQ(l.grid % a.cluster, 0) << text;
-          const int tokens = a.tokens_offset + (a.ahead ? 2 : 1) * m * a.token_stride;
-          EXPECT_LE(tokens, l.shared_bytes) << text;
-          if (!a.sums_over_tokens) EXPECT_GE(a.sums_offset, tokens) << text;
-          if (a.sums_over_tokens) EXPECT_EQ(a.blocks, 1) << text;
-          EXPECT_LT(a.sums_offset, l.shared_bytes) << text;
-        }
+        for (int m = 1; m <= kMostTokens; m += m < 8 ? 1 : 7)
+          for (const int k_groups : {0, 1, 2, 4, 8, 16}) {
+            if (k_groups > 0 && m > 16) continue;  // so many sums find no room
+            const SkinnyLayout l = arrange(w, m, n, k,
+                                           {.ctas = ctas,
+                                            .shared_bytes = shared,
+                                            .hopper = hopper,
+                                            .most_cluster = most_cluster,
+                                            .k_groups = k_groups,
+                                            .form = form});
+            const SkinnyArguments& a = l.arguments;
+            const std::string text =
+                SkinnyProblem{m, n, k, w}.text() + " k groups " + std::to_string(k_groups);
+            EXPECT_LE(l.shared_bytes, shared) << text;
+            EXPECT_EQ(l.threads, 32 * a.row_groups * a.k_groups) << text;
+            EXPECT_GE(a.phase_pieces, 1) << text;
+            EXPECT_GE(l.tokens, m) << text;
+            EXPECT_EQ(l.grid % a.cluster, 0) << text;
+            const int tokens = a.tokens_offset + (a.ahead ? 2 : 1) * m * a.token_stride;
+            EXPECT_LE(tokens, l.shared_bytes) << text;
+            if (!a.sums_over_tokens) EXPECT_GE(a.sums_offset, tokens) << text;
+            if (a.sums_over_tokens) EXPECT_EQ(a.blocks, 1) << text;
+            EXPECT_LT(a.sums_offset, l.shared_bytes) << text;
+          }
 }
 
 // Rows that are no multiple of a tile, k of several and of parts of pieces, NaN in and around the
