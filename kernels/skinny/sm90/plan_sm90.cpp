@@ -3,7 +3,6 @@
 // tokens, and weights that are not packed go to the dense product where that is
 // the faster one.
 #include <cstdint>
-#include <utility>
 
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/gemm.hpp"

@@ -25,6 +25,7 @@
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/sweep/turns.hpp"
+#include "kernels/skinny/arrange.hpp"
 #include "kernels/skinny/operands.hpp"
 #include "kernels/skinny/reference.hpp"
 #include "kernels/skinny/sm90/plan_sm90.hpp"

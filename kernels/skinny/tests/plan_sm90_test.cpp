@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/skinny/shapes.hpp"
 
