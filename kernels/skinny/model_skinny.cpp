@@ -213,6 +213,10 @@ std::vector<Shape> shapes() {
   all.push_back({SkinnyWeights::s8, 33, 75, 2576, 2, 2, 130 * 1024});
   all.push_back({SkinnyWeights::s2, 64, 40, 1280, 1, 2});
   all.push_back({SkinnyWeights::nvf4, 33, 260, 1280, 4, 4, kHopperRoom});
+  // Four tiles, in phases.
+  all.push_back({SkinnyWeights::s4, 1, 149, 2816, 2, 2, 72 * 1024, SkinnyForm::w8t4});
+  all.push_back({SkinnyWeights::bf16, 4, 211, 2568, 2, 2, 74 * 1024, SkinnyForm::w8t4});
+  all.push_back({SkinnyWeights::mxf4, 3, 211, 5152, 2, 2, 160 * 1024, SkinnyForm::w16t4});
   return all;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 struct Launcher {
   const void* kernel;
-  bool hopper;
+  bool early;
   SkinnyLayout layout;
 
   void operator()(cudaStream_t stream) {
@@ -25,7 +25,7 @@ struct Launcher {
       attributes[count].id = cudaLaunchAttributeClusterDimension;
       attributes[count++].val.clusterDim = {static_cast<unsigned>(layout.arguments.cluster), 1, 1};
     }
-    if (hopper) {  // the kernel waits before it reads or writes (product.cuh)
+    if (early) {  // the kernel waits before it reads or writes (product.cuh)
       attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[count++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -60,9 +60,9 @@ const SkinnyPaths::Registration path{
 
 }  // namespace
 
-Plan skinny_launch(const void* kernel, bool hopper, const SkinnyLayout& layout,
+Plan skinny_launch(const void* kernel, bool early, const SkinnyLayout& layout,
                    const SkinnyProblem& problem, const SkinnyOperands& operands) {
-  Launcher l{kernel, hopper, layout};
+  Launcher l{kernel, early, layout};
   SkinnyArguments& a = l.layout.arguments;
   a.d = static_cast<__nv_bfloat16*>(operands.d);
   a.x = static_cast<const __nv_bfloat16*>(operands.x);

@@ -72,7 +72,10 @@ Plan plan_skinny_sm90(const SkinnyProblem& p, const SkinnyOperands& operands,
       resident_clusters(kernel, cluster, layout.threads, room.shared_bytes, p.text());
   room.cluster = cluster;
   room.ctas = clusters * cluster;
-  return skinny_launch(kernel, true, arrange(p.weights, p.m, p.n, p.k, room), p, operands);
+  Plan plan =
+      skinny_launch(kernel, choice.early, arrange(p.weights, p.m, p.n, p.k, room), p, operands);
+  if (!choice.early) plan.variant += "_late";
+  return plan;
 }
 
 // Both kernels read the weights once. What else takes time is not alike:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times every form of the skinny product for few tokens, with every number of k groups and CTAs
-// that share k, beside what is chosen without it and, for weights that are not packed, the dense
-// product.
+// that share k, and launched not early, beside what is chosen without it and, for weights that are
+// not packed, the dense product.
 //
 //   assay_skinny_sweep OUT.csv [MILLISECONDS]
 //
@@ -89,6 +89,9 @@ void sweep(const SkinnyProblem& p, double milliseconds, FILE* out) {
     with([&](const SkinnyOperands& o) { return plan_dense_sm90(p, o); });
   for (const SkinnyForm form : kSkinnyForms) {
     if (form != SkinnyForm::w16t2 && !has_forms(skinny_tokens(p.m), true)) continue;
+    with([&](const SkinnyOperands& o) {
+      return plan_skinny_sm90(p, o, {.form = form, .early = false});
+    });
     for (const int cluster : {1, 2})
       for (const int k_groups : {0, 1, 2, 4, 8, 16})
         if (cluster == 1 || p.m >= 4)  // of less, tokens are no load
