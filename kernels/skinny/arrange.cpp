@@ -163,6 +163,13 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
     a.restage = a.sums_over_tokens && passes > 1;
   }
   a.restage = a.restage || a.phase_pieces < share;
+  // Phases end in barriers, at which queues run empty. More CTAs share k where that spares them.
+  if (a.restage && room.cluster == 0 && a.cluster < room.most_cluster) {
+    SkinnyRoom shared = room;
+    shared.cluster = 2 * a.cluster;
+    const SkinnyLayout wider = arrange(weights, m, n, k, shared);
+    if (!wider.arguments.restage) return wider;
+  }
   a.sums_offset = a.tokens_offset + (a.sums_over_tokens ? 0 : tokens());
   l.shared_bytes = std::max(a.tokens_offset + tokens(), a.sums_offset + sums_bytes());
   l.grid = clusters * a.cluster;

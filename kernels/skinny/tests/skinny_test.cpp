@@ -120,6 +120,21 @@ TEST(Skinny, LayoutsFitTheirRoom) {
           }
 }
 
+// A cluster shares k where one CTA would have it in phases and two would not, and only there.
+TEST(Skinny, CtasShareKWhereThatSparesPhases) {
+  const auto layout = [](int m, int k) {
+    return arrange(SkinnyWeights::s4, m, 8192, k,
+                   {.ctas = 132, .shared_bytes = 227 * 1024, .hopper = true, .most_cluster = 2})
+        .arguments;
+  };
+  EXPECT_EQ(layout(4, 8192).cluster, 1);
+  EXPECT_FALSE(layout(4, 8192).restage);
+  EXPECT_EQ(layout(8, 8192).cluster, 2);
+  EXPECT_FALSE(layout(8, 8192).restage);
+  EXPECT_EQ(layout(8, 53248).cluster, 1);
+  EXPECT_TRUE(layout(8, 53248).restage);
+}
+
 // Rows that are no multiple of a tile, k of several and of parts of pieces, NaN in and around the
 // output, and the same bits twice.
 TEST(Skinny, IsRightAndWritesNothingElse) {
