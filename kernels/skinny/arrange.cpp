@@ -98,6 +98,7 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
     a.k_groups = f.warps / std::min(f.warps, static_cast<int>(std::bit_ceil(unsigned(row_blocks))));
   if (room.k_groups > 0) a.k_groups = std::min(room.k_groups, f.warps);
   a.k_groups = std::min(a.k_groups, power_of_two_up_to(share / f.pieces));
+  a.log_k_groups = std::countr_zero(static_cast<unsigned>(a.k_groups));
   a.row_groups = f.warps / a.k_groups;
 
   const auto queue_bytes = [&] {

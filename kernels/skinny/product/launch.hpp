@@ -79,14 +79,15 @@ struct SkinnyArguments {
   // Of rows, to the clusters, and of slots along k, to the CTAs of one: each has as many, and the
   // first `rest` have one more. (Divisions cost the kernel's start some 0.3 us.)
   int rows_each, rows_rest, slots_each, slots_rest;
-  int row_groups, k_groups;  // of warps
-  int blocks;                // of SkinnyShape::kRows rows, of a warp in a pass
-  int phase_pieces;          // pieces of k whose tokens are staged together
-  bool deep;                 // queues are
-  bool restage;              // in each pass: tokens were overwritten, or there are several phases
-  bool ahead;                // a phase's tokens come during the one before: there is room for two
-  bool sums_over_tokens;     // their memory is the same
-  int token_stride;          // bytes
+  int row_groups, k_groups;  // of warps; 2^log_k_groups
+  int log_k_groups;
+  int blocks;             // of SkinnyShape::kRows rows, of a warp in a pass
+  int phase_pieces;       // pieces of k whose tokens are staged together
+  bool deep;              // queues are
+  bool restage;           // in each pass: tokens were overwritten, or there are several phases
+  bool ahead;             // a phase's tokens come during the one before: there is room for two
+  bool sums_over_tokens;  // their memory is the same
+  int token_stride;       // bytes
   int tokens_offset, sums_offset;
 };
 
