@@ -15,13 +15,13 @@ int power_of_two_up_to(int most) {
 struct Form {
   int warps, rows, chunks, tiles, pieces, piece_bytes, deep, shallow;
 };
+template <class S>
+constexpr Form kFormOf{S::kWarps,  S::kRows,       S::kChunks, S::kTiles,
+                       S::kPieces, S::kPieceBytes, S::kDeep,   S::kShallow};
+
 template <bool kHopper, bool kGrouped>
 Form form(int tokens) {
-  const auto of = []<int kTokens>() {
-    using S = SkinnyShape<kTokens, kHopper, kGrouped>;
-    return Form{S::kWarps,  S::kRows,       S::kChunks, S::kTiles,
-                S::kPieces, S::kPieceBytes, S::kDeep,   S::kShallow};
-  };
+  const auto of = []<int kTokens>() { return kFormOf<SkinnyShape<kTokens, kHopper, kGrouped>>; };
   switch (tokens) {
     case 1:
       return of.template operator()<1>();
@@ -38,6 +38,22 @@ Form form(int tokens) {
   }
 }
 
+// Of has_forms(): alike for weights with scales of groups or without.
+template <SkinnyForm kForm>
+Form form_of_four(int tokens) {
+  return tokens == 1 ? kFormOf<SkinnyShape<1, true, false, kForm>>
+                     : kFormOf<SkinnyShape<4, true, false, kForm>>;
+}
+
+Form form_of(int tokens, bool grouped, const SkinnyRoom& room) {
+  if (has_forms(tokens, room.hopper)) {
+    if (room.form == SkinnyForm::w8t4) return form_of_four<SkinnyForm::w8t4>(tokens);
+    if (room.form == SkinnyForm::w16t4) return form_of_four<SkinnyForm::w16t4>(tokens);
+  }
+  if (room.hopper) return grouped ? form<true, true>(tokens) : form<true, false>(tokens);
+  return grouped ? form<false, true>(tokens) : form<false, false>(tokens);
+}
+
 }  // namespace
 
 int skinny_tokens(int m) {
@@ -47,10 +63,8 @@ int skinny_tokens(int m) {
 SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoom& room) {
   SkinnyLayout l;
   l.tokens = skinny_tokens(m);
-  const bool grouped = scale_block(weights) == 128;
-  const Form f = room.hopper ? (grouped ? form<true, true>(l.tokens) : form<true, false>(l.tokens))
-                 : grouped   ? form<false, true>(l.tokens)
-                             : form<false, false>(l.tokens);
+  const Form f = form_of(l.tokens, scale_block(weights) == 128, room);
+  if (has_forms(l.tokens, room.hopper)) l.form = room.form;
   SkinnyArguments& a = l.arguments;
   a.m = m, a.n = n, a.k = k;
   const int bits = weight_bits(weights);
@@ -82,8 +96,9 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   // Many tokens have many sums, and each k group has its own: warps share rows first then.
   if (l.tokens >= 8)
     a.k_groups = f.warps / std::min(f.warps, static_cast<int>(std::bit_ceil(unsigned(row_blocks))));
-  if (room.k_groups > 0) a.k_groups = room.k_groups;
+  if (room.k_groups > 0) a.k_groups = std::min(room.k_groups, f.warps);
   a.k_groups = std::min(a.k_groups, power_of_two_up_to(share / f.pieces));
+  a.log_k_groups = std::countr_zero(static_cast<unsigned>(a.k_groups));
   a.row_groups = f.warps / a.k_groups;
 
   const auto queue_bytes = [&] {
@@ -149,6 +164,13 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
     a.restage = a.sums_over_tokens && passes > 1;
   }
   a.restage = a.restage || a.phase_pieces < share;
+  // Phases end in barriers, at which queues run empty. More CTAs share k where that spares them.
+  if (a.restage && room.cluster == 0 && a.cluster < room.most_cluster) {
+    SkinnyRoom shared = room;
+    shared.cluster = 2 * a.cluster;
+    const SkinnyLayout wider = arrange(weights, m, n, k, shared);
+    if (!wider.arguments.restage) return wider;
+  }
   a.sums_offset = a.tokens_offset + (a.sums_over_tokens ? 0 : tokens());
   l.shared_bytes = std::max(a.tokens_offset + tokens(), a.sums_offset + sums_bytes());
   l.grid = clusters * a.cluster;

@@ -15,7 +15,7 @@ namespace {
 
 struct Launcher {
   const void* kernel;
-  bool hopper;
+  bool early;
   SkinnyLayout layout;
 
   void operator()(cudaStream_t stream) {
@@ -25,7 +25,7 @@ struct Launcher {
       attributes[count].id = cudaLaunchAttributeClusterDimension;
       attributes[count++].val.clusterDim = {static_cast<unsigned>(layout.arguments.cluster), 1, 1};
     }
-    if (hopper) {  // the kernel waits before it reads or writes (product.cuh)
+    if (early) {  // the kernel waits before it reads or writes (product.cuh)
       attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[count++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -60,17 +60,17 @@ const SkinnyPaths::Registration path{
 
 }  // namespace
 
-Plan skinny_launch(const void* kernel, bool hopper, const SkinnyLayout& layout,
+Plan skinny_launch(const void* kernel, bool early, const SkinnyLayout& layout,
                    const SkinnyProblem& problem, const SkinnyOperands& operands) {
-  Launcher l{kernel, hopper, layout};
+  Launcher l{kernel, early, layout};
   SkinnyArguments& a = l.layout.arguments;
   a.d = static_cast<__nv_bfloat16*>(operands.d);
   a.x = static_cast<const __nv_bfloat16*>(operands.x);
   a.w = static_cast<const std::uint8_t*>(operands.w);
   a.scales = static_cast<const std::uint8_t*>(operands.scales);
   a.scale = operands.scale;
-  std::string variant =
-      fmt::format("{}_c{}_k{}x{}", name(problem.weights), a.cluster, a.k_groups, a.row_groups);
+  std::string variant = fmt::format("{}_c{}_k{}x{}{}", name(problem.weights), a.cluster, a.k_groups,
+                                    a.row_groups, layout.form == SkinnyForm::w16t2 ? "" : "_t4");
   return {.variant = std::move(variant), .run = l};
 }
 
@@ -82,10 +82,11 @@ SkinnyRoom skinny_room(bool hopper) {
   return {.ctas = sms, .shared_bytes = shared, .hopper = hopper};
 }
 
-std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {
+std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper, SkinnyForm form) {
   std::string format = name(weights);
   format.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(format.front())));
-  return fmt::format("skinny_product<assay::kernels::{}, {}, {}>", format, tokens, hopper);
+  return fmt::format("skinny_product<assay::kernels::{}, {}, {}, (assay::kernels::SkinnyForm){}>",
+                     format, tokens, hopper, static_cast<int>(form));
 }
 
 std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {

@@ -8,8 +8,9 @@
 
 namespace assay::kernels {
 
-// A launch of `kernel` laid out so. One for Hopper may begin before the kernel in front of it ends.
-Plan skinny_launch(const void* kernel, bool hopper, const SkinnyLayout& layout,
+// A launch of `kernel` laid out so. `early`: it may begin before the kernel in front of it ends,
+// which takes one for Hopper.
+Plan skinny_launch(const void* kernel, bool early, const SkinnyLayout& layout,
                    const SkinnyProblem& problem, const SkinnyOperands& operands);
 
 // What the current device has for one CTA on each SM.

@@ -3,13 +3,14 @@
 #pragma once
 #include <string>
 
-#include "kernels/skinny/weights.hpp"
+#include "kernels/skinny/product/launch.hpp"
 
 namespace assay::kernels {
 
 // For up to `tokens` tokens: skinny_tokens().
 const void* skinny_kernel(SkinnyWeights weights, int tokens);
 // As the source spells it.
-std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper);
+std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper,
+                               SkinnyForm form = SkinnyForm::w16t2);
 
 }  // namespace assay::kernels

@@ -44,6 +44,7 @@ KERNELS = ("kernels", "kernels/baselines", "kernels/frame", "an operation", "ker
 # An operation includes no other, but for these, each a form of the product it includes.
 OPERATIONS = {
     "kernels/gemm_block_scaled": ("kernels/gemm",),  # the same order of tiles and check
+    "kernels/skinny": ("kernels/gemm",),  # which does some of its products faster
     "kernels/grouped": ("kernels/gemm", "kernels/gemm_block_scaled"),  # their products, by groups
 }
 

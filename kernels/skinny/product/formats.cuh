@@ -119,13 +119,18 @@ struct E2m1 : Words<4> {
   // where the compiler knows what is in it, or that it is the same in all lanes, it fills one anew
   // for each.
   std::uint32_t positive, negative;
+  // prmt, logic and shifts share a pipe of half the rate, which then is the bound: a sum of bytes
+  // of which one is 0, and a shift, are products for the pipe of multiplications instead.
+  std::uint32_t one, two_to_16;
 
   __device__ void begin(std::uint32_t zero) {
     positive = 0x3c383430 + zero;
     negative = 0x24282c30 + zero;
+    one = 1 + zero;
+    two_to_16 = 0x10000 + zero;
   }
   __device__ std::uint32_t bytes(std::uint32_t codes, std::uint32_t turned) const {
-    return ptx::permute_bytes(positive, 0x60504840, codes) |
+    return ptx::permute_bytes(positive, 0x60504840, codes) * one +
            ptx::permute_bytes(negative, 0x00101820, turned);
   }
   // factors: the scale, and -2.75 times it.
@@ -134,7 +139,9 @@ struct E2m1 : Words<4> {
     const std::uint32_t turned = word ^ 0x88888888;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const std::uint32_t four = bytes(word >> 16 * half, turned >> 16 * half);
+      const std::uint32_t four =
+          half == 0 ? bytes(word, turned)
+                    : bytes(__umulhi(word, two_to_16), __umulhi(turned, two_to_16));
 #pragma unroll
       for (int i = 0; i < 2; ++i)
         pairs[2 * half + i] = fma_pairs(

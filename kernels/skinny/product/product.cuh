@@ -122,10 +122,11 @@ __device__ inline void multiply_piece(float (&d)[Shape::kTiles][Shape::kColumns]
 }
 
 // F is a format of formats.cuh.
-template <class F, int kTokens, bool kHopper>
-__global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGroup>::kThreads, 1)
+template <class F, int kTokens, bool kHopper, SkinnyForm kForm>
+__global__ void __launch_bounds__(
+    SkinnyShape<kTokens, kHopper, Chunk<F>::kByGroup, kForm>::kThreads, 1)
     skinny_product(const __grid_constant__ SkinnyArguments a) {
-  using Shape = SkinnyShape<kTokens, kHopper, Chunk<F>::kByGroup>;
+  using Shape = SkinnyShape<kTokens, kHopper, Chunk<F>::kByGroup, kForm>;
   using Queue = WeightQueue<F, Shape>;
   using Stage = TokenStage<F, Shape>;
   constexpr int kTiles = Shape::kTiles, kPieces = Shape::kPieces, kColumns = Shape::kColumns;
@@ -149,12 +150,12 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
                           .rows_end = rows_begin + a.rows_each + (cluster < a.rows_rest),
                           .pieces_begin = slots_begin * kPieces,
                           .pieces_end = min(slots_end * kPieces, pieces),
-                          .row_group = warp / a.k_groups,
-                          .k_group = warp % a.k_groups,
+                          .row_group = warp >> a.log_k_groups,
+                          .k_group = warp & (a.k_groups - 1),
                           .group_rows = a.blocks * Shape::kRows,
                           .pass_rows = a.row_groups * a.blocks * Shape::kRows,
                           .step = a.k_groups * kPieces,
-                          .log_step = __ffs(a.k_groups * kPieces) - 1};
+                          .log_step = a.log_k_groups + (kPieces == 2)};
 
   const int depth = a.deep ? Shape::kDeep : Shape::kShallow;
   const Stage tokens{a, shared + a.tokens_offset};
@@ -287,7 +288,7 @@ __global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGro
     // The CTAs of a cluster share the outputs of this pass.
     for (int i = rank * Shape::kThreads + static_cast<int>(threadIdx.x); i < rows * a.m;
          i += a.cluster * Shape::kThreads) {
-      const int token = i / rows, row = i - token * rows;
+      const int token = kTokens == 1 ? 0 : i / rows, row = i - token * rows;
       float sum = 0;
       if (kHopper && a.cluster > 1) {
         for (int r = 0; r < a.cluster; ++r) {

@@ -55,7 +55,7 @@ class WeightQueue {
           ptx::prefetch_l2(from_ + c * row_step() + bytes);
       if constexpr (P::kBlock > 0) {
         const int scales = slot * s_.step * kPieceScales;
-        if (static_cast<int>(threadIdx.x) % 32 < kScaleLanes && scales < scales_left_)
+        if (static_cast<int>(threadIdx.x % 32) < kScaleLanes && scales < scales_left_)
           ptx::prefetch_l2(scales_from_ + scales);
       }
     }
@@ -64,7 +64,7 @@ class WeightQueue {
   // The lane's 16 bytes of half a tile. For s2, 8 bytes of the chunk's first 32 and 8 of the
   // others, a group each.
   __device__ void take(int slot, int half, int piece, std::uint32_t (&words)[4]) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32, row = lane / 4, column = lane % 4;
+    const int lane = static_cast<int>(threadIdx.x % 32), row = lane / 4, column = lane % 4;
     const std::uint8_t* const at =
         memory_ + slot * kSlotBytes +
         (kLines ? half * 1024 + row * 128 : (half * Shape::kPieces + piece) * 512 + row * 64);
@@ -94,7 +94,7 @@ class WeightQueue {
     if (left_ == 0) next_run();
     if (left_ > 0) {
       --left_;
-      const int lane = static_cast<int>(threadIdx.x) % 32;
+      const int lane = static_cast<int>(threadIdx.x % 32);
       std::uint8_t* const to = memory_ + slot * kSlotBytes;
       const int place = kLines ? lane / 8 * 128 + (lane % 8 ^ lane / 8 % 2 * 4) * 16 : lane * 16;
 #pragma unroll
@@ -117,11 +117,11 @@ class WeightQueue {
  private:
   // Of what a lane copies: its offset in a piece, or two, and its row of W.
   __device__ static int lane_offset() {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane = static_cast<int>(threadIdx.x % 32);
     return kLines ? lane % 8 * 16 : lane / 4 % Shape::kChunks * kSkinnyChunkBytes + lane % 4 * 16;
   }
   __device__ static int lane_rows() {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane = static_cast<int>(threadIdx.x % 32);
     return kLines ? lane / 8 : lane / 4 / Shape::kChunks;
   }
 
@@ -140,7 +140,7 @@ class WeightQueue {
     bytes_left_ = min(phase_end_ * Shape::kPieceBytes, a_.row_bytes) - byte;
     from_ = a_.w + std::int64_t{row + lane_rows()} * a_.row_bytes + byte;
     if constexpr (P::kBlock > 0) {
-      const int at = static_cast<int>(threadIdx.x) % 32 * kEach;
+      const int at = static_cast<int>(threadIdx.x % 32) * kEach;
       const int scale_row = row + at / kScaleRow, scale = piece * kPieceScales + at % kScaleRow;
       scales_left_ = scale_row < s_.rows_end ? a_.scale_row_bytes - scale : 0;
       scales_from_ = a_.scales + std::int64_t{scale_row} * a_.scale_row_bytes + scale;

@@ -71,7 +71,7 @@ struct TokenStage {
   static constexpr int kSlot = Shape::kPieces * Shape::kChunks * kOfChunk;
   static_assert(Shape::kPieces == 1 || Shape::kChunks == 1);
   __device__ const uint4* of_lane(int block) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32, n = block * 8 + lane / 4;
+    const int lane = static_cast<int>(threadIdx.x % 32), n = block * 8 + lane / 4;
     const int token = min(n / Shape::kChunks, a.m - 1);
     return reinterpret_cast<const uint4*>(memory + token * a.token_stride) +
            place(n % Shape::kChunks, 0) + lane % 4;
@@ -95,7 +95,9 @@ struct TokenStage {
         i -= each;
         if (++token == a.m) return;
       }
-      const int chunk = i * kTogether / kOfChunk, within = i * kTogether % kOfChunk;
+      const auto first = static_cast<unsigned>(i) * kTogether;
+      const int chunk = static_cast<int>(first / kOfChunk),
+                within = static_cast<int>(first % kOfChunk);
       constexpr int kOfGroup = P::kVectors / P::kGroups;  // vectors of a lane in a group
       const int group = within / (4 * kOfGroup), in_group = within % (4 * kOfGroup);
       const int q = in_group / kOfGroup, v = group * kOfGroup + in_group % kOfGroup;

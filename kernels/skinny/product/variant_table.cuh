@@ -7,40 +7,54 @@ namespace assay::kernels {
 
 template <class F, bool kHopper>
 const void* skinny_variant(int tokens) {
+  constexpr SkinnyForm kForm = SkinnyForm::w16t2;
   switch (tokens) {
     case 1:
-      return reinterpret_cast<const void*>(&skinny_product<F, 1, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 1, kHopper, kForm>);
     case 4:
-      return reinterpret_cast<const void*>(&skinny_product<F, 4, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 4, kHopper, kForm>);
     case 8:
-      return reinterpret_cast<const void*>(&skinny_product<F, 8, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 8, kHopper, kForm>);
     case 16:
-      return reinterpret_cast<const void*>(&skinny_product<F, 16, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 16, kHopper, kForm>);
     case 32:
-      return reinterpret_cast<const void*>(&skinny_product<F, 32, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 32, kHopper, kForm>);
     default:
-      return reinterpret_cast<const void*>(&skinny_product<F, 64, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 64, kHopper, kForm>);
+  }
+}
+
+// Of a form that is not the first: has_forms().
+template <class F, SkinnyForm kForm>
+const void* skinny_variant_of_four(int tokens) {
+  return tokens == 1 ? reinterpret_cast<const void*>(&skinny_product<F, 1, true, kForm>)
+                     : reinterpret_cast<const void*>(&skinny_product<F, 4, true, kForm>);
+}
+
+// Calls of<F>() with the format of the weights.
+template <class Of>
+const void* of_format(SkinnyWeights weights, const Of& of) {
+  switch (weights) {
+    case SkinnyWeights::bf16:
+      return of.template operator()<Bf16>();
+    case SkinnyWeights::s8:
+      return of.template operator()<S8>();
+    case SkinnyWeights::e4m3:
+      return of.template operator()<E4m3>();
+    case SkinnyWeights::s4:
+      return of.template operator()<S4>();
+    case SkinnyWeights::s2:
+      return of.template operator()<S2>();
+    case SkinnyWeights::mxf4:
+      return of.template operator()<Mxf4>();
+    default:
+      return of.template operator()<Nvf4>();
   }
 }
 
 template <bool kHopper>
 const void* skinny_variant(SkinnyWeights weights, int tokens) {
-  switch (weights) {
-    case SkinnyWeights::bf16:
-      return skinny_variant<Bf16, kHopper>(tokens);
-    case SkinnyWeights::s8:
-      return skinny_variant<S8, kHopper>(tokens);
-    case SkinnyWeights::e4m3:
-      return skinny_variant<E4m3, kHopper>(tokens);
-    case SkinnyWeights::s4:
-      return skinny_variant<S4, kHopper>(tokens);
-    case SkinnyWeights::s2:
-      return skinny_variant<S2, kHopper>(tokens);
-    case SkinnyWeights::mxf4:
-      return skinny_variant<Mxf4, kHopper>(tokens);
-    default:
-      return skinny_variant<Nvf4, kHopper>(tokens);
-  }
+  return of_format(weights, [&]<class F>() { return skinny_variant<F, kHopper>(tokens); });
 }
 
 }  // namespace assay::kernels

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms for Hopper.
+// The compiled forms for Hopper.
 #pragma once
 #include "kernels/skinny/weights.hpp"
 
 namespace assay::kernels {
 
 const void* skinny_kernel_sm90(SkinnyWeights weights, int tokens);
+// For 1 or 4 tokens.
+const void* skinny_kernel_w8t4_sm90(SkinnyWeights weights, int tokens);
+const void* skinny_kernel_w16t4_sm90(SkinnyWeights weights, int tokens);
 
 }  // namespace assay::kernels

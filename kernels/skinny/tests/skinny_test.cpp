@@ -86,29 +86,53 @@ TEST(Skinny, ShapesAreValidAndEachIsThereOnce) {
 TEST(Skinny, LayoutsFitTheirRoom) {
   std::vector<std::tuple<int, int>> sizes = {{1, 128}, {40, 1280}, {577, 53248}, {300000, 4096}};
   for (const SkinnyLayer& layer : skinny_layers()) sizes.emplace_back(layer.n, layer.k);
-  for (const auto& [ctas, shared, hopper, most_cluster] :
-       {std::tuple{132, 227 * 1024, true, 8}, {128, 99 * 1024, false, 1}, {2, 99 * 1024, false, 1}})
+  for (const auto& [ctas, shared, hopper, most_cluster, form] :
+       {std::tuple{132, 227 * 1024, true, 8, SkinnyForm::w16t2},
+        {132, 227 * 1024, true, 2, SkinnyForm::w8t4},
+        {132, 227 * 1024, true, 2, SkinnyForm::w16t4},
+        {128, 99 * 1024, false, 1, SkinnyForm::w16t2},
+        {2, 99 * 1024, false, 1, SkinnyForm::w16t2}})
     for (const auto& [n, k] : sizes)
       for (const SkinnyWeights w : kSkinnyWeights)
-        for (int m = 1; m <= kMostTokens; m += m < 8 ? 1 : 7) {
-          const SkinnyLayout l = arrange(w, m, n, k,
-                                         {.ctas = ctas,
-                                          .shared_bytes = shared,
-                                          .hopper = hopper,
-                                          .most_cluster = most_cluster});
-          const SkinnyArguments& a = l.arguments;
-          const std::string text = SkinnyProblem{m, n, k, w}.text();
-          EXPECT_LE(l.shared_bytes, shared) << text;
-          EXPECT_EQ(l.threads, 32 * a.row_groups * a.k_groups) << text;
-          EXPECT_GE(a.phase_pieces, 1) << text;
-          EXPECT_GE(l.tokens, m) << text;
-          EXPECT_EQ(l.grid % a.cluster, 0) << text;
-          const int tokens = a.tokens_offset + (a.ahead ? 2 : 1) * m * a.token_stride;
-          EXPECT_LE(tokens, l.shared_bytes) << text;
-          if (!a.sums_over_tokens) EXPECT_GE(a.sums_offset, tokens) << text;
-          if (a.sums_over_tokens) EXPECT_EQ(a.blocks, 1) << text;
-          EXPECT_LT(a.sums_offset, l.shared_bytes) << text;
-        }
+        for (int m = 1; m <= kMostTokens; m += m < 8 ? 1 : 7)
+          for (const int k_groups : {0, 1, 2, 4, 8, 16}) {
+            if (k_groups > 0 && m > 16) continue;  // so many sums find no room
+            const SkinnyLayout l = arrange(w, m, n, k,
+                                           {.ctas = ctas,
+                                            .shared_bytes = shared,
+                                            .hopper = hopper,
+                                            .most_cluster = most_cluster,
+                                            .k_groups = k_groups,
+                                            .form = form});
+            const SkinnyArguments& a = l.arguments;
+            const std::string text =
+                SkinnyProblem{m, n, k, w}.text() + " k groups " + std::to_string(k_groups);
+            EXPECT_LE(l.shared_bytes, shared) << text;
+            EXPECT_EQ(l.threads, 32 * a.row_groups * a.k_groups) << text;
+            EXPECT_GE(a.phase_pieces, 1) << text;
+            EXPECT_GE(l.tokens, m) << text;
+            EXPECT_EQ(l.grid % a.cluster, 0) << text;
+            const int tokens = a.tokens_offset + (a.ahead ? 2 : 1) * m * a.token_stride;
+            EXPECT_LE(tokens, l.shared_bytes) << text;
+            if (!a.sums_over_tokens) EXPECT_GE(a.sums_offset, tokens) << text;
+            if (a.sums_over_tokens) EXPECT_EQ(a.blocks, 1) << text;
+            EXPECT_LT(a.sums_offset, l.shared_bytes) << text;
+          }
+}
+
+// A cluster shares k where one CTA would have it in phases and two would not, and only there.
+TEST(Skinny, CtasShareKWhereThatSparesPhases) {
+  const auto layout = [](int m, int k) {
+    return arrange(SkinnyWeights::s4, m, 8192, k,
+                   {.ctas = 132, .shared_bytes = 227 * 1024, .hopper = true, .most_cluster = 2})
+        .arguments;
+  };
+  EXPECT_EQ(layout(4, 8192).cluster, 1);
+  EXPECT_FALSE(layout(4, 8192).restage);
+  EXPECT_EQ(layout(8, 8192).cluster, 2);
+  EXPECT_FALSE(layout(8, 8192).restage);
+  EXPECT_EQ(layout(8, 53248).cluster, 1);
+  EXPECT_TRUE(layout(8, 53248).restage);
 }
 
 // Rows that are no multiple of a tile, k of several and of parts of pieces, NaN in and around the
@@ -145,6 +169,25 @@ TEST(Skinny, IsRightAndWritesNothingElse) {
         EXPECT_TRUE(std::all_of(first.begin(), first.begin() + kGuard, untouched)) << p.text();
         EXPECT_TRUE(std::all_of(first.end() - kGuard, first.end(), untouched)) << p.text();
       }
+}
+
+// Where D is not aligned to 16 bytes some path may do with another kernel.
+TEST(Skinny, DMayBeginAtAnyElement) {
+  if (!runs_here()) GTEST_SKIP() << "no path runs here";
+  const Stream stream;
+  const SkinnyProblem p{.m = 3, .n = 1000, .k = 256};
+  std::vector<Buffer> buffers;
+  std::vector<void*> pointers;
+  for (const Operand& operand : skinny_operands(p)) {
+    buffers.emplace_back(operand.bytes + 16);
+    pointers.push_back(buffers.back().data());
+    if (operand.fill) operand.fill(pointers.back(), 1, stream);
+  }
+  pointers[0] = buffers[0].as<char>() + 2;
+  poison(buffers[0].data(), buffers[0].bytes(), stream);
+  const SkinnyOperands o = skinny_operands_of(pointers);
+  plan_skinny(p, o).run(stream);
+  EXPECT_TRUE(check_skinny(p, o, 1 << 16, 3, stream).right());
 }
 
 TEST(Skinny, ReferenceSeesAWrongAndAMissingOutput) {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times every form of the skinny product for few tokens, with every number of k groups and CTAs
+// that share k, and launched not early, beside what is chosen without it and, for weights that are
+// not packed, the dense product.
+//
+//   assay_skinny_sweep OUT.csv [MILLISECONDS]
+//
+// A line of OUT.csv is the shape, the form, its median ns, how many samples that is of, the bytes
+// that a call moves per ns (GB/s), and 1 if this is what a call does. All take turns in random
+// order on inputs that rotate beyond L2. Each result is checked first. MILLISECONDS bounds the time
+// of a shape, 30 if not given.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/error.hpp"
+#include "kernels/frame/fill.hpp"
+#include "kernels/frame/operand_sets.hpp"
+#include "kernels/gemm/sweep/turns.hpp"
+#include "kernels/skinny/arrange.hpp"
+#include "kernels/skinny/operands.hpp"
+#include "kernels/skinny/reference.hpp"
+#include "kernels/skinny/sm90/plan_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+// n and k: of the square, and of layers with short and long rows (shapes.cpp).
+constexpr std::tuple<int, int> kSizes[] = {
+    {8192, 8192}, {6144, 4096}, {4096, 14336}, {57344, 8192}, {16384, 53248}};
+constexpr int kTokens[] = {1, 2, 4, 8, 16};
+
+// On inputs of its own, more of them than L2 holds.
+class Inputs {
+ public:
+  Inputs(const SkinnyProblem& p, cudaStream_t stream) {
+    cudaDeviceProp device;
+    check(cudaGetDeviceProperties(&device, 0));
+    const int sets = sets_beyond_l2(static_cast<std::uint64_t>(device.l2CacheSize),
+                                    static_cast<std::uint64_t>(p.bytes()));
+    std::uint64_t seed = 1;
+    for (int set = 0; set < sets; ++set) {
+      std::vector<void*> pointers;
+      for (const Operand& operand : skinny_operands(p)) {
+        buffers_.emplace_back(operand.bytes);
+        pointers.push_back(buffers_.back().data());
+        if (operand.fill) operand.fill(pointers.back(), seed++, stream);
+      }
+      sets_.push_back(skinny_operands_of(pointers));
+    }
+  }
+  const std::vector<SkinnyOperands>& sets() const { return sets_; }
+
+ private:
+  std::vector<Buffer> buffers_;
+  std::vector<SkinnyOperands> sets_;
+};
+
+// Every plan that differs from the others by its name.
+template <class Make>
+void add(std::vector<Entry>& entries, std::set<std::string>& names, const Inputs& inputs,
+         cudaStream_t stream, const Make& make) {
+  std::vector<Plan> plans;
+  for (const SkinnyOperands& set : inputs.sets()) plans.push_back(make(set));
+  if (!names.insert(plans.front().variant).second) return;
+  const std::string name = plans.front().variant;
+  entries.push_back({name, [plans = std::move(plans), stream](int set) mutable {
+                       plans[static_cast<std::size_t>(set)].run(stream);
+                     }});
+}
+
+void sweep(const SkinnyProblem& p, double milliseconds, FILE* out) {
+  const Stream stream;
+  const Inputs inputs(p, stream);
+  std::vector<Entry> entries;
+  std::set<std::string> names;
+  const auto with = [&](const auto& make) { add(entries, names, inputs, stream, make); };
+  with([&](const SkinnyOperands& o) { return plan_skinny(p, o); });
+  const std::string chosen = entries.front().name;
+  if (p.weights == SkinnyWeights::bf16)
+    with([&](const SkinnyOperands& o) { return plan_dense_sm90(p, o); });
+  for (const SkinnyForm form : kSkinnyForms) {
+    if (form != SkinnyForm::w16t2 && !has_forms(skinny_tokens(p.m), true)) continue;
+    with([&](const SkinnyOperands& o) {
+      return plan_skinny_sm90(p, o, {.form = form, .early = false});
+    });
+    for (const int cluster : {1, 2})
+      for (const int k_groups : {0, 1, 2, 4, 8, 16})
+        if (cluster == 1 || p.m >= 4)  // of less, tokens are no load
+          with([&](const SkinnyOperands& o) {
+            return plan_skinny_sm90(p, o, {form, k_groups, cluster});
+          });
+  }
+  for (Entry& entry : entries) {
+    const SkinnyOperands& first = inputs.sets().front();
+    poison(first.d, static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n) * 2, stream);
+    entry.run(0);
+    const SkinnyErrors errors = check_skinny(p, first, 1 << 12, 1, stream);
+    entry.out = !errors.right();
+    if (entry.out)
+      std::fprintf(stderr, "%s %s: %s\n", p.text().c_str(), entry.name.c_str(),
+                   errors.describe().c_str());
+  }
+  take_turns(entries, static_cast<int>(inputs.sets().size()),
+             static_cast<std::uint32_t>(p.m + p.n + p.k), milliseconds, stream);
+  for (const Entry& entry : entries)
+    if (!entry.ns.empty())
+      fmt::print(out, "{},{},{:.0f},{},{:.0f},{:d}\n", p.text(), entry.name, entry.median(),
+                 entry.ns.size(), p.bytes() / entry.median(), entry.name == chosen);
+  std::fflush(out);
+}
+
+}  // namespace
+}  // namespace assay::kernels
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  using namespace assay::kernels;
+  if (argc < 2) {
+    std::fprintf(stderr, "assay_skinny_sweep: OUT.csv [MILLISECONDS]\n");
+    return static_cast<int>(ExitCode::usage);
+  }
+  FILE* const out = std::fopen(argv[1], "w");
+  if (!out) {
+    std::fprintf(stderr, "assay_skinny_sweep: cannot open %s\n", argv[1]);
+    return static_cast<int>(ExitCode::usage);
+  }
+  fmt::print(out, "shape,form,ns,samples,gb_per_s,chosen\n");
+  try {
+    const double milliseconds = argc > 2 ? std::strtod(argv[2], nullptr) : 30;
+    for (const auto& [n, k] : kSizes)
+      for (const SkinnyWeights weights : kSkinnyWeights)
+        for (const int m : kTokens)
+          if (weights == SkinnyWeights::bf16 || m != 2)
+            sweep({m, n, k, weights}, milliseconds, out);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "assay_skinny_sweep: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return std::fclose(out);
+}
