@@ -40,31 +40,32 @@ __device__ void leave_partial(const GemmArgumentsSm90& args, int slot, int consu
   if (thread == 0) ptx::increment_release(&args.flags[slot * Tile::kSharing + consumer]);
 }
 
-// Adds what other CTAs left, in this order: slots `slot`, `slot - stride`, ..., `count` of them.
-// Waits until all of it is there, and clears the flags for the next launch.
+// Adds what `count` other CTAs left, of every cluster before this one its CTA of this rank, from
+// `slot` downward. Waits until all of it is there, and clears the flags for the next launch.
 //
 // An L2 access takes some 700 cycles, a tile's share a few more: with one share after the other
 // each costs that and as much again for its flag. So the flags are waited for at once, a thread
 // each, and as many shares as registers hold are on their way together.
 template <class Tile>
-__device__ void add_partials(const GemmArgumentsSm90& args, int slot, int stride, int count,
-                             int consumer, int barrier,
-                             float (&d)[Tile::kBlocks][Tile::kTileN / 2]) {
+__device__ void add_partials(const GemmArgumentsSm90& args, int slot, int count, int consumer,
+                             int barrier, float (&d)[Tile::kBlocks][Tile::kTileN / 2]) {
   constexpr int kPerBlock = Tile::kTileN / 8, kGroups = Tile::kBlocks * kPerBlock;
   // Groups that registers hold beside the sums, and beside the results that are not written yet.
-  constexpr int kRoom = 48 - kGroups - (Tile::kDeferred ? kGroups / 2 : 0);
+  constexpr int kRoom = 46 - kGroups - (Tile::kDeferred ? kGroups / 2 : 0);
   constexpr int kTogether = kRoom >= 4 * kGroups ? 4 : kRoom >= 2 * kGroups ? 2 : 1;
   const int thread = threadIdx.x % 128;
   for (int i = thread; i < count; i += 128) {
-    std::uint32_t* const flag = &args.flags[(slot - i * stride) * Tile::kSharing + consumer];
+    std::uint32_t* const flag =
+        &args.flags[(slot - i * Tile::kClusterSize) * Tile::kSharing + consumer];
     while (ptx::load_acquire(flag) == 0) {
     }
     ptx::store_relaxed(flag, 0);
   }
   ptx::named_barrier_sync(barrier, 128);
-  const uint4* const first = reinterpret_cast<const uint4*>(args.partials) + thread;
-  const auto share = [&](int i) {
-    return first + (std::int64_t{slot - i * stride} * Tile::kSharing + consumer) * (kGroups * 128);
+  const auto share = [&](int before) {
+    return reinterpret_cast<const uint4*>(args.partials) + thread +
+           (std::int64_t{slot - before * Tile::kClusterSize} * Tile::kSharing + consumer) *
+               (kGroups * 128);
   };
   const auto add = [&](int group, uint4 part) {
     float* const sums = &d[group / kPerBlock][4 * (group % kPerBlock)];
@@ -73,27 +74,28 @@ __device__ void add_partials(const GemmArgumentsSm90& args, int slot, int stride
     sums[2] += __uint_as_float(part.z);
     sums[3] += __uint_as_float(part.w);
   };
-  int i = 0;
   if constexpr (kTogether > 1) {
-    for (; i + 1 < count; i += kTogether) {
+    while (count > 1) {
       uint4 parts[kTogether][kGroups];
 #pragma unroll
-      for (int ahead = 0; ahead < kTogether; ++ahead) {
-        if (i + ahead >= count) break;
+      for (int before = 0; before < kTogether; ++before) {
+        if (before >= count) break;
 #pragma unroll
         for (int group = 0; group < kGroups; ++group)
-          parts[ahead][group] = ptx::load_v4_l2(&share(i + ahead)[group * 128]);
+          parts[before][group] = ptx::load_v4_l2(&share(before)[group * 128]);
       }
 #pragma unroll
-      for (int ahead = 0; ahead < kTogether; ++ahead) {
-        if (i + ahead >= count) break;
+      for (int before = 0; before < kTogether; ++before) {
+        if (before >= count) break;
 #pragma unroll
-        for (int group = 0; group < kGroups; ++group) add(group, parts[ahead][group]);
+        for (int group = 0; group < kGroups; ++group) add(group, parts[before][group]);
       }
+      count -= kTogether;
+      slot -= kTogether * Tile::kClusterSize;
     }
   }
-  for (; i < count; ++i) {
-    const uint4* const from = share(i);
+  for (; count > 0; --count, slot -= Tile::kClusterSize) {
+    const uint4* const from = share(0);
 #pragma unroll
     for (int group = 0; group < kGroups; ++group) add(group, ptx::load_v4_l2(&from[group * 128]));
   }
@@ -141,8 +143,8 @@ class DenseWorkSm90 {
       const int rank = rank_m_ * Tile::kClusterN + rank_n_;
       int others = 0;
       while (others < worker() && schedule.range_begin(worker() - others) > tile_begin) ++others;
-      add_partials<Tile>(args_, (worker() - 1) * Tile::kClusterSize + rank, Tile::kClusterSize,
-                         others, consumer, barrier, d);
+      add_partials<Tile>(args_, (worker() - 1) * Tile::kClusterSize + rank, others, consumer,
+                         barrier, d);
     }
     return false;
   }
