@@ -53,9 +53,14 @@ const Loop* measured_loop(const Function& function, const std::vector<Loop>& loo
       if (owner[i] == loops.size() || loops[l].body.size() < loops[owner[i]].body.size())
         owner[i] = l;
 
+  // What is asked of the whole kernel says nothing of the loop, where anything is asked of it.
+  const bool of_loop = std::ranges::any_of(rules, [](const SassRule& rule) {
+    return rule.where == SassWhere::loop && rule.at_least > 0;
+  });
   const auto is_expected = [&](const Instruction& instruction) {
     return std::ranges::any_of(rules, [&](const SassRule& rule) {
-      return rule.at_least > 0 && is_one_of(instruction, rule.opcode);
+      return rule.at_least > 0 && (rule.where == SassWhere::loop || !of_loop) &&
+             is_one_of(instruction, rule.opcode);
     });
   };
   std::vector<std::pair<int, int>> score(loops.size());  // expected instructions, then any

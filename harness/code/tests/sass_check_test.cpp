@@ -112,6 +112,32 @@ TEST_P(SassCheckTarget, FourBitIntegerMultiply) {
 INSTANTIATE_TEST_SUITE_P(Gpu, SassCheckTarget, ::testing::ValuesIn(all_gpu_targets()),
                          [](const auto& target) { return std::string(name(target.param)); });
 
+// A loop that fetches may hold more of what is asked of the whole kernel than the loop that works.
+TEST(SassCheck, RulesForTheKernelDoNotChooseTheLoop) {
+  const std::string ptx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry two(.param .u64 p, .param .u32 n) {
+  .reg .u64 %a; .reg .u32 %i, %n; .reg .f32 %x, %y; .reg .pred %q;
+  ld.param.u64 %a, [p]; ld.param.u32 %n, [n]; mov.f32 %x, 0f3F800000; mov.u32 %i, %n;
+fetch:
+  .pragma "nounroll";
+  st.volatile.global.u32 [%a], %i; st.volatile.global.u32 [%a+4], %i;
+  st.volatile.global.u32 [%a+8], %i; st.volatile.global.u32 [%a+12], %i;
+  sub.u32 %i, %i, 1; setp.ne.u32 %q, %i, 0; @%q bra fetch;
+  mov.u32 %i, %n; mov.f32 %y, 0f3F000000;
+work:
+  .pragma "nounroll";
+  fma.rn.f32 %x, %x, %y, %x; fma.rn.f32 %x, %x, %y, %y;
+  sub.u32 %i, %i, 1; setp.ne.u32 %q, %i, 0; @%q bra work;
+  st.global.f32 [%a], %x; ret;
+})";
+  const SassFindings findings =
+      checked(ptx, "two", Target::sm_90a,
+              {.kernel = "two", .sass = {{"FFMA", 2, 2}, {"STG", 5, 5, SassWhere::kernel}}});
+  EXPECT_TRUE(findings.verified()) << all_problems(findings);
+}
+
 TEST(SassCheck, WarpgroupMultiply) {
   const SassFindings findings =
       checked(samples::wgmma_bf16(), "wgmma_bf16", Target::sm_90a,

@@ -79,15 +79,14 @@ __device__ inline int rows_that_land(int end, int first, int most) {
 }
 
 // Loads this CTA's share of an operand's box for the CTAs in `mask`, the first `rows` rows (or
-// columns) of it. A k-major share is one box, of `map` or, if it is cut short, of `edge`; else it
-// is boxes of 64 rows x 64 along k, 8192 bytes each. `policy` 0: none. (A policy of evict_normal is
-// not the same as none: with it, loads were up to a quarter slower on an H200.)
+// columns) of it. A k-major share is one box of `map`; else it is boxes of 64 rows x 64 along k,
+// 8192 bytes each. `policy` 0: none. (A policy of evict_normal is not the same as none: with it,
+// loads were up to a quarter slower on an H200.)
 template <int kMajor, int kShare, bool kMulticast>
-__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, const CUtensorMap* edge,
-                                  int rows, ptx::Mbarrier* full, std::uint16_t mask, int k,
-                                  int first, std::uint64_t policy) {
+__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, int rows,
+                                  ptx::Mbarrier* full, std::uint16_t mask, int k, int first,
+                                  std::uint64_t policy) {
   constexpr int kBoxes = kMajor == 0 ? 1 : kShare / 64;
-  if (kMajor == 0 && rows < kShare) map = edge;
 #pragma unroll
   for (int box = 0; box < kBoxes; ++box) {
     if (rows <= box * 64) break;
@@ -194,22 +193,43 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
           cut_rows = rows_that_land<kMajorP>(work.rows(), at.row, Tile::kTileM) +
                      rows_that_land<kMajorQ>(work.columns(), at.column, Tile::kTileN);
         }
-        for (int ks = unit.k_begin; ks < unit.k_end; ++ks) {
-          std::uint8_t* const p = stages_p + stage * Tile::kBytesP + rank_n * Tile::kShareP * 128;
-          std::uint8_t* const q = stages_q + stage * Tile::kBytesQ + rank_m * Tile::kShareQ * 128;
-          const int k = at.k + ks * Tile::kTileK;
-          ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
-          const bool whole = first_round > 0;
-          first_round -= whole;
-          const int landing = whole ? Tile::kTileM + Tile::kTileN : cut_rows;
-          ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(landing) * 128);
+        constexpr int kRows = Tile::kTileM + Tile::kTileN;
+        const auto load_p = [&](const CUtensorMap* map, int rows, int k) {
           load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
-              p, &map_p, &edge_p, whole ? Tile::kShareP : cut_p, &full[stage], mask_p, k, row,
-              policy_p);
+              stages_p + stage * Tile::kBytesP + rank_n * Tile::kShareP * 128, map, rows,
+              &full[stage], mask_p, k, row, policy_p);
+        };
+        const auto load_q = [&](const CUtensorMap* map, int rows, int k) {
           load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(
-              q, &map_q, &edge_q, whole ? Tile::kShareQ : cut_q, &full[stage], mask_q, k, column,
-              0);
+              stages_q + stage * Tile::kBytesQ + rank_m * Tile::kShareQ * 128, map, rows,
+              &full[stage], mask_q, k, column, 0);
+        };
+        // A loop for each, for in one the maps' addresses would not be uniform: TMA then took a
+        // fifth longer to issue, as long as a step of a small tile takes.
+        const bool is_cut = Work::kEdges && (cut_rows < kRows);
+        const int whole_end =
+            is_cut ? min(unit.k_end, unit.k_begin + max(first_round, 0)) : unit.k_end;
+        first_round -= unit.k_end - unit.k_begin;
+        int ks = unit.k_begin;
+        const auto fill = [&](int rows, const auto& load) {
+          ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
+          ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(rows) * 128);
+          load(at.k + ks * Tile::kTileK);
           next_stage();
+        };
+        for (; ks < whole_end; ++ks)
+          fill(kRows, [&](int k) {
+            load_p(&map_p, Tile::kShareP, k);
+            load_q(&map_q, Tile::kShareQ, k);
+          });
+        if constexpr (Work::kEdges) {
+          const bool edge_of_p = Tile::kMajorP == 0 && cut_p < Tile::kShareP;
+          const bool edge_of_q = Tile::kMajorQ == 0 && cut_q < Tile::kShareQ;
+          for (; ks < unit.k_end; ++ks)
+            fill(cut_rows, [&](int k) {
+              edge_of_p ? load_p(&edge_p, cut_p, k) : load_p(&map_p, cut_p, k);
+              edge_of_q ? load_q(&edge_q, cut_q, k) : load_q(&map_q, cut_q, k);
+            });
         }
       }
     }

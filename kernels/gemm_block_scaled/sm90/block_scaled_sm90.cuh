@@ -124,38 +124,32 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
               rows_within(tiles.rows_b(), at.row_b, Tile::kTileN)) *
                  Tile::kTileK;
     }
-    for (int kb = 0; kb < k_blocks; ++kb) {
-      std::uint8_t* const a = shared + stage * Tile::kBytesA + rank_n * kShareA * Tile::kTileK;
-      std::uint8_t* const b =
-          shared + Tile::kStagesB + stage * Tile::kBytesB + rank_m * kShareB * Tile::kTileK;
-      std::uint8_t* const scales = shared + Tile::kScales + stage * Tile::kBytesScales;
-      const bool whole = first_round > 0;
-      first_round -= whole;
-      const CUtensorMap *map_a = &maps.a, *map_b = &maps.b;
-      if constexpr (Tiles::kEdges) {
-        if (!whole && cut_a < kShareA) map_a = tiles.edge_a();
-        if (!whole && cut_b < kShareB) map_b = tiles.edge_b();
+    const auto load_a = [&](const CUtensorMap* map, int k) {
+      std::uint8_t* const to = shared + stage * Tile::kBytesA + rank_n * kShareA * Tile::kTileK;
+      if constexpr (Tile::kClusterN > 1) {
+        ptx::tma_load_2d_multicast(to, map, &full[stage], mask_a, k, row_a);
+      } else {
+        ptx::tma_load_2d(to, map, &full[stage], k, row_a);
       }
+    };
+    const auto load_b = [&](const CUtensorMap* map, int k) {
+      std::uint8_t* const to =
+          shared + Tile::kStagesB + stage * Tile::kBytesB + rank_m * kShareB * Tile::kTileK;
+      if constexpr (Tile::kClusterM > 1) {
+        ptx::tma_load_2d_multicast(to, map, &full[stage], mask_b, k, row_b);
+      } else {
+        ptx::tma_load_2d(to, map, &full[stage], k, row_b);
+      }
+    };
+    const auto begin = [&](int bytes) {
       ptx::mbarrier_wait_parity(&empty[stage], parity);
       // Consumers read scales by ordinary loads. One fence here, between their arrivals and the
       // next copies, costs the MMAs nothing; by each of them, it stalls behind MMAs in flight.
       ptx::fence_proxy_async_shared();
-      ptx::mbarrier_arrive_expect_tx(
-          &full[stage], static_cast<std::uint32_t>(Tile::kBytesStage - (whole ? 0 : less)));
-      if (whole || cut_a > 0) {
-        if constexpr (Tile::kClusterN > 1) {
-          ptx::tma_load_2d_multicast(a, map_a, &full[stage], mask_a, kb * Tile::kTileK, row_a);
-        } else {
-          ptx::tma_load_2d(a, map_a, &full[stage], kb * Tile::kTileK, row_a);
-        }
-      }
-      if (whole || cut_b > 0) {
-        if constexpr (Tile::kClusterM > 1) {
-          ptx::tma_load_2d_multicast(b, map_b, &full[stage], mask_b, kb * Tile::kTileK, row_b);
-        } else {
-          ptx::tma_load_2d(b, map_b, &full[stage], kb * Tile::kTileK, row_b);
-        }
-      }
+      ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(bytes));
+    };
+    const auto end = [&](int kb) {
+      std::uint8_t* const scales = shared + Tile::kScales + stage * Tile::kBytesScales;
       ptx::tma_load_2d(scales, &maps.scale_a, &full[stage], at.scale_column / 4 * 4,
                        at.scale_row + kb);
       ptx::tma_load_2d(scales + Tile::kScalesB, &maps.scale_b, &full[stage], kb / 4 * 4,
@@ -163,6 +157,32 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
       if (++stage == Tile::kStages) {
         stage = 0;
         parity ^= 1;
+      }
+    };
+    // A loop for each, for in one the maps' addresses would not be uniform, which TMA wants.
+    const int whole_end = less > 0 ? min(k_blocks, max(first_round, 0)) : k_blocks;
+    first_round -= k_blocks;
+    int kb = 0;
+    for (; kb < whole_end; ++kb) {
+      begin(Tile::kBytesStage);
+      load_a(&maps.a, kb * Tile::kTileK);
+      load_b(&maps.b, kb * Tile::kTileK);
+      end(kb);
+    }
+    if constexpr (Tiles::kEdges) {
+      for (; kb < k_blocks; ++kb) {
+        begin(Tile::kBytesStage - less);
+        if (cut_a == kShareA) {
+          load_a(&maps.a, kb * Tile::kTileK);
+        } else if (cut_a > 0) {
+          load_a(tiles.edge_a(), kb * Tile::kTileK);
+        }
+        if (cut_b == kShareB) {
+          load_b(&maps.b, kb * Tile::kTileK);
+        } else if (cut_b > 0) {
+          load_b(tiles.edge_b(), kb * Tile::kTileK);
+        }
+        end(kb);
       }
     }
   }

@@ -78,8 +78,11 @@ std::vector<KernelUse> kernels(const BlockScaledProblem& problem) {
   const BlockScaledVariantSm90& v = variant_of(problem);
   const int per_stage = v.tile_n / v.width * 4;  // columns of an MMA x steps of 32 along k
   const std::string opcode = "QGMMA.64x" + std::to_string(v.width) + "x32.F32.E4M3.E4M3";
-  return {{.kernel = v.kernel_name,
-           .sass = {{opcode, per_stage, per_stage}, {"UTMALDG.2D", 4, 4, SassWhere::kernel}}}};
+  return {
+      {.kernel = v.kernel_name,
+       .sass = {{opcode, per_stage, per_stage},
+                // Of a whole stage 4; of one that is cut short 2 of A and B each and 2 of scales.
+                {"UTMALDG.2D", 10, 10, SassWhere::kernel}}}};
 }
 
 const BlockScaledPaths::Registration path{
