@@ -174,9 +174,9 @@ struct Mbarrier {
   std::int64_t bytes = 0;   // transactions still to come
   std::uint32_t phase = 0;  // number of the phase that runs
   Component component = 0;
-  bool init_fenced = false;
   Epoch init;
   std::uint32_t init_site = 0, init_thread = 0;
+  std::vector<Epoch> shown;  // fences that showed its making to asynchronous operations
   Knowledge gathering;                               // of the phase that runs
   Knowledge finished;                                // of the phase before it
   std::uint32_t expect_site = 0, expect_thread = 0;  // who last announced bytes
@@ -192,6 +192,7 @@ struct Mbarrier {
 struct NamedBarrier {
   int arrived = 0;
   int expected = 0;
+  int voting = 0, voted = 0;  // for bar.red: threads whose predicate is true, of this round and last
   std::uint64_t round = 0;
   Knowledge gathering, finished;
   Passed passing, passed;
