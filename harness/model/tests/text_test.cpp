@@ -227,5 +227,29 @@ TEST(ModelText, ACopySeesAMapThatWasFenced) {
             "proxy.tensor_map ");
 }
 
+// docs/model.md says which these are. The sentence names the instruction, and its word where the
+// rest of it has a meaning.
+TEST(ModelText, WhatHasNoMeaningIsRefusedByName) {
+  const std::pair<const char*, const char*> kRefused[] = {
+      {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%x}, [%out];", "wmma.load.a.sync"},
+      {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%x}, {%x}, {%x}, {%x};", "wmma.mma.sync"},
+      {"tcgen05.mma.sp.cta_group::1.kind::f16 [%x], %off, %off, [%x], %t, %p;", "'sp'"},
+      {"tcgen05.mma.cta_group::1.kind::f16.ashift [%x], [%x], %off, %t, %p;", "'ashift'"},
+      {"atom.global.exch.b128 %off, [%out], %off;", "b128"},
+      {"cvt.rs.f16x2.f32 %x, %x, %x, %t;", "cvt.rs"},
+      {"call (%x), there, (%x);", "call"},
+      {"nosuch.instruction.b32 %x, %x;", "nosuch.instruction.b32"},
+  };
+  for (const auto& [text, name] : kRefused) {
+    try {
+      run(kernel(std::string(text) + "\n"), 32);
+      ADD_FAILURE() << text << " was run";
+    } catch (const Violation& v) {
+      EXPECT_EQ(v.rule(), "model.unknown") << text;
+      EXPECT_NE(std::string(v.what()).find(name), std::string::npos) << v.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::model
