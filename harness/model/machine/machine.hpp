@@ -177,8 +177,8 @@ struct Mbarrier {
   Epoch init;
   std::uint32_t init_site = 0, init_thread = 0;
   std::vector<Epoch> shown;  // fences that showed its making to asynchronous operations
-  Knowledge gathering;                               // of the phase that runs
-  Knowledge finished;                                // of the phase before it
+  Knowledge gathering;       // of the phase that runs
+  Knowledge finished;        // of the phase before it
   std::uint32_t expect_site = 0, expect_thread = 0;  // who last announced bytes
   bool announced = false;
   struct Waiter {
@@ -192,7 +192,7 @@ struct Mbarrier {
 struct NamedBarrier {
   int arrived = 0;
   int expected = 0;
-  int voting = 0, voted = 0;  // for bar.red: threads whose predicate is true, of this round and last
+  int voting = 0, voted = 0;  // bar.red: threads with a true predicate, of this round and the last
   std::uint64_t round = 0;
   Knowledge gathering, finished;
   Passed passing, passed;
