@@ -9,6 +9,7 @@ import report_runs
 from assay.files import Estimate, Measurement, Metric, Run
 from assay.report.answer import findings, suite
 from assay.report.book import labels, mma, model, roofs, text
+from assay.report.book.published import comparable
 from assay.report.family.memory import overview as memory_overview
 from assay.report.family.special_function import balance
 from assay.report.page.answers import answers
@@ -150,6 +151,13 @@ def test_deviations_are_stated_only_where_they_say_something():
         for unit in ("cycle", "B/clk/SM", "GB/s")
     }
     assert [of[u].comparable(column) for u in ("cycle", "B/clk/SM", "GB/s")] == [True, True, False]
+
+
+def test_nothing_deviates_from_a_published_zero():
+    book = model.build([run_of(case("a/b"))], [published("a/b", 0.0, unit=unit) for unit in ("cycle", "ns")])
+    column = book.columns[0]
+    assert len(book.published) == 2
+    assert not any(p.comparable(column) or comparable(p, column) for p in book.published)
 
 
 def test_share_of_a_limit_points_up_for_both_directions():

@@ -272,6 +272,15 @@ def test_the_schema_is_strict_about_what_it_promises(tmp_path, path, value):
     assert f"measurements[0].{path}" in problem(changed(path, value), tmp_path)
 
 
+@pytest.mark.parametrize(
+    "field, value", [("sm_clock_max_mhz", [1980]), ("power_limit_w", "700"), ("ecc", 1), ("l2_bytes", -1), ("vbios", {})]
+)
+def test_what_a_gpu_is_has_its_type(tmp_path, field, value):
+    document = copy.deepcopy(FULL)
+    document["environment"]["gpu"][field] = value
+    assert problem(document, tmp_path).startswith(f"environment.gpu.{field}: ")
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_nan_and_infinity_are_no_results(tmp_path, value):
     assert "measurements[0].samples.time_ns[1]: NaN and infinity" in problem(

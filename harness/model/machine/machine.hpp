@@ -174,11 +174,11 @@ struct Mbarrier {
   std::int64_t bytes = 0;   // transactions still to come
   std::uint32_t phase = 0;  // number of the phase that runs
   Component component = 0;
-  bool init_fenced = false;
   Epoch init;
   std::uint32_t init_site = 0, init_thread = 0;
-  Knowledge gathering;                               // of the phase that runs
-  Knowledge finished;                                // of the phase before it
+  std::vector<Epoch> shown;  // fences that showed its making to asynchronous operations
+  Knowledge gathering;       // of the phase that runs
+  Knowledge finished;        // of the phase before it
   std::uint32_t expect_site = 0, expect_thread = 0;  // who last announced bytes
   bool announced = false;
   struct Waiter {
@@ -192,6 +192,7 @@ struct Mbarrier {
 struct NamedBarrier {
   int arrived = 0;
   int expected = 0;
+  int voting = 0, voted = 0;  // bar.red: threads with a true predicate, of this round and the last
   std::uint64_t round = 0;
   Knowledge gathering, finished;
   Passed passing, passed;

@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct Actor {
   Scope strong = Scope::none;
   std::uint32_t thread = 0, site = 0;
   const char* doing = "";  // "a tensor copy writes"
+  bool reads_map = false;  // the 128 bytes of a tensor map, by a proxy of their own
 };
 
 class Run {
@@ -90,6 +92,10 @@ class Run {
   Actor actor(Warp& warp, int lane, Scope strong = Scope::none);
   // An operation that `lane` issues, in the strand `epoch`; `knows` must outlive its checks.
   Actor issuer(Warp& warp, int lane, Epoch epoch, const char* doing);
+  // Who knows of `fence` sees the tensor map at an address of global memory as of `seen`.
+  void fence_map(Address map, Epoch fence, const Clock& seen) {
+    map_fences_[map].push_back({fence, seen});
+  }
   Component new_component() { return next_component_++ | kAsynchronous; }
   // A strand of asynchronous accesses that are ordinary ones nevertheless: cp.async.
   Component new_generic_component() { return *generic_strands_.insert(new_component()).first; }
@@ -156,6 +162,7 @@ class Run {
             const Access& other, bool other_writes);
   bool ordered(const Access& before, const Actor& actor, const Where& where, bool was_write) const;
   bool both_strong(const Actor& actor, const Access& before) const;
+  bool map_fenced(const Access& before, const Actor& actor, const Where& where) const;
   bool late_fence(const Access& before, const Actor& actor, const Where& where) const;
   bool is_generic(Component strand) const { return generic_strands_.contains(strand); }
 
@@ -181,6 +188,11 @@ class Run {
   std::vector<std::unique_ptr<Operation>> operations_;
   std::size_t in_order_ = 0;  // of these, those that may have to wait for others
   std::unordered_map<Address, Flag> flags_;
+  struct MapFence {
+    Epoch fence;
+    Clock seen;
+  };
+  std::unordered_map<Address, std::vector<MapFence>> map_fences_;
   Component next_component_ = 1;
   std::unordered_set<Component> generic_strands_;
   std::uint64_t changes_ = 0;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers of a CTA and of a cluster, fences. PTX ISA 9.0, "bar, barrier", "barrier.cluster",
 // "membar / fence".
+#include <algorithm>
+#include <cstring>
+
 #include "harness/model/semantics/lanes.hpp"
 
 namespace assay::model {
@@ -8,8 +11,9 @@ namespace {
 
 Lane& lane_of(Warp& w, int l) { return w.lanes[static_cast<std::size_t>(l)]; }
 
-// Counts the lanes of `m` in. The last of them opens the barrier.
-void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id) {
+// Counts the lanes of `m` in, of which those of `votes` have a true predicate. The last of them
+// opens the barrier.
+void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id, Mask votes = 0) {
   if (b.arrived > 0 && b.expected != expected)
     throw Violation("barrier.count", "barrier " + std::to_string(id) + " is waited for with " +
                                          std::to_string(expected) + " threads here and with " +
@@ -20,6 +24,7 @@ void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id) {
     b.passing.take(lane_of(w, l));
   });
   b.arrived += std::popcount(m);
+  b.voting += std::popcount(votes);
   b.arrivals.push_back(
       {w.cta->thread_base + static_cast<std::uint32_t>(w.thread(std::countr_zero(m))),
        w.run->current_site()});
@@ -33,13 +38,16 @@ void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id) {
     b.passed = std::move(b.passing);
     b.passing = {};
     b.arrived = 0;
+    b.voted = b.voting;
+    b.voting = 0;
     b.arrivals.clear();
     ++b.round;
   }
   w.run->changed();
 }
 
-// bar.sync / barrier.sync a[, b], bar.arrive a, b, bar.red.op...
+// bar.sync / barrier.sync a[, b], bar.arrive a, b, bar.red.popc.u32 / .and.pred / .or.pred
+// d, a[, b], {!}c
 Action named_barrier(Decoder& d, const Instruction& i) {
   const bool is_arrive = i.has("arrive"), is_red = i.has("red");
   const std::size_t first = is_red ? 1 : 0;
@@ -49,7 +57,11 @@ Action named_barrier(Decoder& d, const Instruction& i) {
   const int count = counted ? d.source(i.operands.at(first + 1)) : -1;
   // `bar` is `barrier.aligned`: all lanes of the warp execute it together.
   const bool aligned = i.parts[0] == "bar" || i.has("aligned");
-  if (is_red) throw Violation("model.unknown", "bar.red is not modelled");
+  const int result = is_red ? d.destination(i.operands.at(0)) : -1;
+  const int vote = is_red ? d.source(i.operands.back()) : -1;
+  const bool negated = is_red && i.operands.back().negated;
+  const bool counts = i.has("popc"), all = i.has("and");
+  if (is_red && !counts && !all && !i.has("or")) unknown_part(i, i.parts.back());
   return [=](Warp& w, Mask m) {
     if (aligned && w.current->token < 0 && !converged(w, m)) return Next::blocked;
     const auto number = low(w.reg(id)[std::countr_zero(m)], 32);
@@ -68,7 +80,12 @@ Action named_barrier(Decoder& d, const Instruction& i) {
     }
     if (w.current->token < 0) {
       w.current->token = static_cast<std::int64_t>(b.round);
-      arrive(w, m, b, expected, static_cast<int>(number));
+      Mask votes = 0;
+      if (is_red)
+        for_lanes(m, [&](int l) {
+          if (((w.reg(vote)[l] & 1) != 0) != negated) votes |= Mask{1} << l;
+        });
+      arrive(w, m, b, expected, static_cast<int>(number), votes);
     }
     const auto mine = static_cast<std::uint64_t>(w.current->token);
     if (b.round == mine) {
@@ -81,6 +98,10 @@ Action named_barrier(Decoder& d, const Instruction& i) {
     for_lanes(m, [&](int l) {
       lane_of(w, l).knows.join(b.finished);
       b.passed.give(lane_of(w, l));
+      if (is_red)
+        w.reg(result)[l] = static_cast<Value>(counts ? b.voted
+                                              : all  ? b.voted == b.expected
+                                                     : b.voted != 0);
     });
     return Next::step;
   };
@@ -178,12 +199,65 @@ Action order(Decoder&, const Instruction& i) {
   };
 }
 
+// The mbarriers of `cta` whose making this lane knows of are visible to the asynchronous operations
+// of whoever knows of `fence`.
+void show_mbarriers(Cta& cta, const Lane& lane, Epoch fence) {
+  for (auto& [offset, b] : cta.mbarriers) {
+    const auto known = [&](Epoch shown) { return lane.knows.all.covers(shown); };
+    if (known(b.init) && std::ranges::none_of(b.shown, known)) b.shown.push_back(fence);
+  }
+}
+
+// fence.proxy.tensormap::generic.release.scope, and .acquire.scope [map], 128: orders as a fence of
+// the scope, and what is known here of the map becomes visible to copies by it.
+Action tensor_map_fence(Decoder& d, const Instruction& i) {
+  const Action ordering = order(d, i);
+  if (!i.has("acquire")) return ordering;
+  const AddressOperand map = d.address(i.operands.at(0));
+  return [=](Warp& w, Mask m) {
+    ordering(w, m);
+    for_lanes(m, [&](int l) {
+      Run& run = *w.run;
+      run.lane_now = l;
+      Lane& lane = lane_of(w, l);
+      const Where where = run.resolve(w, l, Space::generic, address_at(w, map, l), 128, 128);
+      const Epoch own{w.cta->thread_base + static_cast<Component>(w.thread(l)), lane.time++};
+      Clock seen = lane.knows.all;
+      seen.raise(own);
+      if (where.array != nullptr) run.fence_map(where.array->base + where.at, own, seen);
+    });
+    return Next::step;
+  };
+}
+
+// tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned
+// [to], [from], 128: a warp copies a map that it made in shared memory, and releases it.
+Action copy_map(Decoder& d, const Instruction& i) {
+  const Action ordering = order(d, i);
+  const AddressOperand to = d.address(i.operands.at(0)), from = d.address(i.operands.at(1));
+  const auto size = Decoder::immediate(i.operands.at(2), "the size");
+  if (size != 128) throw Violation("tensormap.size", "a tensor map has 128 bytes");
+  return [=](Warp& w, Mask m) {
+    if (!whole_warp(w, m)) return Next::blocked;
+    Run& run = *w.run;
+    const int l = run.lane_now = std::countr_zero(m);
+    const Where source = run.resolve(w, l, Space::shared, address_at(w, from, l), 128, 128),
+                target = run.resolve(w, l, Space::global, address_at(w, to, l), 128, 128);
+    run.check_read(source, 128, run.actor(w, l));
+    run.check_write(target, 128, run.actor(w, l));
+    std::memcpy(target.bytes, source.bytes, 128);
+    run.changed();
+    return ordering(w, m);
+  };
+}
+
 // fence.proxy.async[.space]: ordinary accesses known here become visible to asynchronous
-// operations.
-Action proxy(Decoder&, const Instruction& i) {
-  const bool shared = i.has("shared::cta") || i.has("shared::cluster"), global = i.has("global");
-  if (!i.has("async") && !i.has("alias") && !i.opcode.starts_with("fence.proxy.tensormap") &&
-      i.opcode.find("async::generic") == std::string::npos)
+// operations. Of .shared::cta, those to the CTA's own shared memory.
+Action proxy(Decoder& d, const Instruction& i) {
+  const bool own_shared = i.has("shared::cta"), global = i.has("global");
+  const bool shared = own_shared || i.has("shared::cluster");
+  if (i.opcode.starts_with("fence.proxy.tensormap::generic")) return tensor_map_fence(d, i);
+  if (!i.has("async") && !i.has("alias") && i.opcode.find("async::generic") == std::string::npos)
     unknown_part(i, i.parts.back());
   return [=](Warp& w, Mask m) {
     for_lanes(m, [&](int l) {
@@ -193,6 +267,10 @@ Action proxy(Decoder&, const Instruction& i) {
         lane.knows.async_shared.join(lane.knows.all);
         lane.knows.async_shared.raise(own);
         lane.knows.own_fenced.raise(own);
+        if (own_shared)
+          show_mbarriers(*w.cta, lane, own);
+        else
+          for (Cta* cta : w.cta->cluster->ctas) show_mbarriers(*cta, lane, own);
       }
       if (global || !shared) {
         lane.knows.async_global.join(lane.knows.all);
@@ -207,11 +285,15 @@ Action proxy(Decoder&, const Instruction& i) {
 Action mbarrier_init_fence(Decoder&, const Instruction&) {
   return [](Warp& w, Mask m) {
     for_lanes(m, [&](int l) {
+      Lane& lane = lane_of(w, l);
       const auto thread = w.cta->thread_base + static_cast<Component>(w.thread(l));
+      const Epoch fence{w.run->new_component(), 1};
+      lane.knows.all.raise(fence);
       for (auto& [offset, b] : w.cta->mbarriers)
         if (b.init_thread == thread) {
-          b.init_fenced = true;
-          lane_of(w, l).inits.raise(b.init);
+          b.shown.push_back(fence);
+          lane.inits.raise(b.init);
+          lane.inits.raise(fence);
         }
     });
     return Next::step;
@@ -233,6 +315,7 @@ void add_fences(Meanings& all) {
   all.add("fence.proxy", proxy);
   all.add("membar.proxy", proxy);
   all.add("fence.mbarrier_init", mbarrier_init_fence);
+  all.add("tensormap.cp_fenceproxy", copy_map);
 }
 
 }  // namespace assay::model

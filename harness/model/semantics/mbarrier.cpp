@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/semantics/mbarrier.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "harness/model/semantics/lanes.hpp"
@@ -62,13 +63,14 @@ Mbarrier& mbarrier_at(Run& run, Cta& from, std::uint32_t address, const Knowledg
 }
 
 void mbarrier_for_async(Run& run, const Mbarrier& b, const Knowledge& user) {
-  if (b.init_fenced || user.async_shared.covers(b.init)) return;
+  if (std::ranges::any_of(b.shown, [&](Epoch fence) { return user.all.covers(fence); })) return;
   const Place init = run.place_of(b.init_thread, b.init_site);
   run.report("mbarrier.init_not_fenced",
              "an asynchronous operation is to complete on an mbarrier whose mbarrier.init was not "
              "made visible to it",
              run.place_of(run.current_thread(), run.current_site()), &init,
-             "fence.mbarrier_init.release.cluster after mbarrier.init, by the same thread");
+             "fence.mbarrier_init.release.cluster after mbarrier.init, by the same thread, before "
+             "the barrier that leads to the operation");
 }
 
 void mbarrier_arrive(Run& run, Mbarrier& b, std::uint32_t count, std::int64_t bytes) {

@@ -51,14 +51,14 @@ std::uint32_t round_tf32_ftz(std::uint32_t x) {
   return (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffe000u : round_tf32(x);
 }
 
-TensorMap read_map(Run& run, Warp& w, int l, const TensorForm& f, const Where& where, Epoch epoch) {
+TensorMap read_map(Run& run, Warp& w, int l, const Where& where, Epoch epoch) {
   TensorMapBytes bytes;
   std::memcpy(bytes.data(), where.bytes, bytes.size());
   // A map that the kernel may write must have been fenced, and stays as it is until the copy is
   // done.
-  if (where.array != nullptr && where.array->writable)
-    run.check_read(where, 128, run.issuer(w, l, epoch, "reads the tensor map"));
-  (void)f;
+  Actor reader = run.issuer(w, l, epoch, "reads the tensor map");
+  reader.reads_map = true;
+  if (where.array != nullptr && where.array->writable) run.check_read(where, 128, reader);
   return decode(bytes);
 }
 
@@ -100,7 +100,7 @@ void start(Warp& w, int l, const TensorForm& f) {
       read = {lane.bulk.reads, lane.bulk.open};
       written = {lane.bulk.writes, lane.bulk.open};
     }
-    const TensorMap map = read_map(run, w, l, f, map_at, read);
+    const TensorMap map = read_map(run, w, l, map_at, read);
     check(map, copy);
     // Undocumented; an H100 and an H200 stop with an illegal instruction.
     if (copy.coordinates[0] * static_cast<std::int64_t>(global_bits(map.type)) % 128 != 0)

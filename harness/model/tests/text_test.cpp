@@ -183,5 +183,73 @@ TEST(ModelText, AFieldOfATensorMapIsReplaced) {
   EXPECT_EQ(ran.out, Words(wanted.begin(), wanted.end()));
 }
 
+// PTX ISA 9.0, "bar, barrier": the reductions of a predicate, as __syncthreads_count() and its kin.
+TEST(ModelText, BarriersCountPredicates) {
+  const Ran ran = run(kernel(".reg .pred %q;\n.reg .b32 %y;\nsetp.lt.u32 %p, %t, 40;\n"
+                             "barrier.cta.red.popc.aligned.u32 %x, 0, %p;\n"
+                             "bar.red.and.pred %q, 1, 64, !%p;\n@%q add.u32 %x, %x, 100;\n"
+                             "bar.red.or.pred %q, 1, 64, !%p;\n@%q add.u32 %x, %x, 1000;\n"
+                             "setp.lt.u32 %p, %t, 64;\n"
+                             "bar.red.and.pred %q, 0, %p;\n@%q add.u32 %x, %x, 10000;\n"
+                             "bar.red.or.pred %q, 0, !%p;\n@%q add.u32 %x, %x, 20000;\n"
+                             "st.global.u32 [%out], %x;"),
+                      64);
+  EXPECT_EQ(ran.rules, "");
+  EXPECT_EQ(ran.out, Words(64, 11040));
+}
+
+// A map that is made in shared memory, sent to global memory and used there: PTX ISA 9.0,
+// "tensormap.cp_fenceproxy", "membar / fence". The box lies outside of the tensor.
+TEST(ModelText, ACopySeesAMapThatWasFenced) {
+  const auto with = [](const std::string& fence) {
+    std::string text = kernel(
+        copied("shared") +
+            ".shared .align 128 .b8 tile[128];\n.shared .b64 full;\nmov.u64 %v, there;\n"
+            "mov.u32 %x, stage;\nbar.warp.sync 0xffffffff;\n"
+            "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned"
+            " [%v], [%x], 128;\nsetp.ne.u32 %p, %t, 0;\n@%p bra END;\n" +
+            fence +
+            "mbarrier.init.shared::cta.b64 [full], 1;\nfence.mbarrier_init.release.cluster;\n"
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 128;\n"
+            "cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes [tile], "
+            "[%v, {128}], [full];\nWAIT:\n"
+            "mbarrier.try_wait.parity.shared::cta.b64 %p, [full], 0;\n@!%p bra WAIT;\n"
+            "ld.shared.u32 %x, [tile];\nst.global.u32 [%out], %x;\nEND:\n",
+        ", .param .align 128 .b8 map[128]");
+    text.insert(text.find(".visible"), ".global .align 128 .b8 there[256];\n");
+    return run(text, 32, {a_map(0x1000)}).rules;
+  };
+  EXPECT_EQ(with("fence.proxy.tensormap::generic.acquire.gpu [%v], 128;\n"), "");
+  EXPECT_EQ(with(""), "proxy.tensor_map ");
+  EXPECT_EQ(with("fence.proxy.async.global;\n"), "proxy.tensor_map ");
+  EXPECT_EQ(with("fence.proxy.tensormap::generic.release.gpu;\n"), "proxy.tensor_map ");
+  EXPECT_EQ(with("fence.proxy.tensormap::generic.acquire.gpu [%v+128], 128;\n"),
+            "proxy.tensor_map ");
+}
+
+// docs/model.md says which these are. The sentence names the instruction, and its word where the
+// rest of it has a meaning.
+TEST(ModelText, WhatHasNoMeaningIsRefusedByName) {
+  const std::pair<const char*, const char*> kRefused[] = {
+      {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%x}, [%out];", "wmma.load.a.sync"},
+      {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%x}, {%x}, {%x}, {%x};", "wmma.mma.sync"},
+      {"tcgen05.mma.sp.cta_group::1.kind::f16 [%x], %off, %off, [%x], %t, %p;", "'sp'"},
+      {"tcgen05.mma.cta_group::1.kind::f16.ashift [%x], [%x], %off, %t, %p;", "'ashift'"},
+      {"atom.global.exch.b128 %off, [%out], %off;", "b128"},
+      {"cvt.rs.f16x2.f32 %x, %x, %x, %t;", "cvt.rs"},
+      {"call (%x), there, (%x);", "call"},
+      {"nosuch.instruction.b32 %x, %x;", "nosuch.instruction.b32"},
+  };
+  for (const auto& [text, name] : kRefused) {
+    try {
+      run(kernel(std::string(text) + "\n"), 32);
+      ADD_FAILURE() << text << " was run";
+    } catch (const Violation& v) {
+      EXPECT_EQ(v.rule(), "model.unknown") << text;
+      EXPECT_NE(std::string(v.what()).find(name), std::string::npos) << v.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::model

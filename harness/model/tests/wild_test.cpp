@@ -96,6 +96,8 @@ const std::vector<Wild>& common() {
        {"given_back_early", {.block = {256, 1, 1}}, {"f32[2048]", "f32[4096]=none", "s32:4"}}},
       {"common_bugs", {"other_memory", kOne, {"f32[128]", "f32[128]=none"}}},
       {"common_bugs", {"plain_flag", {.block = {64, 1, 1}}, {"f32[128]", "f32[128]=none"}}},
+      {"common_bugs",
+       {"changed_map", kOne, {"f32[128]", "u8[128]=none", "f32[128]=none", "map(0, box=128)"}}},
   };
   return all;
 }

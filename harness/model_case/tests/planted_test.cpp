@@ -6,6 +6,8 @@
 #include "harness/model/tests/clean_kernels.hpp"
 #include "harness/model/tests/planted_in_clean.hpp"
 #include "harness/model/tests/planted_in_mma_sync.hpp"
+#include "harness/model/tests/planted_in_scaled.hpp"
+#include "harness/model/tests/planted_in_skinny.hpp"
 #include "harness/model/tests/planted_in_tcgen05.hpp"
 #include "harness/model_case/model_case.hpp"
 
@@ -26,6 +28,13 @@ constexpr SuiteKernel kSuite[] = {
      "gemm_bf16_nt_sm100ILi2E"},
     {"mma_sync", "kernels/gemm/mma_sync/bf16/m65n72k136/nt/64x64x32_s4",
      "gemm_mma_syncILi0ELi0ELi1ELi1ELi64E"},
+    {"scaled", "kernels/gemm_block_scaled/e4m3_block128/m257n264k400/nt/128x128x128_c1x2_s5",
+     "gemm_e4m3_block_scaled_sm90ILi128ELi5ELi1ELi2E"},
+    {"grouped_scaled", "kernels/grouped/e4m3_block128_masked/g4rows136n264k144/128x256x128_c1x2_s4",
+     "grouped_e4m3_block128_sm90ILi256ELi4ELi1ELi2E"},
+    {"gradients", "kernels/grouped/bf16_gradient/g5rows300n72k264/128x256_c1x2_s4",
+     "grouped_bf16_sm90ILb1ELi128ELi256ELi4ELi1ELi2E"},
+    {"skinny", "kernels/gemv/s4/m1n45k2688/cluster2", "skinny_productINS0_2S4ELi1ELb1E"},
 };
 const SuiteKernel* of_suite(std::string_view name) {
   for (const SuiteKernel& k : kSuite)
@@ -84,7 +93,7 @@ class PlantedTest : public testing::TestWithParam<Planted> {};
 TEST_P(PlantedTest, IsFoundAndNamed) {
   const Planted& p = GetParam();
   const SuiteKernel* suite = of_suite(p.kernel);
-  std::string ptx = suite ? ptx_of(suite->kernel) : ptx_of_file("clean");
+  std::string ptx = suite ? ptx_of_alone(suite->kernel) : ptx_of_file("clean");
   for (const Edit& edit : p.edits) {
     ptx = edited(ptx, suite ? suite->kernel : p.kernel, edit);
     ASSERT_FALSE(ptx.empty()) << "'" << edit.pattern << "' is not in the PTX";
@@ -116,6 +125,8 @@ const auto kName = [](const auto& p) { return std::string(p.param.kernel) + "_" 
 INSTANTIATE_TEST_SUITE_P(Gemm, PlantedTest, testing::ValuesIn(planted_in_gemm()), kName);
 INSTANTIATE_TEST_SUITE_P(Tcgen05, PlantedTest, testing::ValuesIn(planted_in_tcgen05()), kName);
 INSTANTIATE_TEST_SUITE_P(MmaSync, PlantedTest, testing::ValuesIn(planted_in_mma_sync()), kName);
+INSTANTIATE_TEST_SUITE_P(Scaled, PlantedTest, testing::ValuesIn(planted_in_scaled()), kName);
+INSTANTIATE_TEST_SUITE_P(Skinny, PlantedTest, testing::ValuesIn(planted_in_skinny()), kName);
 INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
 
 }  // namespace

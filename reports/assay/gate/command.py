@@ -146,6 +146,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except IncomparableRuns as error:
         return complain(PROGRAM, f"unfit to judge: {error}", Exit.UNFIT)
     if not result.comparisons:
-        said = "no case of the base matches --filter and --metric; `assay list` shows the names"
-        return complain(PROGRAM, said if rules.name or rules.metric else "the base has no case to compare", Exit.USAGE)
+        said = "the base has no case to compare; give a run in which a case was measured"
+        if rules.name or rules.metric:
+            said = "no case of the base matches --filter and --metric; `assay list` shows the names"
+        return complain(PROGRAM, f"{options.base}: measurements: {said}", Exit.USAGE)
     return conclude(result, rules, options, base=options.base, candidate=options.candidate)

@@ -55,4 +55,4 @@ def test_nothing_that_matches_is_an_error(tmp_path, capsys):
     for name in "ab":
         runs.write(tmp_path / f"{name}.json", runs.run())
     assert main([str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 2
-    assert "the base has no case to compare" in capsys.readouterr().err
+    assert f"{tmp_path}/a.json: measurements: the base has no case to compare; " in capsys.readouterr().err

@@ -11,6 +11,7 @@
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"
 #include "harness/ptx/tma.cuh"
+#include "harness/ptx/tma_modes.cuh"
 #include "harness/ptx/wgmma.cuh"
 
 namespace {
@@ -219,6 +220,27 @@ __global__ void plain_flag(const float* in, float* out) {
   out[threadIdx.x] = tile[threadIdx.x % 32];  // <- race.shared
 }
 
+// The map is changed, and the fence is that of data.
+template <bool kMended>
+__global__ void changed_map(const float*, CUtensorMap* map, float* out,
+                            const __grid_constant__ CUtensorMap given) {
+  __shared__ alignas(128) float tile[kThreads];
+  __shared__ Mbarrier full;
+  make_barrier(&full, 1);
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < 8; ++k)
+      reinterpret_cast<uint4*>(map)[k] = reinterpret_cast<const uint4*>(&given)[k];
+    if (kMended)
+      fence_tensor_map(map);
+    else
+      fence_proxy_async_global();
+    mbarrier_arrive_expect_tx(&full, kBytes);
+    tma_load_1d(tile, map, &full, 0);  // <- proxy.tensor_map
+  }
+  mbarrier_wait_parity(&full, 0);
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+
 // Each exists twice.
 template __global__ void last_step<false>(const float4*, float4*, int);
 template __global__ void last_step<true>(const float4*, float4*, int);
@@ -242,5 +264,9 @@ template __global__ void other_memory<false>(const float*, float*);
 template __global__ void other_memory<true>(const float*, float*);
 template __global__ void plain_flag<false>(const float*, float*);
 template __global__ void plain_flag<true>(const float*, float*);
+template __global__ void changed_map<false>(const float*, CUtensorMap*, float*,
+                                            const __grid_constant__ CUtensorMap);
+template __global__ void changed_map<true>(const float*, CUtensorMap*, float*,
+                                           const __grid_constant__ CUtensorMap);
 
 }  // namespace

@@ -70,10 +70,12 @@ class Published:
     datasheet: bool
 
     def comparable(self, column: Column) -> bool:
-        """Whether a deviation says something: the same GPU, or a figure per clock of the same architecture."""
+        """Whether a deviation says something: the same GPU, or a figure per clock of the same architecture; not 0."""
         same_gpu = self.gpu == (column.run.gpu or {}).get("name")
         per_clock = "cycle" in self.unit or "/clk" in self.unit
-        return same_gpu or (per_clock and self.architecture == base_architecture(column.architecture))
+        return self.value != 0 and (
+            same_gpu or (per_clock and self.architecture == base_architecture(column.architecture))
+        )
 
 
 @dataclass

@@ -18,7 +18,7 @@ def figures(book: Book, row: Row) -> list[Published]:
 def comparable(p: Published, column: Column) -> bool:
     """The same GPU; or what does not grow with the GPU, of the same architecture."""
     same = p.architecture == base_architecture(column.architecture)
-    return p.comparable(column) or (same and p.unit in ("ns", "B", "byte", ""))
+    return p.comparable(column) or (p.value != 0 and same and p.unit in ("ns", "B", "byte", ""))
 
 
 def short_title(title: str) -> str:
