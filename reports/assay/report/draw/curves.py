@@ -53,7 +53,7 @@ def lines_of(series: Series | None, name: str = "") -> list[Line]:
     if len(series.axes) == 1:
         points = [(float(x), y) for x, y in series.curve if not isinstance(x, str)]
         ends = _ends(series.axes[0].points, series.intervals)
-        return [Line(name or labels.words(series.name), points, ends=ends)] if points else []
+        return [Line(name or labels.quantity(series.name), points, ends=ends)] if points else []
     if len(series.axes) != 2 or any(isinstance(x, str) for x in series.axes[1].points):
         return []
     found = []
@@ -93,7 +93,8 @@ def draw(
 
     `levels` are plateaus by name: (from x, to x, y, words). `limit` is drawn dashed across. Intervals are bands.
     """
-    lines = _merged([line for line in lines if len(line.points) > 1])
+    of_data = [line for line in lines if len(line.points) > 1]
+    lines = _merged(of_data)
     if not lines:
         return None
     if y.base and min(line.points[-1][1] for line in lines) <= 0:
@@ -133,7 +134,7 @@ def draw(
         ax.set(xlabel=x.label)
         if any(line.ends for line in lines):
             note = f"{note} {BANDS}".strip()
-        return finish(canvas, key, title, _in_words(lines, x, y, levels), note, _data(lines, x, y))
+        return finish(canvas, key, title, _in_words(lines, x, y, levels), note, _data(of_data, x, y))
 
 
 def _groups(lines: Sequence[Line]) -> list[Sequence[Line]]:

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of all folders share: the mark of those that measure time."""
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "quiet: measures time; scripts/test.sh runs these after all others, one after another"
+    )
