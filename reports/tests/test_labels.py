@@ -11,7 +11,10 @@ from assay.report.book import labels, text
 from assay.report.compare import subjects, words
 from assay.report.compare.pages import Comparison
 
-RUNS = ("h200/2026-11-22-complete", "h100/2026-11-22-complete", "h200/2026-11-22-kernels", "h200/2026-11-22-kernels-grouped")
+RUNS = tuple(
+    f"{gpu}/2026-11-22-{of}"
+    for gpu, of in (("h200", "complete"), ("h100", "complete"), ("h200", "kernels"), ("h200", "kernels-grouped"))
+)
 # A number of four digits or more that is no part of a shape and has no unit or noun behind it.
 BARE = re.compile(r"(?<![\d×.m])\d{4,}(?![\d×])(?!\u202f\w)(?! [a-zA-Zµ])")
 CODE = re.compile(r"_|\b(?:g\d+)?(?:m\d+)?n\d+k\d{4,}|\b\d+us\b|\b(?:mhz|gops)\b")

@@ -87,7 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
     parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
-    parser.add_argument("--png", action="store_true", help="every picture also as a PNG file; else those of the front page, and of others the browser makes one")
+    parser.add_argument(
+        "--png",
+        action="store_true",
+        help="every picture also as a PNG file; else those of the front page, and of others the browser makes one",
+    )
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     published = load_published(None if options.published == "none" else folder)

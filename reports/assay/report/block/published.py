@@ -41,7 +41,8 @@ def in_short(book: Book, caption: str, rows: list[tuple[str, list[Row]]]) -> Tab
     for label, of_label in rows:
         if of_label := [row for row in of_label if row.first]:
             own = [_together([_own(row, c) for row in of_label if row.numbers[c.index]]) for c in book.columns]
-            found.append([Cell(label), *own, _together([Cell(said) for row in of_label if (said := _between(book, row))])])
+            theirs = [Cell(said) for row in of_label if (said := _between(book, row))]
+            found.append([Cell(label), *own, _together(theirs)])
     head = ["Figure", *(f"{c.tag} measured".strip() for c in book.columns), "Published of this architecture"]
     return _of_those_that_measured(book, caption, head, found)
 

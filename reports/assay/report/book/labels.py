@@ -90,6 +90,30 @@ PHRASES = {
     "d2h": "to the host",
     "gb_per_s": "GB/s",
     "h2d": "to the GPU",
+    "assay_compiler": "host compiler",
+    "assay_dirty": "sources changed since that commit",
+    "assay_nvcc": "nvcc",
+    "gpu_ecc": "memory with ECC",
+    "gpu_memory_bus_bits": "memory bus, bits",
+    "gpu_memory_clock_max": "memory clock, highest",
+    "gpu_mig": "MIG in use",
+    "gpu_other_processes": "other processes on the GPU",
+    "gpu_pcie_generation_max": "PCIe generation, highest",
+    "gpu_persistence": "persistence mode",
+    "gpu_power_limit_default": "power limit by default",
+    "gpu_registers_per_sm": "registers of an SM",
+    "gpu_shared_bytes_per_block": "shared memory of a CTA, at most",
+    "gpu_shared_bytes_per_sm": "shared memory of an SM",
+    "gpu_threads_per_sm": "threads of an SM",
+    "gpu_uncorrected_errors": "uncorrected errors of memory",
+    "host_logical_cores": "logical cores of the host",
+    "host_memory_bytes": "memory of the host",
+    "host_usable_cores": "cores of the host that may be used",
+    "hw_power_brake": "power brake of the board",
+    "hw_slowdown": "slowdown by the hardware",
+    "hw_thermal_slowdown": "too hot, by the hardware",
+    "sw_power_cap": "power limit",
+    "sw_thermal_slowdown": "too hot, by the driver",
     "kernels_per_s": "kernels per second,",
     "least_clock_mhz": "least clock",
     "mma_sync": "mma.sync",
@@ -218,8 +242,8 @@ COUNTED_IN_CASES = {
 
 
 def product(shape: str) -> str:
-    """The shape of a matrix product: "g32m256n4096k7168" is "32 groups, 256×4096×7168". Others are left as they are: those
-    of instructions are names."""
+    """The shape of a matrix product: "g32m256n4096k7168" is "32 groups, 256×4096×7168". Others are left as they are:
+    those of instructions are names."""
     found = re.fullmatch(r"(?:g(\d+))?(?:m(\d+))?n(\d+)k(\d+)", shape)
     if not found:
         return shape
@@ -260,7 +284,8 @@ def _written(parts: list[str]) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def quantity(metric: str) -> str:
-    """The words for a metric name, without the unit that stands beside: "latency_cycles_of_4" is "latency, clusters of 4"."""
+    """The words for a metric name, without the unit that stands beside: "latency_cycles_of_4" is "latency, clusters
+    of 4"."""
     if metric in QUANTITIES:
         return QUANTITIES[metric]
     for rule, counted in COUNTED_IN_METRICS:

@@ -106,7 +106,7 @@ def case(figure: Figure, alike: Iterable[Figure] = ()) -> str:
 
 
 def _of_several(name: str, values: list[str]) -> str:
-    """The values of one part of a name: "32 and 64 threads", "acquire-release and sequentially consistent", "5 shapes"."""
+    """The values of one part of a name: "32 and 64 threads", "acquire-release and relaxed", "5 shapes"."""
     if len(values) > NAMES:
         shapes = all(re.fullmatch(r"(g\d+)?(m\d+)?n\d+(k\d+)?", value) for value in values)
         return f"{len(values)} {'shapes' if shapes else 'kinds'}"

@@ -115,7 +115,7 @@ def _figure_lists(blocks: Iterable[Block]) -> Iterator[list[Figure]]:
 
 
 def _stem(figure: Figure) -> str:
-    """The same for the pictures of each run, and for those of a burst and of lasting load, which stand beside each other."""
+    """The same for the pictures of each run, and for those of a burst and of lasting load: they stand together."""
     return figure.key.rstrip("0123456789").removesuffix("-sustained")
 
 

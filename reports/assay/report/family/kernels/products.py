@@ -166,7 +166,8 @@ def heat_map(book: Book, column: Column, operation: str, kind: str, state: str) 
         [f"m = {m}" for m in rows],
         [f"{n}×{k}" for n, k in across],
         cell,
-        f"{finding} Rows: m. Columns: n×k of the weights, by size. Blue: ours is as fast or faster. Orange: the library is faster.",
+        f"{finding} Rows: m. Columns: n×k of the weights, by size. Blue: ours is as fast or faster. Orange: the library "
+        "is faster.",
         size=(38, 22),
         left=60,
     )

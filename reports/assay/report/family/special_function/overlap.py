@@ -53,7 +53,8 @@ def overlaps(book: Book, column: Column) -> list[Overlap]:
                 (r, e) for r, e in zip(ratio.values, efficiency.values) if r is not None and e is not None and r > 0
             )
         numbers = [book.row(m.name, key) for key in ("overlap_efficiency", "overlap")]
-        found.append(Overlap(*match.groups(), points, *(row.numbers[c.index] if row else None for row in numbers), ends))
+        own = [row.numbers[c.index] if row else None for row in numbers]
+        found.append(Overlap(*match.groups(), points, *own, ends))
     return found
 
 
