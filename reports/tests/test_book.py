@@ -332,3 +332,6 @@ def test_figures_are_named_once():
         "L2 read chunks, 30 MiB, rate"
     )
     assert labels.figure_words("memory/l1/latency", "latency_cycles") == "L1 latency"
+    assert labels.figure_words("memory/distributed_shared/load_latency", "latency_cycles_of_2") == (
+        "shared memory of another SM, load latency, clusters of 2"
+    )

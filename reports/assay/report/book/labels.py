@@ -342,7 +342,15 @@ def case_words(name: str) -> str:
     return words("_".join(parts)) or family
 
 
+def with_quantity(said: str, what: str) -> str:
+    """A case in words and one of its quantities, which the case may say already: of "load latency" and "latency, clusters
+    of 2" the latency is said once."""
+    if what in said:
+        return said
+    first, _, rest = what.partition(", ")
+    return f"{said}, {rest if rest and first in said else what}"
+
+
 def figure_words(name: str, metric: str) -> str:
     """A case and one of its quantities, once where the name says it: "memory/l2/read", "rate" is "L2 read, rate"."""
-    said, what = case_words(name), quantity(metric)
-    return said if what in said else f"{said}, {what}"
+    return with_quantity(case_words(name), quantity(metric))

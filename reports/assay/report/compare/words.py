@@ -120,8 +120,7 @@ def title(finding: Finding) -> str:
     """The finding as a claim."""
     lead = finding.lead
     said = case(lead, finding.alike)
-    what = labels.quantity(lead.metric)
-    named = said if what in said else f"{said}, {what}"
+    named = labels.with_quantity(said, labels.quantity(lead.metric))
     state = ", sustained" if lead.state == LASTING else ""
     return f"{named[:1].upper()}{named[1:]}{state}: {by_subject(lead)}"
 
