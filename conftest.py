@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of all folders share: the mark of those that measure time."""
+"""What the tests of all folders share: the mark of those that measure time. reports/pyproject.toml has it too, for
+tests that are run from there."""
 
 
 def pytest_configure(config):

@@ -47,8 +47,8 @@ def overlaps(book: Book, column: Column) -> list[Overlap]:
         ratio, efficiency = m.series_named("exp_to_mma_time"), m.series_named("overlap_efficiency")
         points, ends = [], {}
         if ratio and efficiency:
-            places = [math.nan if r is None else r for r in ratio.values]
-            ends = ends_by_place(places, efficiency.intervals.reshape(-1, 2))
+            ratios = [math.nan if r is None else r for r in ratio.values]
+            ends = ends_by_place(ratios, efficiency.intervals.reshape(-1, 2))
             points = sorted(
                 (r, e) for r, e in zip(ratio.values, efficiency.values) if r is not None and e is not None and r > 0
             )
