@@ -228,7 +228,7 @@ def test_roofs_of_one_height_are_one_line():
 
 def test_words_of_a_quantity_leave_out_the_unit_that_stands_beside_them():
     assert labels.quantity("latency_us_alone_p99") == "latency alone, 99th percentile"
-    assert labels.quantity("cpu_us_24") == "CPU, 24"
+    assert labels.quantity("cpu_us_24") == "CPU time, 24\u202fB of arguments"
     assert labels.quantity("latency_cycles") == "latency" and labels.quantity("wobble") == "wobble"
 
 
@@ -321,9 +321,13 @@ def test_labels_read_well(name, said):
         ("latency_cycles_4mib", "latency, 4 MiB"),
         ("energy_pj_per_flop", "energy per FLOP"),
         ("tensor_cycles_per_ex2", "tensor cycles per ex2"),
-        ("ctas_per_us_32", "CTAs per µs, 32"),
-        ("interval_us_cta_per_sm_256", "interval, a CTA per SM, 256"),
-        ("bytes_per_clock_per_sm_of_2", "bytes per clock and SM of 2"),
+        ("ctas_per_us_32", "CTAs per µs, 32 threads in each"),
+        ("interval_us_cta_per_sm_256", "interval, a CTA per SM, 256 threads in each"),
+        ("latency_cycles_8192_tensor_2d", "latency, 8192 B, tensor 2-D"),
+        ("settled_clock_mhz", "settled clock"),
+        ("l1_capacity_bytes", "L1 capacity"),
+        ("sms_idle_of_16", "SMs idle, clusters of 16"),
+        ("bytes_per_clock_per_sm_of_2", "rate, clusters of 2"),
         ("time_us_one_cta_per_sm", "time, one CTA per SM"),
     ],
 )
@@ -336,3 +340,6 @@ def test_figures_are_named_once():
         "L2 read chunks, 30 MiB, rate"
     )
     assert labels.figure_words("memory/l1/latency", "latency_cycles") == "L1 latency"
+    assert labels.figure_words("memory/distributed_shared/load_latency", "latency_cycles_of_2") == (
+        "shared memory of another SM, load latency, clusters of 2"
+    )

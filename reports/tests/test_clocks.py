@@ -24,7 +24,7 @@ def book(*measurements):
     ("measurement", "said"),
     [
         (case("a/b/c", 1975.0), "never"),
-        (case("a/b/c", 1523.0, "sw_power_cap"), "sw_power_cap (1)"),
+        (case("a/b/c", 1523.0, "sw_power_cap"), "power limit (1 case)"),
         (case("a/b/c", 1523.0), "1 case more than 2\u202f% below 1980\u202fMHz, no reason reported"),
         (
             case("a/b/c", 1975.0, sm_clock_min_mhz=1400.0),
@@ -49,7 +49,7 @@ def test_slow_cases_are_grouped_by_probe_and_reason():
     found = [[cell.said for cell in row] for row in clocks.table(made, made.columns[0]).rows]
     assert found == [
         ["tensor_core/wgmma", "2", "1500 to 1600", "280 to 305", "no reason reported", "a"],
-        ["tensor_core/wgmma", "1", "1700", "695", "sw_power_cap", "c"],
+        ["tensor_core/wgmma", "1", "1700", "695", "power limit", "c"],
     ]
 
 

@@ -116,6 +116,7 @@ def test_what_fails_leaves_the_earlier_comparison_whole(tmp_path):
     assert (tmp_path / "index.html").read_bytes() == before
 
 
+@pytest.mark.quiet
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the limit is of two cores")
 def test_two_full_runs_are_quick(tmp_path):
     """At most ten seconds on two cores."""

@@ -91,6 +91,7 @@ def test_an_expression_that_is_none_names_its_option_and_the_mend(gate, option, 
     assert code == 2 and f"argument {option}: " in line and "write it in RE2's syntax" in line and len(line) < 1000
 
 
+@pytest.mark.quiet
 @pytest.mark.parametrize("option", ["--filter", "--metric"])
 @pytest.mark.parametrize("expression", ["(a+)+$", "(a|aa)+$", "(.*a){25}$", "x*" * 20_000 + "y"])
 def test_an_exponential_expression_ends_at_once(gate, option, expression):

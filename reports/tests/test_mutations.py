@@ -55,6 +55,7 @@ def test_the_readers_would_notice(tmp_path, monkeypatch):
             readers.report(random.Random(seed), tmp_path)
 
 
+@pytest.mark.quiet
 def test_a_large_file_of_little_is_refused_soon(tmp_path):
     """What unpacks to gigabytes of Python objects is refused by its size, before it is read as JSON."""
     begin = time.monotonic()

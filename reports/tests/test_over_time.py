@@ -48,7 +48,7 @@ def test_what_the_sms_count_stands_beside_what_the_driver_reports():
     assert said == [
         "1697 MHz counted by the SMs where the driver reports 1930, 12.1 % below, at 292 W of 700 allowed",
         "in the first 10 ms 1760 MHz counted by the SMs where the driver reports 1980, 11.1 % below",
-        "the only reason given: sw_power_cap, first 30 ms after the load began",
+        "the only reason given: power limit, first 30 ms after the load began",
     ]
 
 
@@ -59,7 +59,7 @@ def test_what_the_sms_count_stands_beside_what_the_driver_reports():
         ({"sw_power_cap": [1, 1, 0, 0, 0, 1]}, "the driver gave no reason"),  # before and after the load only
         (
             {"sw_power_cap": [0, 0, 0, 1, 1, 1], "hw_slowdown": [0, 0, 1, 0, 0, 0]},
-            "the reasons given: hw_slowdown, first 10 ms after the load began and sw_power_cap, first 20 ms after the "
+            "the reasons given: slowdown by the hardware, first 10 ms after the load began and power limit, first 20 ms after the "
             "load began",
         ),
     ],

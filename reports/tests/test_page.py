@@ -270,6 +270,7 @@ def test_markdown_has_the_same_rows(full):
     assert len({line.count("|") for line in rows if "/mma_sync/" not in line}) == 1
 
 
+@pytest.mark.quiet
 def test_three_hundred_measurements_stay_small_and_quick(tmp_path):
     runs = [report_runs.large(300)]
     start = report_runs.cpu_seconds()

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intervals of the points of series: drawn as bands, written to CSV, refused with their points."""
 
+import committed
 import machine_runs
 import pytest
 import report_runs
 
-from assay.files import Measurement, Run
+from assay.files import Measurement, Run, load
 from assay.files.refused import of_measurement, without
+from assay.report.book import model
 from assay.report.draw import curves, export
 from assay.report.draw.curves import Axis
+from assay.report.family.memory.partitions import loaded_latency
+from assay.report.family.special_function.overlap import overlap_efficiency
+from assay.report.family.special_function.polynomial import exp2_mix
+from assay.report.family.tensor_core.sweeps import n_sweep
 
 NODES = [1, 2, 4, 8]
 
@@ -39,9 +45,9 @@ def test_intervals_are_in_the_csv_and_only_where_there_are_any():
     rows = export.table(drawn(*curves.lines_of(swept([(9.0, 11.0), None, None, (79.0, 90.0)], (10.0, 20.0, None, 80.0)))))
     assert rows.splitlines() == [
         "line,nodes,µs,low,high",
-        "latency us,1,10,9,11",
-        "latency us,2,20,,",
-        "latency us,8,80,79,90",
+        "latency,1,10,9,11",
+        "latency,2,20,,",
+        "latency,8,80,79,90",
     ]
     assert export.table(drawn(*curves.lines_of(swept(None)))).splitlines()[0] == "line,nodes,µs"
 
@@ -70,3 +76,38 @@ def test_a_refused_point_loses_its_interval(flag):
     kept = without(m, found).series[0]
     assert kept.values == ([None] * 4 if flag else [10, 20, 40, None])
     assert kept.ci95 == ([None] * 4 if flag else [(9.0, 11.0), None, None, None])
+
+
+@pytest.mark.parametrize(
+    "draw, prefix, name",
+    [
+        (exp2_mix, "special_function/exp2_polynomial_mix/", "results_per_clock_per_sm"),
+        (overlap_efficiency, "special_function/overlap/", "overlap_efficiency"),
+        (loaded_latency, "memory/loaded_latency/", "latency_cycles"),
+    ],
+)
+def test_curves_of_their_own_draw_the_intervals_that_series_carry(draw, prefix, name):
+    run = load(committed.RESULTS / committed.RUNS["H200"])
+    plain = draw(book := model.build([run]), book.columns[0])
+    for m in run.measurements:
+        if m.name.startswith(prefix) and (series := m.series_named(name)):
+            series.ci95 = [None if v is None else (0.9 * v, 1.1 * v) for v in series.values]
+    found = draw(book := model.build([run]), book.columns[0])
+    assert curves.BANDS in found.note and curves.BANDS not in plain.note
+    assert found.svg.count("opacity: 0.18") > plain.svg.count("opacity: 0.18")
+    assert found.data.head[-2:] == ["low", "high"] and all(row[-2] < row[-3] < row[-1] for row in found.data.rows)
+
+
+def test_points_that_are_cases_have_the_intervals_of_these():
+    book = committed.book("H200")
+    found = n_sweep(book, book.columns[0])
+    assert curves.BANDS in found.note
+    assert all(low <= value <= high for _, _, value, low, high, of in found.data.rows if of == "measured")
+
+
+def test_lines_drawn_as_one_have_their_own_values_in_the_file():
+    """Lines that lie on each other are one in the picture, under both names, but not in its data."""
+    one, other = (curves.Line(name, [(1.0, y), (2.0, 2 * y)]) for name, y in (("one", 10.0), ("other", 10.05)))
+    found = drawn(one, other)
+    assert "one, other" in found.description
+    assert found.data.rows == [["one", 1.0, 10.0], ["one", 2.0, 20.0], ["other", 1.0, 10.05], ["other", 2.0, 20.1]]

@@ -33,7 +33,7 @@ def test_gemm_is_said_by_state_and_the_worst_of_all_types_by_name(one):
         f"{lasting} under lasting load, in the median."
     )
     assert worst == (
-        "The worst in a burst is e4m3 GEMM of m64n57344k8192, at 0.500 times the speed of cuBLASLt's best of 16."
+        "The worst in a burst is e4m3 GEMM of 64×57344×8192, at 0.500 times the speed of cuBLASLt's best of 16."
     )
 
 
@@ -44,7 +44,7 @@ def test_few_tokens_beside_a_copy_and_beside_the_library(one):
     )
     assert re.fullmatch(
         r"Over 24 shapes and types it runs at \d\.\d+ times the speed of the fastest library in the median, and at "
-        r"\d\.\d+ times cuBLASLt's best of 16 in the worst, \w+ m\d+n\d+k\d+\.",
+        r"\d\.\d+ times cuBLASLt's best of 16 in the worst, \w+ \d+×\d+×\d+\.",
         library,
     )
 

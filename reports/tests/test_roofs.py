@@ -67,16 +67,16 @@ def test_the_peak_goes_down_step_by_step_in_one_state(book):
         "datasheet, at its boost clock",
         "limit at the loop's 1559 MHz",
         "best MMA loop",
-        "library GEMM, m4096n4096k4096",
-        "our GEMM, m4096n4096k4096",
+        "library GEMM, 4096×4096×4096",
+        "our GEMM, 4096×4096×4096",
     ]
     assert [s.calculated for s in sustained] == [True] * 3 + [False] * 3
     assert sustained[0].tflops == pytest.approx(4096 * 132 * 1980e-6) and sustained[1].tflops == SHEET
     found = {state: labels(roofs.waterfall(book, book.columns[0], state)) for state in (BURST, LASTING)}
     assert found[LASTING]["best MMA loop"] == 843.0 and found[BURST]["best MMA loop"] == 919.0
-    assert found[LASTING]["our GEMM, m4096n4096k4096"] == pytest.approx(614, rel=0.01)
-    assert found[BURST]["our GEMM, m4096n4096k4096"] == pytest.approx(760, rel=0.01)
-    assert found[LASTING]["library GEMM, m4096n4096k4096"] > found[LASTING]["our GEMM, m4096n4096k4096"]
+    assert found[LASTING]["our GEMM, 4096×4096×4096"] == pytest.approx(614, rel=0.01)
+    assert found[BURST]["our GEMM, 4096×4096×4096"] == pytest.approx(760, rel=0.01)
+    assert found[LASTING]["library GEMM, 4096×4096×4096"] > found[LASTING]["our GEMM, 4096×4096×4096"]
 
 
 def test_a_loop_is_never_above_the_limit_at_its_own_clock(book):
@@ -117,6 +117,6 @@ def test_gemm_is_compared_over_every_shape_with_the_fastest_baseline(book):
     burst, sustained = said["bf16 GEMM, in a burst"], said["bf16 GEMM, sustained"]
     assert burst[0].startswith("760") and sustained[0].startswith("614")
     assert "0.880 × the fastest baseline, median of 2 shapes" in burst
-    assert burst[2].startswith("worst 0.7") and burst[2].endswith("first at m1000n5000k3000")
-    assert sustained[2].startswith("worst 0.65") and sustained[2].endswith("best of 16 at m1000n5000k3000")
-    assert sustained[3].startswith("best 0.99") and sustained[3].endswith("first at m4096n4096k4096")
+    assert burst[2].startswith("worst 0.7") and burst[2].endswith("first at 1000×5000×3000")
+    assert sustained[2].startswith("worst 0.65") and sustained[2].endswith("best of 16 at 1000×5000×3000")
+    assert sustained[3].startswith("best 0.99") and sustained[3].endswith("first at 4096×4096×4096")

@@ -22,8 +22,8 @@ from assay.report.said import write
 RESULTS = Path(__file__).parents[2] / "results"
 RUNS = ["h200/2026-11-22-full", "h100/2026-11-22-most"]
 MOST_WORDS, MOST_SENTENCES = 1500, 2
-# Of "L2", "bf16", "m64n256" and "sm_90" the digits are no figures; of "N = 64" and "1 024" they are one.
-FIGURE = re.compile(rf"(?<![\w.-])[−-]?\d[\d.,{THIN}]*(?![\w-]*[a-z]\d)")
+# Of "L2", "bf16", "m64n256", "64×8192×2048" and "sm_90" the digits are no figures; of "N = 64" and "1 024" they are one.
+FIGURE = re.compile(rf"(?<![\w.×-])(?!\d+×)[−-]?\d[\d.,{THIN}]*(?![\w-]*[a-z]\d)")
 
 
 def book_of(name):

@@ -149,6 +149,7 @@ def test_without_pairs_the_page_says_what_to_run(tmp_path):
     assert "No map of pipes" in html and "--counters" in html
 
 
+@pytest.mark.quiet
 def test_fifteen_hundred_measurements_are_quick(tmp_path):
     run = machine_runs.machine()
     make = report_runs.Maker(3)

@@ -43,6 +43,7 @@ def test_missing_results_count_as_failure(tmp_path):
     assert count(tmp_path / "none.xml") == ("0 passed, 1 failed\n", 1)
 
 
+@pytest.mark.quiet
 @pytest.mark.skipif(not (sources.ROOT / ".toolchain/.stamp").exists(), reason="nothing is set up")
 def test_set_up_twice_does_nothing_and_is_quick():
     start = time.monotonic()

@@ -102,6 +102,7 @@ def test_the_page_of_probes(assay):
     assert elsewhere.endswith("make this page in the root of the sources")
 
 
+@pytest.mark.quiet
 @pytest.mark.parametrize("command", ["list", "info"])
 def test_answers_within_a_third_of_a_second(command):
     """Of the whole suite. The best of five, so that what else runs here does not count."""

@@ -114,6 +114,7 @@ NOWHERE = [r"^convert later/", r"e2m1x2\.bf16x2$", r"scale_vec::2X\..*ue4m3$", r
            r"227 KiB \+ 16 B"]
 
 
+@pytest.mark.quiet
 def test_every_form_exists_somewhere_and_the_second_time_is_quick():
     command = [built("assay"), "isa", "--json"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600)  # fills the cache

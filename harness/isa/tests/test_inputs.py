@@ -34,6 +34,7 @@ def isa(tmp_path):
     return run
 
 
+@pytest.mark.quiet
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

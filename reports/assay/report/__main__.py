@@ -17,10 +17,11 @@ from . import site
 from .compare import subjects
 
 DESCRIPTION = """\
-Turns what `assay run` measured into pages that can be opened, printed or published as they are: no network, no script
-needed. index.html is the machine as measured, and leads to the parts: a page each with its questions, their answers, a
+Turns what `assay run` measured into pages that can be opened, printed or published as they are, without a network.
+index.html is the machine as measured, and leads to the parts: a page each with its questions, their answers, a
 picture and a table, and behind folds all else. Beside them stand the cases of each family, report.md, all of it as
-Markdown, runs.json, the data without raw samples, and in pictures/ each picture as SVG and CSV.
+Markdown, runs.json, the data without raw samples, and in pictures/ each picture as SVG and CSV; "PNG" beside a picture
+saves it as that, made in the browser.
 """
 
 EPILOG = """\
@@ -86,7 +87,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
     parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
-    parser.add_argument("--png", action="store_true", help="every picture also as PNG; else those of the front page")
+    parser.add_argument(
+        "--png",
+        action="store_true",
+        help="every picture also as a PNG file; else those of the front page, and of others the browser makes one",
+    )
     options = parser.parse_args(arguments)
     folder = default_published() if options.published is None else Path(options.published)
     published = load_published(None if options.published == "none" else folder)

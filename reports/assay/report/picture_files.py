@@ -14,7 +14,10 @@ PICTURES = "pictures"  # the folder of their files
 
 
 class Pictures:
-    """Writes the pictures of pages as files: SVG and CSV of each, PNG of those a front page begins with or of all."""
+    """Writes the pictures of pages as files: SVG and CSV of each, PNG of those a front page begins with or of all.
+
+    Of pictures without one the page itself makes it, when asked (templates/png.js.j2): a tenth of a second each is too
+    much for hundreds that few ask for."""
 
     def __init__(self, folder: Path, png: bool) -> None:
         self.folder, self.png = folder / PICTURES, png

@@ -322,7 +322,7 @@ PARTS: tuple[Part, ...] = (
         ("memory",),
         MEMORY,
         ("latency-curve", "ladder"),
-        "Every level",
+        "Levels of memory",
     ),
     Part(
         "tma",

@@ -9,7 +9,7 @@ from ..book import text
 from ..book.deviation import NOTABLE, reason
 from ..book.model import Book, Column, Published, Row
 from ..book.published import comparable, figures, short_title
-from .kinds import EMPTY, Cell, Table
+from .kinds import EMPTY, Cell, Span, Table
 
 
 def table(book: Book, caption: str, rows: list[tuple[str, Row]]) -> Table | None:
@@ -25,10 +25,42 @@ def table(book: Book, caption: str, rows: list[tuple[str, Row]]) -> Table | None
             own = [_own(row, c) if i == 0 else EMPTY for c in book.columns]
             found.append([Cell(heading), *own, *(_theirs(book, row, p) if p else [EMPTY] * 3)])
     head = ["Figure", *(f"{c.tag} measured".strip() for c in book.columns), "Published", "Deviation", "Why"]
-    # Runs that measured none of it have no column.
+    return _of_those_that_measured(book, caption, head, found)
+
+
+def _of_those_that_measured(book: Book, caption: str, head: list[str], found: list[list[Cell]]) -> Table | None:
+    """Runs that measured none of it have no column."""
     kept = [i for i in range(len(head)) if not 0 < i <= len(book.columns) or any(cells[i].said for cells in found)]
     table = Table(caption, [head[i] for i in kept], [[cells[i] for i in kept] for cells in found])
     return table if found else None
+
+
+def in_short(book: Book, caption: str, rows: list[tuple[str, list[Row]]]) -> Table | None:
+    """(label, rows) as one line each: what was measured, and between what lie the published figures that compare."""
+    found = []
+    for label, of_label in rows:
+        if of_label := [row for row in of_label if row.first]:
+            own = [_together([_own(row, c) for row in of_label if row.numbers[c.index]]) for c in book.columns]
+            theirs = [Cell(said) for row in of_label if (said := _between(book, row))]
+            found.append([Cell(label), *own, _together(theirs)])
+    head = ["Figure", *(f"{c.tag} measured".strip() for c in book.columns), "Published of this architecture"]
+    return _of_those_that_measured(book, caption, head, found)
+
+
+def _together(cells: list[Cell]) -> Cell:
+    if not cells:
+        return EMPTY
+    first, *rest = [Span(f"{c.said}{',' if c is not cells[-1] else ''}", c.anchor) for c in cells]
+    return Cell(first.said, first.anchor, more=tuple(rest))
+
+
+def _between(book: Book, row: Row) -> str:
+    """ "270 to 281 cycles"."""
+    comparing = [p for p in figures(book, row) if p.unit == row.unit and any(comparable(p, c) for c in book.columns)]
+    if not comparing:
+        return ""
+    ends = dict.fromkeys(text.number(end(p.value for p in comparing)) for end in (min, max))
+    return f"{' to '.join(ends)} {text.unit(row.unit)}"
 
 
 def _own(row: Row, column: Column) -> Cell:

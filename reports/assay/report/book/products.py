@@ -22,7 +22,7 @@ OPERATIONS = {
 }
 GEMM = ("gemm", "gemm_block_scaled")
 PLAIN = ("", "nt")  # variants that are not said
-SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+SHAPE = re.compile(r"(\d+)×(\d+)×(\d+)")
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Product:
 
     operation: str
     kind: str  # "bf16": of the operands, or of the weights
-    shape: str  # "m8192n8192k8192", with its variant unless that is "nt"
+    shape: str  # "8192×8192×8192", with its variant unless that is "nt"
     name: str  # of the measurement
     value: float  # TFLOP/s; GB/s where tokens are few
     best: Baseline | None
@@ -80,6 +80,7 @@ def products(book: Book, column: Column, state: str, operation: str, kind: str) 
         if n and m and m.kind == "kernel":
             shape, _, variant = row.name.split("/", 3)[3].removesuffix(SUSTAINED).partition("/")
             best = min(m.baselines, key=lambda b: b.speedup.value, default=None)
+            shape = labels.product(shape)
             said = shape if variant in PLAIN else f"{shape}, {labels.words(variant)}"
             found.append(Product(operation, kind, said, name, n.value, best))
     return found

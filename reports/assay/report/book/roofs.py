@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from assay.files import Measurement
 
+from . import labels
 from .mma import best_mma, measured_fastest, mma_type
 from .model import BURST, Book, Column, name_in, of_state
 from .products import products
@@ -117,12 +118,6 @@ def intensity(name: str) -> tuple[str, float] | None:
     return None
 
 
-def shape_words(shape: str) -> str:
-    """ "m512n8192k8192" -> "512×8192×8192"."""
-    found = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", shape)
-    return "×".join(found.groups()) if found else shape
-
-
 def roofline(book: Book, column: Column, state: str) -> Roofline | None:
     """Measured roofs and kernels of one GPU in one state; None without reads of DRAM and one compute roof in it."""
     i = column.index
@@ -146,7 +141,7 @@ def roofline(book: Book, column: Column, state: str) -> Roofline | None:
         if (n := of_state(row, i, state)) and (known := intensity(row.name)):
             kind, flop_per_byte = known
             operation, _, shape, *_ = row.name.split("/")[1:]
-            points.append(Point(operation, SAME_ROOF.get(kind, kind), flop_per_byte, n.value, shape_words(shape)))
+            points.append(Point(operation, SAME_ROOF.get(kind, kind), flop_per_byte, n.value, labels.product(shape)))
     ordered: list[Roof] = []
     for roof in sorted(roofs.values(), key=lambda r: -r.tflops):
         if ordered and ordered[-1].tflops < 1.02 * roof.tflops:

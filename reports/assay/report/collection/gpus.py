@@ -102,9 +102,9 @@ def index(found: Sequence[Gpu], where: Where) -> Section:
         figures = [_fastest(gpu, kind, where) for kind in KINDS]
         figures += [_figure(gpu, MEMORY, where), _figure(gpu, LATENCY, where)]
         if gpu.subject or sum(bool(cell.said) for cell in figures) >= LEAST:
-            rows.append([name, *facts, *figures])
-    head = ["GPU", "Target", "Figures", "SMs", "Memory", *KINDS.values()]
-    head += ["Reads of memory, GB/s", "DRAM latency, cycles"]
+            rows.append([name, *figures, *facts])  # a phone shows the first few without scrolling
+    head = ["GPU", *KINDS.values(), "Reads of memory, GB/s", "DRAM latency, cycles"]
+    head += ["Target", "Figures", "SMs", "Memory"]
     return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, [BURSTS], PLAIN)])
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable
 
@@ -17,18 +18,6 @@ from .subjects import Subject
 COLUMNS = 4  # more subjects are said as a distribution, not one by one
 NAMES = 3  # of a parameter that are said
 SHARES = ("", "ratio")  # units that are not said
-# What the first word of a case leaves out, since its family is not said with it.
-SUBJECTS = {
-    "launch/grid": "empty kernels in a row",
-    "launch/neighbour": "a quick kernel beside a crowd",
-    "placement/order": "order in which CTAs are placed",
-    "sync/cluster": "barrier of a cluster",
-    "sync/grid": "barrier of the grid",
-    "tma/box": "TMA copies by the size of a box",
-    "tma/descriptor": "descriptor of a TMA copy",
-    "tma/multicast": "TMA multicast",
-    "tma/pipeline": "TMA copies by the bytes in flight",
-}
 # How the value of a parameter is said, of those that do not speak for themselves.
 QUALIFIED = {
     "data": "{} data",
@@ -107,22 +96,31 @@ def case(figure: Figure, alike: Iterable[Figure] = ()) -> str:
     for place, part in enumerate(said.split("/")):
         if place == 0:
             continue
-        there = sorted({f.name.split("/")[place] for f in [figure, *same]})
-        words = joined(map(labels.words, there)) if len(there) <= NAMES else f"{len(there)} kinds"
+        there = sorted({f.name.split("/")[place] for f in [figure, *same]}, key=lambda v: (len(v) * v.isdigit(), v))
+        words = _of_several(figure.name, there)
         named = parameters.get(part, "") if not part.isdigit() else ""
         parts.append(QUALIFIED.get(named, "{}").format(words))
-    subject = SUBJECTS.get("/".join(said.split("/")[:2]))
-    if subject:
+    if subject := labels.subject_of(said):
         return ", ".join([subject, *parts[1:]])
     return ", ".join(parts) if parameters.keys() & set(said.split("/")) else labels.case_words(said)
+
+
+def _of_several(name: str, values: list[str]) -> str:
+    """The values of one part of a name: "32 and 64 threads", "acquire-release and relaxed", "5 shapes"."""
+    if len(values) > NAMES:
+        shapes = all(re.fullmatch(r"(g\d+)?(m\d+)?n\d+(k\d+)?", value) for value in values)
+        return f"{len(values)} {'shapes' if shapes else 'kinds'}"
+    counted = labels.counts(name)
+    if counted and len(values) > 1 and all(value.isdigit() for value in values):
+        return counted.format(joined(values))
+    return joined(labels.part_words(name, value) for value in values)
 
 
 def title(finding: Finding) -> str:
     """The finding as a claim."""
     lead = finding.lead
     said = case(lead, finding.alike)
-    what = labels.quantity(lead.metric)
-    named = said if what in said else f"{said}, {what}"
+    named = labels.with_quantity(said, labels.quantity(lead.metric))
     state = ", sustained" if lead.state == LASTING else ""
     return f"{named[:1].upper()}{named[1:]}{state}: {by_subject(lead)}"
 

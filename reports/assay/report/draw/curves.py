@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,8 +52,8 @@ def lines_of(series: Series | None, name: str = "") -> list[Line]:
         return []
     if len(series.axes) == 1:
         points = [(float(x), y) for x, y in series.curve if not isinstance(x, str)]
-        ends = _ends(series.axes[0].points, series.intervals)
-        return [Line(name or labels.words(series.name), points, ends=ends)] if points else []
+        ends = ends_by_place(series.axes[0].points, series.intervals)
+        return [Line(name or labels.quantity(series.name), points, ends=ends)] if points else []
     if len(series.axes) != 2 or any(isinstance(x, str) for x in series.axes[1].points):
         return []
     found = []
@@ -61,11 +61,12 @@ def lines_of(series: Series | None, name: str = "") -> list[Line]:
         points = [(float(x), float(y)) for x, y in zip(series.axes[1].points, values) if y == y]
         if points:
             label = labels.words(place) if isinstance(place, str) else f"{place:g}"
-            found.append(Line(f"{name} {label}".strip(), points, ends=_ends(series.axes[1].points, intervals)))
+            found.append(Line(f"{name} {label}".strip(), points, ends=ends_by_place(series.axes[1].points, intervals)))
     return found
 
 
-def _ends(points: Sequence[float | str], intervals: Any) -> dict[float, Interval]:
+def ends_by_place(points: Sequence[float | str], intervals: Any) -> dict[float, Interval]:
+    """The intervals of the points that have one."""
     known = zip(points, intervals.tolist())
     return {float(x): (low, high) for x, (low, high) in known if not isinstance(x, str) and low == low}
 
@@ -93,7 +94,8 @@ def draw(
 
     `levels` are plateaus by name: (from x, to x, y, words). `limit` is drawn dashed across. Intervals are bands.
     """
-    lines = _merged([line for line in lines if len(line.points) > 1])
+    of_data = [line for line in lines if len(line.points) > 1]
+    lines = _merged(of_data)
     if not lines:
         return None
     if y.base and min(line.points[-1][1] for line in lines) <= 0:
@@ -104,7 +106,7 @@ def draw(
             _scales(ax, lines, x, y)
             for i, line in enumerate(of_panel):
                 ax.plot(*zip(*line.points), color=SERIES[i], **_dots(line))
-                _band(ax, line, SERIES[i])
+                band(ax, line, SERIES[i])
                 if line.marks:
                     ax.plot(*zip(*line.marks), "o", ms=8, mfc="none", mec=SERIES[i], mew=1.4)
             _levels(ax, levels, x)
@@ -131,9 +133,8 @@ def draw(
             ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
             ax.set(ylabel=y.label)
         ax.set(xlabel=x.label)
-        if any(line.ends for line in lines):
-            note = f"{note} {BANDS}".strip()
-        return finish(canvas, key, title, _in_words(lines, x, y, levels), note, _data(lines, x, y))
+        note = f"{note}{banded(lines)}".strip()
+        return finish(canvas, key, title, _in_words(lines, x, y, levels), note, _data(of_data, x, y))
 
 
 def _groups(lines: Sequence[Line]) -> list[Sequence[Line]]:
@@ -183,7 +184,12 @@ def _dots(line: Line) -> dict[str, Any]:
     return {"marker": "o", "ms": 2.5, "mec": PAPER, "mew": 0.3} if len(line.points) <= MOST_DOTS else {}
 
 
-def _band(ax: Any, line: Line, color: str) -> None:
+def banded(lines: Iterable[Line]) -> str:
+    """What a note says of the bands, if there are any."""
+    return f" {BANDS}" if any(line.ends for line in lines) else ""
+
+
+def band(ax: Any, line: Line, color: str) -> None:
     """The intervals behind the line; a bar at each point too, which shows one whose neighbours have none."""
     if not line.ends:
         return

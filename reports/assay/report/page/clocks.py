@@ -8,7 +8,7 @@ from collections import Counter
 from assay.files import Measurement
 
 from ..block.kinds import Cell, Table
-from ..book import text
+from ..book import labels, text
 from ..book.model import Book, Column
 from ..family.tensor_core import over_time
 
@@ -41,7 +41,7 @@ def remark(column: Column, m: Measurement) -> str:
 def summary(book: Book, column: Column) -> str:
     """The reasons that were reported, and how many cases were slow without one; "never" where there is neither."""
     reasons = Counter(r for c, m in book.measurements if c is column for r in m.conditions.get("throttle") or [])
-    said = [f"{reason} ({n})" for reason, n in reasons.most_common()]
+    said = [f"{labels.words(reason)} ({text.counted(n, 'case')})" for reason, n in reasons.most_common()]
     if silent := [m for m in slow(book, column) if not m.conditions.get("throttle")]:
         top = highest(column)
         said.append(
@@ -55,7 +55,7 @@ def table(book: Book, column: Column) -> Table | None:
     """The slow cases by probe and reason, those with the lowest clock first."""
     groups: dict[tuple[str, str], list[Measurement]] = {}
     for m in slow(book, column):
-        reasons = ", ".join(m.conditions.get("throttle") or []) or NO_REASON
+        reasons = ", ".join(map(labels.words, m.conditions.get("throttle") or [])) or NO_REASON
         groups.setdefault(("/".join(m.name.split("/")[:2]), reasons), []).append(m)
     rows = []
     for (probe, reasons), found in sorted(groups.items(), key=lambda item: min(map(_clock, item[1]))):

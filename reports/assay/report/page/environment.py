@@ -62,7 +62,9 @@ def fact(key: str, value: Any) -> str:
     """One fact of the environment or of the conditions, with the unit that its key ends with."""
     if value is None:
         return "–"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, (int, float)):
         return ", ".join(c[:12] for c in str(value).split(", ")) if key.endswith("commit") else str(value)
     if "_bytes" in key:
         return text.size(value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..answer import surprises
-from ..block.kinds import Block, Figures, Headlines, Lines, Section, Span
+from ..block.kinds import Block, Figures, Fold, Headlines, Lines, Section, Span
 from ..book import headline, text
 from ..book.model import BURST, LASTING, STATES, Book, Column
 from ..draw.diagram import sm_diagram
@@ -71,12 +71,12 @@ def first(book: Book, column: Column, siblings: Sequence[surprises.Sibling] = ()
 
 
 def more(book: Book, column: Column) -> list[Block]:
-    """The pictures of the other state, and how far processes differ."""
+    """The pictures of the other state, folded, and how far processes differ."""
     blocks: list[Block] = []
     others = [state for state in STATES if state != state_of(book, column)]
     if drawn := overview.overview(book, others):
-        said = f"The same {others[0]}"
-        blocks.append(Section("peak", said, [Figures(drawn)], printed=False))
+        folded = Fold("Its roofline, and where the peak went", text.counted(len(drawn), "picture"), [Figures(drawn)])
+        blocks.append(Section("peak", f"The same {others[0]}", [folded], printed=False))
     if repeated := guard.made("The spread", lambda: run_to_run(book, column), lambda said: None):
         blocks.append(Section("run-to-run", "From run to run", [Figures([repeated])], printed=False))
     return blocks

@@ -174,9 +174,9 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
             canvas,
             _key("peak", column, state),
             f"Where the bf16 peak went, {state}{who(book, column)}",
-            f"{_lost(steps)} TFLOP/s: {said}.",
-            f"{_lost(steps)} TFLOP/s, and the share of the first bar. Filled: measured. Dashed: the datasheet, or the limit "
-            "per clock times a clock.",
+            f"{_lost(steps)} In TFLOP/s: {said}.",
+            f"{_lost(steps)} Beside each bar: TFLOP/s, and the share of the first. Filled: measured. Dashed: the "
+            "datasheet, or the limit per clock times a clock.",
             Data(
                 ["step", "TFLOP/s", "share of the first", "how"],
                 [[s.label, s.tflops, s.tflops / whole, "calculated" if s.calculated else "measured"] for s in steps],

@@ -114,13 +114,17 @@ def _figure_lists(blocks: Iterable[Block]) -> Iterator[list[Figure]]:
             yield block.figures
 
 
+def _stem(figure: Figure) -> str:
+    """The same for the pictures of each run, and for those of a burst and of lasting load: they stand together."""
+    return figure.key.rstrip("0123456789").removesuffix("-sustained")
+
+
 def _taken(blocks: list[Block], keys: tuple[str, ...]) -> list[Figure]:
-    """The figure that a part shows, one for each run, out of the blocks that hold it."""
+    """The figure that a part shows, for each run and state, out of the blocks that hold it."""
     for key in keys or ("",):
         found = [f for figures in _figure_lists(blocks) for f in figures if f.key.startswith(key)]
         if found:
-            stem = found[0].key.rstrip("0123456789")
-            found = [f for f in found if f.key.rstrip("0123456789") == stem]
+            found = [f for f in found if _stem(f) == _stem(found[0])]
             break
     else:
         found = [f for figures in _figure_lists(blocks) for f in figures][:1]

@@ -7,6 +7,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...answer.findings import Part, lines, speedup
 from ...answer.questions import by_number
@@ -17,7 +18,7 @@ from ...book.model import LASTING, STATES, Book, Column
 from ...book.products import GEMM, Product, against, called, kinds_of, middle, products, unit_of
 from ...draw import cells, curves
 from ...draw.curves import Axis, Line
-from ...draw.svg import Figure
+from ...draw.svg import Data, Figure
 
 SUMMARY = "Matrix products beside the fastest library"
 CURVE = "kernels/gemm_curve/"
@@ -158,24 +159,33 @@ def heat_map(book: Book, column: Column, operation: str, kind: str, state: str) 
         f"{faster}."
     )
     what = called(operation, kind)
-    return cells.grid(
+    drawn = cells.grid(
         f"{text.slug(operation)}-{text.slug(kind)}{'-sustained' if state == LASTING else ''}{column.index}",
         f"Our {what} against the library, {state}{who(book, column)}",
         finding,
         [f"m = {m}" for m in rows],
         [f"{n}×{k}" for n, k in across],
         cell,
-        f"{finding} Rows: m. Columns: n×k of the weights, by size. From 1 on ours is as fast (first colour).",
+        f"{finding} Rows: m. Columns: n×k of the weights, by size. Blue: ours is as fast or faster. Orange: the library "
+        "is faster.",
         size=(38, 22),
         left=60,
     )
+    head = ["m", "n", "k", "times as fast", "low", "high", unit_of(operation), "baseline"]
+    return replace(drawn, data=Data(head, [_measured(sizes, p) for sizes, p in sorted(found.items())]))
+
+
+def _measured(sizes: tuple[int, int, int], p: Product) -> list[object]:
+    """Of the picture's file."""
+    ratio = p.best.speedup
+    return [*sizes, ratio.value, *(ratio.ci95 or (None, None)), p.value, p.best.name]
 
 
 def over_tokens(book: Book, column: Column, kind: str) -> Figure | None:
     """How many times as fast as the fastest library from one token to many, a line for each layer's weights."""
     drawn: list[Line] = []
     for name, m in of_column(book, column, f"{CURVE}{kind}/"):
-        drawn += curves.lines_of(m.series_named("speedup"), name.replace("n", "", 1).replace("k", "×", 1))
+        drawn += curves.lines_of(m.series_named("speedup"), labels.product(name))
     values = [y for line in drawn for _, y in line.points]
     least, most = (min(values), max(values)) if values else (0, 0)
     return curves.draw(

@@ -10,6 +10,7 @@ from assay.files import Measurement
 from ...answer.findings import Part, lines, stated
 from ...block.every_series import add_every_series
 from ...block.kinds import Block, Evidence, Table
+from ...block.published import in_short as published_in_short
 from ...block.published import table as published_table
 from ...block.tables import metric_table, of_column, who
 from ...book import labels, text
@@ -62,10 +63,10 @@ def evidence(book: Book) -> list[Block]:
         found.draw(latency_over_footprint(book, column))
         found.draw(bandwidth_over_footprint(book, column))
         partitions.add_figures(book, column, found)
-    table = levels(book)
-    if table:
-        table.notes.append(L2_NAMES)
-    found.tabulate(table)
+    found.tabulate(short := in_short(book))
+    if short:
+        short.notes.append(L2_NAMES)
+    found.tabulate(levels(book))
     for column in book.columns[:4]:
         found.tabulate(by_load(book, column))
     partitions.add_tables(book, found)
@@ -209,6 +210,12 @@ def bandwidth_over_footprint(book: Book, column: Column) -> object:
         Axis("GB/s", 10),
         note="All SMs, 16 bytes per access; of the smallest footprints each SM's part fits into its L1.",
     )
+
+
+def in_short(book: Book) -> Table | None:
+    """Every level in a line."""
+    rows = [(name, [row for figure in wanted if (row := book.row(*figure))]) for name, wanted in LEVELS.items()]
+    return published_in_short(book, "Levels of memory", rows)
 
 
 def levels(book: Book) -> Table | None:

@@ -144,7 +144,9 @@ def loaded_latency(book: Book, column: Column) -> Figure | None:
         latency, load = m.series_named("latency_cycles"), m.series_named("bandwidth_gb_per_s")
         if latency and load:
             pairs = [(x, y) for x, y in zip(load.values, latency.values) if x is not None and y is not None]
-            drawn.append(Line("reads" if name == "read" else labels.words(name), pairs))
+            drawn_at = [np.nan if x is None else x for x in load.values]
+            ends = curves.ends_by_place(drawn_at, latency.intervals.reshape(-1, 2))
+            drawn.append(Line("reads" if name == "read" else labels.words(name), pairs, ends=ends))
     return curves.draw(
         f"loaded-latency{column.index}",
         f"Latency of memory under load{who(book, column)}",

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from assay.files import Interval
 
 from ...answer.findings import Answer, Part, lines, picked
 from ...answer.overlap import efficiencies
 from ...answer.questions import Question
 from ...book import labels, text
 from ...book.model import Book, Column, Number, Row
+from ...draw.curves import Line, band, banded, ends_by_place
 from ...draw.svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 OVERLAP = re.compile(r"special_function/overlap/(mma_sync|wgmma)_(\w+?)/(\w+)/(\w+)")
@@ -28,6 +31,11 @@ class Overlap:
     points: list[tuple[float, float]]  # (exp2 time / MMA time, longer time / time of both)
     efficiency: Number | None = None
     overlap: Number | None = None
+    ends: dict[float, Interval] = field(default_factory=dict)  # the intervals of points that have one, by ratio
+
+    @property
+    def line(self) -> Line:
+        return Line(self.schedule, self.points, ends=self.ends)
 
 
 def overlaps(book: Book, column: Column) -> list[Overlap]:
@@ -37,13 +45,16 @@ def overlaps(book: Book, column: Column) -> list[Overlap]:
         if c is not column or not match:
             continue
         ratio, efficiency = m.series_named("exp_to_mma_time"), m.series_named("overlap_efficiency")
-        points = []
+        points, ends = [], {}
         if ratio and efficiency:
+            ratios = [math.nan if r is None else r for r in ratio.values]
+            ends = ends_by_place(ratios, efficiency.intervals.reshape(-1, 2))
             points = sorted(
                 (r, e) for r, e in zip(ratio.values, efficiency.values) if r is not None and e is not None and r > 0
             )
         numbers = [book.row(m.name, key) for key in ("overlap_efficiency", "overlap")]
-        found.append(Overlap(*match.groups(), points, *(row.numbers[c.index] if row else None for row in numbers)))
+        own = [row.numbers[c.index] if row else None for row in numbers]
+        found.append(Overlap(*match.groups(), points, *own, ends))
     return found
 
 
@@ -65,6 +76,7 @@ def overlap_efficiency(book: Book, column: Column) -> Figure | None:
         for i, one in enumerate(curves):
             color = SERIES[i % len(SERIES)]
             ax.plot(*zip(*one.points), marker="o", ms=3.5, color=color, mec=PAPER, mew=0.5)
+            band(ax, one.line, color)
             ends.append((one.points[-1], color, labels.words(one.schedule)))
         right = max(p[0] for p, *_ in ends)
         for (_, color, label), y in zip(ends, spread([p[1] for p, *_ in ends], 0.055)):
@@ -84,10 +96,11 @@ def overlap_efficiency(book: Book, column: Column) -> Figure | None:
             f"overlap{column.index}",
             f"Overlap of {work.upper().replace('_', ' + ')} with {family.replace('_', '.')} {kind}, {column.label}",
             f"Efficiency, the longer of the two over the time of both: {said}.",
-            "The longer of the two alone, over both together: 1 where the shorter one is free. Dashed: one after the other.",
+            "The longer of the two alone, over both together: 1 where the shorter one is free. Dashed: one after the "
+            f"other.{banded(one.line for one in curves)}",
             Data(
-                ["schedule", "exp2 time / MMA time", "efficiency"],
-                [[labels.words(one.schedule), *point] for one in curves for point in one.points],
+                ["schedule", "exp2 time / MMA time", "efficiency", "low", "high"],
+                [[labels.words(one.schedule), *p, *one.line.interval(p[0])] for one in curves for p in one.points],
             ),
         )
 

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from assay.files import Interval
 
 from ...answer.findings import Answer, Part, lines, picked
 from ...answer.questions import Question
 from ...block.kinds import Block, Cell, Table
 from ...book import text
 from ...book.model import Book, Column, Number
+from ...draw.curves import Line, band, banded, ends_by_place
 from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 MIX = "special_function/exp2_polynomial_mix/"
@@ -29,6 +32,11 @@ class Mix:
     speedup: Number | None = None
     polynomial: float | None = None  # results per clock without MUFU
     anchor: str = ""
+    ends: dict[float, Interval] = field(default_factory=dict)  # the intervals of points that have one, by share
+
+    @property
+    def line(self) -> Line:
+        return Line(f"degree {self.degree}", self.points, ends=self.ends)
 
 
 def mixes(book: Book, column: Column) -> list[Mix]:
@@ -52,6 +60,7 @@ def mixes(book: Book, column: Column) -> list[Mix]:
                 speedup.numbers[column.index] if speedup else None,
                 m.value("polynomial_results_per_clock_per_sm"),
                 c.anchor(m.name),
+                ends_by_place([float(n) / 16 for n in series.axes[1].points], series.intervals[0]),
             )
         )
     return sorted(found, key=lambda mix: mix.degree)
@@ -66,6 +75,7 @@ def exp2_mix(book: Book, column: Column) -> Figure | None:
         for i, mix in enumerate(curves):
             color = SERIES[i % len(SERIES)]
             ax.plot(*zip(*mix.points), marker="o", ms=3.5, color=color, mec=PAPER, mew=0.5)
+            band(ax, mix.line, color)
             ax.plot(*mix.best, "o", ms=8, mfc="none", mec=color)
             ends.append((mix.points[-1], color, f"degree {mix.degree}"))
         top = max(mix.best[1] for mix in curves)
@@ -84,10 +94,10 @@ def exp2_mix(book: Book, column: Column) -> Figure | None:
             f"exp2-mix{column.index}",
             f"exp2 by polynomial beside MUFU, {column.label}",
             f"Results per clock and SM: {said}.",
-            "With softmax's multiply-add. Dashed: MUFU alone. Rings: the best mix.",
+            f"With softmax's multiply-add. Dashed: MUFU alone. Rings: the best mix.{banded(mix.line for mix in curves)}",
             Data(
-                ["degree", "share by polynomial", "results/clk/SM"],
-                [[mix.degree, share, rate] for mix in curves for share, rate in mix.points],
+                ["degree", "share by polynomial", "results/clk/SM", "low", "high"],
+                [[mix.degree, share, rate, *mix.line.interval(share)] for mix in curves for share, rate in mix.points],
             ),
         )
 

@@ -99,7 +99,9 @@ def in_words(load: Load, column: Column) -> list[str]:
     said.append(f"in the first {load.step:g}{text.THIN}ms {_beside(load.counted[first], load.reported.get(first))}")
     if reasons := load.reasons_given:
         only = "the only reason given" if len(reasons) == 1 else "the reasons given"
-        named = " and ".join(f"{r}, first {after:g}{text.THIN}ms after the load began" for r, after in reasons.items())
+        named = " and ".join(
+            f"{labels.words(r)}, first {after:g}{text.THIN}ms after the load began" for r, after in reasons.items()
+        )
         said.append(f"{only}: {named}")
     else:
         said.append("the driver gave no reason")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...book import text
 from ...book.mma import parse
 from ...book.model import Book, Column
 from ...draw import cells, placing
+from ...draw.curves import Line, band, banded
 from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, name_dot
 
 REACHES = 0.99  # of the best rate
@@ -28,6 +29,11 @@ class Sweep:
     points: list[tuple[int, float]]
     published: list[tuple[int, float]]
     title: str = ""  # of the publication
+    ends: dict[float, tuple[float, float]] = field(default_factory=dict)  # the 95% intervals, by N
+
+    @property
+    def line(self) -> Line:
+        return Line(SWEPT[self.source], self.points, ends=self.ends)
 
 
 SWEPT = {"ss": "SS", "rs": "RS", "sparse_ss": "sparse SS", "sparse_rs": "sparse RS"}
@@ -36,10 +42,13 @@ SWEPT = {"ss": "SS", "rs": "RS", "sparse_ss": "sparse SS", "sparse_rs": "sparse 
 def sweeps(book: Book, column: Column) -> list[Sweep]:
     """Of the 16-bit type that has most values of N, each source; [] with fewer than three values."""
     found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    ends: dict[tuple[str, str], dict[float, tuple[float, float]]] = {}
     for row in book.find(r"tensor_core/wgmma/(f16|bf16)/m64n\d+/(sparse_)?[rs]s", "latency_cycles"):
         _, _, kind, shape, source = row.name.split("/")
         if number := row.numbers[column.index]:
-            found.setdefault((kind, source), []).append((int(shape[4:]), number.value))
+            found.setdefault((kind, source), []).append((n := int(shape[4:]), number.value))
+            if number.low is not None and number.high is not None:
+                ends.setdefault((kind, source), {})[n] = (number.low, number.high)
     kind = max((k for k, _ in found), key=lambda k: (len(found.get((k, "ss"), [])), k == "f16"), default="")
     result = []
     for source in SWEPT:
@@ -51,7 +60,8 @@ def sweeps(book: Book, column: Column) -> list[Sweep]:
             for p in book.published_for(rf"tensor_core/wgmma/f16/m64n\d+/{source}", "latency_cycles")
         ]
         title = theirs[0][2] if theirs else ""
-        result.append(Sweep(kind, source, points, sorted((n, v) for n, v, t in theirs if t == title), title))
+        published = sorted((n, v) for n, v, t in theirs if t == title)
+        result.append(Sweep(kind, source, points, published, title, ends.get((kind, source), {})))
     return result
 
 
@@ -68,6 +78,7 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
         for curve in curves:
             color = SERIES[list(SWEPT).index(curve.source)]
             ax.plot(*zip(*curve.points), marker="o", ms=4, color=color, mec=PAPER, mew=0.6)
+            band(ax, curve.line, color)
             named.append((*curve.points[0], SWEPT[curve.source], color))
             if curve.published:
                 drawn[curve.title] = None
@@ -90,14 +101,14 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
             f"n-sweep{column.index}",
             f"wgmma {curves[0].kind} against N, {column.label}",
             f"Cycles from one wgmma to the next on the same accumulators: {said}.",
-            "SS: A and B in shared memory; RS: A in registers. Dotted: N / 2, what the tensor cores need." + theirs,
+            "SS: A and B in shared memory; RS: A in registers. Dotted: N / 2, what the tensor cores need."
+            + theirs
+            + banded(c.line for c in curves),
             Data(
-                ["operands", "N", "cycles", "from"],
+                ["operands", "N", "cycles", "low", "high", "from"],
                 [
-                    [SWEPT[c.source], n, cycles, source]
-                    for c in curves
-                    for source, points in (("measured", c.points), (c.title, c.published))
-                    for n, cycles in points
+                    *([SWEPT[c.source], n, v, *c.line.interval(n), "measured"] for c in curves for n, v in c.points),
+                    *([SWEPT[c.source], n, v, None, None, c.title] for c in curves for n, v in c.published),
                 ],
             ),
         )

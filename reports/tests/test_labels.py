@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels and titles of all that committed runs measured: sizes and counts with what they are of, and no identifiers."""
+
+import re
+
+import committed
+import pytest
+
+from assay.files import load
+from assay.report.book import labels, text
+from assay.report.compare import subjects, words
+from assay.report.compare.pages import Comparison
+
+RUNS = tuple(
+    f"{gpu}/2026-11-22-{of}"
+    for gpu, of in (("h200", "complete"), ("h100", "complete"), ("h200", "kernels"), ("h200", "kernels-grouped"))
+)
+# A number of four digits or more that is no part of a shape and has no unit or noun behind it.
+BARE = re.compile(r"(?<![\d×.m])\d{4,}(?![\d×])(?!\u202f\w)(?! [a-zA-Zµ])")
+CODE = re.compile(r"_|\b(?:g\d+)?(?:m\d+)?n\d+k\d{4,}|\b\d+us\b|\b(?:mhz|gops)\b")
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [load(committed.RESULTS / run) for run in RUNS]
+
+
+def strange(said):
+    return BARE.search(said) or CODE.search(said)
+
+
+def test_labels_of_all_cases_and_their_quantities_can_be_read(runs):
+    cases = {m.name for run in runs for m in run.measurements}
+    metrics = {metric for run in runs for m in run.measurements for metric in m.metrics}
+    assert len(cases) > 1500 and len(metrics) > 300
+    said = {name: labels.case_words(name) for name in cases} | {name: labels.quantity(name) for name in metrics}
+    assert not {name: label for name, label in said.items() if strange(label) or not label}
+
+
+def test_titles_of_findings_can_be_read(runs):
+    made = subjects.subjects(subjects.split([runs[1], runs[0]]))
+    titles = [words.title(found) for found in Comparison(made, lambda v: "x.html").found]
+    assert len(titles) > 10 and not [title for title in titles if strange(title.split(":")[0])]
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("host/cache_latency/2097152", "latency of the host's caches, 2 MiB"),
+        ("kernels/gemm/bf16/m1000n5000k3000/nt", "GEMM, bf16, 1000×5000×3000, nt"),
+        (
+            "kernels/grouped/bf16/g8m512n7168k2048/masked_used64_uneven",
+            "grouped GEMM, bf16, 8 groups, 512×7168×2048, masked, 64 rows used, uneven",
+        ),
+        ("kernels/gemm_curve/bf16/n4096k7168", "GEMM from 1 to 512 tokens, bf16, 4096×7168"),
+        ("tensor_core/mma_sync/b1/m16n8k256/and", "mma.sync b1 m16n8k256 and"),
+        ("placement/waves/1", "waves of CTAs, 1 CTA per SM"),
+        ("sync/named_barrier/sync/128", "named barrier, sync, 128 threads"),
+        ("launch/workers/threads_connections32/50us", "workers that launch at once, threads, 32 connections, 50 µs"),
+        ("launch/call/memset/65536", "call, memset, 64 KiB"),
+        ("tma/tensor_2d/bandwidth/bytes_32768", "tensor 2-D, bandwidth, 32 KiB"),
+    ],
+)
+def test_what_a_number_counts_is_said(name, said):
+    assert labels.case_words(name).replace(text.THIN, " ") == said
