@@ -120,19 +120,24 @@ TEST(Skinny, LayoutsFitTheirRoom) {
           }
 }
 
-// A cluster shares k where one CTA would have it in phases and two would not, and only there.
-TEST(Skinny, CtasShareKWhereThatSparesPhases) {
-  const auto layout = [](int m, int k) {
+// From four tokens on two CTAs share k, where the GPU has clusters.
+TEST(Skinny, CtasShareTheTokens) {
+  const auto layout = [](int m, int k, int most_cluster) {
     return arrange(SkinnyWeights::s4, m, 8192, k,
-                   {.ctas = 132, .shared_bytes = 227 * 1024, .hopper = true, .most_cluster = 2})
+                   {.ctas = 132,
+                    .shared_bytes = 227 * 1024,
+                    .hopper = most_cluster > 1,
+                    .most_cluster = most_cluster})
         .arguments;
   };
-  EXPECT_EQ(layout(4, 8192).cluster, 1);
-  EXPECT_FALSE(layout(4, 8192).restage);
-  EXPECT_EQ(layout(8, 8192).cluster, 2);
-  EXPECT_FALSE(layout(8, 8192).restage);
-  EXPECT_EQ(layout(8, 53248).cluster, 1);
-  EXPECT_TRUE(layout(8, 53248).restage);
+  for (const int k : {8192, 53248}) {
+    EXPECT_EQ(layout(1, k, 2).cluster, 1);
+    EXPECT_EQ(layout(4, k, 2).cluster, 2);
+    EXPECT_EQ(layout(8, k, 2).cluster, 2);
+    EXPECT_EQ(layout(8, k, 1).cluster, 1);
+  }
+  EXPECT_FALSE(layout(8, 8192, 2).restage);
+  EXPECT_TRUE(layout(8, 8192, 1).restage);
 }
 
 // Rows that are no multiple of a tile, k of several and of parts of pieces, NaN in and around the
