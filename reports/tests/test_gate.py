@@ -153,8 +153,8 @@ def test_power_limited_figures_and_baselines_are_listed_not_gated(fields):
 LAUNCH = [{"kernel": "fast", "grid": [132, 1, 1], "block": [256, 1, 1], "shared_bytes": 0}]
 
 
-def coded(value, sha=runs.SHA, domain="sm", params=None, kernel="fast", launch=LAUNCH):
-    sass = {"sha256": sha, "verified": True, "kernel": kernel, **({"launch": launch} if launch else {})}
+def coded(value, sha=runs.SHA, domain="sm", params=None, kernel="fast", launch=LAUNCH, **further):
+    sass = {"sha256": sha, "verified": True, "kernel": kernel, **({"launch": launch} if launch else {}), **further}
     return measurement(value=value, domain=domain, params=params or {}, sass=sass)
 
 
@@ -172,11 +172,18 @@ def test_identical_code_never_fails():
         coded(150, launch=[{**LAUNCH[0], "grid": [264, 1, 1]}]),
         coded(150, launch=LAUNCH * 2),
         coded(150, launch=None),
+        coded(150, code_sha256="a" * 64),
         measurement(value=150, domain="sm"),
     ],
 )
 def test_other_code_or_parameters_are_judged(other):
     assert only(coded(100), other).verdict == "slower"
+
+
+def test_the_hash_of_the_instructions_decides_where_both_have_it():
+    one, other = "a" * 64, "b" * 64
+    assert only(coded(100, code_sha256=one), coded(150, "f" * 64, code_sha256=one)).verdict == "unchanged"
+    assert only(coded(100, code_sha256=one), coded(150, code_sha256=other)).verdict == "slower"
 
 
 def test_without_a_launch_configuration_nothing_is_identical():

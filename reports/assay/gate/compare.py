@@ -326,8 +326,10 @@ def _identical(before: Iterable[Measurement], after: Iterable[Measurement], doma
         if m.ok:
             if m.sass is None or not m.sass.get("launch"):
                 return False
-            # One image of machine code holds many kernels, so its hash alone does not say which of them ran.
-            code = tuple(m.sass.get(key) for key in ("sha256", "target", "kernel", "launch"))
+            # One image of machine code holds many kernels, so its hash alone does not say which of them ran, and it
+            # changes with the lines of the source; where all kernels of the case have a hash, that one tells.
+            exact = m.sass.get("code_sha256")
+            code = (exact or m.sass["sha256"], *(m.sass.get(key) for key in ("target", "kernel", "launch")))
             seen.append((code, m.params, m.conditions.get("l2")))
     return all(one == seen[0] for one in seen)
 
