@@ -200,3 +200,15 @@ def test_a_self_test_that_says_nothing_is_not_ok(tmp_path, capsys):
     assert "no case was measured" in capsys.readouterr().err
     assert main(["--self-test", "--from", kept(tmp_path / "unfit", True)]) == 4
     assert "not one trial could be judged" in capsys.readouterr().err
+
+
+def test_what_tells_identical_code_is_kept(tmp_path):
+    campaign = measured((0,), cases=1)
+    launch = [{"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0}]
+    code = {"kernel": "k", "target": "sm_90a", "sha256": "a" * 64, "code_sha256": "b" * 64, "verified": True}
+    for run in campaign.runs:
+        for m in run.measurements:
+            m.sass = {**code, "launch": launch, "loop": {"FFMA": 64}}
+    record.save(tmp_path / "same-1", campaign)
+    (kept_campaign,) = record.load(tmp_path)
+    assert all(m.sass == {**code, "launch": launch} for run in kept_campaign.runs for m in run.measurements)
