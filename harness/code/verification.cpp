@@ -9,6 +9,7 @@
 #include "harness/code/assembler.hpp"
 #include "harness/code/cubin.hpp"
 #include "harness/code/sass_check.hpp"
+#include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/parallel.hpp"
 
@@ -78,6 +79,20 @@ void add(const Job& job, const SassFindings& findings) {
 }
 
 }  // namespace
+
+std::string code_sha256(const std::vector<KernelCode>& kernels) {
+  std::string content;
+  for (const KernelCode& kernel : kernels) {
+    if (!kernel.function || kernel.function->code.empty()) return {};
+    const Function& function = *kernel.function;
+    content += fmt::format("{} {} {} {}\n", function.arch, function.registers, function.stack_bytes,
+                           function.code.size());
+    for (const Instruction& instruction : function.code)
+      content += fmt::format("{:016x}{:016x}{}\n", instruction.words[0], instruction.words[1],
+                             instruction.callee);
+  }
+  return kernels.empty() ? std::string() : sha256(content);
+}
 
 std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted) {
   std::vector<Verification> results(wanted.size());

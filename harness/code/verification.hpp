@@ -29,6 +29,11 @@ struct Verification {
   std::vector<std::string> problems = {};  // empty: all is as expected
 };
 
+// SHA-256 of the instructions of all these kernels, as they are encoded: unlike that of an image it
+// changes neither with lines of the source nor with other kernels of the file. The encoding, for it
+// holds the waits between instructions, which the text does not. Empty where one is not known.
+std::string code_sha256(const std::vector<KernelCode>& kernels);
+
 // The kernels of cases on targets, on every core. Written kernels are read out of this program's
 // own executable, generated ones assembled. Never throws: what goes wrong is a problem.
 std::vector<Verification> verify_all(const std::vector<std::pair<Selected, Target>>& wanted);

@@ -301,6 +301,8 @@ class Run {
     const auto named = std::ranges::find(kernels, recorded, &SassRecord::kernel);
     const SassRecord& record = named != kernels.end() ? *named : kernels.front();
     measurement["sass"] = to_json(record);
+    if (std::string hash = code_sha256(code->second.code); !hash.empty())
+      measurement["sass"]["code_sha256"] = std::move(hash);
     if (record.emulated) measurement["flags"].push_back("emulated");
     return measurement;
   }

@@ -150,8 +150,12 @@ def test_power_limited_figures_and_baselines_are_listed_not_gated(fields):
 # --- identical code -------------------------------------------------------------------------------------------------
 
 
-def coded(value, sha=runs.SHA, domain="sm", params=None):
-    return measurement(value=value, domain=domain, params=params or {}, sass={"sha256": sha, "verified": True})
+LAUNCH = [{"kernel": "fast", "grid": [132, 1, 1], "block": [256, 1, 1], "shared_bytes": 0}]
+
+
+def coded(value, sha=runs.SHA, domain="sm", params=None, kernel="fast", launch=LAUNCH, **further):
+    sass = {"sha256": sha, "verified": True, "kernel": kernel, **({"launch": launch} if launch else {}), **further}
+    return measurement(value=value, domain=domain, params=params or {}, sass=sass)
 
 
 def test_identical_code_never_fails():
@@ -160,10 +164,30 @@ def test_identical_code_never_fails():
 
 
 @pytest.mark.parametrize(
-    "other", [coded(150, "f" * 64), coded(150, params={"block": 128}), measurement(value=150, domain="sm")]
+    "other",
+    [
+        coded(150, "f" * 64),
+        coded(150, params={"block": 128}),
+        coded(150, kernel="slow"),  # of the same image
+        coded(150, launch=[{**LAUNCH[0], "grid": [264, 1, 1]}]),
+        coded(150, launch=LAUNCH * 2),
+        coded(150, launch=None),
+        coded(150, code_sha256="a" * 64),
+        measurement(value=150, domain="sm"),
+    ],
 )
 def test_other_code_or_parameters_are_judged(other):
     assert only(coded(100), other).verdict == "slower"
+
+
+def test_the_hash_of_the_instructions_decides_where_both_have_it():
+    one, other = "a" * 64, "b" * 64
+    assert only(coded(100, code_sha256=one), coded(150, "f" * 64, code_sha256=one)).verdict == "unchanged"
+    assert only(coded(100, code_sha256=one), coded(150, code_sha256=other)).verdict == "slower"
+
+
+def test_without_a_launch_configuration_nothing_is_identical():
+    assert only(coded(100, launch=None), coded(150, launch=None)).verdict == "slower"
 
 
 def test_the_same_kernel_does_not_excuse_the_host_or_the_driver():

@@ -26,7 +26,8 @@ Did anything get slower? Compares two runs of `assay run` on the same GPU, case 
 A case is slower when its 95% interval, corrected for the number of cases, lies wholly beyond the threshold. What is
 compared is the headline metric in the clock domain of the case: per clock for what the SM clock drives, per second for
 DRAM, L2, links and the host. Power-limited figures and baselines are listed, not gated. Where base and candidate ran
-the same machine code with the same parameters the verdict is "unchanged", whatever the clock said.
+the same kernel, machine code and recorded launch configuration with the same parameters the verdict is "unchanged",
+whatever the clock said; a file without launch configurations is judged by its figures.
 """
 
 EPILOG = """\
@@ -38,7 +39,7 @@ verdicts, worst first:
   inconclusive  the interval reaches across the threshold: measure longer, or in more processes
   faster        surely faster than the threshold
   equivalent    surely within the threshold, either way
-  unchanged     identical code
+  unchanged     identical code and launch configuration
 
 exit codes:
   0  nothing is slower (inconclusive cases included, unless --strict)

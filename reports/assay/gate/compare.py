@@ -313,8 +313,9 @@ def _threshold(c: Comparison, ours: list[float], rules: Rules) -> float:
 
 
 def _identical(before: Iterable[Measurement], after: Iterable[Measurement], domain: str, same_driver: bool) -> bool:
-    """Whether both sides ran the same machine code in the same configuration.
+    """Whether both sides ran the same kernel, machine code and launch configuration with the same parameters.
 
+    Without a record of the launch nothing is identical: another grid, or more launches, makes the same code slower.
     For host, wall and link cases what is timed is mostly not the kernel, so its identity settles nothing. A new driver
     may place or launch the same code differently.
     """
@@ -323,9 +324,12 @@ def _identical(before: Iterable[Measurement], after: Iterable[Measurement], doma
     seen = []
     for m in [*before, *after]:
         if m.ok:
-            if m.sass is None:
+            if m.sass is None or not m.sass.get("launch"):
                 return False
-            code = (m.sass["sha256"], m.sass.get("target"), m.sass.get("launch"))
+            # One image of machine code holds many kernels, so its hash alone does not say which of them ran, and it
+            # changes with the lines of the source; where all kernels of the case have a hash, that one tells.
+            exact = m.sass.get("code_sha256")
+            code = (exact or m.sass["sha256"], *(m.sass.get(key) for key in ("target", "kernel", "launch")))
             seen.append((code, m.params, m.conditions.get("l2")))
     return all(one == seen[0] for one in seen)
 

@@ -83,6 +83,8 @@ def _fewer_samples(before: Sequence[Measurement], after: Sequence[Measurement]) 
 
 def _other_inputs(before: Sequence[Measurement], after: Sequence[Measurement]) -> bool:
     params = [{k: v for k, v in side[0].params.items() if k not in OWN} for side in (before, after)]
+    if not (before[0].params and after[0].params):
+        return False  # older histories keep none: what is not known does not differ
     return params[0] != params[1]
 
 

@@ -2,13 +2,16 @@
 """Sides that are real processes: what they speak is seen, what they print is read, and what goes wrong is said."""
 
 import json
+import os
+import shlex
 import sys
+import time
 
 import pytest
 
 from assay.gate.ab import watch
 from assay.gate.ab.command import main
-from assay.gate.ab.side import Kind, detect, program_of, words_of
+from assay.gate.ab.side import Asked, Kind, Printed, detect, program_of, sides, words_of
 from assay.program import Exit
 
 PYTHON = sys.executable
@@ -172,12 +175,43 @@ def test_the_watch_asks_nvidia_smi(tmp_path):
     )
     program.chmod(0o755)
     w = watch.Watch(str(program))
-    assert w.others() == 1
     with w:
-        import time
-
         time.sleep(0.3)
+    assert w.others == 1
     assert w.conditions["throttle"] == ["sw_power_cap"] and w.conditions["power_w"] == 690
     with watch.Watch(None) as none:
         pass
-    assert none.conditions == {} and none.others() == 0
+    assert none.conditions == {} and none.others == 0
+
+
+@pytest.fixture
+def fake_smi(tmp_path, monkeypatch):
+    """An nvidia-smi that names as processes of the GPU what stands in the file it gives."""
+    (tmp_path / "bin").mkdir()
+    program, pids = tmp_path / "bin/nvidia-smi", tmp_path / "pids"
+    program.write_text(f"#!/bin/sh\ncase \"$*\" in *compute-apps*) cat {pids};; *) exec sleep 60;; esac\n")
+    program.chmod(0o755)
+    pids.write_text("")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return pids
+
+
+@pytest.mark.parametrize(
+    "users, flags",
+    [
+        ("echo $$ > PIDS", []),  # the shell itself
+        ("sh -c 'echo $$ > PIDS; sleep 1.2'", []),  # a process that it starts
+        ("(echo $$; echo 1) > PIDS", ["shared_gpu"]),  # and process 1, which is not ours
+    ],
+)
+def test_a_process_that_comes_while_a_command_runs_is_seen(fake_smi, users, flags):
+    text = f"{users}; sleep 1.2; : > PIDS; echo takes 7 us".replace("PIDS", str(fake_smi))
+    asked = Asked(printed=Printed(r"takes (\d+)"))
+    (made,) = sides({"base": shlex.join(["sh", "-c", text])}, None, asked)
+    (m,) = made.process(1).measurements
+    assert m.flags == flags
+
+
+def test_numbers_of_another_namespace_may_be_ours_once():
+    gone = 2**22 + 1  # above what Linux gives
+    assert [watch.others_among(pids) for pids in ([], [gone], [gone, gone + 1], [os.getpid(), gone], [1])] == [0, 0, 1, 1, 1]

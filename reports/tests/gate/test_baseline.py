@@ -5,15 +5,18 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 
+import committed
 import numpy as np
 import pytest
 import runs
 from runs import measurement
 
+from assay import files
 from assay.files import RunFileError
 from assay.gate import main as gate
 from assay.gate.baseline import changes, history, page
 from assay.gate.baseline.command import main
+from assay.gate.compare import compare
 from assay.program import Exit
 
 GPU = {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 132, "id": "0123456789abcdef", "power_limit_w": 700}
@@ -60,6 +63,37 @@ def test_a_line_holds_every_process_and_nothing_that_names_the_machine(recorded)
     assert line["schema"] == "assay.history/1" and set(line["environment"]["gpu"]) == set(GPU)
 
 
+def test_a_committed_run_is_to_its_history_what_it_is_to_itself(tmp_path):
+    """Parameters, intervals and signed figures come back: no verdict and no warning is of the history's making."""
+    run = files.load(committed.RESULTS / "h200/2026-11-22-complete")
+    path = history.append(tmp_path, history.entry_of(run))
+    results = [compare(base, run) for base in (history.run_of(history.load(path)[0], path), run)]
+    verdicts = [{c.name: c.verdict for c in result.comparisons if c.verdict != "unfit"} for result in results]
+    assert verdicts[0] == verdicts[1] and len(verdicts[0]) > 1000
+    assert results[0].warnings == results[1].warnings
+
+
+def test_a_committed_run_passes_the_gate_of_its_history(tmp_path):
+    run = str(committed.RESULTS / "h200/2026-11-22-complete")
+    assert main(["record", run, "--history", str(tmp_path)]) == 0
+    (path,) = tmp_path.iterdir()
+    assert main(["accept", str(path), "--reason", "the first"]) == 0
+    assert gate([str(path), run, "--filter", "^sass/"]) == 0
+
+
+def test_a_line_of_an_older_history_is_read(recorded, tmp_path):
+    """It has no parameters, and nothing is said of them."""
+    line = json.loads(recorded.read_text().splitlines()[0])
+    for figure in line["cases"].values():
+        assert figure.pop("ci95") and not figure.get("params")
+    recorded.write_text(json.dumps({**line, "accepted": True}) + "\n")
+    after = runs.run(*(measurement(value=100 + 0.05 * i, repetition=i, params={"n": 1}) for i in range(3)))
+    after["environment"]["gpu"] = GPU
+    record = tmp_path / "gate.json"
+    assert gate([str(recorded), str(runs.write(tmp_path / "a.json", after)), "--json", str(record)]) == 0
+    assert not [said for said in json.loads(record.read_text())["warnings"] if "other inputs" in said]
+
+
 def test_only_accept_moves_the_baseline_and_says_why(recorded, tmp_path, capsys):
     after = write_run(tmp_path / "after.json", 110, "new")
     assert gate([str(recorded), after]) == Exit.USAGE
@@ -104,7 +138,8 @@ def test_a_reason_must_be_given(recorded):
     "line",
     ["{", "[]", '{"schema":"assay.history/2"}', '{"schema":"assay.history/1"}',
      '{"schema":"assay.history/1","time":"t","commit":"c","environment":[],"accepted":true,"reason":"","cases":{}}',
-     '{"schema":"assay.history/1","time":"t","commit":"c","environment":{},"accepted":true,"reason":"","cases":{"a":{"metric":"m","unit":"u","better":"lower","values":[]}}}'],
+     '{"schema":"assay.history/1","time":"t","commit":"c","environment":{},"accepted":true,"reason":"","cases":{"a":{"metric":"m","unit":"u","better":"lower","values":[]}}}',
+     '{"schema":"assay.history/1","time":"t","commit":"c","environment":{"gpu":null,"driver":null,"cuda":null,"host":null,"assay":null},"accepted":true,"reason":"","cases":{"a":{"metric":"m","unit":"u","better":"lower","kind":"probe","values":[1,2],"ci95":[[1,1]]}}}'],
 )  # fmt: skip
 def test_rubbish_is_refused_in_one_line(tmp_path, line):
     path = tmp_path / "h.jsonl"

@@ -170,6 +170,9 @@ def test_changes_of_cycles_against_power_are_named(tmp_path, capsys):
     [
         (["--from", "/nonexistent"], "no campaign is in it"),
         (["--pairs", "3"], "fewer than 6 pairs"),
+        (["--host", "--program", "true", "--aa", "-1"], "--aa -1: a number of campaigns is 0 or more"),
+        (["--host", "--program", "true", "--aa", "0", "--levels", ""], "nothing would be measured"),
+        (["--group", "latency", "--program", "true", "--aa", "0", "--levels", ""], "nothing would be measured"),
         (
             ["--group", "nothing", "--program", "true"],
             "no such group; there are GEMM, sustained, GEMM, copy in HBM, copy, latency, instruction, power",
@@ -179,3 +182,33 @@ def test_changes_of_cycles_against_power_are_named(tmp_path, capsys):
 def test_usage(capsys, arguments, words):
     assert main(["--self-test", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def kept(folder, is_measured):
+    """A campaign of one case whose processes all shared the GPU, or of none."""
+    campaign = measured((0,), cases=1)
+    for run in campaign.runs:
+        run.measurements = [m for m in run.measurements if is_measured]
+        for m in run.measurements:
+            m.flags = ["shared_gpu"]
+    record.save(folder / "same-1", campaign)
+    return str(folder)
+
+
+def test_a_self_test_that_says_nothing_is_not_ok(tmp_path, capsys):
+    assert main(["--self-test", "--from", kept(tmp_path / "none", False)]) == 2
+    assert "no case was measured" in capsys.readouterr().err
+    assert main(["--self-test", "--from", kept(tmp_path / "unfit", True)]) == 4
+    assert "not one trial could be judged" in capsys.readouterr().err
+
+
+def test_what_tells_identical_code_is_kept(tmp_path):
+    campaign = measured((0,), cases=1)
+    launch = [{"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "shared_bytes": 0}]
+    code = {"kernel": "k", "target": "sm_90a", "sha256": "a" * 64, "code_sha256": "b" * 64, "verified": True}
+    for run in campaign.runs:
+        for m in run.measurements:
+            m.sass = {**code, "launch": launch, "loop": {"FFMA": 64}}
+    record.save(tmp_path / "same-1", campaign)
+    (kept_campaign,) = record.load(tmp_path)
+    assert all(m.sass == {**code, "launch": launch} for run in kept_campaign.runs for m in run.measurements)

@@ -144,12 +144,11 @@ class Side:
         if self.kind is Kind.ASSAY:
             return self._measure(folder, seed, names)
         watch = Watch(gpu=os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0")
-        others = watch.others()
         with watch:
             run = self._measure(folder, seed, names)
         for m in run.measurements:
             m.conditions = {**watch.conditions, **m.conditions}
-            if others:
+            if watch.others:
                 m.flags = [*m.flags, SHARED]
         return run
 

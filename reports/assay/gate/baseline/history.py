@@ -35,6 +35,9 @@ class Figure:
     values: list[float]
     clock_domain: str = ""
     kind: str = "kernel"
+    ci95: list[tuple[float, float] | None] = field(default_factory=list)  # of each value; older lines have none
+    params: dict[str, Any] = field(default_factory=dict)
+    signed: bool = False  # a difference: below zero is no error
 
 
 @dataclass
@@ -77,9 +80,18 @@ def entry_of(run: Run, commit: str | None = None, time: str | None = None) -> En
     cases = {}
     for name, sides in sorted(found.items()):
         first, key = sides[0].headline, sides[0].primary or next(iter(sides[0].metrics))
-        values = [m.metrics[key].value for m in sides if key in m.metrics]
-        domain = sides[0].conditions.get("clock_domain") or ""
-        cases[name] = Figure(key, first.unit, first.better or "lower", values, domain, sides[0].kind)
+        kept = [m.metrics[key] for m in sides if key in m.metrics]
+        cases[name] = Figure(
+            key,
+            first.unit,
+            first.better or "lower",
+            [metric.value for metric in kept],
+            sides[0].conditions.get("clock_domain") or "",
+            sides[0].kind,
+            [metric.ci95 for metric in kept] if any(metric.ci95 for metric in kept) else [],
+            sides[0].params,
+            bool(first.extra.get("signed")),
+        )
     built = run.environment.get("assay") or {}
     started = (run.extra.get("run") or {}).get("started")
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -102,6 +114,10 @@ def _kept(environment: dict[str, Any]) -> dict[str, Any]:
 
 def line_of(entry: Entry) -> str:
     document = {k: v for k, v in asdict(entry).items() if k != "extra"}
+    for figure in document["cases"].values():
+        for optional in ("ci95", "params", "signed"):
+            if not figure[optional]:
+                del figure[optional]
     return json.dumps({**document, **entry.extra}, separators=(",", ":"), allow_nan=False)
 
 
@@ -124,6 +140,9 @@ def load(path: Path) -> list[Entry]:
             json_text.check(document, where)
             for field_, _, error in schema_check.problems(document, SCHEMA_FILE):
                 raise RunFileError(f"{where}: {field_}: {schema_check.said(error)}; {HOW}")
+            for name, figure in document["cases"].items():
+                if figure.get("ci95") and len(figure["ci95"]) != len(figure["values"]):
+                    raise RunFileError(f"{where}: cases.{name}.ci95: not one for each of its values; {HOW}")
             entries.append(_entry(document))
     if not entries:
         raise RunFileError(f"{path}: line 1: holds no run; {HOW}")
@@ -167,9 +186,12 @@ def run_of(entry: Entry, path: Path) -> Run:
     """The entry as a run, a repetition for each value, for the gate to compare with."""
     measurements = []
     for name, figure in entry.cases.items():
-        for repetition, value in enumerate(figure.values):
-            metrics = {figure.metric: Metric(figure.unit, value, None, figure.better)}
-            m = Measurement(name, figure.kind, primary=figure.metric, metrics=metrics, repetition=repetition)
+        intervals = figure.ci95 or [None] * len(figure.values)
+        extra = {"signed": True} if figure.signed else {}
+        for repetition, (value, ci95) in enumerate(zip(figure.values, intervals)):
+            metric = Metric(figure.unit, value, tuple(ci95) if ci95 else None, figure.better, extra=extra)
+            m = Measurement(name, figure.kind, primary=figure.metric, metrics={figure.metric: metric})
+            m.params, m.repetition = figure.params, repetition
             m.conditions = {"clock_domain": figure.clock_domain} if figure.clock_domain else {}
             measurements.append(m)
     return Run(entry.environment, measurements, path)

@@ -37,7 +37,7 @@ planted slowdowns were found, and what each case can detect.
 
 EPILOG = """\
 exit codes: 0 measured; 1 more false alarms than 2.5% can explain, a planted slowdown called faster, or a change of
-power named as another; 2 usage; 4 no GPU; 5 not written
+power named as another; 2 usage, or nothing was measured; 4 no GPU, or no trial could be judged; 5 not written
 
 examples:
   assay gate --self-test --out self-test                 A/A and planted work: about ten minutes
@@ -69,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
         "--host", action="store_true", help="cases of the CPU: needs no GPU, and tells of this machine's CPU"
     )
     p.add_argument("--group", action="append", metavar="NAME", help="only these groups of cases; repeatable")
-    p.add_argument("--levels", type=_levels, default=trial.LEVELS, help="percent of work planted (default 2,3,5)")
+    p.add_argument("--levels", type=_levels, default=trial.LEVELS, help="percent of work planted (default 2,3,5; 1 is the threshold)")
     p.add_argument("--aa", type=int, default=2, metavar="N", help="campaigns with nothing planted (default 2)")
     p.add_argument(
         "--aa-cases", metavar="REGEX", help="cases of those campaigns, of the full suite (default: those of the groups)"
@@ -135,6 +135,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     if options.pairs < FEWEST:
         return complain(PROGRAM, f"--pairs {options.pairs}: fewer than {FEWEST} pairs can prove nothing", Exit.USAGE)
+    if options.aa < 0:
+        return complain(PROGRAM, f"--aa {options.aa}: a number of campaigns is 0 or more", Exit.USAGE)
     groups = trial.HOST_GROUPS if options.host else trial.GPU_GROUPS
     with_power = not options.host and (not options.group or POWER in options.group)
     if options.group:
@@ -143,6 +145,9 @@ def main(arguments: Sequence[str]) -> int:
         if unknown:
             raise RunFileError(f"--group {min(unknown)}: no such group; there are {', '.join(names)}")
     groups = [g for g in groups if (g.name in options.group if options.group else g.by_default)]
+    if not options.source and not with_power and not options.aa and not options.levels:
+        said = "--aa 0 and no --levels: nothing would be measured; give a level, such as --levels 5, or leave out --aa"
+        return complain(PROGRAM, said, Exit.USAGE)
     rules = trial.rules_for(rules_of(options, **PAIRED, fewest_pairs=options.fewest_pairs))
     begin = time.monotonic()
     try:
@@ -161,6 +166,9 @@ def main(arguments: Sequence[str]) -> int:
         results = trial.judge(campaign.runs, campaign.again, rules)
         trials += trial.trials_of(results, campaign.levels, (*trial.GPU_GROUPS, *trial.HOST_GROUPS))
     planted_power = [p for runs in power_runs for p in power.judge(*runs, rules)]
+    if not trials and not planted_power:
+        said = "no case was measured, so it is not known how often the gate is right; see --group and --aa-cases"
+        return complain(PROGRAM, said, Exit.USAGE)
     text = present.text(trials, planted_power, seconds)
     if options.out:
         make_folder(options.out)
@@ -175,4 +183,9 @@ def main(arguments: Sequence[str]) -> int:
     wrong = any(t.level > 0 and t.verdict is Verdict.FASTER for t in trials) or any(
         not p.is_named and p.comparison.verdict is not Verdict.UNFIT for p in planted_power
     )
-    return Exit.FAILED if wrong or (alarms and alarms.interval.low > 0.025) else Exit.OK
+    if wrong or (alarms and alarms.interval.low > 0.025):
+        return Exit.FAILED
+    verdicts = [t.verdict for t in trials] + [p.comparison.verdict for p in planted_power]
+    if all(verdict is Verdict.UNFIT for verdict in verdicts):
+        return complain(PROGRAM, "unfit to measure: not one trial could be judged", Exit.UNFIT)
+    return Exit.OK

@@ -13,6 +13,7 @@ from assay.gate.self_test.trial import Measured
 from assay.program import make_folder
 
 AGAIN = "again_"
+CODE = ("kernel", "target", "sha256", "code_sha256", "launch", "verified")  # what tells whether code is identical
 HOW = "give the folder that `assay gate --self-test --out` made"
 
 
@@ -24,7 +25,7 @@ def _slim(run: Run) -> Run:
     """Without what a gate does not read: samples, series, loops."""
     measurements = []
     for m in run.measurements:
-        sass = m.sass and {k: v for k, v in m.sass.items() if k in ("kernel", "target", "sha256", "launch", "verified")}
+        sass = m.sass and {k: v for k, v in m.sass.items() if k in CODE}
         names = {m.primary, "time_us", "latency_cycles"} & m.metrics.keys()
         kept = {name: metric for name, metric in m.metrics.items() if name in names or not names}
         measurements.append(
