@@ -78,12 +78,31 @@ def test_a_table_without_rows_is_an_error(tmp_path):
     assert result.returncode != 0 and "table.hpp holds no row of a target" in words(result.stderr)
 
 
-@pytest.mark.parametrize("file", ["probes/x/copy_sm95.cu", "kernels/x/copy_sm95.cpp"])
-def test_an_unknown_suffix_is_an_error(tmp_path, file):
+@pytest.mark.parametrize("file, found", [
+    ("probes/x/copy_sm95.cu", "_sm95"), ("kernels/x/copy_sm95.cpp", "_sm95"), ("copy_sm95_test.cpp", "_sm95"),
+    ("copy_sm90a.cu", "_sm90a"), ("copy_sm100f.cu", "_sm100f"), ("copy_SM90.cu", "_SM90"), ("copy_sm_90.cu", "_sm_90"),
+    ("sm95.cu", "_sm95"), ("sm90x.cu", "_sm90x"), ("copy_sm95_x.cu", "_sm95"), ("copy_sm90_x.cu", "_sm90"),
+    ("copy_sm95_sm90.cu", "_sm95"), ("copy_sm90_sm90.cu", "_sm90"), ("x_sm95.cuh", "_sm95"), ("x_sm90a.hpp", "_sm90a"),
+])
+def test_an_unknown_suffix_is_an_error(tmp_path, file, found):
     result = cmake(tmp_path, f"assay_architectures({file} result)")
     assert result.returncode != 0
     said = words(result.stderr)
-    assert f"{file} is named for a target, '_sm95'" in said and "known are _sm89 _sm90 " in said
+    assert f"{file} is named for a target, '{found}'" in said and "known are _sm89 _sm90 " in said
+
+
+def test_headers_are_held_to_it(tmp_path):
+    """CMake compiles no header, so the project's names are read when it is configured."""
+    result = cmake(tmp_path, "assay_check_names(a_sm90.cuh x_sm95.cuh)")
+    assert result.returncode != 0 and "x_sm95.cuh is named for a target, '_sm95'" in words(result.stderr)
+    project = (sources.ROOT / "CMakeLists.txt").read_text()
+    assert "probes/*.cuh" in project and "\nassay_check_names(${named})\n" in project
+
+
+def test_no_file_of_the_project_breaks_it(tmp_path):
+    named = [path.relative_to(sources.ROOT) for path in sources.files("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h")]
+    result = cmake(tmp_path, "\n".join(f"assay_suffix({path} result)" for path in named))
+    assert result.returncode == 0, result.stderr
 
 
 def test_an_unknown_target_is_an_error(tmp_path):
