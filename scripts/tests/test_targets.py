@@ -14,6 +14,8 @@ CODE = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h", "*.cmake", "*CMakeLists.txt", 
         "*.sh", "reports/assay/*.py")
 LINE_COMMENT = re.compile(r"//[^\n]*|(?m:^)\s*#\s[^\n]*")
 OF_ONE_ARCHITECTURE = re.compile(r"_sm\d+\.\w+$")
+# What `assay model` compiles a .cu file for, where nobody says: any target would do.
+NAMED = {'harness/commands/model.cpp: "sm_90a"'}
 PROGRAM = """
 #include <cstdio>
 #include "harness/target.hpp"
@@ -62,6 +64,16 @@ def test_no_file_beside_the_table_knows_what_is_not_compiled_by_default():
                if path != TABLE and "tests" not in path.parts
                and any(spelling in without_comments(path.read_text()) for spelling in spellings)]
     assert not knowing
+
+
+def test_code_asks_the_table_and_names_no_target():
+    """A literal that is a target's name, or its beginning, is what code decides by; sentences may name one."""
+    literal = re.compile(r"""["']_?sm_?\d*[af]?["']""")
+    files = sources.files("harness/*.cpp", "harness/*.hpp", "harness/*.cu", "harness/*.cuh", "reports/assay/*.py")
+    named = {f"{path.relative_to(sources.ROOT)}: {found}" for path in files
+             if path != TABLE and "tests" not in path.parts and not OF_ONE_ARCHITECTURE.search(path.name)
+             for found in literal.findall(without_comments(path.read_text())) if re.search(r"\d", found)}
+    assert named == NAMED
 
 
 def test_cmake_reads_the_rows(tmp_path):
