@@ -97,17 +97,37 @@ function(assay_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
-# The targets that a file is compiled for: the suffix of its name says so, "_sm90" and so on, also of
-# a C++ file, which belongs to its architecture's CUDA files, and of a test of them ("_sm90_test").
+# The suffix of a file's name that says what targets it is for: "_sm90" and so on, also of a C++ file,
+# which belongs to its architecture's CUDA files, and of a test of them ("_sm90_test"). Empty if it is
+# for all. A name that reads as one target and means another, or all, is an error.
+function(assay_suffix file result)
+  get_filename_component(rest ${file} NAME)
+  string(REGEX REPLACE "(_test)?\\.[^.]+$" "" rest "_${rest}")
+  set(suffix)
+  if(rest MATCHES "_sm[0-9]+$" AND CMAKE_MATCH_0 IN_LIST ASSAY_SUFFIXES)
+    set(suffix ${CMAKE_MATCH_0})
+    string(REGEX REPLACE "${suffix}$" "" rest "${rest}")
+  endif()
+  if(rest MATCHES ".*(_[sS][mM]_?[0-9]+[a-z]*)")
+    list(JOIN ASSAY_SUFFIXES " " known)
+    message(FATAL_ERROR "assay: ${file} is named for a target, '${CMAKE_MATCH_1}', but names end in a "
+      "suffix of a row of harness/target_table.hpp (a test's in suffix and _test): known are ${known}")
+  endif()
+  set(${result} "${suffix}" PARENT_SCOPE)
+endfunction()
+
+# For files that are compiled with others or not alone, such as headers: an error if a name is wrong.
+function(assay_check_names)
+  foreach(file IN LISTS ARGN)
+    assay_suffix(${file} suffix)
+  endforeach()
+endfunction()
+
+# The targets that a file is compiled for.
 function(assay_architectures file result)
   set(allowed ${ASSAY_KNOWN_TARGETS})
-  if(file MATCHES "(_sm[0-9]+)(_test)?\\.(cu|cpp)$")
-    set(suffix ${CMAKE_MATCH_1})
-    if(NOT suffix IN_LIST ASSAY_SUFFIXES)
-      list(JOIN ASSAY_SUFFIXES " " known)
-      message(FATAL_ERROR "assay: ${file} is named for a target, '${suffix}', which no row of "
-        "harness/target_table.hpp has as its suffix: known are ${known}")
-    endif()
+  assay_suffix(${file} suffix)
+  if(suffix)
     set(allowed ${ASSAY_TARGETS_OF${suffix}})
   endif()
   set(chosen)

@@ -219,7 +219,7 @@ void disassemble_all(std::vector<Job>& jobs) {
 
 struct Memo {
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<const Function>> functions;  // by hash of ELF and kernel
+  std::map<std::string, std::shared_ptr<const Function>> function_of;  // by hash of ELF and kernel
 };
 
 Memo& memo() {
@@ -323,7 +323,7 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
     if (!seen.insert(keys.back()).second) continue;
     {
       const std::lock_guard lock(memo().mutex);
-      if (memo().functions.contains(keys.back())) continue;
+      if (memo().function_of.contains(keys.back())) continue;
     }
     missing.push_back(ref);
     missing_keys.push_back(keys.back());
@@ -337,10 +337,10 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
 
   const std::lock_guard lock(memo().mutex);
   for (std::size_t i = 0; i < fresh.size(); ++i)
-    memo().functions.emplace(missing_keys[i],
-                             std::make_shared<const Function>(std::move(fresh[i])));
+    memo().function_of.emplace(missing_keys[i],
+                               std::make_shared<const Function>(std::move(fresh[i])));
   std::vector<std::shared_ptr<const Function>> found;
-  for (const std::string& key : keys) found.push_back(memo().functions.at(key));
+  for (const std::string& key : keys) found.push_back(memo().function_of.at(key));
   return found;
 }
 

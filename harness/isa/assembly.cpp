@@ -117,9 +117,9 @@ class Batch {
 
   void examine_assembled() {
     std::vector<FunctionRef> kernels;
-    std::map<std::pair<std::size_t, std::string>, std::size_t> places;  // in `kernels`
+    std::map<std::pair<std::size_t, std::string>, std::size_t> index_of;  // in `kernels`
     const auto place_of = [&](std::size_t cubin, const std::string& kernel) {
-      const auto [place, is_new] = places.emplace(std::pair(cubin, kernel), kernels.size());
+      const auto [place, is_new] = index_of.emplace(std::pair(cubin, kernel), kernels.size());
       if (is_new) kernels.push_back({cubins_[cubin], kernel});
       return place->second;
     };

@@ -44,7 +44,7 @@ Address Gpu::allocate(const std::string& name, std::size_t bytes, std::size_t al
 
 std::vector<std::string> Gpu::kernels() const {
   std::vector<std::string> names;
-  for (const auto& [name, function] : module_.functions)
+  for (const auto& [name, function] : module_.function_of)
     if (function->entry) names.push_back(name);
   return names;
 }
@@ -69,8 +69,8 @@ std::string Gpu::kernel(std::string_view part) const {
 }
 
 const Function& Gpu::function(const std::string& name) const {
-  const auto found = module_.functions.find(name);
-  if (found == module_.functions.end() || !found->second->entry)
+  const auto found = module_.function_of.find(name);
+  if (found == module_.function_of.end() || !found->second->entry)
     throw Violation("launch.kernel", "the PTX has no kernel '" + name + "'");
   return *found->second;
 }

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "harness/device.hpp"
 #include "harness/error.hpp"
@@ -42,7 +42,22 @@ __global__ void __launch_bounds__(kThreads) read_all(const uint4* data, std::uin
 }
 
 // Memory that the GPU can read, and how it is given back.
-using Memory = std::unique_ptr<char, Callable<void(char*)>>;
+class Memory {
+ public:
+  using GiveBack = void (*)(char*);
+  Memory(char* data, GiveBack give_back) : data_(data), give_back_(give_back) {}
+  Memory(Memory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), give_back_(other.give_back_) {}
+  Memory& operator=(Memory&&) = delete;
+  ~Memory() {
+    if (data_ != nullptr) give_back_(data_);
+  }
+  char* get() const { return data_; }
+
+ private:
+  char* data_;
+  GiveBack give_back_;
+};
 
 template <class Function>
 Function* driver_function(const char* name) {

@@ -241,7 +241,7 @@ void Experiments::find_alignment() {
   if (places_.size() < 3) return;
   const int f = f_.model.fraction_bits;
   const int p = places_[0], q = places_[1], r = places_[2];
-  const auto beside = [&](double a, double b, bool cancel, int last) {
+  const auto survives = [&](double a, double b, bool cancel, int last) {
     Dot dot = with(0, {{r, power(last)}});
     set(dot, p, a, b);
     if (cancel) set(dot, q, -a, b);
@@ -250,13 +250,13 @@ void Experiments::find_alignment() {
   const int half = great_ / 2 - 1;
   if (reachable(2 * half - f)) {
     f_.model.normalizes_products =
-        !beside(1.5 * power(half), 1.5 * power(half), true, 2 * half - f);
+        !survives(1.5 * power(half), 1.5 * power(half), true, 2 * half - f);
     say("alignment", f_.model.normalizes_products ? "by the products' exponents"
                                                   : "by the sums of the factors' exponents");
   }
   const int zero = operand_.least_exponent() + operand_.greatest_exponent();
   if (reachable(zero - f - 1))
-    f_.model.zeros_count = !beside(0, power(operand_.greatest_exponent()), false, zero - f - 1);
+    f_.model.zeros_count = !survives(0, power(operand_.greatest_exponent()), false, zero - f - 1);
 }
 
 void Experiments::find_subnormals() {

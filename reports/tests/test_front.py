@@ -2,6 +2,7 @@
 """The front page of a GPU: its six numbers, its pictures and what surprised, on runs of two kinds of GPU."""
 
 import re
+from pathlib import Path
 
 import committed
 import pytest
@@ -131,3 +132,11 @@ def test_the_main_page_of_one_gpu_begins_with_it(tmp_path):
 def test_a_run_of_little_has_none():
     book = model.build([report_runs.offline()])
     assert measured.subject(book) is None
+
+
+def test_every_target_is_said_to_be_of_a_generation():
+    table = (Path(__file__).resolve().parents[2] / "harness/target_table.hpp").read_text()
+    names = re.findall(r'\.name = "(sm_\w+)"', table)
+    assert len(names) > 5 and all(measured.generation(name) for name in names)
+    said = [measured.generation(chip) for chip in ("sm_89", "sm_90", "sm_121a", "sm_999", "")]
+    assert said == ["Ada", "Hopper", "Blackwell", None, None]

@@ -103,6 +103,16 @@ def test_every_listed_arrow_is_there():
     assert listed <= found
 
 
+def test_the_order_that_people_read_is_this_one():
+    """CONTRIBUTING.md names all rooms of the harness in this order, those of one line side by side."""
+    text = " ".join((sources.ROOT / "CONTRIBUTING.md").read_text().split())
+    sentence = text.split("In `harness/`, from low to high: ")[1].split(". ")[0]
+    rooms = [" and ".join("the top level" if room == "harness" else f"`{room.removeprefix('harness/')}/`"
+                          for room in line) for line in HARNESS]
+    rooms = [f"{room} side by side" if " and " in room else room for room in rooms]
+    assert sentence == f"{', '.join(rooms[:-1])}, and {rooms[-1]}"
+
+
 def test_folders_are_seen_at_one_glance():
     counts = collections.Counter(file.parent for file in sources.files("harness/*"))
     crowded = {

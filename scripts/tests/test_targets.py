@@ -14,6 +14,8 @@ CODE = ("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h", "*.cmake", "*CMakeLists.txt", 
         "*.sh", "reports/assay/*.py")
 LINE_COMMENT = re.compile(r"//[^\n]*|(?m:^)\s*#\s[^\n]*")
 OF_ONE_ARCHITECTURE = re.compile(r"_sm\d+\.\w+$")
+# What `assay model` compiles a .cu file for, where nobody says: any target would do.
+NAMED = {'harness/commands/model.cpp: "sm_90a"'}
 PROGRAM = """
 #include <cstdio>
 #include "harness/target.hpp"
@@ -64,6 +66,16 @@ def test_no_file_beside_the_table_knows_what_is_not_compiled_by_default():
     assert not knowing
 
 
+def test_code_asks_the_table_and_names_no_target():
+    """A literal that is a target's name, or its beginning, is what code decides by; sentences may name one."""
+    literal = re.compile(r"""["']_?sm_?\d*[af]?["']""")
+    files = sources.files("harness/*.cpp", "harness/*.hpp", "harness/*.cu", "harness/*.cuh", "reports/assay/*.py")
+    named = {f"{path.relative_to(sources.ROOT)}: {found}" for path in files
+             if path != TABLE and "tests" not in path.parts and not OF_ONE_ARCHITECTURE.search(path.name)
+             for found in literal.findall(without_comments(path.read_text())) if re.search(r"\d", found)}
+    assert named == NAMED
+
+
 def test_cmake_reads_the_rows(tmp_path):
     result = cmake(tmp_path, 'message("${ASSAY_KNOWN_TARGETS} ${ASSAY_TARGETS}")')
     names = [name.removeprefix("sm_") for name in rows()]
@@ -78,12 +90,31 @@ def test_a_table_without_rows_is_an_error(tmp_path):
     assert result.returncode != 0 and "table.hpp holds no row of a target" in words(result.stderr)
 
 
-@pytest.mark.parametrize("file", ["probes/x/copy_sm95.cu", "kernels/x/copy_sm95.cpp"])
-def test_an_unknown_suffix_is_an_error(tmp_path, file):
+@pytest.mark.parametrize("file, found", [
+    ("probes/x/copy_sm95.cu", "_sm95"), ("kernels/x/copy_sm95.cpp", "_sm95"), ("copy_sm95_test.cpp", "_sm95"),
+    ("copy_sm90a.cu", "_sm90a"), ("copy_sm100f.cu", "_sm100f"), ("copy_SM90.cu", "_SM90"), ("copy_sm_90.cu", "_sm_90"),
+    ("sm95.cu", "_sm95"), ("sm90x.cu", "_sm90x"), ("copy_sm95_x.cu", "_sm95"), ("copy_sm90_x.cu", "_sm90"),
+    ("copy_sm95_sm90.cu", "_sm95"), ("copy_sm90_sm90.cu", "_sm90"), ("x_sm95.cuh", "_sm95"), ("x_sm90a.hpp", "_sm90a"),
+])
+def test_an_unknown_suffix_is_an_error(tmp_path, file, found):
     result = cmake(tmp_path, f"assay_architectures({file} result)")
     assert result.returncode != 0
     said = words(result.stderr)
-    assert f"{file} is named for a target, '_sm95'" in said and "known are _sm89 _sm90 " in said
+    assert f"{file} is named for a target, '{found}'" in said and "known are _sm89 _sm90 " in said
+
+
+def test_headers_are_held_to_it(tmp_path):
+    """CMake compiles no header, so the project's names are read when it is configured."""
+    result = cmake(tmp_path, "assay_check_names(a_sm90.cuh x_sm95.cuh)")
+    assert result.returncode != 0 and "x_sm95.cuh is named for a target, '_sm95'" in words(result.stderr)
+    project = (sources.ROOT / "CMakeLists.txt").read_text()
+    assert "probes/*.cuh" in project and "\nassay_check_names(${named})\n" in project
+
+
+def test_no_file_of_the_project_breaks_it(tmp_path):
+    named = [path.relative_to(sources.ROOT) for path in sources.files("*.cpp", "*.hpp", "*.cu", "*.cuh", "*.h")]
+    result = cmake(tmp_path, "\n".join(f"assay_suffix({path} result)" for path in named))
+    assert result.returncode == 0, result.stderr
 
 
 def test_an_unknown_target_is_an_error(tmp_path):

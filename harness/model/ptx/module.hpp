@@ -98,7 +98,7 @@ struct Module {
   std::string version, target;
   std::map<int, std::string> files;
   std::vector<Variable> variables;
-  std::map<std::string, std::unique_ptr<Function>> functions;
+  std::map<std::string, std::unique_ptr<Function>> function_of;
 };
 
 // Parses PTX text. Throws Violation("ptx.syntax", ...) that names the line.

@@ -157,12 +157,12 @@ class Parser : public BodyReader {
       }
     }
     if (accept(";")) {  // a declaration
-      if (!module_.functions.contains(f->name)) module_.functions[f->name] = std::move(f);
+      if (!module_.function_of.contains(f->name)) module_.function_of[f->name] = std::move(f);
       return;
     }
     expect("{");
     body(*f);
-    module_.functions[f->name] = std::move(f);
+    module_.function_of[f->name] = std::move(f);
   }
   void triple(int (&values)[3]) {
     next();

@@ -67,13 +67,18 @@ constexpr Row kRows[] = {
 
 // "Throughput of Native Arithmetic Instructions", results per clock and SM, by compute capability:
 // CUDA C++ Programming Guide 10 to 12.9 (up to 9.0) and CUDA C++ Best Practices Guide 13 (10.0, and
-// 12.0, whose column is 12.1's, too). Pairs of 16-bit floats count as one here, as instructions. 0:
-// the figure was not found in what others quote of the table, or not in one voice: for pairs on 8.6
-// the guide says twice what GPUs were measured to do.
-constexpr int kCapabilities[] = {75, 80, 86, 89, 90, 100, 120};
+// 12.0, whose column is 12.1's, too): a column for each pair of these, the first and the last
+// compute capability, times ten, that it is of. Pairs of 16-bit floats count as one here, as
+// instructions. 0: the figure was not found in what others quote of the table, or not in one voice:
+// for pairs on 8.6 the guide says twice what GPUs were measured to do.
+struct Capabilities {
+  int first, last;
+};
+constexpr Capabilities kColumns[] = {{75, 75}, {80, 80},   {86, 86},  {89, 89},
+                                     {90, 90}, {100, 100}, {120, 121}};
 struct Documented {
   std::string_view opcodes;
-  double threads[std::size(kCapabilities)];
+  double threads[std::size(kColumns)];
 };
 constexpr Documented kDocumented[] = {
     {"FADD FMUL FFMA FADD32I FMUL32I FFMA32I", {64, 64, 128, 128, 128, 128, 128}},
@@ -147,9 +152,10 @@ bool is_variant(std::string_view opcode) {
 // The table's column for an architecture, if it has one.
 std::optional<std::size_t> column_of(std::string_view arch) {
   const std::string_view plain = without_suffix(arch);
-  for (std::size_t i = 0; i < std::size(kCapabilities); ++i)
-    if (plain == "sm_" + std::to_string(kCapabilities[i])) return i;
-  return plain == "sm_121" ? column_of("sm_120") : std::nullopt;
+  for (std::size_t i = 0; i < std::size(kColumns); ++i)
+    for (int capability = kColumns[i].first; capability <= kColumns[i].last; ++capability)
+      if (plain == "sm_" + std::to_string(capability)) return i;
+  return std::nullopt;
 }
 
 bool lists(std::string_view opcodes, std::string_view wanted) {

@@ -373,7 +373,10 @@ TEST(Mma, RefusesWhatTheManualDoes) {
   EXPECT_EQ(refusal(kernel("sm_90a", sparse, 4, 4, 4, "")), "ptx.operand");
   EXPECT_EQ(refusal(kernel("sm_90a", narrow, 4, 2, 4, "")), "mma.target");
   EXPECT_EQ(refusal(kernel("sm_100a", narrow, 4, 2, 4, "")), "mma.target");
-  EXPECT_EQ(refusal(kernel("sm_120a", narrow, 4, 2, 4, ", %x0, 0")), "mma.registers");
+  for (const char* target : {"sm_80", "sm_103f", "sm_110a"})
+    EXPECT_EQ(refusal(kernel(target, narrow, 4, 2, 4, "")), "mma.target") << target;
+  for (const char* target : {"sm_120a", "sm_120f", "sm_121a"})
+    EXPECT_EQ(refusal(kernel(target, narrow, 4, 2, 4, ", %x0, 0")), "mma.registers") << target;
   EXPECT_EQ(refusal(kernel("sm_120a", scaled, 4, 2, 4, ", {%x1}, {1, 0}, {%x2}, {0, 0}")),
             "mma.scale_selector");
   EXPECT_EQ(refusal(kernel("sm_120a", scaled, 4, 2, 4, ", {%x1}, {0, 2}, {%x2}, {0, 0}")),

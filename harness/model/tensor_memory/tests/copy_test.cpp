@@ -36,18 +36,18 @@ TEST(ModelTensorCopy, WholeRowsGoToTheirLanes) {
 // receives the same half of the data.
 TEST(ModelTensorCopy, PairsOfWarpsGetTheSameHalf) {
   const auto across = lanes(TensorCopyShape::s64x128b_02_13);
-  const auto beside = lanes(TensorCopyShape::s64x128b_01_23);
+  const auto adjacent = lanes(TensorCopyShape::s64x128b_01_23);
   EXPECT_EQ(across.size(), 128u);
-  EXPECT_EQ(beside.size(), 128u);
+  EXPECT_EQ(adjacent.size(), 128u);
   for (int lane = 0; lane < 32; ++lane) {
     EXPECT_EQ(across.at(lane), across.at(lane + 64));
     EXPECT_EQ(across.at(lane + 32), across.at(lane + 96));
     EXPECT_EQ(across.at(lane), lane);
     EXPECT_EQ(across.at(lane + 32), lane + 32);
-    EXPECT_EQ(beside.at(lane), beside.at(lane + 32));
-    EXPECT_EQ(beside.at(lane + 64), beside.at(lane + 96));
-    EXPECT_EQ(beside.at(lane), lane);
-    EXPECT_EQ(beside.at(lane + 64), lane + 32);
+    EXPECT_EQ(adjacent.at(lane), adjacent.at(lane + 32));
+    EXPECT_EQ(adjacent.at(lane + 64), adjacent.at(lane + 96));
+    EXPECT_EQ(adjacent.at(lane), lane);
+    EXPECT_EQ(adjacent.at(lane + 64), lane + 32);
   }
 }
 

@@ -16,7 +16,10 @@ from ..draw.svg import Figure
 from ..family.tensor_core import over_time
 from . import guard, overview
 
-ARCHITECTURES = {"sm_89": "Ada", "sm_90": "Hopper", "sm_100": "Blackwell", "sm_103": "Blackwell", "sm_120": "Blackwell"}
+# NVIDIA's names, by compute capability without its last digit, so that all chips of a generation have its name:
+# of 8.x, Ada is 8.9 alone.
+GENERATIONS = {8: "Ampere", 9: "Hopper", 10: "Blackwell", 11: "Blackwell", 12: "Blackwell"}
+ADA = 89
 KIND = "front"  # of the page: how it is set on a screen and on paper
 
 
@@ -26,11 +29,19 @@ def subject(book: Book) -> Column | None:
     return column if column and column.run.gpu and len(headline.headlines(book, column)) > 1 else None
 
 
+def generation(chip: str) -> str | None:
+    """ "Hopper" of "sm_90a"; None of what is not known."""
+    digits = chip.removeprefix("sm_").rstrip("af")
+    if not digits.isdecimal():
+        return None
+    return "Ada" if int(digits) == ADA else GENERATIONS.get(int(digits) // 10)
+
+
 def lead(book: Book, column: Column) -> str:
     """What it is, in a line; then when and with what it was measured."""
     gpu = column.run.gpu or {}
     chip = gpu.get("architecture", "")
-    named = ARCHITECTURES.get(chip.rstrip("af"))
+    named = generation(chip)
     said = [f"{gpu['sm_count']} SMs" if gpu.get("sm_count") else "", f"of {named} ({chip})" if named else chip]
     clock, watts = gpu.get("sm_clock_max_mhz"), gpu.get("power_limit_w")
     more = [
