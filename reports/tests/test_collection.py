@@ -156,7 +156,13 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
     newest = entries.newest_of_folders(leads)
     assert [(entry.gpu, entry.purpose) for entry in newest] == [("h100", "complete"), ("h200", "complete")]
     others = entries.adding(all_of, leads)
-    assert [entry.purpose for entry in others] == ["collectives-4gpus", "links-4gpus", "kernels", "kernels-grouped"]
+    assert [entry.purpose for entry in others] == [
+        "collectives-4gpus",
+        "links-4gpus",
+        "kernels",
+        "kernels-grouped",
+        "kernels-ways-out",
+    ]
     addresses = set(entries.folders(leads, others).values())
     assert {"gpus/h200-771368", "gpus/h200-4ec465", "gpus/h100-305aab", "gpus/h200-links-4gpus"} < addresses
 

@@ -42,7 +42,7 @@ STANDARD = {
     "cmath": r"std::(abs|fabs|sqrt|cbrt|exp\w*|log\w*|pow|sin|cos|tan\w*|floor|ceil|l?l?round|trunc|"
              r"l?l?rint|nearbyint|fmod|fma|f?(min|max)|hypot|is(nan|inf|finite|normal)|signbit|"
              r"ldexp|frexp|modf|scalbn|ilogb|logb|nextafter|copysign|erfc?|[lt]gamma|remainder)\b|"
-             r"\b(INFINITY|NAN|M_PI|HUGE_VAL)\b",
+             r"\b(INFINITY|NAN|M_PI|HUGE_VAL|fmaf|fminf|fmaxf)\b",
     "complex": r"std::complex\b",
     "condition_variable": r"std::condition_variable",
     "csignal": r"\b(SIG[A-Z]+|kill|raise|sig\w+|std::signal)\b",

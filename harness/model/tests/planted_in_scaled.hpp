@@ -20,10 +20,15 @@ inline std::vector<Planted> planted_in_scaled() {
       R"((cp\.async\.bulk\.tensor[^;]*multicast::cluster \[%r\d+\], \[%rd\d+, \{(%r\d+), %r\d+\}\], \[(%r\d+)\], %rs\d+;))";
   return {
       // Consumers read scales by ordinary loads.
-      {"loader_fence_dropped", "scaled", {{kProxyFence, "", 2}}, {"proxy.shared_read"}},
+      // Of both of the loader's loops.
+      {"loader_fence_dropped",
+       "scaled",
+       {{kProxyFence, "", 2}, {kProxyFence, "", 2}},
+       {"proxy.shared_read"}},
       {"loader_fence_of_global_memory",
        "scaled",
-       {{kProxyFence, "fence.proxy.async.global;", 2}},
+       {{kProxyFence, "fence.proxy.async.global;", 2},
+        {kProxyFence, "fence.proxy.async.global;", 2}},
        {"proxy.shared_read"}},
       {"scales_not_announced",
        "scaled",

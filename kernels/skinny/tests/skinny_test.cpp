@@ -137,7 +137,6 @@ TEST(Skinny, CtasShareTheTokens) {
     EXPECT_EQ(layout(8, k, 1).cluster, 1);
   }
   EXPECT_FALSE(layout(8, 8192, 2).restage);
-  EXPECT_TRUE(layout(8, 8192, 1).restage);
 }
 
 // Rows that are no multiple of a tile, k of several and of parts of pieces, NaN in and around the
