@@ -56,6 +56,19 @@ def test_what_agrees_is_not_refused():
     assert found(L1, case(**rate(64.0)), case("memory/bandwidth_curve/read/b128", curves=curves, **rate(20.0))) == []
 
 
+@pytest.mark.parametrize("factor", [1.2, 0.8, 100])
+def test_operations_per_second_and_per_clock_must_agree(factor):
+    def both(scale):
+        per_clock = metric("op/clk/SM", 126.0)
+        return case("sass/ffma/f32", ops_per_clock_per_sm=per_clock, gops=metric("Gop/s", scale * 126.0 * SMS * MHZ * 1e-3))
+
+    assert found(both(1)) == []
+    assert found(both(factor)) == [
+        ("gops", None, "contradicts itself"),
+        ("ops_per_clock_per_sm", None, "contradicts itself"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("planted", "refused"),
     [

@@ -24,7 +24,11 @@ POINT_COUNTED = 5e-3  # of a limit, the same for points: they come from short lo
 NOISE = 1e-3  # of a series' largest value: how far below nothing a difference may be that is nothing
 
 # (figure per second, figure per clock and SM, what 1 MHz on one SM makes of the second)
-PAIRS = (("bandwidth_gb_per_s", "bytes_per_clock_per_sm", 1e-3), ("tflops", "flop_per_clock_per_sm", 1e-6))
+PAIRS = (
+    ("bandwidth_gb_per_s", "bytes_per_clock_per_sm", 1e-3),
+    ("tflops", "flop_per_clock_per_sm", 1e-6),
+    ("gops", "ops_per_clock_per_sm", 1e-3),
+)
 # Whatever passes through L1 is no faster than it: cases whose metrics have no limit take the one of L1.
 THROUGH_L1 = ("memory/bandwidth_curve/", "memory/l2/")
 L1 = ("memory/l1/read", "bytes_per_clock_per_sm")
