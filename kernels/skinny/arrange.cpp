@@ -79,8 +79,8 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   a.cluster = 1;
   const double weight_share = static_cast<double>(n) * a.row_bytes / room.ctas;
   while (a.cluster < room.most_cluster && 2.0 * m * k / a.cluster > weight_share) a.cluster *= 2;
-  // From four tokens on two were faster than one for all weights and sizes tried on an H200, by 2
-  // to 25%: each then stages half of the tokens.
+  // From four tokens on, two were 18% faster than one on an H200, the geometric mean of 90 cases of
+  // 8 bits and fewer, and in four of them slower, by up to 2.1%: each stages half of the tokens.
   if (l.tokens >= 4) a.cluster = std::max(a.cluster, std::min(2, room.most_cluster));
   if (room.cluster > 0) a.cluster = room.cluster;
   a.cluster = std::min(a.cluster, power_of_two_up_to(slots));

@@ -204,8 +204,8 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
               stages_q + stage * Tile::kBytesQ + rank_m * Tile::kShareQ * 128, map, rows,
               &full[stage], mask_q, k, column, 0);
         };
-        // A loop for each, for in one the maps' addresses would not be uniform: TMA then took a
-        // fifth longer to issue, as long as a step of a small tile takes.
+        // A loop for each: in one, maps are chosen at run time, with 17 R2UR in place of 11, and
+        // products of small tiles, whose workers only load, were 5 to 20% slower on an H200.
         const bool is_cut = Work::kEdges && (cut_rows < kRows);
         const int whole_end =
             is_cut ? min(unit.k_end, unit.k_begin + max(first_round, 0)) : unit.k_end;
