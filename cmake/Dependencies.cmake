@@ -48,9 +48,11 @@ if(ASSAY_BUILD_TESTS)
 endif()
 
 # Debian has Google Benchmark, fmt and RE2 as shared libraries only: copies lie beside the programs, so
-# that the build folder can be carried to a machine without them. The program looks there before it
-# looks where LD_LIBRARY_PATH says, which often has an empty entry, the current folder. CMake would
-# add another if the path changed on installation.
+# that the build folder can be carried to a machine without them. In a folder of a program's own are
+# links to the system's libraries. The loader looks in both before it looks where LD_LIBRARY_PATH
+# says, which often has an empty entry, the current folder. CMake would add another if the path
+# changed on installation. A library that others load into their process has its process's.
+set(ASSAY_LINKS assay_libraries)
 if(NOT DEFINED CMAKE_INSTALL_RPATH)
   set(CMAKE_INSTALL_RPATH "\$ORIGIN")
 endif()
@@ -65,4 +67,9 @@ function(assay_carry_shared_libraries target)
         $<TARGET_FILE_DIR:${target}>/$<TARGET_SONAME_FILE_NAME:${library}>)
     endif()
   endforeach()
+  set_property(TARGET ${target} APPEND PROPERTY INSTALL_RPATH "\$ORIGIN/${ASSAY_LINKS}")
+  add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND}
+    -DPROGRAM=$<TARGET_FILE:${target}> -DFOLDER=$<TARGET_FILE_DIR:${target}>/${ASSAY_LINKS}
+    -DCOMPILER=${CMAKE_CXX_COMPILER} -DREADELF=${CMAKE_READELF}
+    -P ${PROJECT_SOURCE_DIR}/cmake/LinkSystemLibraries.cmake)
 endfunction()

@@ -18,6 +18,10 @@ set_target_properties(assay_model PROPERTIES EXPORT_NAME model)
 set_target_properties(assay_harness PROPERTIES EXPORT_NAME harness)
 set_target_properties(assay_commands PROPERTIES EXPORT_NAME commands)
 install(TARGETS assay RUNTIME)
+install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${CMAKE_COMMAND}
+  -DPROGRAM=$<TARGET_FILE:assay> -DCOMPILER=${CMAKE_CXX_COMPILER} -DREADELF=${CMAKE_READELF}
+  -DFOLDER=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/${ASSAY_LINKS}
+  -P ${PROJECT_SOURCE_DIR}/cmake/LinkSystemLibraries.cmake)")
 install(TARGETS assay_kernels LIBRARY)
 set_target_properties(assay_kernel_frame PROPERTIES EXPORT_NAME kernel_frame)
 install(TARGETS assay_model assay_harness assay_commands assay_kernel_frame

@@ -5,8 +5,8 @@
 #include <nvJitLink.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +18,7 @@
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/process.hpp"
 
 namespace assay {
 namespace {
@@ -67,14 +68,44 @@ struct NvJitLink {
   }
 };
 
+// Whether the library assembles for it. There is no list to ask for.
+bool knows(const NvJitLink& api, const std::string& architecture) {
+  const std::string arch = "-arch=" + architecture;
+  const char* options[] = {arch.c_str()};
+  nvJitLinkHandle handle = nullptr;
+  if (api.create(&handle, 1, options) != 0) return false;
+  api.destroy(&handle);
+  return true;
+}
+
+// Why the library refuses an architecture. A target that no library knows any more, or none ever
+// did, is a wrong argument; one that a newer library may know is not.
+Error refusal(const NvJitLink& api, const std::string& architecture) {
+  constexpr int kFirst = 50, kEnd = 300;
+  int asked = 0, oldest = kEnd, newest = 0;
+  for (const char c : architecture)
+    if (c >= '0' && c <= '9' && asked < kEnd) asked = 10 * asked + (c - '0');
+  for (int number = kFirst; number < kEnd; ++number)
+    if (knows(api, "sm_" + std::to_string(number))) {
+      oldest = std::min(oldest, number);
+      newest = number;
+    }
+  if (newest == 0) return {ExitCode::unfit, api.identity + " assembles for no target; mend it"};
+  const std::string start = "unknown target '" + architecture + "': " + api.identity;
+  if (asked > newest)
+    return {ExitCode::unfit, start + " knows none newer than sm_" + std::to_string(newest) +
+                                 "; install a newer one"};
+  return {ExitCode::usage, start + " knows some from sm_" + std::to_string(oldest) +
+                               ", the oldest, to sm_" + std::to_string(newest) +
+                               "; choose one of them"};
+}
+
 class Session {
  public:
-  Session(const NvJitLink& api, std::vector<const char*> options) : api_(api) {
-    if (const int status =
-            api_.create(&handle_, static_cast<std::uint32_t>(options.size()), options.data()))
-      throw Error(ExitCode::unfit, api.identity + " refuses " + std::string(options.front()) +
-                                       " (status " + std::to_string(status) +
-                                       "): it does not know this target; install a newer one");
+  Session(const NvJitLink& api, const std::string& architecture) : api_(api) {
+    const std::string arch = "-arch=" + architecture;
+    const char* options[] = {arch.c_str(), "-O3"};
+    if (api_.create(&handle_, std::size(options), options) != 0) throw refusal(api, architecture);
   }
   ~Session() { api_.destroy(&handle_); }
   Session(const Session&) = delete;  // owns the handle
@@ -98,8 +129,7 @@ class Session {
 };
 
 Assembled assemble_now(const NvJitLink& api, std::string_view ptx, std::string_view architecture) {
-  const std::string arch = "-arch=" + std::string(architecture);
-  const Session session(api, {arch.c_str(), "-O3"});
+  const Session session(api, std::string(architecture));
   int status = api.add_data(session.get(), NVJITLINK_INPUT_PTX, ptx.data(), ptx.size(), nullptr);
   if (status == 0) status = api.complete(session.get());
 
@@ -169,6 +199,24 @@ fs::path cache_path(const std::string& file) {
 
 Assembled try_assemble_anew(std::string_view ptx, std::string_view architecture) {
   return assemble_now(NvJitLink::instance(), ptx, architecture);
+}
+
+std::string find_ptxas() {
+  try {
+    return find_tool("ptxas");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+Assembled try_assemble_by_ptxas(std::string_view ptx, std::string_view architecture) {
+  const std::string tool = find_ptxas();
+  if (tool.empty()) return {.cubin = {}, .log = "there is no ptxas"};
+  const ToolOutput output = run_tool(
+      {tool, "-arch=" + std::string(architecture), "-O3", kToolInput, "-o", "/dev/stdout"}, ptx);
+  Assembled result{.cubin = {}, .log = output.errors};
+  if (output.status == 0) result.cubin.assign(output.text.begin(), output.text.end());
+  return result;
 }
 
 Assembled try_assemble(std::string_view ptx, std::string_view architecture) {

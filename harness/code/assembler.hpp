@@ -25,7 +25,7 @@ struct Assembled {
 // Thread-safe.
 //
 // Throws Error(failed) with the assembler's words if it rejects the PTX, Error(unfit) without
-// nvJitLink or if that does not know the architecture.
+// nvJitLink or if the architecture is newer than it, Error(usage) if it knows no such architecture.
 Assembled assemble(std::string_view ptx, std::string_view architecture);
 inline Assembled assemble(std::string_view ptx, Target target) {
   return assemble(ptx, name(target));
@@ -42,6 +42,13 @@ inline Assembled try_assemble(std::string_view ptx, Target target) {
 
 // The same, neither from disk nor kept there.
 Assembled try_assemble_anew(std::string_view ptx, std::string_view architecture);
+
+// The same by ptxas, the toolkit's program, for what nvJitLink passes over: it takes no notice of
+// .maxnreg. Without ptxas the log says so.
+Assembled try_assemble_by_ptxas(std::string_view ptx, std::string_view architecture);
+
+// The file of ptxas; empty if there is none.
+std::string find_ptxas();
 
 // What results depend on beside the PTX: the version of nvJitLink, patch level included. Throws
 // Error(unfit) without it.

@@ -195,7 +195,8 @@ bool may_be_long(const std::string& symbol) {
 }  // namespace
 
 std::string demangled(const std::string& symbol) {
-  if (symbol.size() > kLongestSymbol) return symbol;
+  // Other names are C's, also those that would be types: "i" is int to the demangler.
+  if (!symbol.starts_with("_Z") || symbol.size() > kLongestSymbol) return symbol;
   if (!may_be_long(symbol)) return demangle_at_once(symbol);
   // Long names of templates look the same to the bound above as those that never end.
   static std::atomic<int> apart{0};

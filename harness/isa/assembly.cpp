@@ -58,6 +58,10 @@ std::string words_about(const Form& form, const FormPlace& place,
   return own.empty() ? around : own;
 }
 
+// nvJitLink does not look at .maxnreg, without which setmaxnreg has no meaning. It says so and goes
+// on; ptxas does as it is told.
+bool was_ignored(const std::string& words) { return words.find("(C7504)") != words.npos; }
+
 class Batch {
  public:
   Batch(std::span<const Form* const> forms, std::string_view architecture)
@@ -90,7 +94,9 @@ class Batch {
       if (!result.cubin.empty()) {
         for (std::size_t n = 0; n < indices.size(); ++n) {
           const FormPlace& place = module.forms[n];
-          evidence_[indices[n]].words = words_about(*forms[n], place, said, false);
+          std::string words = words_about(*forms[n], place, said, false);
+          if (was_ignored(words) && assemble_by_ptxas(indices[n])) continue;
+          evidence_[indices[n]].words = std::move(words);
           assembled_.push_back({indices[n], cubins_.size(), place.kernel, place.frame});
         }
         cubins_.push_back(std::move(result.cubin));
@@ -113,6 +119,17 @@ class Batch {
       }
       indices = std::move(innocent);
     }
+  }
+
+  bool assemble_by_ptxas(std::size_t index) {
+    const Module module = module_text({&forms_[index], 1}, architecture_);
+    Assembled result = try_assemble_by_ptxas(module.ptx, architecture_);
+    if (result.cubin.empty()) return false;
+    const FormPlace& place = module.forms.front();
+    evidence_[index].words = words_about(*forms_[index], place, remarks(result.log), false);
+    assembled_.push_back({index, cubins_.size(), place.kernel, place.frame});
+    cubins_.push_back(std::move(result.cubin));
+    return true;
   }
 
   void examine_assembled() {
@@ -148,6 +165,9 @@ class Batch {
     RE2::GlobalReplace(&ptx, target, R"(\1.target )" + std::string(architecture_));
     RE2::GlobalReplace(&ptx, version, R"(\1.version 9.0)");
     Assembled result = try_assemble_anew(ptx, architecture_);
+    if (!result.cubin.empty() && was_ignored(result.log))
+      if (Assembled again = try_assemble_by_ptxas(ptx, architecture_); !again.cubin.empty())
+        result = std::move(again);
     std::string words;
     for (const Remark& remark : remarks(result.log))
       if (remark.error == result.cubin.empty())

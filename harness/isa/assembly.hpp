@@ -14,7 +14,7 @@ namespace assay::isa {
 // One piece of evidence for each form. Forms share modules of a few dozen, since starting the
 // assembler or the disassembler costs more than an instruction; one that is rejected is found by
 // the lines that the assembler complains about, taken out, and the rest assembled again. Nothing is
-// remembered. Throws Error(unfit) if nvJitLink does not know `architecture` or a tool is missing.
+// remembered. Throws what assemble() does of `architecture`, Error(unfit) if a tool is missing.
 std::vector<Evidence> examine(std::span<const Form* const> forms, std::string_view architecture);
 
 // One remark of the assembler.

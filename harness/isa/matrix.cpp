@@ -30,17 +30,20 @@ namespace {
 constexpr std::size_t kFormsPerTask = 1024;
 
 // Part of the name of the files of evidence: raised when support.cpp reads code differently.
-constexpr int kEvidenceVersion = 4;
+constexpr int kEvidenceVersion = 5;
 
 struct Task {
   std::size_t target;
   std::vector<std::size_t> forms;
 };
 
-// Changes with the disassembler: its patch level shows in the size of its file.
-std::string disassembler_identity() {
+// Changes with the tools beside the assembler: their patch level shows in the size of their files.
+std::string tool_identities() {
   std::error_code ignored;
-  return fmt::format("nvdisasm {}", std::filesystem::file_size(find_tool("nvdisasm"), ignored));
+  const auto of = [&](const std::string& file) {
+    return file.empty() ? 0 : std::filesystem::file_size(file, ignored);
+  };
+  return fmt::format("nvdisasm {} ptxas {}", of(find_tool("nvdisasm")), of(find_ptxas()));
 }
 
 // What is assembled for a form. The target is not in it: it names the file of evidence.
@@ -63,14 +66,14 @@ class Judging {
  public:
   Judging(Matrix& matrix, const Callable<void(std::size_t, std::size_t)>& progress)
       : matrix_(matrix), progress_(progress) {
-    const std::string disassembler = disassembler_identity();
+    const std::string tools = tool_identities();
     for (const Form& form : matrix.forms) {
       keys_.push_back(content_key(form));
       shapes_.push_back(shape_of(form));
     }
     for (const std::string& target : matrix.targets) {
       const std::string identity =
-          fmt::format("{}\n{}\n{}\n{}", kEvidenceVersion, matrix.assembler, disassembler, target);
+          fmt::format("{}\n{}\n{}\n{}", kEvidenceVersion, matrix.assembler, tools, target);
       stores_.push_back(std::make_unique<EvidenceStore>(
           cache_path(fmt::format("isa-{}-{}.jsonl", target, sha256(identity).substr(0, 16)))));
     }

@@ -244,6 +244,12 @@ TEST(Cubin, RelocationsThatOverlapAreBounded) {
   EXPECT_THROW(ElfImage(bytes).relocations(3), Error);
 }
 
+TEST(Cubin, OnlyMangledNamesAreDemangled) {
+  for (const char* name : {"i", "f", "Pf", "St", "kernel", "Z1kv", ""})
+    EXPECT_EQ(demangled(name), name);
+  EXPECT_EQ(demangled("_Z1kPf"), "k(float*)");
+}
+
 // Each part of this name is two of the part before it: whole, it has 2^60 characters.
 TEST(Cubin, ANameThatNeverEndsStaysAsItIs) {
   std::string symbol = "_Z1f1AIiiE";

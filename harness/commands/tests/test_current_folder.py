@@ -11,12 +11,6 @@ import pytest
 
 from command_line import BUILD, ROOT, built
 
-# Every library that is linked or opened at run time, by the name the loader is asked for.
-LIBRARIES = [
-    "libbenchmark.so.1debian", "libbenchmark.so.1", "libcuda.so.1", "libcublasLt.so.12",
-    "libcublasLt.so.13", "libcupti.so.13", "libfmt.so.9", "libnccl.so.2", "libnvJitLink.so.13",
-    "libnvidia-ml.so.1", "libnvperf_host.so", "libre2.so.9", "libre2.so.10", "libzstd.so.1",
-]
 PROGRAMS = ["assay-gate", "assay-report", "assay-isa-page", "cuobjdump", "nvdisasm", "nvcc", "ptxas", "python3"]
 TRAP = 'extern "C" int puts(const char*);\n[[gnu::constructor]] static void spring() { puts("SPRUNG"); }\n'
 COMMANDS = [["info"], ["list"], ["sass", "sass/ffma/f32", "--target", "sm_90a"],
@@ -25,9 +19,28 @@ COMMANDS = [["info"], ["list"], ["sass", "sass/ffma/f32", "--target", "sm_90a"],
 # Empty entries and "." mean the current folder. They are common: LD_LIBRARY_PATH=/there:$LD_LIBRARY_PATH.
 ENVIRONMENTS = {
     "as it is": {},
+    "nothing but an empty entry": {"LD_LIBRARY_PATH": ":"},
     "empty entries": {"PATH": ":/usr/bin:/bin", "LD_LIBRARY_PATH": "/nowhere:", "PYTHONPATH": ":/nowhere"},
     "named": {"PATH": ".:/usr/bin:/bin", "LD_LIBRARY_PATH": ".;", "PYTHONPATH": "."},
 }
+
+
+def dynamic_section(file) -> str:
+    return subprocess.run(["readelf", "-d", file], text=True, capture_output=True, check=True).stdout
+
+
+def linked(file) -> set[str]:
+    """The names that the loader is asked for when this is loaded, those of the libraries beside it included."""
+    names = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic_section(file)))
+    beside = [file.parent / name for name in names if (file.parent / name).exists()]
+    return names.union(*map(linked, beside))
+
+
+def opened() -> set[str]:
+    """The names that the loader is asked for at run time: all that the sources spell."""
+    sources = [path.read_text() for part in ("harness", "kernels", "probes") for path in (ROOT / part).rglob("*.cpp")
+               if "tests" not in path.parts]
+    return {name for text in sources for name in re.findall(r'"(lib[\w+-]+\.so(?:\.\w+)*)"', text)}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +50,9 @@ def folder(tmp_path_factory):
     source = folder / "trap.cpp"
     source.write_text(TRAP)
     subprocess.run(["g++", "-shared", "-fPIC", "-o", folder / "trap.so", source], check=True)
-    for name in LIBRARIES:
+    planted = linked(built("assay")) | linked(built("libassay_kernels.so")) | opened()
+    assert {"libz.so.1", "libstdc++.so.6", "libc.so.6", "libcuda.so.1", "libnccl.so.2"} <= planted
+    for name in planted:
         shutil.copy(folder / "trap.so", folder / name)
     (folder / "assay").mkdir()
     (folder / "assay/__init__.py").write_text("print('SPRUNG')\n")
@@ -70,7 +85,6 @@ def test_no_search_path_has_an_empty_or_relative_entry():
     for program in [built("assay"), built("libassay_kernels.so"), *BUILD.glob("assay_test*")]:
         if program.is_dir() or program.suffix == ".cmake":
             continue
-        dynamic = subprocess.run(["readelf", "-d", program], text=True, capture_output=True, check=True).stdout
-        for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic):
+        for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic_section(program)):
             for entry in path.split(":"):
                 assert entry.startswith(("/", "$ORIGIN")), f"{program}: {path}"

@@ -44,6 +44,16 @@ def test_the_seed_makes_the_order(assay):
     assert sorted(orders[0]) == sorted(orders[2])
 
 
+def test_the_seed_reaches_the_data_of_every_case(assay):
+    seeds = []
+    for out, seed in ("a", 1), ("b", 1), ("c", 2):
+        assay.run("run", "good", "--out", out, "--seed", seed)
+        of_cases = [json.loads(line)["measurement"] for line in assay.journal(out)[1:]]
+        seeds.append({m["name"]: m["params"]["data_seed"] for m in of_cases})
+    assert seeds[0] == seeds[1]
+    assert len(set(seeds[0].values()) | set(seeds[2].values())) == 6
+
+
 def test_bad_cases_are_recorded_and_the_run_goes_on(assay):
     done = assay.run("run", "bad|good", "--suite", "full", "--deadline", 0.5, "--out", "out", code=1)
     assert "3 measured, 6 failed, 1 skipped" in done.stderr

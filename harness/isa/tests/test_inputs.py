@@ -64,6 +64,23 @@ def test_empty(isa):
     assert (result.returncode, result.stderr) == (2, "assay: --ptx holds no PTX: give some, or a file of it\n")
 
 
+@pytest.mark.parametrize(
+    ("target", "status", "said"),
+    [
+        ("sm_70", 2, "knows some from sm_75, the oldest, to sm_"),
+        ("sm_95", 2, "choose one of them"),
+        ("sm_299a", 4, "install a newer one"),
+    ],
+)
+def test_a_target_that_the_assembler_does_not_know(tmp_path, target, status, said):
+    result = subprocess.run(
+        [BUILD / "assay", "isa", "--targets", target, "--ptx", "add.u32 %r0, %r1, %r2;"],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "ASSAY_CACHE_DIR": str(tmp_path)},
+    )  # fmt: skip
+    assert result.returncode == status and result.stderr.count("\n") == 1
+    assert f"unknown target '{target}'" in result.stderr and said in result.stderr
+
+
 def test_lines_of_a_module_are_those_of_the_file(isa, tmp_path):
     file = tmp_path / "k.ptx"
     file.write_text(MODULE)
@@ -75,7 +92,8 @@ def test_lines_of_a_module_are_those_of_the_file(isa, tmp_path):
 @pytest.mark.parametrize(
     ("form", "cell"),
     [
-        ("setmaxnreg.inc.sync.aligned.u32 240;", "?   (C7504) Potential Performance Loss: 'setmaxnreg' ignored"),
+        ("setmaxnreg.inc.sync.aligned.u32 240;", "N   1 USETMAXREG.TRY_ALLOC.CTAPOOL"),
+        ("setmaxnreg.dec.sync.aligned.u32 40;", "N   1 USETMAXREG.DEALLOC.CTAPOOL"),
         ("fence.acquire.cta;", "?   nothing is left of it"),
         ('.pragma "enable_smem_spilling";', "?   "),
         ("{ .reg .b32 t; add.u32 t, %r0, %r1; mul.lo.u32 %r2, t, t; }", "N   1 IADD3, 1 IMAD"),

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "harness/callable.hpp"
@@ -46,6 +47,7 @@ const assay::Registration good{probe("good/steady", "Does a steady clock stay st
                                      numbered(3, assay::Suite::quick), [](assay::State& s) {
                                        std::puts("this line is noise on stdout");
                                        s.set_param("process", getpid());
+                                       s.set_param("data_seed", std::to_string(s.seed()));
                                        s.sample({.bytes = 2e6, .limit = {4000, "made up"}}, steady);
                                      })};
 
