@@ -121,11 +121,11 @@ class State {
   // The metric or series of this name is a difference of two figures: it may be negative, which
   // other times, rates and sizes are refused for.
   void may_be_negative(std::string name);
-  // What no figure and no point of a series of this case can exceed in this unit: metrics and
-  // series that have no limit of their own get it. A limit in B/clk/SM or FLOP/clk/SM holds in GB/s
+  // What no figure and no point of a series of this case can exceed, of this name or in this unit:
+  // those that have no limit of their own get it. A limit in B/clk/SM or FLOP/clk/SM holds in GB/s
   // and TFLOP/s too, at the maximum SM clock. Where nothing is said, an SM's 128 lanes and its 128
   // bytes per clock to L1 are the limit.
-  void limit(std::string unit, Limit limit);
+  void limit(std::string name_or_unit, Limit limit);
   // Adds a curve, sweep or map. It and added figures need a sentence each in Probe::metrics.
   void add_series(Series series);
   // Makes this metric the primary one, in place of the first.

@@ -37,65 +37,148 @@ constexpr std::array<std::string_view, 22> kNeverNegative{
     "1/us", "s",        "ms",      "us",          "ns",    "cycle",     "W",      "J",
     "pJ/B", "pJ/FLOP",  "B",       "byte",        "SM",    "CTA"};
 
+constexpr std::array<std::string_view, 5> kTimes{"s", "ms", "us", "ns", "cycle"};
+constexpr std::array<std::string_view, 4> kRates{"/s", "/us", "/clk", "/clk/SM"};
+
 Limit of_every_sm(std::string_view unit) {
   if (unit == "B/clk/SM") return limits::l1_path();
   if (unit == "op/clk/SM") return {128, "4 warps of 32 lanes a clock"};
   return {};
 }
 
-// `clock_mhz` is the fastest that the SMs ran.
-Limit of_unit(const std::map<std::string, Limit>& by_unit, std::string_view unit,
-              const GpuBounds& gpu, double clock_mhz) {
-  if (const auto own = by_unit.find(std::string(unit)); own != by_unit.end()) return own->second;
-  if (gpu.sm_count == 0) return {};
-  for (const Pair& pair : kPairs)
-    if (unit == pair.per_second_unit) {
-      const Limit sm = of_unit(by_unit, pair.per_clock_unit, gpu, clock_mhz);
-      if (sm.value <= 0 || clock_mhz <= 0) return {0, sm.source};
-      return {sm.value * gpu.sm_count * clock_mhz * pair.scale,
-              fmt::format("{} SMs, {:.0f} MHz: {}", gpu.sm_count, clock_mhz, sm.source)};
+// The limits of one case, for figures that its probe gave none.
+class Limits {
+ public:
+  // `known` by name of a figure or by unit, as the probe said, and what figures have already.
+  Limits(const Measurement& found, const std::map<std::string, Limit>& known, const GpuBounds& gpu)
+      : known_(known),
+        gpu_(gpu),
+        // SMs were seen at 2010 MHz where the driver tells of 1980 at most.
+        fastest_mhz_(std::max(gpu.sm_clock_max_mhz, found.conditions.sm_clock_max_mhz.value_or(0))),
+        slowest_mhz_(
+            found.conditions.sm_clock_min_mhz.value_or(found.conditions.sm_clock_mhz.value_or(0))) {
+    for (const Metric& metric : found.metrics)
+      if (metric.limit && metric.better == Better::higher)
+        known_.insert({metric.name, {*metric.limit, metric.limit_source}});
+  }
+
+  Limit of(const std::string& name, const std::string& unit) const {
+    Limit limit = find(name, unit);
+    if (limit.value <= 0 && limit.source.empty()) limit.source = "none is known";
+    return limit;
+  }
+
+ private:
+  const Limit* said(std::string_view name, std::string_view unit) const {
+    for (const std::string_view key : {name, unit})
+      if (const auto at = known_.find(std::string(key)); at != known_.end()) return &at->second;
+    return nullptr;
+  }
+
+  Limit find(std::string_view name, std::string_view unit) const {
+    const Limit* const own = said(name, unit);
+    if (gpu_.sm_count == 0) return own ? *own : Limit{};
+    for (const Pair& pair : kPairs) {
+      if (unit == pair.per_second_unit && !own)
+        return times(find(name == pair.per_second ? pair.per_clock : "", pair.per_clock_unit),
+                     gpu_.sm_count * fastest_mhz_ * pair.scale, fastest_mhz_);
+      // What the pins of a memory carry bounds an SM's share of it: the most where a clock takes
+      // longest. The two figures are of the same samples, so their clock is known. Peaks of the
+      // SMs are those at the highest clock that the driver tells of.
+      const Limit* const second = said(pair.per_second, pair.per_second_unit);
+      const double mhz = unit == "B/clk/SM" ? slowest_mhz_ : gpu_.sm_clock_max_mhz;
+      if (name != pair.per_clock || !second || second->value <= 0 || mhz <= 0) continue;
+      const Limit share = times(*second, 1 / (gpu_.sm_count * mhz * pair.scale), mhz);
+      const Limit sm = own ? *own : of_every_sm(unit);
+      return sm.value > 0 && sm.value <= share.value ? sm : share;
     }
-  return of_every_sm(unit);
+    return own ? *own : of_every_sm(unit);
+  }
+
+  Limit times(const Limit& limit, double factor, double clock_mhz) const {
+    if (limit.value <= 0 || clock_mhz <= 0) return {0, limit.source};
+    return {limit.value * factor,
+            fmt::format("{} SMs, {:.0f} MHz: {}", gpu_.sm_count, clock_mhz, limit.source)};
+  }
+
+  std::map<std::string, Limit> known_;
+  GpuBounds gpu_;
+  double fastest_mhz_, slowest_mhz_;
+};
+
+// Figures that get a limit, or the words that none is known.
+bool is_rate(std::string_view unit) {
+  return std::ranges::any_of(kRates, [unit](std::string_view end) { return unit.ends_with(end); });
 }
 
-// Figures that get a limit. Gop/s follow from operations per clock, which have one.
-bool is_rate(std::string_view unit) {
-  if (unit == "Gop/s") return false;
-  return unit == "op/clk" || std::ranges::any_of(kPairs, [unit](const Pair& pair) {
-           return unit == pair.per_clock_unit || unit == pair.per_second_unit;
-         });
+// Times of something that was done: there is no doing it in none. Other times may be 0, as what one
+// thing costs beside another.
+bool never_zero(std::string_view name, std::string_view unit) {
+  return (name.find("latency") != std::string_view::npos || name == "time_us") &&
+         std::ranges::find(kTimes, unit) != kTimes.end();
 }
 
 bool never_negative(std::string_view unit) {
   return std::ranges::find(kNeverNegative, unit) != kNeverNegative.end();
 }
 
-const Metric* find(const Measurement& found, std::string_view name) {
-  const auto at = std::ranges::find(found.metrics, name, &Metric::name);
-  return at == found.metrics.end() ? nullptr : &*at;
+// A figure with the ends of its interval.
+struct Ends {
+  double value, low, high;
+};
+
+Ends ends(const Series& series, std::size_t i) {
+  const double value = series.values[i];
+  return series.low.empty() ? Ends{value, value, value}
+                            : Ends{value, series.low[i], series.high[i]};
 }
 
-// The figure over what it should be, 1 for agreement, and how far from 1 the intervals reach.
+// Why a figure per clock and one per second cannot both be. Where the clock was not recorded, only
+// what the fastest one does not explain contradicts.
+std::string contradiction(const Pair& pair, const Ends& clock, const Ends& second,
+                          const Conditions& conditions, const GpuBounds& gpu) {
+  const bool recorded = conditions.sm_clock_mhz.value_or(0) > 0;
+  const double mhz = recorded ? *conditions.sm_clock_mhz : gpu.sm_clock_max_mhz;
+  const double whole = gpu.sm_count * mhz * pair.scale;
+  if (!(clock.value > 0) || !(second.value > 0) || whole <= 0) return {};
+  const bool too_much = second.low > clock.high * whole * (1 + kMostAbove);
+  const bool too_little = second.high < clock.low * whole * (1 - kMostBelow);
+  if (!too_much && !(too_little && recorded)) return {};
+  return fmt::format(
+      "{:.6g} {} contradict {:.6g} {}, which at {:.0f} MHz are {:.6g} {}: the two were not of one "
+      "state",
+      second.value, pair.per_second_unit, clock.value, pair.per_clock_unit, mhz,
+      clock.value * whole, pair.per_second_unit);
+}
+
 std::string contradiction(const Measurement& found, const GpuBounds& gpu) {
-  const double clock = found.conditions.sm_clock_mhz.value_or(0);
-  if (clock <= 0) return {};
   for (const Pair& pair : kPairs) {
-    const Metric *per_clock = find(found, pair.per_clock), *second = find(found, pair.per_second);
-    if (!per_clock || !second || per_clock->value <= 0 || second->value <= 0) continue;
-    const double whole = gpu.sm_count * clock * pair.scale;
-    if (second->low > per_clock->high * whole * (1 + kMostAbove) ||
-        second->high < per_clock->low * whole * (1 - kMostBelow))
-      return fmt::format(
-          "{:.6g} {} contradict {:.6g} {}, which at {:.0f} MHz are {:.6g} {}: the two were not of "
-          "one state",
-          second->value, second->unit, per_clock->value, per_clock->unit, clock,
-          per_clock->value * whole, second->unit);
+    const auto judge = [&](const Ends& clock, const Ends& second) {
+      return contradiction(pair, clock, second, found.conditions, gpu);
+    };
+    const auto clock = std::ranges::find(found.metrics, pair.per_clock, &Metric::name);
+    const auto second = std::ranges::find(found.metrics, pair.per_second, &Metric::name);
+    if (clock != found.metrics.end() && second != found.metrics.end())
+      if (std::string why = judge({clock->value, clock->low, clock->high},
+                                  {second->value, second->low, second->high});
+          !why.empty())
+        return why;
+    const auto clocks = std::ranges::find(found.series, pair.per_clock, &Series::name);
+    const auto seconds = std::ranges::find(found.series, pair.per_second, &Series::name);
+    if (clocks == found.series.end() || seconds == found.series.end() ||
+        clocks->values.size() != seconds->values.size())
+      continue;
+    for (std::size_t i = 0; i < clocks->values.size(); ++i)
+      if (std::string why = judge(ends(*clocks, i), ends(*seconds, i)); !why.empty())
+        return fmt::format("point {} of series '{}' and '{}': {}", i + 1, seconds->name,
+                           clocks->name, why);
   }
   return {};
 }
 
 std::string wrong_point(const Series& series) {
   const bool negative = !series.signed_values && never_negative(series.unit);
+  const bool zero = !series.signed_values && never_zero(series.name, series.unit);
   for (std::size_t i = 0; i < series.values.size(); ++i) {
     const double value = series.values[i];
     const auto point = [&] {
@@ -107,6 +190,7 @@ std::string wrong_point(const Series& series) {
       return fmt::format("{} is outside its own interval, {:.6g} to {:.6g}", point(), series.low[i],
                          series.high[i]);
     if (negative && value < 0) return point() + " is negative";
+    if (zero && value == 0) return point() + " is no time";
     if (series.limit > 0 && value > series.limit * (1 + kPointMargin))
       return fmt::format("{} is above its limit of {:.6g} ({})", point(), series.limit,
                          series.limit_source);
@@ -116,25 +200,18 @@ std::string wrong_point(const Series& series) {
 
 }  // namespace
 
-void set_limits(Measurement& found, const std::map<std::string, Limit>& by_unit,
+void set_limits(Measurement& found, const std::map<std::string, Limit>& known,
                 const GpuBounds& gpu) {
-  // SMs were seen at 2010 MHz where the driver tells of 1980 at most.
-  const double clock_mhz =
-      std::max(gpu.sm_clock_max_mhz, found.conditions.sm_clock_max_mhz.value_or(0));
-  const auto limit_of = [&](std::string_view unit) {
-    Limit limit = of_unit(by_unit, unit, gpu, clock_mhz);
-    if (limit.value <= 0 && limit.source.empty()) limit.source = "none is known";
-    return limit;
-  };
+  const Limits limits(found, known, gpu);
   for (Metric& metric : found.metrics) {
     if (metric.limit || metric.better != Better::higher || !is_rate(metric.unit)) continue;
-    const Limit limit = limit_of(metric.unit);
+    const Limit limit = limits.of(metric.name, metric.unit);
     if (limit.value > 0) metric.limit = limit.value;
     metric.limit_source = limit.source;
   }
   for (Series& series : found.series) {
     if (series.limit > 0 || !is_rate(series.unit)) continue;
-    const Limit limit = limit_of(series.unit);
+    const Limit limit = limits.of(series.name, series.unit);
     series.limit = limit.value;
     series.limit_source = limit.source;
   }
@@ -149,6 +226,8 @@ std::string implausible(const Measurement& found, const GpuBounds& gpu) {
       return figure() + " is not a number";
     if (!metric.signed_value && never_negative(metric.unit) && metric.value < 0)
       return figure() + " is negative";
+    if (!metric.signed_value && never_zero(metric.name, metric.unit) && metric.value == 0)
+      return figure() + " is no time";
     if (metric.limit && metric.better == Better::higher &&
         metric.low > *metric.limit * (1 + kMetricMargin))
       return fmt::format("{} is above its limit of {:.6g} ({})", figure(), *metric.limit,

@@ -160,8 +160,8 @@ void State::add_series(Series series) {
 
 void State::may_be_negative(std::string name) { impl_.differences.insert(std::move(name)); }
 
-void State::limit(std::string unit, Limit limit) {
-  impl_.limits.insert_or_assign(std::move(unit), std::move(limit));
+void State::limit(std::string name_or_unit, Limit limit) {
+  impl_.limits.insert_or_assign(std::move(name_or_unit), std::move(limit));
 }
 
 void State::add_flag(std::string flag) { impl_.measurement.flags.push_back(std::move(flag)); }

@@ -93,17 +93,16 @@ void run(State& s) {
                                     ? prefetches(s, host.data(), pattern, to_device)
                                     : copies(s, host.data(), device, pattern, to_device);
   s.set_param("bytes", static_cast<std::int64_t>(kHeadline));
-  s.sample(
-      {.bytes = double{kHeadline},
-       .limit = {assay::pcie_limit_gb_per_s(s.device().pci_bus_id), "PCIe link"}},
-      [&] {
-        if (copy.undo) copy.undo(kHeadline);
-        const auto begin = std::chrono::steady_clock::now();
-        copy.start(kHeadline);
-        copy.finish();
-        return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
-            .count();
-      });
+  const assay::Limit limit = {assay::pcie_limit_gb_per_s(s.device().pci_bus_id), "PCIe link"};
+  s.limit("GB/s", limit);
+  s.sample({.bytes = double{kHeadline}, .limit = limit}, [&] {
+    if (copy.undo) copy.undo(kHeadline);
+    const auto begin = std::chrono::steady_clock::now();
+    copy.start(kHeadline);
+    copy.finish();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
+        .count();
+  });
   sweep_sizes(s, copy);
 }
 

@@ -16,6 +16,7 @@
 
 #include "harness/device.hpp"
 #include "harness/ptx/load_store.cuh"
+#include "probes/memory/dram_limit.hpp"
 #include "probes/memory/rate.hpp"
 
 namespace {
@@ -274,6 +275,7 @@ void run(assay::State& s) {
     if (parts[i] * ctas * moved >= s.device().l2_bytes / 3 &&
         parts[i] * ctas * moved <= s.device().l2_bytes * 2 / 3)
       l2 = std::max(l2, gb_per_s.values[i]);
+  s.limit("memory_gb_per_s", assay::dram_limit(s.device()));
   s.add_exact("memory_gb_per_s", "GB/s", assay::Better::higher, gb_per_s.values.back());
   if (l2 > 0) s.add_exact("l2_gb_per_s", "GB/s", assay::Better::higher, l2);
   s.add_exact("smallest_bytes_per_clock_per_sm", "B/clk/SM", assay::Better::higher,

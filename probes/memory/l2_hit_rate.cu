@@ -15,6 +15,7 @@
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
+#include "probes/memory/dram_limit.hpp"
 #include "probes/memory/hbm.cuh"
 
 namespace {
@@ -146,6 +147,7 @@ void run(assay::State& s) {
     apart.values.push_back(hits < kTiles ? std::min(l2, memory / (1 - share)) : l2);
     in_turn.values.push_back(1 / (share / l2 + (1 - share) / memory));
   }
+  s.limit("no_hits_gb_per_s", assay::dram_limit(s.device()));
   s.add_exact("no_hits_gb_per_s", "GB/s", assay::Better::higher, memory);
   s.add_exact("half_hits_gb_per_s", "GB/s", assay::Better::higher, series.values[kTiles / 2]);
   s.add_exact("all_hits_gb_per_s", "GB/s", assay::Better::higher, l2);

@@ -172,9 +172,9 @@ const Registration tlb{{
           "Latency on plateau * of the curve over pages: translated by that level of TLB."},
          {"tlb_level_*_reach_bytes", "Memory up to which the latency stays on plateau *."},
          {"tlb_miss_cycles",
-          "Cycles that a load takes longer at the worst, beyond what the TLB reaches, on average "
+          "Cycles that a load takes longer at the worst, in the mean of hits and misses: a share "
           "of "
-          "hits and misses."},
+          "what a miss costs."},
          {"tlb_reach_bytes", "Memory that the last TLB with an end in sight reaches."},
          {"tlb_reach_at_least_bytes",
           "All the memory that was tried, where TLBs reach all of it: a miss was not seen."}},

@@ -16,6 +16,7 @@
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
+#include "probes/memory/dram_limit.hpp"
 #include "probes/tma/movers.hpp"
 
 namespace {
@@ -191,6 +192,7 @@ void run(State& s) {
   for (const std::uint32_t tile : kTiles) received.axes[1].points.emplace_back(std::int64_t{tile});
   Series sent = received;
   sent.name = "sent_gb_per_s";
+  if (dram) s.limit(sent.name, dram_limit(s.device()));
   for (const int size : kSizes) {
     for (Series* series : {&received, &sent})
       series->axes[0].points.emplace_back(std::int64_t{size});
@@ -217,6 +219,7 @@ void run(State& s) {
     }
     if (best_received.empty()) continue;
     const std::string of = "_of_" + std::to_string(size);
+    if (dram) s.limit("sent_gb_per_s" + of, dram_limit(s.device()));
     s.add_metric("received_gb_per_s" + of, "GB/s", Better::higher, best_received);
     s.add_metric("sent_gb_per_s" + of, "GB/s", Better::higher, best_sent);
     s.add_exact("ctas" + of, "CTA", Better::higher, ctas);

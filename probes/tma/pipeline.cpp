@@ -64,8 +64,8 @@ void report(State& s, Streamer& streamer, const Curves& curves, const std::strin
   s.set_param("leading", job.mover->name);
   s.set_param("leading_bytes_in_flight_per_sm",
               static_cast<std::int64_t>(job.pipeline.in_flight()));
-  s.time({.bytes = streamer.bytes(job),
-          .limit = s.text("level") == "dram" ? dram_limit(s.device()) : Limit{}},
+  if (s.text("level") == "dram") s.limit("GB/s", dram_limit(s.device()));
+  s.time({.bytes = streamer.bytes(job)},
          [&](cudaStream_t stream) { streamer.launch(job, stream); });
   curves.report(s, knee);
 }

@@ -261,8 +261,8 @@ void run(State& s) {
   Store store(s, bytes, static_cast<std::uint32_t>(kMoved / bytes));
   store.prepare(forms().front(), 8192);
   store.verify();
-  Work work{.bytes = static_cast<double>(store.written()) * store.passes()};
-  if (dram) work.limit = dram_limit(s.device());
+  if (dram) s.limit("GB/s", dram_limit(s.device()));
+  const Work work{.bytes = static_cast<double>(store.written()) * store.passes()};
   s.time(work, [&](cudaStream_t stream) { store.launch(store.passes(), stream); });
   Series series{"bandwidth_gb_per_s", "GB/s", {{"form", {}}, {"copy_bytes", {}}}, {}};
   std::vector<double> sizes;

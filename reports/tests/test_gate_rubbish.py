@@ -126,7 +126,6 @@ def test_what_is_no_file_is_not_read(tmp_path, capsys):
         ("conditions.clock_domain", "power", "conditions.clock_domain"),
         ("conditions", {}, "conditions.clock_domain"),
         ("metrics.time_us.unit", "ms", "metrics.time_us.unit"),
-        ("metrics.time_us.better", "higher", "metrics.time_us.better"),
         ("source", {"title": "A paper"}, "source"),
     ],
 )
@@ -138,6 +137,39 @@ def test_sides_that_contradict_each_other_are_refused(tmp_path, capsys, path, va
         code, out, err = judged(tmp_path, capsys, base, candidate, *options)
         assert (code, out) == (2, "")
         assert f"candidate.json: memory/hbm/copy: {field}: " in err
+
+
+def test_sides_that_disagree_on_what_is_better_are_refused(tmp_path, capsys):
+    saved = measurement(metric="saved_us")  # a gap that is saved: either way can be better
+    pair = runs.run(saved), changed("metrics.saved_us.better", "higher", runs.run(saved))
+    for base, candidate in (pair, pair[::-1]):
+        code, _, err = judged(tmp_path, capsys, base, candidate)
+        assert code == 2 and "candidate.json: memory/hbm/copy: metrics.saved_us.better: " in err
+
+
+@pytest.mark.parametrize(
+    "case, better, words",
+    [
+        (measurement(), "higher", "'higher' of time_us in us; only lower can be better"),
+        (rate(100.0), "lower", "'lower' of bandwidth_gb_per_s in GB/s; only higher can be better"),
+    ],
+)
+def test_both_sides_cannot_agree_that_slower_is_better(tmp_path, capsys, case, better, words):
+    metric = case["primary"]
+    both = changed(f"metrics.{metric}.better", better, runs.run(case))
+    code, _, err = judged(tmp_path, capsys, both, both)
+    assert code == 2 and f"metrics.{metric}.better (memory/hbm/copy): {words}" in err
+
+
+def test_an_expression_has_a_length_and_a_size(tmp_path, capsys):
+    for text, words in (
+        ("a" * 50_000, "has 50,000 characters, 10,000 are the most"),
+        ("(((a{30}){30}){30}){30}", "is not a regular"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            judged(tmp_path, capsys, runs.run(measurement()), runs.run(measurement()), "--filter", text)
+        err = capsys.readouterr().err
+        assert stopped.value.code == 2 and words in err.splitlines()[-1] and len(err.splitlines()[-1]) < 600
 
 
 def test_another_headline_is_a_contradiction_unless_a_metric_is_asked_for(tmp_path, capsys):
@@ -168,6 +200,17 @@ def test_one_case_that_failed_is_not_drowned_by_those_that_did_not(tmp_path, cap
     # Also where other processes of it were good.
     code, out, _ = judged(tmp_path, capsys, good, runs.run(*good["measurements"], {**failed, "repetition": 1}))
     assert code == 2 and "repetition 1 failed: wrong result" in out
+
+
+def test_a_case_that_the_base_did_not_come_to_is_not_new(tmp_path, capsys):
+    not_run = {**measurement("a/b"), "status": "not_run", "reason": "the run was interrupted"}
+    good = one_of_many(measurement("a/b"))
+    code, out, _ = judged(tmp_path, capsys, one_of_many(not_run), good)
+    assert code == 3 and "cannot tell about a/b: was not run in the base: the run was interrupted" in out
+    code, out, _ = judged(
+        tmp_path, capsys, runs.run(*good["measurements"], {**not_run, "repetition": 1}), good, "--all"
+    )
+    assert "repetition 1 was not run in the base" in out
 
 
 def test_a_case_that_was_skipped_in_the_base_is_new(tmp_path, capsys):

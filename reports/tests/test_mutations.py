@@ -16,7 +16,7 @@ from assay.gate import outcome
 from assay.report.page import guard
 
 SLOWEST, LARGEST = 20.0, 1 << 30  # seconds for one file, bytes of this process
-FILES = {"gate": 700, "report": 150, "loops": 500, "isa_page": 500, "sass_timeline": 500, "foreign": 500, "history": 200}
+FILES = {"gate": 700, "report": 150, "loops": 500, "isa_page": 500, "sass_timeline": 500, "foreign": 500, "history": 200, "journal": 400}
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -4,6 +4,8 @@
 import json
 import re
 
+import data_runs
+import machine_runs
 import pytest
 import report_runs
 import runs
@@ -108,6 +110,21 @@ def test_curves_of_nothing_zeros_and_extremes_are_drawn_or_left_out(tmp_path, va
             run.measurements.append(m)
     site.write(model.build([run]), tmp_path)
     assert guard.LEFT_OUT not in whole(tmp_path)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0])
+@pytest.mark.parametrize("make", [report_runs.measured, data_runs.data, machine_runs.machine])
+def test_figures_that_are_all_zero_or_below_are_drawn_on_fitting_axes_or_not_at_all(tmp_path, recwarn, make, value):
+    run = make()
+    for m in run.measurements:
+        for metric in m.metrics.values():
+            metric.value, metric.ci95, metric.limit = value, (value, value), None
+            metric.extra["signed"] = True
+        for series in m.series:
+            series.values, series.ci95 = [value] * len(series.values), None
+            series.extra["signed"] = True
+    site.write(model.build([run]), tmp_path)
+    assert [str(warning.message) for warning in recwarn if issubclass(warning.category, UserWarning)] == []
 
 
 @pytest.mark.parametrize("value", ["many", None, [1], {"x": 1}, True, 1e300, -1])

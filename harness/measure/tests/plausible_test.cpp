@@ -91,6 +91,61 @@ TEST(Plausible, SaysWhereNoLimitIsKnown) {
   EXPECT_EQ(found.metrics[0].limit_source, "none is known");
 }
 
+TEST(Plausible, EveryRateHasALimitOrSaysThatNoneIsKnown) {
+  for (const char* unit : {"1/s", "1/us", "op/clk", "TFLOP/s", "Gop/s"}) {
+    Measurement found = with({rate("kernels", unit, 1)});
+    set_limits(found, {}, kGpu);
+    EXPECT_TRUE(found.metrics[0].limit || found.metrics[0].limit_source == "none is known") << unit;
+  }
+}
+
+TEST(Plausible, WhatAMemoryGivesBoundsAnSmsShare) {
+  Metric second = rate("bandwidth_gb_per_s", "GB/s", 4609.6);
+  second.limit = 4814.304;
+  second.limit_source = "2 x memory clock x bus width";
+  Measurement found = with({second, rate("bytes_per_clock_per_sm", "B/clk/SM", 17.64)});
+  found.conditions.sm_clock_min_mhz = 1970;
+  set_limits(found, {}, kGpu);
+  EXPECT_NEAR(*found.metrics[1].limit, 4814.304e3 / 132 / 1970, 1e-9);
+  EXPECT_EQ(found.metrics[1].limit_source, "132 SMs, 1970 MHz: 2 x memory clock x bus width");
+  EXPECT_EQ(implausible(found, kGpu), "");
+  // What an SM takes from L1 is the tighter limit of a memory that no SM keeps up with.
+  found.metrics[0].limit = 1e6;
+  found.metrics[1].limit.reset();
+  set_limits(found, {}, kGpu);
+  EXPECT_EQ(found.metrics[1].limit, 128);
+}
+
+TEST(Plausible, ALimitOfOneFigureLeavesTheOthersTheirs) {
+  Measurement found =
+      with({rate("memory_gb_per_s", "GB/s", 4500), rate("l2_gb_per_s", "GB/s", 6000)});
+  set_limits(found, {{"memory_gb_per_s", {4814, "pins"}}}, kGpu);
+  EXPECT_EQ(found.metrics[0].limit, 4814);
+  EXPECT_NEAR(*found.metrics[1].limit, 33454.08, 1e-6);
+}
+
+TEST(Plausible, APeakOfTheSmsHoldsPerClockAndPerSecond) {
+  const std::map<std::string, Limit> peak{{"FLOP/clk/SM", {4096, "datasheet"}}};
+  Measurement found = with({rate("flop_per_clock_per_sm", "FLOP/clk/SM", 4000)});
+  found.metrics[0].limit = 4096;
+  found.metrics.push_back(rate("tflops", "TFLOP/s", 1000));
+  set_limits(found, {}, kGpu);
+  EXPECT_NEAR(*found.metrics[1].limit, 4096 * 132 * 1980e-6, 1e-9);
+  found.metrics[0].limit.reset();
+  found.conditions.sm_clock_min_mhz = 1200;
+  set_limits(found, {}, kGpu);
+  EXPECT_NEAR(*found.metrics[0].limit, 4096, 1e-9);
+}
+
+TEST(Plausible, NothingTakesNoTime) {
+  EXPECT_TRUE(says(judge(with({rate("latency_cycles", "cycle", 0)})), "is no time"));
+  EXPECT_TRUE(says(judge(with({rate("l2_latency_ns", "ns", 0)})), "is no time"));
+  EXPECT_TRUE(says(judge(with({rate("time_us", "us", 0)})), "is no time"));
+  EXPECT_EQ(judge(with({rate("tensor_cycles_per_ex2", "cycle", 0)})), "");
+  const Series curve{"latency_cycles", "cycle", {{"warps", {1, 2}}}, {30, 0}};
+  EXPECT_TRUE(says(judge(with(curve)), "point 2 of series 'latency_cycles', 0 cycle, is no time"));
+}
+
 TEST(Plausible, RefusesPointsAboveTheLimitAndNamesThem) {
   const Series curve{.name = "bandwidth_gb_per_s",
                      .unit = "GB/s",
@@ -145,10 +200,26 @@ TEST(Plausible, RefusesBytesPerSecondAndPerClockThatContradictEachOther) {
             "");
 }
 
-TEST(Plausible, WithoutAClockTheTwoAreNotCompared) {
+TEST(Plausible, WithoutAClockOnlyWhatTheFastestDoesNotExplainContradicts) {
   Measurement found = with(
       {rate("bytes_per_clock_per_sm", "B/clk/SM", 54), rate("bandwidth_gb_per_s", "GB/s", 28900)});
   found.conditions.sm_clock_mhz.reset();
+  EXPECT_TRUE(says(judge(found), "contradict 54 B/clk/SM, which at 1980 MHz are 14113.4 GB/s"));
+  found.metrics[1] = rate("bandwidth_gb_per_s", "GB/s", 9000);  // at 1263 MHz
+  EXPECT_EQ(judge(found), "");
+}
+
+TEST(Plausible, ComparesPointsOfSeriesToo) {
+  Measurement found;
+  found.conditions.sm_clock_mhz = 1980;
+  found.series = {{"bandwidth_gb_per_s", "GB/s", {{"bytes", {1, 2}}}, {14000, 28900}},
+                  {"bytes_per_clock_per_sm", "B/clk/SM", {{"bytes", {1, 2}}}, {54, 54}}};
+  EXPECT_TRUE(says(judge(found),
+                   "point 2 of series 'bandwidth_gb_per_s' and "
+                   "'bytes_per_clock_per_sm': 28900 GB/s contradict 54 B/clk/SM"));
+  found.series[0].values[1] = NAN;  // a place without a value
+  EXPECT_EQ(judge(found), "");
+  found.series[0].values[1] = 14000;
   EXPECT_EQ(judge(found), "");
 }
 

@@ -55,6 +55,27 @@ def impossible(unit: str, value: float) -> str | None:
     return None
 
 
+# Times of something that was done. Others may be 0, as what one thing costs beside another.
+FAST = {"GB/s", "B/clk/SM", "TFLOP/s", "FLOP/clk/SM", "Gop/s", "op/clk/SM"}
+OF_SOMETHING = re.compile(r".*latency.*|time_us")
+
+
+def no_time(name: str, unit: str, value: float) -> str | None:
+    """What is wrong with the time of something that took none; None of other quantities."""
+    if value == 0 and OF_SOMETHING.fullmatch(name) and DURATION.fullmatch(unit):
+        return f"0 {unit} is no time; measure again"
+    return None
+
+
+def _direction_problem(name: str, metric: dict[str, Any]) -> str | None:
+    """Of a rate or a time that is said to be better the wrong way round: a slowdown would pass for a gain."""
+    better, unit = metric.get("better"), metric["unit"]
+    right = (
+        "higher" if unit in FAST else "lower" if OF_SOMETHING.fullmatch(name) and DURATION.fullmatch(unit) else better
+    )
+    return None if better in (right, None) else f"{better!r} of {name} in {unit}; only {right} can be better"
+
+
 def _interval_problem(estimate: dict[str, Any]) -> str | None:
     if "ci95" not in estimate:
         return None
@@ -76,6 +97,11 @@ def _measurement_problems(m: dict[str, Any], at: str) -> Iterator[str]:
         ):
             yield f"{step(f'{at}.metrics', m['primary'])}.value ({name}): {said}"
     for key, metric in metrics.items():
+        measured = m.get("source") is None and not metric.get("signed")
+        if measured and (said := no_time(key, metric["unit"], metric["value"])):
+            yield f"{step(f'{at}.metrics', key)}.value ({name}): {said}"
+        if said := _direction_problem(key, metric):
+            yield f"{step(f'{at}.metrics', key)}.better ({name}): {said}"
         if said := _interval_problem(metric):
             yield f"{step(f'{at}.metrics', key)}.ci95 ({name}): {said}"
     for number, baseline in enumerate(m.get("baselines", ())):
@@ -91,28 +117,37 @@ def _measurement_problems(m: dict[str, Any], at: str) -> Iterator[str]:
 def _series_problems(m: dict[str, Any], at: str) -> Iterator[str]:
     names = set()
     for number, series in enumerate(m.get("series", ())):
-        where = f"{at}.series[{number}] {series['name']!r:.40} ({m['name']})"
+        where = f"{at}.series[{number}]"
+        which = f" {series['name']!r:.40} ({m['name']})"
         if series["name"] in names:
-            yield f"{where}: another series has this name; give each its own"
+            yield f"{where}{which}: another series has this name; give each its own"
         names.add(series["name"])
+        measured = m.get("source") is None and not series.get("signed")
+        for place, value in enumerate(series["values"]):
+            if measured and value is not None and (said := no_time(series["name"], series["unit"], value)):
+                yield f"{where}.values[{place}]{which}: {said}"
         shape = [len(axis["points"]) for axis in series["axes"]]
         if len(series["values"]) != math.prod(shape):
             spanned = f"{math.prod(shape)} places ({' x '.join(map(str, shape))})"
-            yield f"{where}: {len(series['values'])} values for {spanned}; give as many as its axes span"
-        elif said := _points_problem(series["values"], series.get("ci95")):
-            yield f"{where}.ci95{said}"
+            yield f"{where}{which}: {len(series['values'])} values for {spanned}; give as many as its axes span"
+        elif problem := _points_problem(series["values"], series.get("ci95")):
+            place, said = problem
+            yield f"{where}.ci95{place}{which}: {said}"
 
 
-def _points_problem(values: list[float | None], intervals: list[list[float] | None] | None) -> str | None:
+def _points_problem(
+    values: list[float | None], intervals: list[list[float] | None] | None
+) -> tuple[str, str] | None:
+    """Which of the intervals is wrong, as a step of its path, and in what."""
     if intervals is None:
         return None
     if len(intervals) != len(values):
-        return f": {len(intervals)} intervals for {len(values)} values; give one or null for each"
+        return "", f"{len(intervals)} intervals for {len(values)} values; give one or null for each"
     for place, (value, interval) in enumerate(zip(values, intervals)):
         if interval is not None and value is None:
-            return f"[{place}]: an interval of no value; give null"
+            return f"[{place}]", "an interval of no value; give null"
         if interval is not None and (said := _interval_problem({"value": value, "ci95": interval})):
-            return f"[{place}]: {said}"
+            return f"[{place}]", said
     return None
 
 

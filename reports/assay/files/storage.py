@@ -26,21 +26,23 @@ def _read_journal(path: Path) -> dict[str, Any]:
     so the line is left out.
     """
     lines = json_text.read_text(path, HOW).split("\n")[:-1]
-    entries = []
+    entries: dict[int, Any] = {}  # by the number of their line
     for number, line in enumerate(lines, 1):
         if line.strip():
-            entries.append(json_text.parse(line, path, HOW, number))
-            json_text.check(entries[-1], f"{path}: line {number}")
-    if not entries or not isinstance(entries[0], dict) or "environment" not in entries[0]:
+            entries[number] = json_text.parse(line, path, HOW, number)
+            json_text.check(entries[number], f"{path}: line {number}")
+    head, *rest = entries.items() or [(1, None)]
+    if not isinstance(head[1], dict) or "environment" not in head[1]:
         said = 'not an assay journal: its first line holds "schema" and "environment"'
         raise RunFileError(f"{path}: line 1: {said}; {HOW}")
     latest: dict[Any, Any] = {}
-    for number, entry in enumerate(entries[1:], 2):
+    for number, entry in rest:
         measurement = entry.get("measurement") if isinstance(entry, dict) else None
         if not isinstance(measurement, dict):
-            raise RunFileError(f'{path}: entry {number}: "measurement" is missing; the journal is damaged')
+            said = "missing or no object; give the journal as `assay run` wrote it, or leave the line out"
+            raise RunFileError(f"{path}: line {number}: measurement: {said}")
         latest[json.dumps([measurement.get("name"), measurement.get("repetition") or 0])] = measurement
-    return {**entries[0], "measurements": list(latest.values())}
+    return {**head[1], "measurements": list(latest.values())}
 
 
 def locate(path: str | Path) -> Path:
