@@ -5,7 +5,7 @@
 Searches for the constants by which the choice that the model likes best costs least over the best that was measured.
 Prints them, and how good the choices are on the shapes fitted and on shapes held out.
 
-  scripts/fit_gemm_sm90.py results/h200/2026-11-22-gemm-sweep/fitted.csv.gz --held-out .../held_out.csv.gz
+  scripts/fit_gemm_sm90.py results/h200/2026-11-23-gemm-sweep/fitted.csv.gz --held-out .../held_out.csv.gz
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def fit(sweep: Sweep, rounds: int) -> Model:
     def loss(values: np.ndarray) -> float:
         return loss_of(soft_cost(sweep, np.log(predict(dict(zip(BOUNDS, values, strict=True)), sweep.x))))
 
-    found = differential_evolution(loss, list(BOUNDS.values()), maxiter=rounds, popsize=7, seed=1, polish=False)
+    found = differential_evolution(loss, list(BOUNDS.values()), maxiter=rounds, popsize=10, seed=1, polish=False)
     constants = dict(zip(BOUNDS, found.x, strict=True))
     return Model(constants, fit_factors(sweep, np.log(predict(constants, sweep.x))))
 
@@ -209,7 +209,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sweep", type=Path, help="CSV of assay_gemm_sweep, also gzipped")
     parser.add_argument("--held-out", type=Path, help="another, of shapes that are not fitted")
-    parser.add_argument("--rounds", type=int, default=220, help="of the search (default: 220, about a minute)")
+    parser.add_argument("--rounds", type=int, default=500, help="of the search (default: 500, about two minutes)")
     options = parser.parse_args()
     try:
         sweep = load(options.sweep)

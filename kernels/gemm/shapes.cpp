@@ -17,8 +17,7 @@ namespace {
 //     of 128 + 64, in keys and values of 128 + 128; v_head_dim 128; moe_intermediate_size 2048;
 //     intermediate_size 18432.
 //   Qwen/Qwen3-235B-A22B: hidden_size 4096; num_attention_heads 64 and num_key_value_heads 4, of
-//   128
-//     each; moe_intermediate_size 1536.
+//     128 each; moe_intermediate_size 1536.
 constexpr std::string_view kLlama8 = "Llama-3 8B", kLlama70 = "Llama-3 70B",
                            kLlama405 = "Llama-3.1 405B", kDeepSeek = "DeepSeek-V3",
                            kQwen = "Qwen3-235B-A22B";

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "fit_gemm_sm90.py"
-SWEEP = ROOT / "results" / "h200" / "2026-11-22-gemm-sweep"
+SWEEP = ROOT / "results" / "h200" / "2026-11-23-gemm-sweep"
 
 
 def fit(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -22,8 +22,8 @@ def test_fits_the_committed_sweep_and_names_each_constant_of_the_model() -> None
     assert done.returncode == 0, done.stderr
     assert "held out: 108 shapes" in done.stdout
     model = (ROOT / "kernels" / "gemm" / "sm90" / "time_model_sm90.cpp").read_text()
-    constants = [name.lower() for name in re.findall(r"constexpr double k(\w+) =", model)]
-    fitted = [line.split()[0].replace("_", "") for line in done.stdout.splitlines()[: len(constants)]]
+    constants = re.findall(r"^    \.(\w+) = [\d.]+,", model, re.MULTILINE)
+    fitted = [line.split()[0] for line in done.stdout.splitlines()[: len(constants)]]
     assert sorted(fitted) == sorted(constants)
 
 

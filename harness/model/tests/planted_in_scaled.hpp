@@ -7,11 +7,10 @@
 
 namespace assay::model {
 
-// With the numbers of matches as the PTX has them. Warp barriers: 0 before a stage is given back, 1
-// before the first store's buffer is filled, 2 before it is stored.
+// With the numbers of matches as the PTX has them. Warp barriers: 0 at the start, 1 before a stage
+// is given back, 2 before the first store's buffer is filled, 3 before it is stored.
 inline std::vector<Planted> planted_in_scaled() {
   constexpr const char* kWarp = R"(bar\.warp\.sync\s+-1;)";
-  constexpr const char* kLastArrive = R"(barrier\.cluster\.arrive\.relaxed\.aligned;)";
   constexpr const char* kClusterWait = R"(barrier\.cluster\.wait\.acquire\.aligned;)";
   constexpr const char* kCommit = R"(cp\.async\.bulk\.commit_group;)";
   constexpr const char* kClear = R"(fence\.proxy\.async\.shared::cta;)";
@@ -46,7 +45,7 @@ inline std::vector<Planted> planted_in_scaled() {
        {"mbarrier.tx_phase", "mbarrier.tx_left", "async.read_before_complete"}},
       {"stage_given_back_before_the_warp_has_read",
        "scaled",
-       {{kWarp, "", 0}},
+       {{kWarp, "", 1}},
        {"async.overwrites_unread", "proxy.shared_read"}},
       {"sums_used_before_the_wait",
        "scaled",
@@ -54,7 +53,7 @@ inline std::vector<Planted> planted_in_scaled() {
        {"wgmma.register_in_flight"}},
       {"store_buffer_filled_too_early",
        "scaled",
-       {{kWarp, "", 1}},
+       {{kWarp, "", 2}},
        {"async.overwritten_while_read"}},
       {"store_buffers_counted_one_too_many",
        "scaled",
@@ -75,13 +74,14 @@ inline std::vector<Planted> planted_in_scaled() {
         {kClusterWait, "barrier.cluster.wait.acquire.aligned; fence.mbarrier_init.release.cluster;",
          0}},
        {"mbarrier.init_not_fenced"}},
-      {"left_while_the_neighbour_multicasts",
+      // The loader's waits for the last releases of its ring of five.
+      {"left_before_the_neighbour_has_released",
        "scaled",
-       {{kLastArrive, ""}, {kClusterWait, "", 1}},
-       {"cluster.left", "exit.pending"}},
-      {"last_barrier_arrived_at_and_not_waited_for",
-       "scaled",
-       {{kClusterWait, "", 1}},
+       {{kWait, kNoWait, 3},
+        {kWait, kNoWait, 3},
+        {kWait, kNoWait, 3},
+        {kWait, kNoWait, 3},
+        {kWait, kNoWait, 3}},
        {"cluster.left", "exit.pending"}},
       {"scales_of_b_beyond_the_map",
        "scaled",
@@ -93,16 +93,16 @@ inline std::vector<Planted> planted_in_scaled() {
       // Rows of a group's edge are read back from the store's buffer.
       {"edge_read_before_all_have_written",
        "grouped_scaled",
-       {{kWarp, "", 2}},
+       {{kWarp, "", 3}},
        {"race.shared", "memory.uninitialized_shared"}},
       {"edge_without_its_empty_group",
        "grouped_scaled",
        {{kCommit, "", 1}, {kCommit, "", 2}, {kCommit, "", 3}},
        {"async.overwritten_while_read"}},
       {"loader_fence_dropped", "grouped_scaled", {{kProxyFence, "", 0}}, {"proxy.shared_read"}},
-      {"left_while_the_neighbour_multicasts",
+      {"left_before_the_neighbour_has_released",
        "grouped_scaled",
-       {{kLastArrive, ""}, {kClusterWait, "", 1}},
+       {{kWait, kNoWait, 2}, {kWait, kNoWait, 2}, {kWait, kNoWait, 2}, {kWait, kNoWait, 2}},
        {"cluster.left", "exit.pending"}},
 
       // Consumers clear the end of a group's last stage; then wgmma reads it.

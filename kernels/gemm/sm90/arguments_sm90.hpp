@@ -28,6 +28,7 @@ struct GemmArgumentsSm90 {
   OutputType type;    // of C, D and bias
   int rows, columns;  // of R
 
+  int plain;        // not 0: sums are only rounded
   int p_read_once;  // not 0: by one tile of columns alone, so that L2 need not keep it
 
   // One slot per CTA: what a share of a tile leaves for the tile's owner, and a flag per consumer

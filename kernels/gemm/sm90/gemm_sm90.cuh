@@ -38,6 +38,9 @@ __device__ void leave_partial(const GemmArgumentsSm90& args, int slot, int consu
   }
   ptx::named_barrier_sync(barrier, 128);
   if (thread == 0) ptx::increment_release(&args.flags[slot * Tile::kSharing + consumer]);
+  // What follows keeps the walk in registers of the warp. Without this, the lane that signals came
+  // later than the others and took a step of its own (ptxas 13.0).
+  __syncwarp();
 }
 
 // Adds what `count` other CTAs left, of every cluster before this one its CTA of this rank, from
@@ -148,6 +151,8 @@ class DenseWorkSm90 {
     }
     return false;
   }
+
+  __device__ bool plain() const { return args_.plain != 0; }
 
   __device__ float factor() const { return common_factor(args_); }
 

@@ -118,13 +118,16 @@ void add_few_sm90(Forms& nt) {
   nt.template add_pingpong<128, 128, 2>();
   nt.template add_pingpong<64, 128, 2>();
   nt.template add_pingpong<64, 64, 2>();
-  nt.template add_swapped<128, 112>();
+  nt.template add_swapped<128, 88>();
   nt.template add_swapped<128, 160>();
   nt.template add_swapped<128, 192, 2>();
   nt.template add_swapped_pingpong<64, 16>();
   nt.template add_swapped_pingpong<64, 32, 2>();
   nt.template add_swapped_pingpong<64, 64, 2>();
+  nt.template add_swapped_pingpong<64, 96, 4>();
+  nt.template add_swapped_pingpong<64, 128, 1, 2>();
   nt.template add_swapped_pingpong<128, 128, 2>();
+  nt.template add_swapped_pingpong<128, 144, 1, 2>();
   nt.template add_swapped_pingpong<128, 160, 2>();
 }
 

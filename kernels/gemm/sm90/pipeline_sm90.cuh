@@ -51,7 +51,7 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "kernels/frame/edge.cuh"
+#include "kernels/frame/load_share.cuh"
 #include "kernels/gemm/sm90/epilogue_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 #include "kernels/gemm/sm90/tile_sm90.cuh"
@@ -69,44 +69,6 @@ struct OperandPlace {
 struct ResultPlace {
   int row, column, end;
 };
-
-// What an operand's boxes bring of `most` rows (or columns) from `first` on: the ones before `end`,
-// by 64 if it is not k-major.
-template <int kMajor>
-__device__ inline int rows_that_land(int end, int first, int most) {
-  const int rows = rows_within(end, first, most);
-  return kMajor == 0 ? rows : (rows + 63) / 64 * 64;
-}
-
-// Loads this CTA's share of an operand's box for the CTAs in `mask`, the first `rows` rows (or
-// columns) of it. A k-major share is one box of `map`; else it is boxes of 64 rows x 64 along k,
-// 8192 bytes each. `policy` 0: none. (A policy of evict_normal is not the same as none: with it,
-// loads were up to a quarter slower on an H200.)
-template <int kMajor, int kShare, bool kMulticast>
-__device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, int rows,
-                                  ptx::Mbarrier* full, std::uint16_t mask, int k, int first,
-                                  std::uint64_t policy) {
-  constexpr int kBoxes = kMajor == 0 ? 1 : kShare / 64;
-#pragma unroll
-  for (int box = 0; box < kBoxes; ++box) {
-    if (rows <= box * 64) break;
-    const int c0 = kMajor == 0 ? k : first + box * 64;
-    const int c1 = kMajor == 0 ? first : k;
-    if constexpr (kMulticast) {
-      if (policy == 0) {
-        ptx::tma_load_2d_multicast(to + box * 8192, map, full, mask, c0, c1);
-      } else {
-        ptx::tma_load_2d_multicast_hinted(to + box * 8192, map, full, mask, c0, c1, policy);
-      }
-    } else {
-      if (policy == 0) {
-        ptx::tma_load_2d(to + box * 8192, map, full, c0, c1);
-      } else {
-        ptx::tma_load_2d_hinted(to + box * 8192, map, full, c0, c1, policy);
-      }
-    }
-  }
-}
 
 // The body of a kernel of 384 threads. `Tile` is a GemmTileSm90. Boxes of edge_p and edge_q are the
 // part of a k-major share that the operand's last rows fill (kernels/frame/edge.cuh); without
@@ -129,7 +91,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   const int rank_m = rank / Tile::kClusterN;
   const int rank_n = rank % Tile::kClusterN;
 
-  // Two threads of two warps: 0.3 us less on an H200 than one for all. (Lanes that make a barrier
+  // Threads of several warps: 0.3 us less on an H200 than one for all. (Lanes that make a barrier
   // each take 0.5 us more than one that makes all.)
   if (threadIdx.x == 0) {
     ptx::tma_prefetch_map(&map_p);
@@ -145,11 +107,20 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     ptx::tma_prefetch_map(&edge_p);
     ptx::tma_prefetch_map(&edge_q);
   }
+  // Nobody uses a barrier before all are made. The loader finds its first unit meanwhile. What
+  // others must see is the barriers alone, which their own fence is for: the arrival of
+  // cluster_sync() waits for all memory.
   if constexpr (Tile::kClusterSize > 1) {
-    ptx::cluster_sync();
-  } else {
-    __syncthreads();
+    __syncwarp();
+    ptx::cluster_arrive_relaxed();
   }
+  const auto wait_for_barriers = [] {
+    if constexpr (Tile::kClusterSize > 1) {
+      ptx::cluster_wait();
+    } else {
+      ptx::named_barrier_sync(0, Tile::kThreads);
+    }
+  };
 
   int stage = 0;
   std::uint32_t parity = 0;
@@ -167,6 +138,11 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   };
 
   if (warpgroup == 0) {
+    Work work(args, rank_m, rank_n);
+    WorkUnit unit;
+    bool more = work.next(unit);
+    const std::uint64_t policy_p = work.policy_p();
+    wait_for_barriers();
     ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {
       // Who gets my share: bit r of a mask is CTA r.
@@ -176,11 +152,8 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       const auto mask_p = static_cast<std::uint16_t>(kRowMask << (rank_m * Tile::kClusterN));
       const auto mask_q = static_cast<std::uint16_t>(column_mask << rank_n);
 
-      Work work(args, rank_m, rank_n);
-      const std::uint64_t policy_p = work.policy_p();
       int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
-      WorkUnit unit;
-      while (work.next(unit)) {
+      for (; more; more = work.next(unit)) {
         const OperandPlace at = work.operands(unit);
         const int row = at.row + rank_n * Tile::kShareP;
         const int column = at.column + rank_m * Tile::kShareQ;
@@ -232,8 +205,17 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
             });
         }
       }
+      // Stays until the neighbours have released what they were sent: they signal barriers of this
+      // CTA. Consumers release before they write their last results.
+      if constexpr (Tile::kClusterSize > 1) {
+        for (int s = 0; s < Tile::kStages; ++s) {
+          ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
+          next_stage();
+        }
+      }
     }
   } else {
+    wait_for_barriers();
     ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
     // My part of a tile's rows, and what my warpgroup waits at for itself.
     // Not from `warpgroup`, which the compiler cannot make again and so keeps in a register.
@@ -371,10 +353,12 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
         forget();
         continue;
       }
-      work.finish(d, lines, factor, kept_at);
-      if (work.writes(d, kept_at)) {
-        forget();
-        continue;
+      if (!work.plain()) {
+        work.finish(d, lines, factor, kept_at);
+        if (work.writes(d, kept_at)) {
+          forget();
+          continue;
+        }
       }
 #pragma unroll
       for (int block = 0; block < Tile::kBlocks; ++block)
@@ -387,13 +371,6 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     }
     if (Tile::kDeferred && kept) store();
     if (thread % 32 == 0) ptx::bulk_wait_read<0>();
-  }
-
-  // Nobody may leave while a neighbour can still signal its barriers.
-  if constexpr (Tile::kClusterSize > 1) {
-    __syncwarp();
-    ptx::cluster_arrive_relaxed();
-    ptx::cluster_wait();
   }
 }
 

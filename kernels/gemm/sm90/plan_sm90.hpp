@@ -2,7 +2,9 @@
 // The matrix product on Hopper: how its kernel is launched.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/callable.hpp"
@@ -35,8 +37,21 @@ int clusters_here_sm90(const GemmVariantSm90& variant);  // the current device
 std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
                                               const ClustersSm90& clusters);
 
-// The time that the model gives a choice, in SM cycles.
-double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice);
+// Constants of the model of a choice's time (time_model_sm90.cpp says what each is).
+struct TimeModelSm90 {
+  double start, mma_stretch, mma_least, step_more, l2, l2_alone, misaligned, tile_together,
+      tile_pingpong, out, join, leave, add, uneven, reread, dram, dram_busy, dram_out;
+  struct FormFactor {
+    std::string_view form;  // GemmVariantSm90::name
+    double factor;
+  };
+  std::span<const FormFactor> factors;
+};
+const TimeModelSm90& dense_time_model_sm90();
+
+// The time that a model gives a choice, in SM cycles.
+double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice,
+                             const TimeModelSm90& model = dense_time_model_sm90());
 
 // The choice that the model of its time prefers.
 GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& clusters);

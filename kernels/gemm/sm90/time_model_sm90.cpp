@@ -8,8 +8,6 @@
 // measurements of one thing each, and are good for an order among choices, not for a time.
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <string_view>
 
 #include "harness/element.hpp"
 #include "kernels/frame/divide_up.hpp"
@@ -18,43 +16,46 @@
 namespace assay::kernels {
 namespace {
 
-constexpr double kStart = 1734;       // launch, barriers, first bytes, end
-constexpr double kMmaStretch = 1.28;  // of a step over the tensor core's own time
-constexpr double kMmaLeast = 23;      // of one MMA of few columns: 64 rows of P from shared memory
-constexpr double kStepMore = 41.5;    // per step: waits and signals
-constexpr double kL2 = 33.5;          // bytes per cycle and SM when all load
-constexpr double kL2Alone = 0.209;    // share of a load's time that others do not cause
-constexpr double kMisaligned = 1.45;  // rows that do not begin on lines of 128 bytes
-constexpr double kTileTogether = 4974;  // between two tiles that both consumers share
-constexpr double kTilePingpong = 1872;  // ... that they take turns with
-constexpr double kOut = 0.38;           // per element of the last tile, after its sums are done
-constexpr double kJoin = 2408;          // shares: signals, the wait for the others
-constexpr double kLeave = 0.0567;       // per element of a share that is left
-constexpr double kAdd = 0.372;          // per element of each share that is added
-constexpr double kUneven = 1.05;        // shares that do not go in step read on their own
-constexpr double kReread = 1.69;        // and fetch what others fetched before, up to three times
-constexpr double kDram = 3050;          // bytes per cycle
-constexpr double kDramBusy = 0.865;     // of it by the first SM; the rest by the others
-constexpr double kDramOut = 0.83;       // per element of a tile, after its last byte has come
-
-struct FormFactor {
-  std::string_view form;
-  double factor;
-};
-constexpr FormFactor kFormFactors[] = {
-    {"128x192_c2x1_s4", 1.03},
+constexpr TimeModelSm90::FormFactor kFactors[] = {
+    {"128x224_c2x1_s4", 1.06},
+    {"128x256_c2x1_s4", 1.03},
+    {"pingpong_128x112_c2x1_s6", 0.914},
+    {"pingpong_128x128_c1x2_s6", 1.03},
     {"pingpong_128x128_c2x1_s6", 0.97},
-    {"pingpong_128x144_c2x1_s5", 0.97},
     {"pingpong_128x176_c2x1_s5", 0.97},
-    {"pingpong_64x128_c1x1_s8", 0.97},
-    {"pingpong_64x64_c2x1_s10", 0.97},
-    {"swapped_128x160_c1x1_s5", 0.942},
-    {"swapped_128x200_c1x1_s4", 0.914},
-    {"swapped_128x208_c2x1_s4", 1.06},
-    {"swapped_128x96_c1x1_s6", 0.887},
-    {"swapped_pingpong_128x160_c2x2_s5", 1.03},
-    {"swapped_pingpong_64x160_c2x1_s6", 1.09},
-    {"swapped_pingpong_64x16_c1x1_s10", 0.942},
+    {"swapped_128x160_c1x1_s5", 0.887},
+    {"swapped_128x80_c1x1_s7", 0.942},
+    {"swapped_pingpong_128x128_c2x1_s6", 1.06},
+    {"swapped_pingpong_128x144_c1x2_s5", 1.03},
+    {"swapped_pingpong_128x160_c2x1_s5", 1.03},
+    {"swapped_pingpong_64x128_c1x2_s8", 1.03},
+    {"swapped_pingpong_64x16_c1x1_s10", 0.914},
+    {"swapped_pingpong_64x32_c2x1_s10", 0.97},
+    {"swapped_pingpong_64x48_c2x1_s10", 0.97},
+    {"swapped_pingpong_64x64_c4x1_s10", 1.03},
+    {"swapped_pingpong_64x96_c1x2_s9", 1.06},
+};
+
+constexpr TimeModelSm90 kDense = {
+    .start = 2238,           // launch, barriers, first bytes, end
+    .mma_stretch = 1.129,    // of a step over the tensor core's own time
+    .mma_least = 24.05,      // of one MMA of few columns: 64 rows of P from shared memory
+    .step_more = 72.73,      // per step: waits and signals
+    .l2 = 38.69,             // bytes per cycle and SM when all load
+    .l2_alone = 0.2335,      // share of a load's time that others do not cause
+    .misaligned = 1.09,      // rows that do not begin on lines of 128 bytes
+    .tile_together = 4861,   // between two tiles that both consumers share
+    .tile_pingpong = 631.3,  // ... that they take turns with
+    .out = 0.2018,           // per element of the last tile, after its sums are done
+    .join = 1519,            // shares: signals, the wait for the others
+    .leave = 0.304,          // per element of a share that is left
+    .add = 0.126,            // per element of each share that is added
+    .uneven = 1.022,         // shares that do not go in step read on their own
+    .reread = 1.634,         // and fetch what others fetched before, up to three times
+    .dram = 2770,            // bytes per cycle
+    .dram_busy = 0.9125,     // of it by the first SM; the rest by the others
+    .dram_out = 0.4843,      // per element of a tile, after its last byte has come
+    .factors = kFactors,
 };
 
 // What is done to a tile's sums before they are written: not fitted, but counted in the machine
@@ -84,15 +85,12 @@ double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
   return area * slots / 128 + waits;
 }
 
-double factor_of(const std::string& form) {
-  for (const FormFactor& known : kFormFactors)
-    if (known.form == form) return known.factor;
-  return 1;
-}
-
 }  // namespace
 
-double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice) {
+const TimeModelSm90& dense_time_model_sm90() { return kDense; }
+
+double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice,
+                             const TimeModelSm90& model) {
   const GemmVariantSm90& v = *choice.variant;
   const int rows = v.swapped ? problem.n : problem.m, columns = v.swapped ? problem.m : problem.n;
   const int tiles_m = divide_up(rows, v.tile_m * v.cluster_m),
@@ -102,20 +100,20 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const double busy = choice.workers * v.cluster_size() / 132.0;
   const double area = double{1} * v.tile_m * v.tile_n;
 
-  const double mma =
-      4.0 * v.tile_m / 64 * std::max(v.tile_n / 2.0, kMmaLeast + v.tile_n / 4.0) * kMmaStretch;
+  const double mma = 4.0 * v.tile_m / 64 *
+                     std::max(v.tile_n / 2.0, model.mma_least + v.tile_n / 4.0) * model.mma_stretch;
   const bool misaligned = std::fmod(problem.k * bytes_each, 128) != 0;
   const int rows_loaded = v.tile_m / v.cluster_n + v.tile_n / v.cluster_m;
-  const double l2 = 128.0 * rows_loaded * (misaligned ? kMisaligned : 1) / kL2 *
-                    (kL2Alone + (1 - kL2Alone) * busy);
-  const double step = std::max(mma, l2) + kStepMore;
+  const double l2 = 128.0 * rows_loaded * (misaligned ? model.misaligned : 1) / model.l2 *
+                    (model.l2_alone + (1 - model.l2_alone) * busy);
+  const double step = std::max(mma, l2) + model.step_more;
 
   const int stream = choice.stream_tiles;
   const int whole = divide_up(tiles - stream, choice.workers);
   const double share = std::ceil(double{1} * stream * k_steps / choice.workers);
-  double cycles = (whole * k_steps + share) * step + area * kOut;
+  double cycles = (whole * k_steps + share) * step + area * model.out;
   const int turns = whole + (stream > 0);
-  cycles += std::max(0, turns - 1) * (v.pingpong ? kTilePingpong : kTileTogether);
+  cycles += std::max(0, turns - 1) * (v.pingpong ? model.tile_pingpong : model.tile_together);
   // The last tile's is seen; of those before it, what the other consumer's MMAs do not hide.
   const double finish = finish_cycles(problem, v);
   const double hidden = v.pingpong ? k_steps * step : 0;
@@ -123,20 +121,24 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const bool uneven = stream > 0 && choice.workers % stream != 0;
   if (stream > 0) {
     const double others = std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
-    cycles += kJoin + area * (kLeave + kAdd * others);
+    cycles += model.join + area * (model.leave + model.add * others);
   }
-  if (uneven) cycles *= kUneven;
+  if (uneven) cycles *= model.uneven;
 
   const double bytes_p = bytes_each * rows * problem.k, bytes_q = bytes_each * columns * problem.k;
   const double bytes_d = element_bits(problem.d_type()) / 8.0 * rows * columns;
   double bytes = bytes_p + bytes_q + bytes_d * (problem.beta != 0 ? 2 : 1);
   if (uneven)
-    bytes += kReread * stream / tiles *
+    bytes += model.reread * stream / tiles *
              (std::min(tiles_n - 1, 3) * bytes_p + std::min(tiles_m - 1, 3) * bytes_q);
   const double dram =
-      bytes / kDram / std::min(1.0, kDramBusy + 1.3 * busy * (1 - kDramBusy)) + area * kDramOut;
+      bytes / model.dram / std::min(1.0, model.dram_busy + 1.3 * busy * (1 - model.dram_busy)) +
+      area * model.dram_out;
   // The longer of the two, and a little more where they are alike.
-  return factor_of(v.name) * (kStart + std::pow(std::pow(cycles, 8) + std::pow(dram, 8), 1.0 / 8));
+  double factor = 1;
+  for (const TimeModelSm90::FormFactor& known : model.factors)
+    if (known.form == v.name) factor = known.factor;
+  return factor * (model.start + std::pow(std::pow(cycles, 8) + std::pow(dram, 8), 1.0 / 8));
 }
 
 }  // namespace assay::kernels

@@ -6,24 +6,33 @@ namespace assay::kernels {
 std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90() {
   std::vector<GemmVariantSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0> nt{all, "bf16", "bf16"};
-  nt.add_swapped<128, 96>();
-  nt.add_swapped<128, 112>();
+  nt.add_swapped<128, 80>();
+  nt.add_swapped<128, 88>();
+  nt.add_swapped<128, 104>();
   nt.add_swapped<128, 160>();
+  nt.add_swapped<128, 160, 1, 2>();
   nt.add_swapped<128, 192, 2>();
   nt.add_swapped<128, 200>();
-  nt.add_swapped<128, 208, 2>();
   nt.add_swapped_pingpong<64, 16>();
   nt.add_swapped_pingpong<64, 32, 2>();
+  nt.add_swapped_pingpong<64, 32, 4>();
   nt.add_swapped_pingpong<64, 48, 2>();
   nt.add_swapped_pingpong<64, 64, 2>();
+  nt.add_swapped_pingpong<64, 64, 4>();
+  nt.add_swapped_pingpong<64, 96>();
+  nt.add_swapped_pingpong<64, 96, 1, 2>();
+  nt.add_swapped_pingpong<64, 96, 4>();
+  nt.add_swapped_pingpong<64, 128, 1, 2>();
+  nt.add_swapped_pingpong<64, 128, 4>();
   nt.add_swapped_pingpong<64, 144, 2>();
-  nt.add_swapped_pingpong<64, 160, 2>();
+  nt.add_swapped_pingpong<128, 96, 2, 2>();
   nt.add_swapped_pingpong<128, 112, 2>();
   nt.add_swapped_pingpong<128, 128, 2>();
-  nt.add_swapped_pingpong<128, 144, 2>();
+  nt.add_swapped_pingpong<128, 144, 1, 2>();
   nt.add_swapped_pingpong<128, 160, 2>();
   nt.add_swapped_pingpong<128, 160, 2, 2>();
   nt.add_swapped_pingpong<128, 176, 2>();
+  nt.add_swapped_pingpong<192, 104, 1, 2>();
   return all;
 }
 

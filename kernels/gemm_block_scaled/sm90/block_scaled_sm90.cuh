@@ -42,6 +42,7 @@
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
 #include "kernels/frame/edge.cuh"
+#include "kernels/frame/load_share.cuh"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/tiles_sm90.cuh"
@@ -125,21 +126,14 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
                  Tile::kTileK;
     }
     const auto load_a = [&](const CUtensorMap* map, int k) {
-      std::uint8_t* const to = shared + stage * Tile::kBytesA + rank_n * kShareA * Tile::kTileK;
-      if constexpr (Tile::kClusterN > 1) {
-        ptx::tma_load_2d_multicast(to, map, &full[stage], mask_a, k, row_a);
-      } else {
-        ptx::tma_load_2d(to, map, &full[stage], k, row_a);
-      }
+      load_share<0, kShareA, (Tile::kClusterN > 1)>(
+          shared + stage * Tile::kBytesA + rank_n * kShareA * Tile::kTileK, map, kShareA,
+          &full[stage], mask_a, k, row_a, 0);
     };
     const auto load_b = [&](const CUtensorMap* map, int k) {
-      std::uint8_t* const to =
-          shared + Tile::kStagesB + stage * Tile::kBytesB + rank_m * kShareB * Tile::kTileK;
-      if constexpr (Tile::kClusterM > 1) {
-        ptx::tma_load_2d_multicast(to, map, &full[stage], mask_b, k, row_b);
-      } else {
-        ptx::tma_load_2d(to, map, &full[stage], k, row_b);
-      }
+      load_share<0, kShareB, (Tile::kClusterM > 1)>(
+          shared + Tile::kStagesB + stage * Tile::kBytesB + rank_m * kShareB * Tile::kTileK, map,
+          kShareB, &full[stage], mask_b, k, row_b, 0);
     };
     const auto begin = [&](int bytes) {
       ptx::mbarrier_wait_parity(&empty[stage], parity);
@@ -183,6 +177,16 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
           load_b(tiles.edge_b(), kb * Tile::kTileK);
         }
         end(kb);
+      }
+    }
+  }
+  // Stays until the neighbours have released what they were sent: they signal barriers of this CTA.
+  if constexpr (Tile::kClusterSize > 1) {
+    for (int s = 0; s < Tile::kStages; ++s) {
+      ptx::mbarrier_wait_parity(&empty[stage], parity);
+      if (++stage == Tile::kStages) {
+        stage = 0;
+        parity ^= 1;
       }
     }
   }
@@ -299,7 +303,9 @@ __device__ __forceinline__ void gemm_block_scaled(const BlockScaledMaps& maps, c
     ptx::fence_mbarrier_init();
   }
   if constexpr (Tile::kClusterSize > 1) {
-    ptx::cluster_sync();
+    __syncwarp();
+    ptx::cluster_arrive_relaxed();  // the barriers have their own fence
+    ptx::cluster_wait();
   } else {
     __syncthreads();
   }
@@ -311,12 +317,6 @@ __device__ __forceinline__ void gemm_block_scaled(const BlockScaledMaps& maps, c
     ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
     multiply_block_scaled<Tile, Tiles>(maps, work, k_blocks, shared, full, empty, rank_m, rank_n,
                                        warpgroup - 1);
-  }
-  // Nobody may leave while a neighbour can still signal its barriers.
-  if constexpr (Tile::kClusterSize > 1) {
-    __syncwarp();
-    ptx::cluster_arrive_relaxed();
-    ptx::cluster_wait();
   }
 }
 

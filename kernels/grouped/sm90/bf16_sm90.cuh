@@ -88,6 +88,7 @@ class GroupedWorkSm90 {
   __device__ static bool shares(const WorkUnit&, const Sums&, int, int) {
     return false;
   }
+  __device__ static bool plain() { return true; }
   __device__ static float factor() { return 1; }
   struct NoLines {};
   __device__ static NoLines lines(const ResultPlace&) { return {}; }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <string>
-#include <string_view>
 
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
@@ -18,26 +16,36 @@ namespace {
 // Of a masked group's room, which is for the worst case. How much of it is used the host does not
 // know: the form is good for all of these.
 constexpr double kMaskedUses[] = {1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2};
-constexpr double kDram = 3050;  // bytes per cycle, as the dense product's model has it
-// What the dense product's model does not say of these forms, by the grouped shapes of the suite on
-// an H200 (results/h200/2026-11-22-gemm-sweep/grouped.csv): the factors by which its choices cost
-// least over each shape's best form.
-struct FormFactor {
-  std::string_view form;
-  double factor;
-};
-constexpr FormFactor kFormFactors[] = {
+// The dense product's model, with the constants that it had when the grouped shapes of the suite
+// were timed on an H200 (results/h200/2026-11-22-gemm-sweep/grouped.csv), and the factors by which
+// its choices cost least over each shape's best form.
+constexpr TimeModelSm90::FormFactor kFactors[] = {
     {"128x256_c1x2_s4", 1.13},           {"128x256_c2x1_s4", 1.04},
-    {"256x128_c1x2_s4", 1.04},           {"pingpong_128x128_c2x1_s6", 0.835},
+    {"256x128_c1x2_s4", 1.04},           {"pingpong_128x128_c2x1_s6", 0.8099},
     {"pingpong_128x160_c1x2_s5", 0.852}, {"pingpong_128x176_c1x2_s5", 1.02},
     {"swapped_128x192_c2x1_s4", 1.02},   {"swapped_pingpong_128x160_c2x1_s5", 1.02},
 };
-
-double factor_of(const std::string& form) {
-  for (const FormFactor& known : kFormFactors)
-    if (known.form == form) return known.factor;
-  return 1;
-}
+constexpr TimeModelSm90 kGrouped = {
+    .start = 1734,
+    .mma_stretch = 1.28,
+    .mma_least = 23,
+    .step_more = 41.5,
+    .l2 = 33.5,
+    .l2_alone = 0.209,
+    .misaligned = 1.45,
+    .tile_together = 4974,
+    .tile_pingpong = 1872,
+    .out = 0.38,
+    .join = 2408,
+    .leave = 0.0567,
+    .add = 0.372,
+    .uneven = 1.05,
+    .reread = 1.69,
+    .dram = 3050,
+    .dram_busy = 0.865,
+    .dram_out = 0.83,
+    .factors = kFactors,
+};
 
 constexpr int kMostRows = 1 << 22;  // of D, padded; beyond, forms are in the same order
 
@@ -72,13 +80,13 @@ double predicted_cycles(const GroupedProblem& p, const GemmVariantSm90& v, int c
     }
     const int tiles = divide_up(v.swapped ? dense.n : dense.m, v.tile_m * v.cluster_m) *
                       divide_up(v.swapped ? dense.m : dense.n, v.tile_n * v.cluster_n);
-    cycles += predicted_cycles_sm90(dense, {.variant = &v, .workers = std::min(tiles, clusters)}) /
+    cycles += predicted_cycles_sm90(dense, {.variant = &v, .workers = std::min(tiles, clusters)},
+                                    kGrouped) /
               std::size(missing);
   }
-  cycles *= factor_of(v.name);
   const double all = rows * p.groups, weights = static_cast<double>(p.groups) * p.n * p.k;
   const double bytes = 2 * (all * p.k + all * p.n + weights);
-  return std::pow(std::pow(cycles, 8) + std::pow(bytes / kDram, 8), 1.0 / 8);
+  return std::pow(std::pow(cycles, 8) + std::pow(bytes / kGrouped.dram, 8), 1.0 / 8);
 }
 
 }  // namespace
