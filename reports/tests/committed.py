@@ -9,7 +9,13 @@ from assay.report.__main__ import load_published
 from assay.report.book import model
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-RUNS = {"H200": "h200/2026-11-22-full", "H100": "h100/2026-11-22-most", "processes": "h200/2026-11-22-quick-processes"}
+RUNS = {
+    "H200": "h200/2026-11-22-full",
+    "H100": "h100/2026-11-22-most",
+    "processes": "h200/2026-11-22-quick-processes",
+    "newest H200": "h200/2026-11-22-complete",
+    "newest H100": "h100/2026-11-22-complete",
+}
 
 
 @lru_cache(maxsize=8)

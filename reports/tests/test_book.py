@@ -240,6 +240,23 @@ def test_of_bandwidths_with_variants_the_plain_one_is_drawn():
     assert sorted(shown) == ["memory/hbm/copy", "memory/hbm/write/x2_cached", "tma/bulk/bandwidth"]
 
 
+def test_of_two_bandwidths_the_one_that_its_limit_binds_is_drawn():
+    """What comes from memory is bound by its pins, not by an SM's path to L1."""
+    both = {
+        "bytes_per_clock_per_sm": Metric("B/clk/SM", 17.7, limit=128.0),
+        "bandwidth_gb_per_s": Metric("GB/s", 4609.6, limit=4814.3),
+    }
+    near = {**both, "bytes_per_clock_per_sm": Metric("B/clk/SM", 127.9, limit=128.0)}
+    run = run_of(
+        Measurement("memory/hbm/read", "probe", metrics=both), Measurement("memory/l1/read", "probe", metrics=near)
+    )
+    shares = {row.name: numbers[0].share for row, numbers in memory_overview.bandwidth_shares(model.build([run]))}
+    assert shares == {
+        "memory/hbm/read": pytest.approx(0.9575, abs=1e-4),
+        "memory/l1/read": pytest.approx(0.9992, abs=1e-4),
+    }
+
+
 def test_a_run_without_the_fastest_mma_has_no_peak_to_lose():
     slow = run_of(
         case("tensor_core/mma_sync/bf16/m16n8k16", 2730.0, "flop_per_clock_per_sm"),
@@ -319,7 +336,8 @@ def test_labels_read_well(name, said):
     "metric, said",
     [
         ("latency_cycles_4mib", "latency, 4 MiB"),
-        ("energy_pj_per_flop", "energy per FLOP"),
+        ("energy_pj_per_flop", "energy per operation, whole board"),
+        ("energy_pj_per_load", "energy per load"),
         ("tensor_cycles_per_ex2", "tensor cycles per ex2"),
         ("ctas_per_us_32", "CTAs per µs, 32 threads in each"),
         ("interval_us_cta_per_sm_256", "interval, a CTA per SM, 256 threads in each"),

@@ -214,7 +214,7 @@ def test_sentences_about_an_h100_and_an_h200(real):
     assert (
         words.agreement(real.figures)
         .replace("\u202f", " ")
-        .startswith("2 289 of 2 503 figures per clock agree within 0.5 %")
+        .startswith("2 289 of 2 502 figures per clock agree within 0.5 %")
     )
     assert len(said) == len(real.found)  # no two findings of one name
     assert all("_" not in words.title(f).split(":")[0] for f in real.found)

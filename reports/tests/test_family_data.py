@@ -71,10 +71,10 @@ def test_every_level_with_its_numbers_and_its_reach(book):
     for part in (
         "shared memory 29 cycles, L1 34 cycles, L2, near 280 cycles, L2, far 460 cycles",
         "L1 to 256 KiB, L2 near to 16 MiB",
-        "L2 partitions: 2, of 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
-        "bank conflicts, cycles: 1 by stride 1, 2 by stride 2, 32 by stride 32",
+        "L2 partitions: 2 partitions, near to 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
+        "by how its threads stand to banks: stride 1: 1, stride 2: 2, stride 32: 32",
         "TLB: reaches 32 MiB, a miss costs 4 cycles, by least squares over 2 ranges beyond",
-        "idle 660 cycles, 800 at 80 % of the bandwidth, 2000 under full load",
+        "idle 660 cycles, 800 cycles at 80 % of the bandwidth, 2000 cycles under full load",
     ):
         assert part in words
 
@@ -115,7 +115,8 @@ def test_runs_that_measured_none_of_it_have_no_column_beside_published_figures()
 
 def test_power_of_memory_traffic_is_what_lies_above_the_idle_kernel(book):
     found = blocks(book)[13]
-    assert "read at 4 600 GB/s 520 W: 113 pJ/B of the whole board, 67 pJ/B above the 220 W of 100 GB/s" in said(found)
+    words = "read at 4 600 GB/s 520 W: 113 pJ/B of the whole board, idle included, 67 pJ/B above the 220 W of 100 GB/s"
+    assert words in said(found)
     assert any(figure.key.startswith("memory-power") for figure in found.figures)
 
 
@@ -167,7 +168,7 @@ def test_links_by_kind_both_ways_and_between_gpus(book):
     for part in (
         "to the GPU: pageable 11.1 GB/s, pinned 55.5 GB/s",
         "by copy engine 50.0 to the GPU and 46.0 GB/s from it",
-        "pinned to the GPU 64 KiB, 1 B in 2 µs",
+        "pinned to the GPU: 64 KiB; 1 B takes 2 µs",
     ):
         assert part in words
     assert not any(f.key.startswith("peer-") for f in block.figures)
@@ -234,11 +235,11 @@ def test_placement_says_where_ctas_land_and_what_the_tail_costs(book):
     assert "of 16 with room for 2 on an SM, CTA 8 is the first that shares an SM" in words
     assert "uneven cost: 90.0 % a CTA each, 85.0 % persistent, dealt in turn" in words
     assert table(block, "CTAs that run at once, by the CTAs of the grid; launched alone") == [
-        ["2 on an SM, clusters of 1", "8", "9 on 8, at most 2"],
+        ["2 on an SM, clusters of 1", "8", "9 on 8, ≤ 2"],
         ["2 on an SM, clusters of 2", "8", "8"],
     ]
     behind = "CTAs that run at once, by the CTAs of the grid; launched behind"
-    assert table(block, behind) == [["2 on an SM, clusters of 2", "8", "8 on 7, at most 2"]]
+    assert table(block, behind) == [["2 on an SM, clusters of 2", "8", "8 on 7, ≤ 2"]]
     order = next(f for f in block.figures if f.key == "order-20")
     assert "CTAs 2 to 3: GPC 1" in order.svg and order.svg.count('class="break"') == 2
     assert "clusters of 2: CTA 6 is the first to share an SM" in order.description

@@ -305,7 +305,7 @@ def test_balance_as_measured_takes_the_place_of_what_rates_say():
     make = Maker(1)
     make.add("special_function/ex2/f32", limit=16, ops_per_clock_per_sm=16)
     make.add("tensor_core/wgmma/bf16/m64n256/ss", flop_per_clock_per_sm=4096)
-    assert said(book(make.run), 7)[0].startswith("wgmma bf16: below d = 64.")
+    assert said(book(make.run), 7)[0].startswith("wgmma bf16: exp2 takes longer below d = 64.")
     m = make.add("special_function/imbalance/wgmma_bf16", balance_head_dim=64.0, balance_head_dim_mixed=48.0)
     axes = {"tile_of_keys": [64, 128], "head_dim": [64, 128]}
     m.series = [
@@ -313,7 +313,7 @@ def test_balance_as_measured_takes_the_place_of_what_rates_say():
         machine_runs.series("exp_to_mma_time_mixed", [0.9, 0.4, 0.75, 0.37], **axes),
     ]
     (line,) = said(book(make.run), 7)
-    assert "exp2 takes 1.00 × as long at 64, 0.50 × as long at 128, with polynomials below 48" in line
+    assert "1.00 times as long at d = 64, 0.50 times as long at d = 128, with polynomials it takes longer below d = 48" in line
     assert [b.ratios for b in balance.balances(book(make.run))] == [{64: 1.0, 128: 0.5}, {64: 0.75, 128: 0.37}]
 
 

@@ -24,7 +24,13 @@ def table(book: Book, caption: str, rows: list[tuple[str, Row]]) -> Table | None
             last = label
             own = [_own(row, c) if i == 0 else EMPTY for c in book.columns]
             found.append([Cell(heading), *own, *(_theirs(book, row, p) if p else [EMPTY] * 3)])
-    head = ["Figure", *(f"{c.tag} measured".strip() for c in book.columns), "Published", "Deviation", "Why"]
+    head = [
+        "Figure",
+        *(f"{c.tag} measured" if c.tag else "Measured" for c in book.columns),
+        "Published",
+        "Deviation",
+        "Why",
+    ]
     return _of_those_that_measured(book, caption, head, found)
 
 
@@ -43,7 +49,11 @@ def in_short(book: Book, caption: str, rows: list[tuple[str, list[Row]]]) -> Tab
             own = [_together([_own(row, c) for row in of_label if row.numbers[c.index]]) for c in book.columns]
             theirs = [Cell(said) for row in of_label if (said := _between(book, row))]
             found.append([Cell(label), *own, _together(theirs)])
-    head = ["Figure", *(f"{c.tag} measured".strip() for c in book.columns), "Published of this architecture"]
+    head = [
+        "Figure",
+        *(f"{c.tag} measured" if c.tag else "Measured" for c in book.columns),
+        "Published of this architecture",
+    ]
     return _of_those_that_measured(book, caption, head, found)
 
 

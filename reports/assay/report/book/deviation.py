@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from . import text
 from .model import Book, Column, Number, Published, Row
+from .published import figures
 
 NOTABLE = 0.05  # deviation from a published figure that wants a reason, and that a reason may leave
 
@@ -88,6 +89,7 @@ def _spread(book: Book, column: Column, row: Row, n: Number, p: Published) -> It
 OTHER_WAYS = {
     "memory/l1/latency": (("memory/l1/latency/index", "with an index that becomes an address"),),
     "memory/l2_near/latency": (("memory/l2_near/latency_spoiled", "without copies in the other partition"),),
+    "sass/dfma/f64": (("sass/dfma/f64_uniform_factor", "with a uniform factor"),),
     "memory/l2_far/latency": (("memory/l2_far/latency_replicated", "from the copy in the near partition"),),
 }
 
@@ -118,11 +120,24 @@ def _misses(book: Book, column: Column, row: Row, n: Number, p: Published) -> It
 
 
 def _whole_gpu(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
-    """L2 is one for all SMs: on fewer of them, each gets more."""
+    """L2 is one for all SMs: on fewer of them, each gets more. If so, then at every footprint that both have."""
     theirs = re.search(r"(\d{2,3}) SMs", p.note)
     if not theirs or not column.sm_count or p.unit != "B/clk/SM" or not row.name.startswith("memory/l2/"):
         return
     ours, others = n.value * column.sm_count, p.value * int(theirs[1])
     if int(theirs[1]) != column.sm_count:
         said = f"on all SMs {text.number(round(ours))} and {text.number(round(others))} B/clk, {column.sm_count} and "
-        yield Check(f"{said}{theirs[1]} SMs ({text.deviation(ours, others)})", ours / others - 1)
+        left = [ours / others - 1, *_left_of_siblings(book, column, row, p, column.sm_count / int(theirs[1]))]
+        yield Check(f"{said}{theirs[1]} SMs ({text.deviation(ours, others)})", max(left, key=abs))
+
+
+def _left_of_siblings(book: Book, column: Column, row: Row, p: Published, factor: float) -> Iterator[float]:
+    """The deviations that the same reason leaves of the probe's other cases: of ".../30mib" for ".../20mib"."""
+    probe = row.name.rpartition("/")[0]
+    if row.name.count("/") < 3:
+        return
+    for other in book.find(rf"{re.escape(probe)}/[^/]+", row.metric):
+        n = other.numbers[column.index]
+        theirs = next((q for q in figures(book, other) if (q.gpu, q.title, q.unit) == (p.gpu, p.title, p.unit)), None)
+        if other is not row and n and theirs:
+            yield factor * n.value / theirs.value - 1

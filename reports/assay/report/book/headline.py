@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import text
+from . import graph, text
 from .mma import best_mma
 from .model import BURST, LASTING, SUSTAINED, Book, Column, Number, name_in, of_state
 from .roofs import datasheet
@@ -13,6 +13,7 @@ from .roofs import datasheet
 KINDS = {"bf16": "bf16", "e4m3": "fp8"}  # of operands: as the file has it, as people say it
 L2_LATENCIES = ("memory/l2_near/latency", "memory/l2/latency")
 NO_DATASHEET = "no datasheet figure"
+WHOLE_BOARD = "whole board, idle included"  # what a pJ here is of
 
 
 @dataclass
@@ -134,8 +135,10 @@ def _launch(book: Book, column: Column) -> Headline | None:
     if not n:
         return None
     made = Headline("Launch of a kernel", [shown(n)], text.unit("us"), [n])
-    if graph := number_of(book, column, "launch/empty/graph", "time_us"):
-        made.remark = f"in a graph {shown(graph)}{text.THIN}{made.unit}"
+    if both := graph.two_times(book, column):
+        made.remark = f"in a graph {shown(both[0])} or {shown(both[1])}{text.THIN}{made.unit}, not explained"
+    elif node := number_of(book, column, "launch/empty/graph", "time_us"):
+        made.remark = f"in a graph {shown(node)}{text.THIN}{made.unit}"
     return made
 
 
@@ -149,7 +152,7 @@ def _energy(book: Book, column: Column) -> Headline | None:
     n = next((n for row in rows if row and (n := of_state(row, column.index, state))), None)
     if not n:
         return None
-    made = Headline("Energy of a bf16 FLOP", [shown(n)], "pJ", [n], remark="whole board")
+    made = Headline("Energy of a bf16 FLOP", [shown(n)], "pJ", [n], remark=WHOLE_BOARD)
     sheet = datasheet(book, column, r"tensor_core/\w+/bf16/.*", "tflops")
     watts = (column.run.gpu or {}).get("power_limit_default_w") or (column.run.gpu or {}).get("power_limit_w")
     if sheet and watts:

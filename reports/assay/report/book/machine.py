@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import text
+from . import operands, text
 from .headline import KINDS, L2_LATENCIES, number_of
 from .mma import best_mma
 from .model import Book, Column, Number
@@ -68,16 +68,16 @@ class Unit:
 
     name: str
     lines: list[tuple[str, Number]]  # (what is counted, rate)
+    operands: str = ""  # of which the rate is, where others are slower
 
 
-# Of these cases the first that a run has stands for the unit.
+UNITS = ("FP32", "INT32", "FP64", "MUFU")
+MULTIPLY_ADDS = {"FP32": "FFMA", "FP64": "DFMA"}  # whose rate depends on how operands are read: the best is the unit's
 PIPES = {
-    "FP32": (("FMA", ("sass/ffma/f32", "ops_per_clock_per_sm")),),
     "INT32": (
         ("add", ("sass/iadd3/s32", "ops_per_clock_per_sm")),
         ("IMAD", ("sass/imad/s32", "ops_per_clock_per_sm")),
     ),
-    "FP64": (("FMA", ("sass/dfma/f64", "ops_per_clock_per_sm")),),
     "MUFU": (("exp2", ("special_function/ex2/f32", "ops_per_clock_per_sm")),),
 }
 
@@ -85,9 +85,13 @@ PIPES = {
 def units(book: Book, column: Column) -> list[Unit]:
     fastest = best_mma(book, "flop_per_clock_per_sm", column.index)
     found = [Unit("tensor", [(KINDS[kind], fastest[kind][1]) for kind in KINDS if kind in fastest])]
-    for name, lines in PIPES.items():
-        rates = ((what, number_of(book, column, *figure)) for what, figure in lines)
-        found.append(Unit(name, [(what, n) for what, n in rates if n]))
+    for name in UNITS:
+        if name in MULTIPLY_ADDS:
+            best = operands.best(book, column, MULTIPLY_ADDS[name])
+            found.append(Unit(name, [("FMA", best[1])] if best else [], best[0] if best else ""))
+        else:
+            rates = ((what, number_of(book, column, *figure)) for what, figure in PIPES[name])
+            found.append(Unit(name, [(what, n) for what, n in rates if n]))
     return [unit for unit in found if unit.lines]
 
 

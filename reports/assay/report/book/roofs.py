@@ -119,26 +119,29 @@ def intensity(name: str) -> tuple[str, float] | None:
 
 
 def roofline(book: Book, column: Column, state: str) -> Roofline | None:
-    """Measured roofs and kernels of one GPU in one state; None without reads of DRAM and one compute roof in it."""
+    """Measured roofs and kernels of one GPU in one state; None without reads of DRAM and one compute roof in it.
+
+    What is 0 or less, as in a file from elsewhere, has no place on its logarithmic axes.
+    """
     i = column.index
     reads = book.find(r"memory/hbm/read(/.*)?", "bandwidth_gb_per_s")
-    memory = [(n.value, row.name) for row in reads if (n := of_state(row, i, state))]
+    memory = [(n.value, row.name) for row in reads if (n := of_state(row, i, state)) and n.value > 0]
     roofs: dict[str, Roof] = {}
     for kind, (_, number) in best_mma(book, "tflops", i, state).items():
-        if kind == "b1":  # no kernel here stands under it, and it would push all others to the floor
+        if kind == "b1" or number.value <= 0:  # under b1 no kernel here stands, and it would push all others down
             continue
         kind = SAME_ROOF.get(kind, kind)
         sheet = datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops")
         if kind not in roofs or number.value > roofs[kind].tflops:
             roofs[kind] = Roof(kind, number.value, sheet, _at_highest_clock(book, column, kind))
-    if state == BURST and (ffma := _ffma_tflops(book, column)):
+    if state == BURST and (ffma := _ffma_tflops(book, column) or 0) > 0:
         roofs["f32"] = Roof("f32", ffma, datasheet(book, column, FFMA, "tflops"))
     if not memory or not roofs:
         return None
     bandwidth, name = max(memory)
     points = []
     for row in book.find(r"kernels/.*", "tflops"):
-        if (n := of_state(row, i, state)) and (known := intensity(row.name)):
+        if (n := of_state(row, i, state)) and n.value > 0 and (known := intensity(row.name)):
             kind, flop_per_byte = known
             operation, _, shape, *_ = row.name.split("/")[1:]
             points.append(Point(operation, SAME_ROOF.get(kind, kind), flop_per_byte, n.value, labels.product(shape)))

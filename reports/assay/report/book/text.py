@@ -106,3 +106,8 @@ def slug(name: str) -> str:
     if plain == name.replace("/", "-") and plain.count("-") == name.count("/") and len(plain) <= LONGEST_SLUG:
         return plain
     return f"{plain[:LONGEST_SLUG]}--{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+
+
+def listed(words: list[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""

@@ -144,7 +144,13 @@ def _half(n: Number) -> float:
     )
 
 
-def _comparable(number: Number) -> bool:
+# A metric that says nothing without another: beyond the TLB's reach alone are there misses. Older files have it anyway.
+NEEDS = {"tlb_miss_cycles": "tlb_reach_bytes"}
+
+
+def _comparable(number: Number, metric: str, measured: Measurement | None) -> bool:
+    if (needed := NEEDS.get(metric)) and not (measured and needed in measured.metrics):
+        return False
     return 0 < number.value < math.inf and model.SHARED not in number.flags
 
 
@@ -161,8 +167,10 @@ def figures(subjects: list[Subject]) -> list[Figure]:
             measured = model.name_in(row, state)
             values = []
             for subject, own in zip(subjects, rows):
-                if own and own.unit == row.unit and (at := subject.number(own, state)) and _comparable(at[1]):
-                    values.append(Value(subject, *at, subject.book.measurement(at[0], measured)))
+                if own and own.unit == row.unit and (at := subject.number(own, state)):
+                    of_case = subject.book.measurement(at[0], measured)
+                    if _comparable(at[1], metric, of_case):
+                        values.append(Value(subject, *at, of_case))
             if len(values) > 1:
                 found.append(Figure(measured, metric, row.unit, state, row.primary, values))
     return found

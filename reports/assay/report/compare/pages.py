@@ -136,7 +136,7 @@ class Comparison:
 
     def _told(self, finding: Finding) -> list[Block]:
         lead = finding.lead
-        spans = [Span(f"{words.claim(lead)} {words.support(finding)} {words.why(finding, self.causes)} ")]
+        spans = [Span(f"{words.claim(lead)} {words.support(finding)} {words.why(finding, self.causes, self.figures)} ")]
         spans += [Span("How it was measured: ")]
         ends = lead.values if not self.many else lead.ends
         for v in ends:
@@ -243,7 +243,7 @@ class Comparison:
             table = Table(
                 words.title(finding), ["Case", "Quantity", *self._value_heads(), "largest over smallest"], rows
             )
-            said = sentence(f"{words.support(finding)} {words.why(finding, self.causes)}")
+            said = sentence(f"{words.support(finding)} {words.why(finding, self.causes, self.figures)}")
             sections.append(Section(f"finding{place}", f"{place}. {words.title(finding)}", [said, table]))
         lead = "Every figure that differs by more than 0.5 % and its noise, under the finding that stands for it."
         return Page(DIFFERENCES, "Differences", "Every difference", lead, sections)

@@ -144,11 +144,31 @@ def support(finding: Finding) -> str:
     return f"{said} of {cases} cases differ so, {ratio_range(finding.figures)}{where}."
 
 
-def why(finding: Finding, causes: dict[str, Cause]) -> str:
+FENCE, FENCES = ("sync/fence_parts/release", "latency_cycles"), "sync/fence"
+
+
+def _fences(finding: Finding, figures: Iterable[Figure]) -> str:
+    """That the loop of the lead holds fences, where those differ alike: how much of it they are is not known."""
+    lead = finding.lead
+    loop = next((v.measurement.sass.get("loop") or {} for v in lead.values if v.measurement and v.measurement.sass), {})
+    fence = next((f for f in figures if (f.name, f.metric) == FENCE), None)
+    if lead.name.startswith(FENCES) or not fence or not any(opcode.startswith("MEMBAR") for opcode in loop):
+        return ""
+    if not fence.differs or not fence.sides_with(lead):
+        return ""
+    low, high = fence.ends
+    more = text.number(round(high.number.value - low.number.value))
+    return (
+        f" Its loop holds fences, of which one alone takes {more} cycles more on {high.subject.short}; how much of the "
+        "difference they make was not measured."
+    )
+
+
+def why(finding: Finding, causes: dict[str, Cause], figures: Iterable[Figure] = ()) -> str:
     """The cause where one is known."""
     if finding.cause is None:
         unsure = "" if finding.lead.sure else " The figures have no interval, so that they may be noise."
-        return f"No cause is known: clock, memory and L2 do not account for it.{unsure}"
+        return f"No cause is known: clock, memory and L2 do not account for it.{_fences(finding, figures)}{unsure}"
     cause = causes[finding.cause]
     return f"It is in line with {cause.name}: {cause.fact}."
 
@@ -175,6 +195,7 @@ def summary(subjects: list[Subject], figures: list[Figure], found: list[Finding]
     """What a reader with a minute takes along."""
     agree, of = counted(figures, lambda f: f.kind == PER_CLOCK)
     cases = len({f.name for f in figures})
+    unsure = [f for f in found if f.cause is None and not f.lead.sure]
     open_ = [f for f in found if f.cause is None and f.lead.sure]
     differ = sum(f.differs for f in figures)
     who = "both" if len(subjects) == 2 else "at least two of them"
@@ -186,5 +207,6 @@ def summary(subjects: list[Subject], figures: list[Figure], found: list[Finding]
         return f"{said}No figure differs by more than that and its noise."
     return (
         f"{said}{text.number(differ)} figures of all kinds differ by more than that and their noise. They come down to "
-        f"{text.counted(len(found), 'finding')}, {len(open_)} of them without a known cause."
+        f"{text.counted(len(found), 'finding')}, {len(open_)} of them without a known cause"
+        + (f"; {len(unsure)} more without one may be noise, for they have no interval." if unsure else ".")
     )

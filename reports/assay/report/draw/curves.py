@@ -271,6 +271,8 @@ def _finding(lines: Sequence[Line], y: Axis) -> str:
         return f"{_unit_words(y)} lies between {text.number(min(values))} and {text.number(max(values))}."
     ends = sorted(((line.points[-1][1], line.label) for line in lines), key=lambda end: end[0])
     (low, lowest), (high, highest) = ends[0], ends[-1]
+    if text.number(low) == text.number(high):
+        return f"All {len(ends)} lines end at {text.number(high)}."
     return f"{highest} ends highest, at {text.number(high)}, and {lowest} lowest, at {text.number(low)}."
 
 

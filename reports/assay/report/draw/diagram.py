@@ -81,14 +81,15 @@ def sm_diagram(book: Book, column: Column) -> Figure | None:
         for start, end, quantity, value, *_, unit in drawing.rows
     )
     title = "What an SM gets per clock"
-    description = f"{_finding(found)} On the wires: {wires}."
+    finding = f"{_finding(found)}{_operands(units)}"
+    description = f"{finding} On the wires: {wires}."
     key = f"sm{column.index}"
     svg = (
         f'<svg class="diagram" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{key}-title {key}-desc">'
         f'<title id="{key}-title">{title}</title><desc id="{key}-desc">{html.escape(description)}</desc>'
         f"{''.join(drawing.parts)}</svg>"
     )
-    return Figure(key, title, description, svg, _finding(found), Data(HEAD, drawing.rows))
+    return Figure(key, title, description, svg, finding, Data(HEAD, drawing.rows))
 
 
 def _finding(found: dict[str, Level]) -> str:
@@ -102,6 +103,12 @@ def _finding(found: dict[str, Level]) -> str:
         f"Per clock an SM gets {_rate(first)} bytes from {near}{' memory' if near == 'shared' else ''} "
         f"and {_rate(last)} from {far}."
     )
+
+
+def _operands(units: list[machine.Unit]) -> str:
+    """ " FMA: of FP32 with two registers and of FP64 with a uniform factor, the best of those measured."."""
+    said = [f"of {unit.name} with {unit.operands}" for unit in units if unit.operands]
+    return f" FMA: {' and '.join(said)}, the best of those measured." if said else ""
 
 
 def _sm(drawing: Drawing, column: Column, units: list[machine.Unit]) -> None:

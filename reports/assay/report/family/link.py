@@ -36,7 +36,7 @@ def evidence(book: Book) -> list[Block]:
     for way, words in WAYS.items():
         found.findings += lines(book, words, lambda c, w=way: largest(book, c, w))
     found.findings += lines(book, "both ways at once", lambda c: both_ways(book, c))
-    found.findings += lines(book, "from half its bandwidth on", lambda c: halves(book, c))
+    found.findings += lines(book, "size of a copy that reaches half the bandwidth", lambda c: halves(book, c))
     found.findings += lines(book, "from a kernel", lambda c: zero_copy(book, c))
     for column in book.columns[:4]:
         for way in WAYS:
@@ -95,7 +95,10 @@ def halves(book: Book, column: Column) -> list[Part]:
             half, least = m.value("half_bandwidth_bytes"), m.value("smallest_copy_us")
             if name in ("pinned", "pageable") and half is not None and least is not None:
                 found.append(
-                    (f"{labels.words(name)} {words} {text.size(half)}, 1 B in {least:.3g} µs", column.anchor(m.name))
+                    (
+                        f"{labels.words(name)} {words}: {text.size(half)}; 1 B takes {least:.3g} µs",
+                        column.anchor(m.name),
+                    )
                 )
     return found
 
@@ -107,7 +110,8 @@ def zero_copy(book: Book, column: Column) -> list[Part]:
             found.append((f"{name}s the CPU's memory at {rate:.1f} GB/s", column.anchor(m.name)))
         elif (mean := m.value("mean_latency_ns")) is not None:
             least, most, at_once = (
-                m.value(f"{which}_latency_ns{more}") for which, more in (("least", ""), ("most", ""), ("mean", "_at_once"))
+                m.value(f"{which}_latency_ns{more}")
+                for which, more in (("least", ""), ("most", ""), ("mean", "_at_once"))
             )
             said = f"a dependent load takes {text.number(round(mean))} ns, the mean of all SMs, one at a time"
             if least is not None and most is not None:

@@ -251,16 +251,16 @@ def spread_tables(book: Book, column: Column) -> list[Table]:
             said = []
             for k in range(len(grids.points)):
                 ctas, used, most = (s.grid[i, j, k] for s in series.values())
-                shared = f" on {used:g}, at most {most:g}" if most > 1 else ""
+                shared = f" on {used:g}, ≤{text.THIN}{most:g}" if most > 1 else ""
                 said.append("" if used != used else f"{ctas:g}{shared}")
             if known.setdefault(label, said) is said or known[label] != said:
                 rows.append([Cell(label, column.anchor(m.name)), *(Cell(s) if s else EMPTY for s in said)])
         way = LAUNCHED.get(name, labels.words(name))
-        head = [GRIDS.get(str(g), str(g).replace("_sms", " × SMs")) for g in grids.points]
+        head = [GRIDS.get(str(g), str(g).replace("_sms", f"{text.THIN}×{text.THIN}SMs")) for g in grids.points]
         caption = (
             f"CTAs that run at once, by the CTAs of the grid; launched {way}{', where it differs' if tables else ''}"
         )
-        note = "Each on an SM of its own, or on so many SMs and at most so many on one."
+        note = "Each on an SM of its own; or so many CTAs on so many SMs, and on none more than so many."
         tables.append(Table(caption + who(book, column), ["Room", *head], rows, [note]))
     return tables
 

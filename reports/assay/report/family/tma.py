@@ -113,14 +113,14 @@ def latencies(book: Book, column: Column) -> list[Part]:
     """Of copies of one box, from L2 and from memory; and of the smallest bulk copy."""
     found = []
     for name, words in {
-        "tma/bulk_16b/latency": "16 B by cp.async.bulk {} cycles from L2",
-        "tma/bulk_16b/latency/dram": "{} from memory",
-        "tma/tensor_2d/latency/bytes_128": "128 B by TMA {} from L2",
-        "tma/tensor_2d/latency/bytes_128/dram": "{} from memory",
-        "tma/tensor_2d/latency": "a box of 8 KiB {} from L2",
-        "tma/tensor_2d/latency/dram": "{} from memory",
-        "tma/cp_async/latency/b16/l2": "cp.async of 16 B {} from L2",
-        "tma/cp_async/latency/b16/dram": "{} from memory",
+        "tma/bulk_16b/latency": "16 B by cp.async.bulk: {} cycles from L2",
+        "tma/bulk_16b/latency/dram": "the same from memory: {} cycles",
+        "tma/tensor_2d/latency/bytes_128": "128 B by TMA: {} cycles from L2",
+        "tma/tensor_2d/latency/bytes_128/dram": "the same from memory: {} cycles",
+        "tma/tensor_2d/latency": "a box of 8 KiB: {} cycles from L2",
+        "tma/tensor_2d/latency/dram": "the same from memory: {} cycles",
+        "tma/cp_async/latency/b16/l2": "cp.async of 16 B: {} cycles from L2",
+        "tma/cp_async/latency/b16/dram": "the same from memory: {} cycles",
     }.items():
         m = book.measurement(column, name)
         if m and (value := m.value("latency_cycles")) is not None:
@@ -132,10 +132,10 @@ def descriptor(book: Book, column: Column) -> list[Part]:
     m = book.measurement(column, "tma/descriptor")
     words = {
         "fetch_cycles_from_l2": "fetching one costs {} cycles from L2",
-        "fetch_cycles_from_dram": "{} from memory",
-        "prefetch_saves_cycles": "prefetching saves {}",
-        "maps_held_level_1": "the nearest cache holds {}",
-        "maps_held_level_2": "the next {}",
+        "fetch_cycles_from_dram": "fetching one from memory costs {} cycles",
+        "prefetch_saves_cycles": "prefetching saves {} cycles",
+        "maps_held_level_1": "the nearest cache holds {} maps",
+        "maps_held_level_2": "the next cache holds {} maps",
     }
     return [
         (said.format(f"{value:.0f}"), column.anchor(m.name))

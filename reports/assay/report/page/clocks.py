@@ -79,8 +79,34 @@ def table(book: Book, column: Column) -> Table | None:
     note = (
         "Power is that of the whole board, a mean over tens of milliseconds: a short burst may draw more than it shows."
     )
-    silent = any(not m.conditions.get("throttle") for m in slow(book, column))
-    return Table(caption, head, rows, [note, *(_over_time(book, column) if silent else [])])
+    silent = [m for m in slow(book, column) if not m.conditions.get("throttle")]
+    return Table(
+        caption, head, rows, [note, *([*ruled_out(column, silent), *_over_time(book, column)] if silent else [])]
+    )
+
+
+NEAR_LIMIT = 0.9  # of the power limit: what a board draws below it, as a mean, the limit does not hold back
+
+
+def ruled_out(column: Column, silent: list[Measurement]) -> list[str]:
+    """What cannot be why these cases had a lower clock without a reason, from what was recorded of them."""
+    gpu, said = column.run.gpu or {}, []
+    limit = gpu.get("power_limit_w")
+    watts = [w for m in silent if (w := m.conditions.get("power_max_w") or m.conditions.get("power_w")) is not None]
+    if limit and watts:
+        below = sum(w < NEAR_LIMIT * limit for w in watts)
+        said.append(
+            f"power as the board's mean shows it ({below} of {len(watts)} drew less than {100 * NEAR_LIMIT:.0f}{text.THIN}% "
+            f"of {limit:.0f}{text.THIN}W)"
+        )
+    if heat := [c for m in silent if (c := m.conditions.get("temperature_c")) is not None]:
+        said.append(f"heat (at most {max(heat):.0f}{text.THIN}°C)")
+    if gpu.get("other_processes") == 0:
+        said.append("another process on the GPU (there was none when the run began)")
+    if not said:
+        return []
+    cases = "the case" if len(silent) == 1 else f"the {len(silent)} cases"
+    return [f"Of {cases} without a reason, ruled out: {'; '.join(said)}. What lowers the clock is not explained."]
 
 
 def _over_time(book: Book, column: Column) -> list[str]:

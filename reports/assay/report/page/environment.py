@@ -159,8 +159,19 @@ def _more(book: Book) -> list[Block]:
         blocks.append(Fold("Cases at a lower clock, with their power and reasons", "", slow))
     if other:
         rows = [(label, [Span(" · ".join(values))]) for label, values in other]
+        rows.append(
+            ("utilization by NVML while measuring", [Span(" · ".join(_utilization(book, c) for c in book.columns))])
+        )
         blocks.append(Fold("More about the machine", "", [Facts(rows)]))
     return blocks
+
+
+def _utilization(book: Book, column: Column) -> str:
+    """The range over the cases that recorded it."""
+    found = [
+        u for c, m in book.measurements if c is column and (u := m.conditions.get("utilization_percent")) is not None
+    ]
+    return f"{min(found):g} to {max(found):g}{text.THIN}%" if found else "not recorded"
 
 
 def _tally(count: Counter) -> list[Span]:

@@ -115,12 +115,15 @@ def _surprises(book: Book, column: Column, siblings: Sequence[surprises.Sibling]
     return lines + clocks
 
 
+SURPRISING = 0.02  # of the reported clock: one or two of its steps of 15 MHz surprise nobody
+
+
 def _clocks(book: Book, column: Column) -> list[list[Span]]:
     """The load under which the clock that the SMs counted was furthest from the one that the driver reported."""
     apart = []
     for load in over_time.loads(book, column):
         counted, reported = load.settled(load.counted), load.settled(load.reported)
-        if counted and reported and abs(counted / reported - 1) > over_time.ALIKE:
+        if counted and reported and abs(counted / reported - 1) > SURPRISING:
             apart.append((abs(counted / reported - 1), counted, reported, load))
     if not apart:
         return []

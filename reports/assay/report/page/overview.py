@@ -76,16 +76,16 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
         dots = [(p.intensity, p.tflops, words, color_of(p.kind)) for words, p in _named(data.points)]
         for x, y, words, color in memory + dots:
             name_dot(ax, room, x, y, words, color)
-        said = ", ".join(f"{_kinds(r)} {text.number(r.tflops)} TFLOP/s" for r in found)
+        said = ", ".join(f"{_kinds(r)} {text.number(r.tflops)}" for r in found)
         return finish(
             canvas,
             _key("roofline", column, state),
             f"Roofline, {state}{who(book, column)}",
-            f"{_reached(data)}Reads of memory {text.number(data.bandwidth)} GB/s ({data.bandwidth_name}); measured roofs: "
-            f"{said}. {len(data.points)} kernels at their arithmetic intensity.",
+            f"{_reached(data)}Reads of memory {text.number(data.bandwidth)} GB/s ({data.bandwidth_name}); measured roofs "
+            f"in TFLOP/s, of integers TOP/s: {said}. {len(data.points)} kernels at their arithmetic intensity.",
             f"{_reached(data)}Solid: measured, {state}. {_peaks(column, found)}",
             Data(
-                ["what", "type", "FLOP per byte", "TFLOP/s", "datasheet", "at the highest clock"],
+                ["what", "type", "FLOP per byte", "TFLOP/s, of integers TOP/s", "datasheet", "at the highest clock"],
                 [
                     *(["roof", _kinds(r), None, r.tflops, r.datasheet, r.at_highest_clock] for r in found),
                     *([f"{p.label} {p.shape}", p.kind, p.intensity, p.tflops, None, None] for p in data.points),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from assay.files import Measurement
@@ -144,23 +145,35 @@ def unmeasured(book: Book) -> Section | None:
 
 
 MOST_REASONS = 4  # in a sentence
+TOO_FEW = re.compile(r"needs (\d+) GPUs, (\d+) visible")
 
 
 def reasons(book: Book) -> list[str]:
-    """ "214 cases were skipped: 120 for they need sm_100a; ...": a sentence for each status, the failed first."""
+    """ "155 cases were skipped: 83 need 2 GPUs; 72 need 4 GPUs, where 1 is visible.": by status, the failed first."""
     found = []
     for status in dict.fromkeys(["failed", *(m.status for _, m in book.unmeasured)]):
         of_status = [m for _, m in book.unmeasured if m.status == status]
         counts = Counter(reason(m) for m in of_status).most_common()
         if not counts:
             continue
-        shown = [f"{n} × {why}" for why, n in counts[:MOST_REASONS]]
+        shown = [_counted(n, why) for why, n in counts[:MOST_REASONS]]
         if rest := sum(n for _, n in counts[MOST_REASONS:]):
             shown.append(f"{rest} for other reasons")
+        visible = {few[2] for why, _ in counts[:MOST_REASONS] if (few := TOO_FEW.fullmatch(why))}
+        where = f", where {visible.pop()} is visible" if visible == {"1"} else ""
         verb = "was" if len(of_status) == 1 else "were"
-        state = "failed" if status == "failed" else f"{verb} {status}"
-        found.append(f"{text.counted(len(of_status), 'case')} {state}: {'; '.join(shown)}.")
+        state = "failed" if status == "failed" else f"{verb} {status.replace('_', ' ')}"
+        found.append(f"{text.counted(len(of_status), 'case')} {state}: {'; '.join(shown)}{where}.")
     return found
+
+
+def _counted(n: int, why: str) -> str:
+    """ "72 need 4 GPUs", or "3: out of memory" of what another program gives as its reason."""
+    if few := TOO_FEW.fullmatch(why):
+        return f"{n} {'needs' if n == 1 else 'need'} {few[1]} GPUs"
+    if why.startswith("needs "):
+        return f"{n} {'needs' if n == 1 else 'need'} {why.removeprefix('needs ')}"
+    return f"of {n} the reason is: {why}"
 
 
 def reason(m: Measurement) -> str:

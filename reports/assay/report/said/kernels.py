@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..answer.findings import Part, Sentence
+from ..answer.findings import Sentence
 from ..book import labels, text
 from ..book.model import BURST, LASTING, STATES, Book, Column, Row, name_in, of_state
 from ..book.products import against, kinds_of, middle, products
@@ -76,11 +76,13 @@ def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence 
         )
         if every:
             p = every[0]
-            return say(
-                f"The worst {state} is {p.called} of {p.shape}, at {{times}} times the speed of "
-                f"{labels.baseline(p.best.name)}.",
-                times=(f"{p.best.speedup.value:.3f}", column.anchor(p.name)),
-            )
+            at = column.anchor(p.name)
+            said = f"The worst {state} is {p.called} of {p.shape}, at {{times}} times the speed of "
+            said += labels.baseline(p.best.name)
+            times = (f"{p.best.speedup.value:.3f}", at)
+            if (ends := p.best.speedup.ci95) and ends[1] >= 1:
+                return say(f"{said}, with an interval up to {{high}}.", times=times, high=(f"{ends[1]:.3g}", at))
+            return say(f"{said}.", times=times)
     return None
 
 
@@ -98,10 +100,16 @@ def few_tokens(book: Book, column: Column) -> Found:
             for word, p in (("worst", one[0]), ("best", one[-1]))
         }
         shares = first(
-            say(f"For one token our {kind} product moves data at {{worst}} to {{best}} of the bandwidth of a copy.", **ends)
+            say(
+                f"For one token our {kind} product moves data at {{worst}} to {{best}} of the bandwidth of a copy.",
+                **ends,
+            )
             if len(one) > 1
             else None,
-            say(f"For one token our {kind} product moves data at {{best}} of the bandwidth of a copy.", best=ends["best"]),
+            say(
+                f"For one token our {kind} product moves data at {{best}} of the bandwidth of a copy.",
+                best=ends["best"],
+            ),
         )
     paired = against(p for kind in kinds for p in products(book, column, BURST, "gemv", kind))
     if not paired:

@@ -7,7 +7,7 @@ import re
 
 from ..answer.findings import Part, Sentence
 from ..block.tables import of_column
-from ..book import text
+from ..book import graph, text
 from ..book.model import Book, Column
 from ..family.launch.workers import lasting
 from ..family.link import PREFIX as LINK
@@ -20,8 +20,17 @@ def launches(book: Book, column: Column) -> Found:
     def us(name: str, metric: str = "time_us") -> Part | None:
         return figure(book, column, f"launch/{name}", metric)
 
+    both = graph.two_times(book, column)
+    least, most = ((short(n.value), n.anchor) for n in both) if both else (None, None)
     return [
         first(
+            say(
+                "Empty kernels in a row take {stream} µs each in a stream, and {least} or {most} µs in a graph, which is "
+                "not explained.",
+                stream=us("empty/stream"),
+                least=least,
+                most=most,
+            ),
             say(
                 "Empty kernels in a row take {stream} µs each in a stream, {pdl} µs as programmatic dependent launches, and "
                 "{graph} µs in a graph.",

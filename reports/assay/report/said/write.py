@@ -76,8 +76,3 @@ def percent(ratio: float) -> str:
 def share(n: Number | None) -> Part | None:
     """A number as the share of its limit."""
     return (percent(n.share), n.anchor) if n and n.share is not None else None
-
-
-def listed(words: list[str]) -> str:
-    """ "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""

@@ -9,7 +9,7 @@ from assay.files import Measurement
 from ...answer.findings import Part, lines
 from ...block.kinds import Block, Cell, Evidence, Table
 from ...block.tables import metric_table, of_column, who
-from ...book import labels, text
+from ...book import graph, labels, text
 from ...book.identity import gpu_name
 from ...book.model import Book, Column
 from ...draw import curves
@@ -59,6 +59,7 @@ def evidence(book: Book) -> list[Block]:
     found.findings += lines(book, "the same, from process to process", lambda c: apart(book, c))
     found.findings += lines(book, "until the CPU sees its end", lambda c: seen(book, c))
     found.findings += lines(book, "empty kernels on the GPU, from one to the next", lambda c: intervals(book, c))
+    found.findings += lines(book, "nodes of a graph, one of two times", lambda c: two_times(book, c))
     found.findings += lines(book, "between the work of two, kernels of 4 µs with time stamps", lambda c: gaps(book, c))
     found.findings += lines(book, "small copies and events", lambda c: calls(book, c))
     for column in book.columns[:4]:
@@ -174,6 +175,8 @@ def ways_table(book: Book, column: Column) -> Table | None:
     table.notes = _gap_above(rows)
     if found := apart(book, column):
         table.notes.append(f"Each, in a row, differs from process to process: {'; '.join(said for said, _ in found)}.")
+    if both := two_times(book, column):
+        table.notes.append(f"Nodes of a graph: {'; '.join(said for said, _ in both)}.")
     others = [_published(book, column, m.name) for _, m in rows]
     if any(others):
         table.head.append("Published, each")
@@ -205,6 +208,23 @@ def apart(book: Book, column: Column) -> list[Part]:
         if len(values) > 1 and max(values) > (1 + APART) * min(values):
             said = f"{words} {_us(min(values))} to {_us(max(values))} µs in {len(values)} processes"
             found.append((said, row.numbers[column.index].anchor))
+    return found
+
+
+def two_times(book: Book, column: Column) -> list[Part]:
+    """Nodes of a graph that followed one another after one time in some cases of the run and another in others."""
+    both = graph.two_times(book, column)
+    if not both:
+        return []
+    least, most = both
+    found = [
+        (f"{_us(least.value)} µs from one to the next in some cases", least.anchor),
+        (f"{_us(most.value)} µs in others, which is not explained", most.anchor),
+    ]
+    without, apart = graph.ruled_out(book, column)
+    if without:
+        said = f"{text.listed(without)} made no difference above {text.percent(apart)}"
+        found.append((said, column.anchor(graph.CASE)))
     return found
 
 

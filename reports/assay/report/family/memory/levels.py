@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import dataclass
+from itertools import pairwise
 
 from assay.files import Measurement
 
@@ -110,7 +112,7 @@ TITLES = {
 
 L2_NAMES = (
     "Served by L2: each SM reads lines of its own. Merged on the way: several SMs read one line at about the same time, so "
-    "that they receive more than L2 gives. From L1: loads that L1 may serve."
+    "that L2 may be asked once for what several receive. From L1: loads that L1 may serve."
 )
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
 BANDWIDTH_LEVELS = (
@@ -130,24 +132,59 @@ def _spoken(book: Book, column: Column, names: tuple[str, ...], *wanted: str) ->
     return found
 
 
-def _plateaus(m: Measurement) -> list[tuple[str, float, float | None]]:
-    """(level by the name of its metric, cycles, bytes until it ends) of a latency curve, nearest first."""
-    found = []
+@dataclass(frozen=True)
+class Plateau:
+    """A level of a latency curve: from where to where its loads take its cycles.
+
+    Between two levels is a transition, where some loads find their line in the nearer one."""
+
+    name: str  # of its metric
+    cycles: float
+    begin: float  # bytes
+    end: float
+    ends: bool  # before the curve does
+
+    @property
+    def called(self) -> str:
+        return labels.words(self.name)
+
+
+ON_LEVEL = 0.05  # of its cycles: as the probe finds plateaus
+
+
+def plateaus(m: Measurement) -> list[Plateau]:
+    """The levels of a latency curve, nearest first. Each begins where the curve has come near to its cycles."""
+    series = m.series_named("latency_cycles")
+    curve = [(x, y) for x, y in series.curve if not isinstance(x, str)] if series else []
+    found: list[Plateau] = []
     for key, metric in m.metrics.items():
-        if (level := key.removesuffix("_latency_cycles")) != key:
-            found.append((level, metric.value, m.value(f"{level}_capacity_bytes")))
+        if (level := key.removesuffix("_latency_cycles")) != key and curve:
+            capacity = m.value(f"{level}_capacity_bytes")
+            after = found[-1].end if found else 0.0
+            near = [x for x, y in curve if x > after and abs(y - metric.value) <= ON_LEVEL * abs(metric.value)]
+            if near:
+                end = curve[-1][0] if capacity is None else capacity
+                found.append(Plateau(level, metric.value, near[0], end, capacity is not None))
     return found
+
+
+def transitions(levels_of: list[Plateau]) -> list[str]:
+    """ "215 to 362 KiB from L1 to L2 near": where a load may find its line in either."""
+    return [
+        f"{text.size(a.end)} to {text.size(b.begin)} from {a.called} to {b.called}"
+        for a, b in pairwise(levels_of)
+        if b.begin > a.end
+    ]
 
 
 def _reach(book: Book, column: Column) -> list[Part]:
     m = book.measurement(column, "memory/latency_curve/ca")
     if m is None:
         return []
-    return [
-        (f"{labels.words(level)} to {text.size(end)}", column.anchor(m.name))
-        for level, _, end in _plateaus(m)
-        if end is not None
-    ]
+    found = plateaus(m)
+    said = [f"{level.called} to {text.size(level.end)}" for level in found if level.ends]
+    said += [f"transition: {between}" for between in transitions(found)]
+    return [(words, column.anchor(m.name)) for words in said]
 
 
 def by_load(book: Book, column: Column) -> Table | None:
@@ -155,8 +192,8 @@ def by_load(book: Book, column: Column) -> Table | None:
     rows = [(labels.words(name), m) for name, m in of_column(book, column, "memory/latency_curve/")]
     cycles: dict[str, list[float]] = {}
     for _, m in rows:
-        for level, latency, _ in _plateaus(m):
-            cycles.setdefault(level, []).append(latency)
+        for level in plateaus(m):
+            cycles.setdefault(level.name, []).append(level.cycles)
     found = sorted(cycles, key=lambda level: statistics.median(cycles[level]))
     metrics = {}
     for level in found:
@@ -171,28 +208,25 @@ def by_load(book: Book, column: Column) -> Table | None:
 
 def latency_over_footprint(book: Book, column: Column) -> object:
     """The curves of loads through L1 and past it, with the plateaus that were found in the first by name."""
-    drawn, levels_of = [], []
+    drawn: list[Line] = []
+    levels_of: list[Plateau] = []
     for name, m in of_column(book, column, "memory/latency_curve/"):
         if name not in ("ca", "cg"):
             continue
         label = "through L1" if name == "ca" else "past L1"
         drawn += curves.lines_of(m.series_named("latency_cycles"), label)
-        if name == "ca" and drawn:
-            begin = drawn[-1].points[0][0]
-            last = drawn[-1].points[-1][0]
-            for level, cycles, end in _plateaus(m):
-                stop = last if end is None else end
-                if stop > begin * 2:
-                    levels_of.append((begin, stop, cycles, f"{labels.words(level)} {cycles:.0f}"))
-                begin = max(begin, stop)
+        if name == "ca":
+            levels_of = plateaus(m)
+    between = transitions(levels_of)
     return curves.draw(
         f"latency-curve{column.index}",
         f"Latency over footprint{who(book, column)}",
         drawn,
         FOOTPRINT,
         CYCLES,
-        levels=levels_of,
-        note="One thread follows pointers through so many bytes, in random order. Lines: the levels that were found.",
+        levels=[(level.begin, level.end, level.cycles, f"{level.called} {level.cycles:.0f}") for level in levels_of],
+        note="One thread follows pointers through so many bytes, in random order. Lines: the levels that were found."
+        + (f" Transitions, where a load may find its line in either: {'; '.join(between)}." if between else ""),
     )
 
 

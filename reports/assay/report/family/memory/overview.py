@@ -23,22 +23,31 @@ LADDER = r"memory/(constant\w*|shared|l1|l2|l2_near|l2_far|dram|dsmem/\w+|dsmem)
 
 
 def ladder_bars(book: Book) -> list[Bar]:
-    """Cycles of each level, nearest first."""
+    """Cycles of each level, nearest first. The axis is logarithmic: what is 0 or less has no place on it."""
     bars = []
     for row in book.find(LADDER, "latency_cycles"):
-        values = [n.value if n else None for n in row.numbers]
+        values = [n.value if n and n.value > 0 else None for n in row.numbers]
+        if not any(values):
+            continue
         label = labels.words(row.name.removesuffix("/latency").removeprefix("memory/").replace("/", "_"))
         bars.append(Bar(label, values, [], row.related))
     return sorted(bars, key=lambda b: min(v for v in b.values if v is not None))
 
 
+def share_of(row: Row) -> float:
+    """What any run reaches of the limit; 0 where none is known."""
+    return max((n.share for n in row.numbers if n and n.share), default=0)
+
+
 def bandwidth_shares(book: Book) -> list[tuple[Row, list[Number | None]]]:
-    """Bandwidths of the memory hierarchy that have a limit, one metric per case; of variants the plain one alone."""
+    """Bandwidths of the memory hierarchy that have a limit, one metric per case: the one that its limit binds the most,
+    as a copy from memory is bound by the memory's pins and not by L1. Of variants the plain one alone.
+    """
     chosen: dict[str, Row] = {}
     for metric in ("bytes_per_clock_per_sm", "bandwidth_gb_per_s"):
         for row in book.find(r"(memory|tma|tmem)/(?!hbm/power/).*", metric):
-            if any(n and n.limit for n in row.numbers):
-                chosen.setdefault(row.name, row)
+            if share_of(row) > (share_of(chosen[row.name]) if row.name in chosen else 0):
+                chosen[row.name] = row
     return [(row, row.numbers) for name, row in chosen.items() if name.rpartition("/")[0] not in chosen]
 
 

@@ -23,7 +23,9 @@ SMS_A_ROW = 33  # of the picture of near partitions
 def add_findings(book: Book, block: Evidence) -> None:
     block.findings += lines(book, "L2 partitions", lambda c: _partitions(book, c))
     block.findings += lines(book, "shared memory of other CTAs", lambda c: _others(book, c))
-    block.findings += lines(book, "bank conflicts, cycles", lambda c: _banks(book, c))
+    block.findings += lines(
+        book, "cycles of a load of shared memory, by how its threads stand to banks", lambda c: _banks(book, c)
+    )
     block.findings += lines(book, "TLB", lambda c: _tlb(book, c))
     block.findings += lines(book, "memory under load", lambda c: _loaded(book, c))
     block.findings += lines(book, "power of memory traffic", lambda c: _power(book, c))
@@ -48,7 +50,8 @@ def _partitions(book: Book, column: Column) -> list[Part]:
         return []
     at = column.anchor(m.name)
     sizes = [v.value for k, v in m.metrics.items() if k.startswith("sms_of_partition_")]
-    said = f"{count:g}, of {' and '.join(f'{v:g}' for v in sizes)} SMs" if sizes else f"{count:g}"
+    said = text.counted(int(count), "partition")
+    said += f", near to {' and '.join(f'{v:g}' for v in sizes)} SMs" if sizes else ""
     found = [(said, at)]
     near, far = m.value("near_atomic_cycles"), m.value("far_atomic_cycles")
     if near and far:
@@ -82,9 +85,7 @@ def _banks(book: Book, column: Column) -> list[Part]:
     values = dict(series.curve) if series else {}
     wanted = ("stride_1", "stride_2", "stride_32", "column", "column_padded", "column_swizzled")
     return [
-        (f"{text.number(round(values[k], 1))} by {labels.words(k)}", column.anchor(m.name))
-        for k in wanted
-        if k in values
+        (f"{labels.words(k)}: {text.number(round(values[k], 1))}", column.anchor(m.name)) for k in wanted if k in values
     ]
 
 
@@ -101,6 +102,15 @@ def _tlb(book: Book, column: Column) -> list[Part]:
         cycles, count = fit
         said = f"a miss costs {cycles:.0f} cycles, by least squares over {text.counted(count, 'range')} beyond"
         found.append((f"{said}: latency = hit + miss × (1 − reach / range)", at))
+        if (mean := m.value("tlb_miss_cycles")) is not None:
+            widest = m.series_named("latency_cycles").curve[-1][0]
+            share = text.percent(1 - reach / widest)
+            found.append(
+                (
+                    f"over {text.size(widest)}, where {share} of the loads miss, a load takes {mean:.1f} more in the mean",
+                    at,
+                )
+            )
     return found
 
 
@@ -127,8 +137,8 @@ def _loaded(book: Book, column: Column) -> list[Part]:
         return []
     words = {
         "idle_latency_cycles": "idle {} cycles",
-        "latency_cycles_at_80_percent": "{} at 80 % of the bandwidth",
-        "full_load_latency_cycles": "{} under full load",
+        "latency_cycles_at_80_percent": "{} cycles at 80 % of the bandwidth",
+        "full_load_latency_cycles": "{} cycles under full load",
     }
     return [
         (said.format(f"{value:.0f}"), column.anchor(m.name))
@@ -175,7 +185,8 @@ def _power(book: Book, column: Column) -> list[Part]:
             continue
         (slow, foot, _), (fast, top, at) = points[0], points[-1]
         picojoules = (top - foot) / (fast - slow) * 1e3
-        said = f"{operation} at {text.number(round(fast))} GB/s {top:.0f} W: {1e3 * top / fast:.0f} pJ/B of the whole board, "
+        said = f"{operation} at {text.number(round(fast))} GB/s {top:.0f} W: {1e3 * top / fast:.0f} pJ/B "
+        said += "of the whole board, idle included, "
         said += f"{picojoules:.0f} pJ/B above the {foot:.0f} W of {text.number(round(slow))} GB/s"
         found.append((said, at))
     return found

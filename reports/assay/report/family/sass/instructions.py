@@ -9,6 +9,7 @@ from ...block.kinds import EMPTY, Block, Cell, Page, Searchable, Table
 from ...book import interval, text
 from ...book.instructions import instructions
 from ...book.model import Book, Column
+from ...book.operands import PLAIN, best
 from . import operands, pipes
 
 PAGE = "instructions.html"
@@ -64,15 +65,20 @@ def pipelines(book: Book, question: Question) -> Answer:
 
 def common(book: Book) -> list[Block]:
     """What the instructions cost that most kernels consist of, a latency and a rate for each run."""
-    rows = []
+    rows, notes = [], []
     for opcode, case in COMMON:
         both = [book.row(f"sass/{case}", metric) for metric in ("latency_cycles", "ops_per_clock_per_sm")]
         numbers = [row.numbers[column.index] if row else None for column in book.columns for row in both]
+        if (name := opcode.split(",")[0]) in PLAIN:
+            fastest = [best(book, column, name) for column in book.columns]
+            numbers[1::2] = [found[1] if found else None for found in fastest]
+            if said := list(dict.fromkeys(found[0] for found in fastest if found)):
+                notes.append(f"{name}: the rate is with {' or '.join(said)}, the fastest of those measured.")
         cells = [Cell(text.number(float(f"{n.value:.4g}")), n.anchor) if n else EMPTY for n in numbers]
         if any(cell.said for cell in cells):
             rows.append([Cell(opcode), *cells])
     head = [f"{c.tag} {words}".strip() for c in book.columns for words in ("latency, cycles", "ops/clk/SM")]
-    return [Table("Common instructions", ["Instruction", *head], rows)]
+    return [Table("Common instructions", ["Instruction", *head], rows, notes)]
 
 
 def page(book: Book) -> Page | None:

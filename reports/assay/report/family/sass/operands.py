@@ -5,45 +5,19 @@ from __future__ import annotations
 
 from ...answer.findings import Finding, Part, lines, stated
 from ...book import labels, text
-from ...book.instructions import opcodes
-from ...book.model import Book, Column, Number
+from ...book.model import Book, Column
+from ...book.operands import METRIC, OPERANDS, PLAIN, rates
 
-METRIC = "ops_per_clock_per_sm"
-PLAIN = {"FFMA": "sass/ffma/f32", "DFMA": "sass/dfma/f64"}
 BANKS = "sass/operands/"
 SAME = 0.01  # of the best rate: the plain one is as fast
-# What follows the plain case's name, in words.
-OPERANDS = {
-    "": "three registers, two of them common to all",
-    "accumulate": "three registers, the sum in place",
-    "two_registers": "two registers",
-    "immediate_factor": "an immediate factor",
-    "immediate_term": "an immediate term",
-    "uniform_factor": "a uniform factor",
-    "uniform_term": "a uniform term",
-}
-
-
-def _rates(book: Book, column: Column, plain: str) -> list[tuple[str, str, Number]]:
-    """(case, its operands in words, rate) of the plain case and those of the same opcode with other operands, the
-    fastest first."""
-    m = book.measurement(column, plain)
-    own = {op for op, _ in opcodes(m)} if m else set()
-    found = []
-    for row in book.find(rf"{plain}(_\w+)?", METRIC):
-        other, n = book.measurement(column, row.name), row.numbers[column.index]
-        if n and other and {op for op, _ in opcodes(other)} == own:
-            suffix = row.name.removeprefix(plain).removeprefix("_")
-            found.append((row.name, OPERANDS.get(suffix, labels.words(suffix)), n))
-    return sorted(found, key=lambda entry: -entry[2].value)
 
 
 def _said(book: Book, column: Column, opcode: str, plain: str) -> list[Part]:
-    rates = _rates(book, column, plain)
-    own = next((n for name, _, n in rates if name == plain), None)
+    found = rates(book, column, plain)
+    own = next((n for name, _, n in found if name == plain), None)
     if own is None:
         return []
-    best, operands, n = rates[0]
+    best, operands, n = found[0]
     unit = book.row(best, METRIC).unit
     parts = [(f"{stated(n, unit)} with {operands} ({best})", n.anchor)]
     if best != plain:

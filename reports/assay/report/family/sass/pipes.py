@@ -303,7 +303,7 @@ def picture(book: Book, column: Column) -> Figure | None:
         return None
     order = [*(i for pipe in found.pipes for i in pipe.members), *found.short]
     label_of = {i: pipe.label for pipe in found.pipes for i in pipe.members}
-    names = [found.opcodes[i] for i in order]
+    names = [found.opcodes[i].split("|")[0] for i in order]  # a case of several opcodes by its first
     breaks, row = [], 0
     for pipe in found.pipes if found.short else found.pipes[:-1]:
         row += len(pipe.members)
@@ -326,10 +326,10 @@ def picture(book: Book, column: Column) -> Figure | None:
             return "", "none", 1, f"{words}; one pipe or two would take as long"
         return f"{max(0, value):.1f}".replace("0.", "."), "s1", value, f"{words}; interference {value:.2f}"
 
-    label_of |= {i: "not saturated" for i in found.short}
-    rows = [f"{label_of[i]} · {name}" if label_of[i] else name for i, name in zip(order, names)]
+    rows = [f"{label} · {name}" if (label := label_of.get(i)) else name for i, name in zip(order, names)]
     clusters = "; ".join(
-        f"{pipe.label or 'no counter'}: {', '.join(found.opcodes[i] for i in pipe.members)}" for pipe in found.pipes
+        f"{pipe.label or f'pipe {place}'}: {', '.join(found.opcodes[i] for i in pipe.members)}"
+        for place, pipe in enumerate(found.pipes, 1)
     )
     return cells.grid(
         f"pipes{column.index}",
@@ -339,7 +339,8 @@ def picture(book: Book, column: Column) -> Figure | None:
         names,
         cell,
         "Interference of pairs: 0 where both go on at full rate, 1 where they queue; the diagonal is cycles per "
-        "instruction and scheduler, alone. Lines part the pipes that pairs show; names are the counters'."
+        "instruction and scheduler, alone. Lines part the pipes that pairs show."
+        + (" Their names are the counters'." if any(pipe.label for pipe in found.pipes) else "")
         + (" n: one of the two was not saturated alone, and the pair is not judged." if found.short else ""),
         size=(24, 17),
         left=24 + 6 * max(len(r) for r in rows),

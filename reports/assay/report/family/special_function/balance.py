@@ -230,9 +230,9 @@ def imbalance(book: Book, question: Question) -> Answer:
     for line in balances(book):
         if line.mixed and answer.findings:
             parts = answer.findings[-1].lines[-1][1]
-            parts.append((f"with polynomials below {line.head_dimension:.1f}", line.anchor))
+            parts.append((f"with polynomials it takes longer below d = {line.head_dimension:.1f}", line.anchor))
             continue
-        at = [f"{line.ratios[d]:.2f} × as long at {d}" for d in (64, 128) if d in line.ratios]
-        said = "; ".join([f"below d = {line.head_dimension:.1f}", *([f"exp2 takes {', '.join(at)}"] if at else [])])
+        at = [f"{line.ratios[d]:.2f} times as long at d = {d}" for d in (64, 128) if d in line.ratios]
+        said = f"exp2 takes longer below d = {line.head_dimension:.1f}{''.join(f', {one}' for one in at)}"
         answer.findings.append(one_line(line.label, said, line.anchor))
     return answer

@@ -68,7 +68,7 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
             yticks=range(len(cases)),
             yticklabels=[f"{c.kind} {labels.words(c.data)}" for c in cases],
             ylim=(len(cases) - 0.4, -0.6),
-            xlim=(0, longest * 1.6),
+            xlim=(0, longest * 1.6 or 1),
             xticks=[],
         )
         ax.grid(False)
@@ -84,7 +84,7 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
             f"Under lasting load: {said}.",
             "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that was left.",
             Data(
-                ["type", "data", "TFLOP/s", "W", "MHz"],
+                ["type", "data", "TFLOP/s, of integers TOP/s", "W", "MHz"],
                 [[c.kind, labels.words(c.data), c.tflops, c.watts, c.clock] for c in cases],
             ),
         )

@@ -92,15 +92,15 @@ def blocks(book: Book) -> list[Block]:
     limits = "; ".join(sources) if len(sources) < 3 else "each from the source that the details of its case name"
     table = Table(
         "Per type and accumulator the fastest shape: FLOP (of integers OP) per clock and SM, the share of the limit, and "
-        f"TFLOP/s of the GPU. Limits: {limits}",
+        f"TFLOP/s (of integers TOP/s) of the GPU; pJ of the whole board, idle included. Limits: {limits}",
         [
             "Type",
             *(["Run"] if several else []),
             "Sums",
             *SOURCES.values(),
-            "TFLOP/s, burst",
+            "TFLOP/s or TOP/s, burst",
             "sustained",
-            "pJ/FLOP",
+            "pJ/FLOP or pJ/OP",
         ],
         [_row(line, several) for line in found],
         kind="tensor",

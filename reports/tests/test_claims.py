@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pages claim of the newest committed runs follows from the figures of these runs, on both kinds of GPU."""
+
+import re
+
+import committed
+import pytest
+from report_runs import Maker
+
+from assay.files import Measurement
+from assay.report.answer.questions import by_number
+from assay.report.book import deviation, graph, headline, model, operands
+from assay.report.book.published import figures as published_figures
+from assay.report.compare import words
+from assay.report.compare.figures import figures
+from assay.report.compare.findings import findings
+from assay.report.compare.subjects import subjects
+from assay.report.draw.curves import Axis, Line, draw
+from assay.report.family.launch import costs
+from assay.report.family.memory import levels, partitions
+from assay.report.page import clocks, environment, measured, overview, unmeasured
+from assay.report.page.answers import in_sentences
+
+NEWEST = ["newest H200", "newest H100"]
+
+
+@pytest.fixture(scope="module", params=NEWEST)
+def book(request):
+    return committed.book(request.param)
+
+
+def plain(said):
+    return said.replace("\u202f", " ")
+
+
+def test_a_level_spans_only_places_where_the_curve_has_its_cycles(book):
+    spans = 0
+    for name, m in levels.of_column(book, book.columns[0], "memory/latency_curve/"):
+        for level in levels.plateaus(m):
+            within = [y for x, y in m.series_named("latency_cycles").curve if level.begin <= x <= level.end]
+            assert all(abs(y / level.cycles - 1) < 0.06 for y in within), (name, level)
+            spans += 1
+    assert spans > 20
+    drawn = levels.latency_over_footprint(book, book.columns[0])
+    assert "Transitions" in drawn.note and "from L2 near to DRAM" in drawn.note
+
+
+def test_the_tlb_has_one_cost_of_a_miss_and_its_mean_by_another_name(book):
+    said = [plain(words_of) for words_of, _ in partitions._tlb(book, book.columns[0])]
+    row = book.row("memory/tlb", "tlb_miss_cycles")
+    if book.measurement(book.columns[0], "memory/tlb").value("tlb_reach_bytes"):
+        assert f"takes {row.first.value:.1f} more in the mean" in said[2]
+        cycles, share = (
+            float(re.search(pattern, one)[1]) for pattern, one in zip((r"costs (\d+) ", r"([\d.]+) %"), said[1:])
+        )
+        assert cycles * share / 100 == pytest.approx(row.first.value, rel=0.05)
+    else:
+        assert len(said) == 1 and "all of the" in said[0]
+
+
+def test_operations_on_integers_are_never_flop_in_what_a_roofline_says(book):
+    for state in (model.BURST, model.LASTING):
+        drawn = overview.roofline(book, book.columns[0], state)
+        assert "in TFLOP/s, of integers TOP/s: " in drawn.description
+        assert not re.search(r"int8[^;.]*\d TFLOP/s", drawn.description)
+
+
+def test_the_rate_of_multiply_adds_is_the_best_with_its_operands(book):
+    for opcode, plain_case in operands.PLAIN.items():
+        said, n = operands.best(book, book.columns[0], opcode)
+        every = [row.first.value for row in book.find(rf"{plain_case}(_(uniform|immediate|two)\w+)?", operands.METRIC)]
+        assert said and n.value == max(every)
+    _, dfma = operands.best(book, book.columns[0], "DFMA")
+    assert 63.9 < dfma.value <= 64.01
+
+
+def test_a_node_of_a_graph_has_both_its_times_and_no_reason(book):
+    column = book.columns[0]
+    both = [book.row(*figure).first.value for figure in graph.INTERVALS]
+    both = [min(both), max(both)]
+    launch = next(h for h in headline.headlines(book, column) if h.label == "Launch of a kernel")
+    assert launch.remark.endswith("not explained")
+    said = "; ".join(one for one, _ in costs.two_times(book, column))
+    for value in both:
+        assert f"{value:.3g}" in said and f"{value:.3g}" in launch.remark
+    assert "which of 16 graphs, which of 16 streams and idling for up to 1000 ms made no difference" in said
+    (_, lines) = in_sentences(book, by_number()[18])[0]
+    assert "which is not explained" in "".join(piece for piece, _ in lines[0])
+
+
+def test_a_graph_with_one_time_has_one():
+    make = Maker(1)
+    make.add("launch/empty/graph", interval_us=0.5, time_us=0.5)
+    made = model.build([make.run])
+    assert costs.two_times(made, made.columns[0]) == []
+
+
+def test_a_low_clock_without_a_reason_says_what_was_ruled_out(book):
+    column = book.columns[0]
+    notes = [plain(note) for note in clocks.table(book, column).notes]
+    said = next(note for note in notes if "ruled out" in note)
+    silent = [m for m in clocks.slow(book, column) if not m.conditions.get("throttle")]
+    below = sum(m.conditions["power_max_w"] < 630 for m in silent)
+    assert f"Of the {len(silent)} cases without a reason" in said and f"({below} of {len(silent)} drew" in said
+    assert said.endswith("What lowers the clock is not explained.")
+
+
+def test_skipped_cases_are_counted_in_a_sentence(book):
+    assert unmeasured.reasons(book) == [
+        "227 cases were skipped: 83 need 2 GPUs; 72 need 4 GPUs; 72 need 8 GPUs, where 1 is visible."
+    ]
+    made = model.build([Maker(1).run])
+    reasons = ["needs 8 GiB of GPU memory", "out of memory"]
+    made.unmeasured = [(made.columns[0], Measurement("a/b", "probe", status="failed", reason=why)) for why in reasons]
+    assert unmeasured.reasons(made) == [
+        "2 cases failed: 1 needs 8 GiB of GPU memory; of 1 the reason is: out of memory."
+    ]
+
+
+def test_what_was_not_recorded_is_said_so(book):
+    assert environment._utilization(book, book.columns[0]) == "not recorded"
+
+
+def test_a_reason_that_holds_for_one_footprint_alone_is_none(book):
+    """Whether L2 is shared by fewer SMs does not depend on the footprint."""
+    found = 0
+    for row in book.find(r"memory/l2/read_chunks/\d+mib", "bytes_per_clock_per_sm"):
+        for p in published_figures(book, row):
+            if p.gpu == "NVIDIA H100 PCIe" and p.unit == row.unit:
+                assert deviation.reason(book, book.columns[0], row, row.first, p) == ""
+                found += 1
+    assert found == 3
+
+
+def test_a_rate_with_other_operands_explains_a_published_one(book):
+    row = book.row("sass/dfma/f64", "ops_per_clock_per_sm")
+    said = [
+        deviation.reason(book, book.columns[0], row, row.first, p)
+        for p in published_figures(book, row)
+        if not p.datasheet
+    ]
+    assert any("with a uniform factor 64" in one for one in said)
+
+
+def test_the_comparison_says_what_a_longer_barrier_holds_and_compares_no_miss_that_was_not_seen():
+    both = subjects([[committed.book(name).columns[0].run] for name in NEWEST])
+    every = figures(both)
+    assert not any(f.metric == "tlb_miss_cycles" for f in every)
+    found = findings(every)
+    grid = next(f for f in found if f.lead.name.startswith("sync/grid/"))
+    fence = next(f for f in every if (f.name, f.metric) == words.FENCE)
+    more = round(fence.ends[1].number.value - fence.ends[0].number.value)
+    assert f"Its loop holds fences, of which one alone takes {more} cycles more on H100" in words.why(grid, {}, every)
+    summary = words.summary(both, every, found)
+    causeless = [int(n) for n in re.findall(r"(\d+) (?:of them|more) without", summary)]
+    assert sum(causeless) == sum(f.cause is None for f in found)
+    of_fence = next(f for f in found if f.lead.name.startswith(words.FENCES))
+    assert "Its loop" not in words.why(of_fence, {}, every)
+
+
+def test_lines_that_end_alike_have_no_highest():
+    lines = [Line(name, [(0.0, low), (1.0, 5.0)]) for name, low in (("a", 1.0), ("b", 3.0))]
+    assert "All 2 lines end at 5." in draw("k", "t", lines, Axis("x"), Axis("cycles")).description
+
+
+def test_the_worst_matrix_product_says_how_far_its_interval_reaches(book):
+    column = book.columns[0]
+    (_, lines) = in_sentences(book, by_number()[22])[0]
+    worst = "".join(piece for piece, _ in lines[1])
+    low = {
+        b.speedup.value: b.speedup.ci95 for _, m in book.measurements for b in m.baselines if "sustained" not in m.name
+    }
+    ends = low[min(low)]
+    assert f"at {min(low):.3f} times" in worst and (f"with an interval up to {ends[1]:.3g}." in worst) == (ends[1] >= 1)
+    assert ends[1] > 1 and column
+
+
+def test_clocks_surprise_by_more_than_how_they_are_read(book):
+    said = [plain("".join(span.said for span in line)) for line in measured._clocks(book, book.columns[0])]
+    clocks_of = [[float(mhz) for mhz in re.findall(r"(\d+) MHz", one)] for one in said]
+    assert all(abs(counted / reported - 1) > 0.02 for counted, reported in clocks_of)
