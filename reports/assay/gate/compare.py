@@ -33,6 +33,10 @@ from assay.statistics import (
 )
 
 
+# What a base has no figure of though it should, in words. What it skipped it never could measure.
+LOST = {"failed": "failed", "not_run": "was not run"}
+
+
 def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
     """Verdicts on every case of `base`. Raises IncomparableRuns, and RunFileError for what cannot be true."""
     warnings = check_machines(base, candidate, rules.allow_other_gpu)
@@ -53,7 +57,7 @@ def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
     _decide(comparisons, rules)
     for c in comparisons:
         power.explain(c)
-    known = {name for name, before in ours.items() if any(m.status in ("ok", "failed") for m in before)}
+    known = {name for name, before in ours.items() if any(m.ok or m.status in LOST for m in before)}
     new = [name for name, after in theirs.items() if name not in known and any(m.ok for m in after)]
     result = Result(comparisons, new, warnings)
     result.sort()
@@ -63,8 +67,9 @@ def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
 def _compare_case(
     before: list[Measurement], after: list[Measurement], rules: Rules, same_driver: bool, candidate: Run
 ) -> list[Comparison]:
-    failed = [next((m for m in side if m.status == "failed"), None) for side in (before, after)]
-    first = next((m for m in before if m.ok), failed[0])
+    lost = next((m for m in before if m.status in LOST), None)
+    failed = next((m for m in after if m.status == "failed"), None)
+    first = next((m for m in before if m.ok), lost)
     if first is None:
         return []  # skipped in the base: there was never a result
     said = (m.conditions.get("clock_domain") for m in [*before, *after] if m.ok)
@@ -74,11 +79,11 @@ def _compare_case(
     gated = (domain != "power" or rules.paired) and first.kind != "baseline"
     common = {"name": first.name, "kind": first.kind, "clock_domain": domain, "gated": gated}
     if not first.ok:
-        return [Comparison(**common, verdict=Verdict.UNKNOWN, note=f"failed in the base: {first.reason}")]
-    if failed[1] or not any(m.ok for m in after):
-        lost = failed[1] or (after[0] if after else None)
-        which = f"repetition {lost.repetition} " if lost and len(after) > 1 else ""
-        note = f"{which}{lost.status}: {lost.reason}" if lost else "not in the candidate"
+        return [Comparison(**common, verdict=Verdict.UNKNOWN, note=f"{LOST[first.status]} in the base: {first.reason}")]
+    if failed or not any(m.ok for m in after):
+        gone = failed or (after[0] if after else None)
+        which = f"repetition {gone.repetition} " if gone and len(after) > 1 else ""
+        note = f"{which}{gone.status}: {gone.reason}" if gone else "not in the candidate"
         return [Comparison(**common, verdict=Verdict.MISSING, note=note)]
     comparisons = []
     for metric in _metrics_to_compare(first, domain, rules):
@@ -92,8 +97,8 @@ def _compare_case(
         _fill(c, [m for m in before if m.ok], [m for m in after if m.ok], rules)
         if rules.identity and c.verdict is not Verdict.MISSING and _identical(before, after, domain, same_driver):
             c.verdict, c.note = Verdict.UNCHANGED, "identical code"
-        elif failed[0]:
-            said = f"repetition {failed[0].repetition} failed in the base"
+        elif lost:
+            said = f"repetition {lost.repetition} {LOST[lost.status]} in the base"
             c.note = f"{c.note}, {said}" if c.note else said
         comparisons.append(c)
     return comparisons

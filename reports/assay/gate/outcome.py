@@ -26,10 +26,21 @@ def percentage(text: str) -> float:
     return value
 
 
+# What `assay run` takes too: harness/run/selection.cpp.
+LONGEST_EXPRESSION = 10_000  # characters
+LARGEST_EXPRESSION = 1 << 20  # bytes, compiled: (((a{9}){9}){9}){9} is short and large
+
+
 def expression(text: str) -> str:
     """RE2 takes time in proportion to the text, whatever the expression is; Python's own engine may take for ever."""
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = LARGEST_EXPRESSION
+    if len(text) > LONGEST_EXPRESSION:
+        raise argparse.ArgumentTypeError(
+            f"{one_line(repr(text), CUT)} has {len(text):,} characters, {LONGEST_EXPRESSION:,} are the most; name fewer "
+            "cases, or what their names have in common"
+        )
     try:
         re2.compile(text, options)
     except (re2.error, UnicodeError) as error:

@@ -122,14 +122,17 @@ def test_the_readme_says_what_was_measured():
     root = Path(__file__).resolve().parents[3]
     said = (root / "README.md").read_text().split("How often is it right?")[1].split("\n## ")[0]
     documents = {}
-    for gpu, where in (("h200", "on two H200s"), ("h100", "on an H100")):
-        folder = root / f"results/{gpu}/2026-11-22-gate-self-test"
-        documents[gpu] = json.loads((folder / "self_test.json").read_text())
-        alarms = documents[gpu]["false_alarms"]
+    for run, where in (
+        ("h200/2026-11-22", "on two H200s"),
+        ("h200/2026-11-23", "on an H200"),
+        ("h100/2026-11-22", "on an H100"),
+    ):
+        documents[run] = json.loads((root / f"results/{run}-gate-self-test" / "self_test.json").read_text())
+        alarms = documents[run]["false_alarms"]
         count = f"{alarms['count']} (at most {alarms['ci95'][1]:.1%}, Clopper-Pearson)"
         assert f"| none, {alarms['trials']} cases {where} | {count} | 0 |" in said
-        assert not any(t["verdict"] == "faster" and t["extra_percent"] == 0 for t in documents[gpu]["trials"])
-    document = documents["h200"]
+        assert not any(t["verdict"] == "faster" and t["extra_percent"] == 0 for t in documents[run]["trials"])
+    document = documents["h200/2026-11-22"]
     for level, words in ((2, "| +2%, 24 cases on an H200 |"), (3, "| +3%, the same |"), (5, "| +5%, the same |")):
         (found,) = [p for p in document["planted"] if p["group"] == "all" and p["extra_percent"] == level]
         share = f"{found['found']['count']} of {found['found']['trials']}"
