@@ -19,9 +19,9 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-using State = std::array<std::uint32_t, 8>;
+using Words = std::array<std::uint32_t, 8>;
 
-void compress(State& state, const unsigned char* block) {
+void compress(Words& state, const unsigned char* block) {
   std::array<std::uint32_t, 64> w;
   for (int t = 0; t < 16; ++t)
     w[t] = std::uint32_t{block[4 * t]} << 24 | block[4 * t + 1] << 16 | block[4 * t + 2] << 8 |
@@ -39,14 +39,14 @@ void compress(State& state, const unsigned char* block) {
     const std::uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
   }
-  const State mixed = {a, b, c, d, e, f, g, h};
+  const Words mixed = {a, b, c, d, e, f, g, h};
   for (int i = 0; i < 8; ++i) state[i] += mixed[i];
 }
 
 }  // namespace
 
 std::string sha256(std::span<const char> bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+  Words state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   const std::size_t whole = bytes.size() / 64 * 64;

@@ -62,10 +62,11 @@ const std::vector<ModelCase>& model_cases() {
   return all();
 }
 
-std::string ptx_of(std::string_view kernel) { return text_of(kernel).whole; }
-
-std::string ptx_of_alone(std::string_view kernel) {
-  const std::string_view ptx = text_of(kernel).whole;
+std::string ptx_of(const std::vector<std::string>& kernels) {
+  const std::string_view ptx = text_of(kernels.at(0)).whole;
+  const auto wanted = [&](std::string_view line) {
+    return std::ranges::any_of(kernels, [&](const auto& k) { return line.find(k) != line.npos; });
+  };
   std::string kept;
   bool skipping = false;
   std::ptrdiff_t depth = 0;  // of braces; asm statements have some at the begin of a line
@@ -73,7 +74,7 @@ std::string ptx_of_alone(std::string_view kernel) {
     const std::size_t end = std::min(ptx.find('\n', begin), ptx.size() - 1) + 1;
     const std::string_view line = ptx.substr(begin, end - begin);
     begin = end;
-    if (line.find(".entry ") != line.npos) skipping = line.find(kernel) == line.npos;
+    if (line.find(".entry ") != line.npos) skipping = !wanted(line);
     if (!skipping) kept += line;
     const std::ptrdiff_t before = depth;
     depth += std::ranges::count(line, '{') - std::ranges::count(line, '}');

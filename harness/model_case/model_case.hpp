@@ -19,8 +19,8 @@ struct ModelResult {
 };
 
 struct ModelCase {
-  std::string name;    // "kernels/gemm/bf16/m256n512k256/nt"
-  std::string kernel;  // what the PTX's kernel is called, in part
+  std::string name;                  // "kernels/gemm/bf16/m256n512k256/nt"
+  std::vector<std::string> kernels;  // that it launches: what the PTX calls each, in part
   // Makes operands in `gpu`, launches, compares with a reference.
   Callable<ModelResult(model::Gpu& gpu, const model::Options& options)> run;
 
@@ -33,11 +33,9 @@ struct ModelCase {
 // All that this program has, by name.
 const std::vector<ModelCase>& model_cases();
 
-// The PTX in this very program that has a kernel of that name. Throws Error(unfit) if none has.
-std::string ptx_of(std::string_view kernel);
-
-// The same without the other kernels that were compiled with it: quicker to read where they are
-// many.
-std::string ptx_of_alone(std::string_view kernel);
+// The PTX in this very program of these kernels, of one source file, without others that were
+// compiled with them: they are many, and would take longer to read than the kernels to run. Throws
+// Error(unfit) if there is no such kernel.
+std::string ptx_of(const std::vector<std::string>& kernels);
 
 }  // namespace assay

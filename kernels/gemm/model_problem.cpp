@@ -80,15 +80,6 @@ GemmOperands ModelProblem::operands() const {
           static_cast<const float*>(pointer(scale_b_.at))};
 }
 
-double ModelProblem::product(int row, int column, int x) const {
-  const GemmProblem& p = problem_;
-  const std::size_t in_a = p.layout[0] == 'n' ? count(row, p.k) + static_cast<std::size_t>(x)
-                                              : count(x, p.m) + static_cast<std::size_t>(row);
-  const std::size_t in_b = p.layout[1] == 't' ? count(column, p.k) + static_cast<std::size_t>(x)
-                                              : count(x, p.n) + static_cast<std::size_t>(column);
-  return a_.values[in_a] * b_.values[in_b];
-}
-
 void ModelProblem::compare(model::Gpu& gpu, ModelResult& result) const {
   const GemmProblem& p = problem_;
   const std::size_t width = bytes_of(p.d_type());
@@ -99,13 +90,19 @@ void ModelProblem::compare(model::Gpu& gpu, ModelResult& result) const {
     if (scales.values.empty()) return 1.0;
     return scales.values[scales.values.size() == 1 ? 0 : static_cast<std::size_t>(at)];
   };
+  // Elements of a row of A, and of a column of B, are next to each other or a row apart.
+  const bool a_along_k = p.layout[0] == 'n', b_along_k = p.layout[1] == 't';
+  const std::size_t step_a = a_along_k ? 1 : count(p.m, 1), step_b = b_along_k ? 1 : count(p.n, 1);
   for (int row = 0; row < p.m; ++row)
     for (int column = 0; column < p.n; ++column) {
+      const double* a = a_.values.data() + (a_along_k ? count(row, p.k) : count(row, 1));
+      const double* b = b_.values.data() + (b_along_k ? count(column, p.k) : count(column, 1));
       GemmSum sum;
       for (int first = 0; first < p.k; first += 32) {
         double products = 0, magnitudes = 0;
         for (int x = first; x < std::min(first + 32, p.k); ++x) {
-          const double one = product(row, column, x);
+          const auto along = static_cast<std::size_t>(x);
+          const double one = a[along * step_a] * b[along * step_b];
           products += one;
           magnitudes += std::fabs(one);
         }

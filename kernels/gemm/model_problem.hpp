@@ -29,7 +29,6 @@ class ModelProblem {
     std::vector<double> values = {};
   };
 
-  double product(int row, int column, int x) const;
 
   GemmProblem problem_;
   Values a_, b_, c_, bias_, scale_a_, scale_b_;

@@ -228,7 +228,7 @@ const ModelCase::Registration registration{[] {
                              std::to_string(s.k) +
                              (s.cluster > 1 ? "/cluster" + std::to_string(s.cluster) : "") +
                              kFormNames[static_cast<int>(s.form)],
-                     .kernel = kernel_name(s, layout_of(s).tokens),
+                     .kernels = {kernel_name(s, layout_of(s).tokens)},
                      .run = [s](model::Gpu& gpu, const model::Options& options) {
                        return run(s, gpu, options);
                      }});

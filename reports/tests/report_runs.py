@@ -4,23 +4,54 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
 
 from assay.files import Baseline, Estimate, Measurement, Metric, Run
 
 
-def cpu_seconds() -> float:
-    """CPU time of this process and of those it has waited for, such as the ones that draw."""
-    return cpu_seconds_on(1)
+# CPU seconds that _yardstick() takes on the machine that limits of time are of: two idle cores of an AMD EPYC of 2024.
+YARDSTICK = 0.45
 
 
-def cpu_seconds_on(cores: int) -> float:
-    """The same where those it has waited for share so many cores: what passes on an idle machine, and hardly more on a
-    busy one."""
+def _yardstick() -> float:
+    """CPU seconds of a fixed piece of work that is like a report's: a drawing of six panels."""
+    start = time.process_time()
+    figure = Figure(layout="constrained")
+    FigureCanvasSVG(figure)
+    for panel in figure.subplots(2, 3).flat:
+        panel.plot(range(1, 40), [k * k for k in range(1, 40)])
+        panel.set_xscale("log")
+    figure.savefig(io.StringIO(), format="svg")
+    return time.process_time() - start
+
+
+def _cpu_seconds(cores: int) -> float:
     times = os.times()
     return times.user + times.system + (times.children_user + times.children_system) / cores
+
+
+@contextmanager
+def within(seconds: float, cores: int = 1) -> Iterator[None]:
+    """Fails where what stands in it takes more CPU time than `seconds`, that of processes it waited for shared by so many
+    cores: what passes on an idle machine.
+
+    A slower machine, or one whose caches others use too, has longer, by as much as the yardstick took longer beside it.
+    """
+    _yardstick()  # the first imports and reads fonts
+    before, start = _yardstick(), _cpu_seconds(cores)
+    yield
+    taken = _cpu_seconds(cores) - start
+    slowness = max(1.0, (before + _yardstick()) / 2 / YARDSTICK)
+    assert taken / slowness < seconds, f"{taken:.2f} s of CPU time on a machine {slowness:.2f} times as slow"
 
 
 UNITS = {

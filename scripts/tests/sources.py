@@ -55,12 +55,12 @@ def closure(file: pathlib.Path) -> dict[pathlib.Path, tuple[pathlib.Path, ...]]:
 
 
 def complaint_once(
-    kind: str, how: str, of: pathlib.Path, check: collections.abc.Callable[[], str]
+    kind: str, how: str, of: list[pathlib.Path], check: collections.abc.Callable[[], str]
 ) -> str:
-    """What `check` says against a file, and nothing if the same was checked before in the same way
-    (`how`) and found good: what counts is the file and all of the project that it includes."""
+    """What `check` says against files, and nothing if the same was checked before in the same way
+    (`how`) and found good: what counts is the files and all of the project that they include."""
     digest = hashlib.sha256(how.encode())
-    for part in sorted(closure(of)):
+    for part in sorted({part for file in of for part in closure(file)}):
         digest.update(str(part.relative_to(ROOT)).encode() + b"\0" + part.read_bytes())
     stamp = ROOT / ".cache" / kind / digest.hexdigest()
     if stamp.exists():

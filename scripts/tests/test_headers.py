@@ -238,5 +238,5 @@ def test_header_compiles_alone(name, tmp_path):
                                 capture_output=True, text=True, cwd=tmp_path)
         return result.stderr if result.returncode != 0 else ""
 
-    complaint = sources.complaint_once("headers", " ".join(command), header, compile_it)
+    complaint = sources.complaint_once("headers", " ".join(command), [header], compile_it)
     assert not complaint, complaint

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over all C++ files but tests, each again only when something it is made of changed.
 
+Nine tenths of its time go to headers, so files of a folder are read together, as one. Where that one finds fault, or
+does not compile, each file is read alone, and what is found then counts.
+
 .cu files are left out. The headers they share with .cpp files are checked through those.
 """
 
+import itertools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -16,29 +21,104 @@ import sources
 
 PROGRAM = os.path.join(os.path.dirname(sys.executable), "clang-tidy")
 SETTINGS = ".clang-tidy", "scripts/requirements.txt"  # which checks, and by which version
+TOGETHER = 8
+INCLUDED = "--checks=-bugprone-suspicious-include"  # of .cpp files, as they are when they are read together
+# What a line that is not indented may define: the last name before parameters, and those before values.
+UNINDENTED = re.compile(r"^(?!#|template|namespace|using namespace)(?:\[\[\w+\]\] )?(\w.*)", re.MULTILINE)
+DEFINED = re.compile(r"^[^(={\[;]*?(\w+) *(?:[(={\[;]|$)|(\w+) = ")
 
 
-def commands() -> dict[str, dict]:
-    """How each of the files is compiled, by its path from the root."""
+def commands() -> dict[str, str]:
+    """How each of the files is compiled, by its path from the root; the file itself comes last."""
     wanted = set(sources.files("harness/*.cpp", "probes/*.cpp", "kernels/*.cpp"))
     wanted -= set(sources.files("*/tests/*"))
-    return {str(pathlib.Path(c["file"]).relative_to(sources.ROOT)): c
+    return {str(pathlib.Path(c["file"]).relative_to(sources.ROOT)): re.sub(r" -o \S+ -c \S+$", "", c["command"])
             for c in sources.compile_commands() if pathlib.Path(c["file"]) in wanted}
 
 
 COMMANDS = commands()
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_passes_clang_tidy(name, tmp_path):
-    command = COMMANDS[name]
-    (tmp_path / "compile_commands.json").write_text(json.dumps([command]))
+def stands_alone(name: str) -> bool:
+    """Whether a file defines nothing that others see: it can stand in a namespace of its own."""
+    return not re.search(r"^(namespace \w|int main)", sources.code(sources.ROOT / name), re.MULTILINE)
+
+
+def groups() -> list[list[str]]:
+    """Files that are read together: neighbours, compiled alike, no name defined in two."""
+    found = []
+
+    def kind(name: str) -> tuple[str, bool]:
+        return COMMANDS[name], stands_alone(name)
+
+    for (_, alone), names in itertools.groupby(sorted(COMMANDS, key=lambda name: (kind(name), name)), key=kind):
+        open_groups: list[tuple[list[str], set[str]]] = []
+        for name in names:
+            lines = [] if alone else UNINDENTED.findall(sources.code(sources.ROOT / name))
+            defined = {name for line in lines for names in DEFINED.findall(line) for name in names} - {""}
+            for group, known in open_groups:
+                if len(group) < TOGETHER and not defined & known:
+                    break
+            else:
+                group, known = [], set()
+                open_groups.append((group, known))
+            group.append(name)
+            known |= defined
+        found += [group for group, _ in open_groups]
+    return found
+
+
+def together(group: list[str]) -> str:
+    """A C++ file that includes these."""
+    lines = []
+    for name in group if stands_alone(group[0]) else ():
+        lines += re.findall(r"^#include .*", (sources.ROOT / name).read_text(), re.MULTILINE)
+    for name in group:
+        included = f'#include "{sources.ROOT / name}"'
+        space = "in_" + re.sub(r"\W", "_", name)
+        lines.append(f"namespace {space} {{\n{included}\n}}" if stands_alone(name) else included)
+    return "\n".join([*lines, ""])
+
+
+def complaint(command: str, file: pathlib.Path, folder: pathlib.Path, *options: str) -> str:
+    entry = {"directory": str(sources.ROOT), "command": f"{command} -c {file}", "file": str(file)}
+    (folder / "compile_commands.json").write_text(json.dumps([entry]))
+    settings = f"--config-file={sources.ROOT / '.clang-tidy'}"
+    result = subprocess.run([PROGRAM, "--quiet", settings, *options, "-p", str(folder), str(file)],
+                            capture_output=True, text=True)
+    return result.stdout + result.stderr if result.returncode != 0 else ""
+
+
+@pytest.mark.parametrize("group", groups(), ids=lambda group: f"{group[0]}+{len(group) - 1}")
+def test_passes_clang_tidy(group, tmp_path):
+    files = [sources.ROOT / name for name in group]
+    command = COMMANDS[group[0]]
 
     def run() -> str:
-        result = subprocess.run([PROGRAM, "--quiet", "-p", str(tmp_path), command["file"]],
-                                capture_output=True, text=True)
-        return result.stdout + result.stderr if result.returncode != 0 else ""
+        if len(group) > 1:
+            one = tmp_path / "together.cpp"
+            one.write_text(together(group))
+            if not complaint(command, one, tmp_path, INCLUDED):
+                return ""
+        return "".join(complaint(command, file, tmp_path) for file in files)
 
-    how = command["command"] + "".join((sources.ROOT / name).read_text() for name in SETTINGS)
-    complaint = sources.complaint_once("clang-tidy", how, pathlib.Path(command["file"]), run)
-    assert not complaint, complaint
+    how = command + "".join((sources.ROOT / name).read_text() for name in SETTINGS)
+    found = sources.complaint_once("clang-tidy", how, files, run)
+    assert not found, found
+
+
+@pytest.mark.skipif(not COMMANDS, reason="nothing is built")
+@pytest.mark.parametrize("opening", ["namespace {", "namespace assay {"])
+def test_a_fault_is_found_where_files_are_read_together(tmp_path, opening):
+    folder = tmp_path / "harness"
+    folder.mkdir()
+    group = [str(folder / "clean.cpp"), str(folder / "faulty.cpp")]
+    (folder / "clean.cpp").write_text(f"#include <vector>\n{opening}\nint once() {{ return 1; }}\n}}\n")
+    (folder / "faulty.cpp").write_text(
+        f"#include <vector>\n{opening}\nint twice(std::vector<int> v) {{ return v.size() ? 2.0 / (3 / 2) : 0; }}\n}}\n")
+    one = tmp_path / "together.cpp"
+    one.write_text(together(group))
+    command = next(iter(COMMANDS.values()))
+    assert "faulty.cpp:3" in complaint(command, one, tmp_path, INCLUDED)
+    one.write_text(together(group[:1]))
+    assert not complaint(command, one, tmp_path, INCLUDED)

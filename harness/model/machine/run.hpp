@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <random>
 #include <span>
@@ -184,8 +185,8 @@ class Run {
   Address parameters_ = 0;
   std::vector<std::unique_ptr<Cta>> ctas_;  // by number in the grid; null before its start
   std::vector<std::unique_ptr<Cluster>> clusters_;
-  std::vector<Warp*> warps_;  // that have not left
-  std::vector<std::unique_ptr<Operation>> operations_;
+  std::vector<Warp*> warps_;                           // that have not left
+  std::deque<std::unique_ptr<Operation>> operations_;  // in order of issue; often the first goes
   std::size_t in_order_ = 0;  // of these, those that may have to wait for others
   std::unordered_map<Address, Flag> flags_;
   struct MapFence {

@@ -81,10 +81,12 @@ std::vector<ModelCase> cases() {
       dress(p, turn++);
       const GemmVariantMmaSync& v = gemm_mma_sync_variant(p.type, p.b_type(), layout, small);
       const std::string type = p.type + (p.type_b.empty() ? "" : "_" + p.type_b);
+      std::vector<std::string> launched = {v.kernel_part};
+      if (parts > 1) launched.push_back(v.sum_part);
       all.push_back({.name = "kernels/gemm/mma_sync/" + type + "/m" + std::to_string(p.m) + "n" +
                              std::to_string(p.n) + "k" + std::to_string(p.k) + "/" + layout + "/" +
                              v.name + (parts > 1 ? "_k" + std::to_string(parts) : ""),
-                     .kernel = v.kernel_part,
+                     .kernels = launched,
                      .run = [p, small, parts](model::Gpu& gpu, const model::Options& options) {
                        return run(p, small, parts, gpu, options);
                      }});

@@ -43,7 +43,7 @@ const ModelCase::Registration registration{[] {
   for (const GemmVariantSm100& v : gemm_bf16_nt_variants_sm100())
     for (const ModelShape& s : shapes)
       cases.push_back({.name = "kernels/gemm/tcgen05/bf16/" + s.name() + "/" + v.name,
-                       .kernel = v.symbol,
+                       .kernels = {v.symbol},
                        .run = [&v, s](model::Gpu& gpu, const model::Options& options) {
                          return run(v, s, gpu, options);
                        }});

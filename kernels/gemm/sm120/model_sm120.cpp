@@ -142,7 +142,7 @@ const ModelCase::Registration registration{[] {
                         Shape{257, 130, 304}, Shape{127, 264, 48}, Shape{200, 136, 656}})
     cases.push_back({.name = "kernels/gemm/mxf8/m" + std::to_string(s.m) + "n" +
                              std::to_string(s.n) + "k" + std::to_string(s.k) + "/nt",
-                     .kernel = "gemm_mxf8_nt_sm120",
+                     .kernels = {"gemm_mxf8_nt_sm120"},
                      .run = [s](model::Gpu& gpu, const model::Options& options) {
                        return run(s, gpu, options);
                      }});

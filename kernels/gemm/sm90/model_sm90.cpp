@@ -130,7 +130,7 @@ std::vector<ModelCase> cases() {
   for (const ModelFormSm90& f : model_forms_sm90())
     all.push_back(
         {.name = f.name,
-         .kernel = f.choice.variant->linker_name,
+         .kernels = {f.choice.variant->linker_name},
          .run = [f](model::Gpu& gpu, const model::Options& options) {
            const GemmProblem& p = f.problem;
            if (f.plain)

@@ -41,7 +41,7 @@ const ModelCase::Registration registration{[] {
   std::vector<ModelCase> cases;
   for (const BlockScaledModelShape& s : awkward_block_scaled_shapes())
     cases.push_back({.name = "kernels/gemm_block_scaled/e4m3_block128/" + s.name() + "/nt/mma_sync",
-                     .kernel = kKernel,
+                     .kernels = {kKernel},
                      .run = [s](model::Gpu& gpu, const model::Options& options) {
                        return run(s, gpu, options);
                      }});

@@ -60,7 +60,7 @@ const ModelCase::Registration registration{[] {
     for (const BlockScaledModelShape& s : awkward_block_scaled_shapes())
       cases.push_back(
           {.name = "kernels/gemm_block_scaled/e4m3_block128/" + s.name() + "/nt/" + v.name,
-           .kernel = v.symbol,
+           .kernels = {v.symbol},
            .run = [&v, s](model::Gpu& gpu, const model::Options& options) {
              return run(v, s, gpu, options);
            }});

@@ -67,7 +67,7 @@ const ModelCase::Registration registration{[] {
   std::vector<ModelCase> cases;
   const auto add = [&](const GroupedModelCase& c, const auto& v, const std::string& symbol) {
     cases.push_back({.name = "kernels/grouped/" + c.name() + "/" + v.name,
-                     .kernel = symbol,
+                     .kernels = {symbol},
                      .run = [&v, c](model::Gpu& gpu, const model::Options& options) {
                        return run(v, c, gpu, options);
                      }});

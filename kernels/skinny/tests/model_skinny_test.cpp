@@ -14,7 +14,7 @@ TEST(SkinnyModel, IsRightAndClean) {
     if (!c.name.starts_with("kernels/gemv/")) continue;
     ++cases;
     for (std::uint64_t seed = 0; seed < 2; ++seed) {
-      model::Gpu gpu(ptx_of(c.kernel));
+      model::Gpu gpu(ptx_of(c.kernels));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
       EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;

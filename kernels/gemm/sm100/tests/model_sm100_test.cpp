@@ -32,7 +32,7 @@ TEST(GemmModelSm100, IsRightAndCleanOverSeeds) {
     if (!c.name.starts_with("kernels/gemm/tcgen05/bf16/")) continue;
     ++cases;
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      model::Gpu gpu(ptx_of(c.kernel));
+      model::Gpu gpu(ptx_of(c.kernels));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
       EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;

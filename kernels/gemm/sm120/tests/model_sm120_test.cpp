@@ -19,7 +19,7 @@ TEST(GemmModelSm120, IsRightAndClean) {
     if (!c.name.starts_with("kernels/gemm/mxf8/")) continue;
     ++shapes;
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      model::Gpu gpu(ptx_of(c.kernel));
+      model::Gpu gpu(ptx_of(c.kernels));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
       EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;

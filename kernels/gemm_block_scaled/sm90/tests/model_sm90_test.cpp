@@ -13,7 +13,7 @@ TEST(BlockScaledModelSm90, IsRightAndClean) {
   for (const ModelCase& c : model_cases()) {
     if (!c.name.starts_with("kernels/gemm_block_scaled/")) continue;
     for (std::uint64_t seed = 0; seed < 2; ++seed) {
-      model::Gpu gpu(ptx_of(c.kernel));
+      model::Gpu gpu(ptx_of(c.kernels));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
       EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;
