@@ -75,9 +75,11 @@ __host__ __device__ constexpr std::uint64_t encode_mn_major_128b(std::uint32_t s
 }
 
 // Moves the start address by `bytes` (a multiple of 16); the field must not overflow, which a
-// shared-memory address never does.
+// shared-memory address never does. The upper half stays what it is, which the compiler then knows
+// as a constant.
 __host__ __device__ constexpr std::uint64_t advance(std::uint64_t descriptor, std::uint32_t bytes) {
-  return descriptor + (bytes >> 4);
+  return (descriptor & 0xffffffff00000000u) |
+         (static_cast<std::uint32_t>(descriptor) + (bytes >> 4));
 }
 
 }  // namespace assay::ptx

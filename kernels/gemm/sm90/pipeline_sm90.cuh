@@ -258,13 +258,16 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     const float factor = work.factor();
     WorkUnit unit;
     const auto multiply = [&](bool first_step, int ks) {
+      // All lanes have the same stage, which the compiler does not see (ptxas 13.0): descriptors
+      // that follow from it would be moved to uniform registers again for each MMA.
+      const int at = __shfl_sync(0xffffffffu, stage, 0);
       ptx::mbarrier_wait_parity(&full[stage], parity);
       if constexpr (Work::kRaggedK) {
         work.clear_tail(ks, stages_p + stage * Tile::kBytesP, stages_q + stage * Tile::kBytesQ,
                         Tile::kPingpong ? barrier : kBoth);
       }
-      const std::uint64_t p = ptx::advance(origin_p, stage * Tile::kBytesP);
-      const std::uint64_t q = ptx::advance(origin_q, stage * Tile::kBytesQ);
+      const std::uint64_t p = ptx::advance(origin_p, at * Tile::kBytesP);
+      const std::uint64_t q = ptx::advance(origin_q, at * Tile::kBytesQ);
       ptx::wgmma_fence();
 #pragma unroll
       for (int k = 0; k < Tile::kSteps; ++k) {

@@ -29,13 +29,15 @@ struct Entry {
 // In random order, each on the next of `sets` inputs, until all together have run for so long. Each
 // has run once just before, on other inputs: code that L2 does not hold would cost the larger
 // kernels a microsecond or two, which who calls the same one again does not pay. Who is far behind
-// the best leaves: a quarter after two rounds, a tenth after six, a twentieth after twelve. So the
-// time goes to those between which a model has to choose.
+// the best leaves: by half after the first round that counts, a quarter after two, a tenth after
+// five, a twentieth after nine. So the time goes to those between which a model has to choose, and
+// they have 15 samples at least: of a hundred medians of few samples the least is one that noise
+// made too low.
 inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed,
                        double milliseconds, cudaStream_t stream) {
-  constexpr int kLeast = 5, kMost = 61;  // rounds
+  constexpr int kLeast = 16, kMost = 61;  // rounds
   const auto behind = [](int round) {
-    return round > 12 ? 1.05 : round > 6 ? 1.1 : round > 2 ? 1.25 : 1e300;
+    return round > 9 ? 1.05 : round > 5 ? 1.1 : round > 2 ? 1.25 : round > 1 ? 1.5 : 1e300;
   };
   BusyTimer timer;
   std::mt19937 random(seed);
