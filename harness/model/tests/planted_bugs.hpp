@@ -33,7 +33,7 @@ inline constexpr const char* kProxyFence = R"(fence\.proxy\.async\.shared::cta;)
 inline constexpr const char* kInitFence = R"(fence\.mbarrier_init\.release\.cluster;)";
 inline constexpr const char* kWaitRead1 = R"(cp\.async\.bulk\.wait_group\.read 1;)";
 inline constexpr const char* kWaitRead0 = R"(cp\.async\.bulk\.wait_group\.read 0;)";
-inline constexpr const char* kDescriptor = R"(4611686293305360384)";
+inline constexpr const char* kDescriptor = R"(4611686293305294848)";
 
 inline std::vector<Planted> planted_in_gemm() {
   return {
@@ -164,14 +164,14 @@ inline std::vector<Planted> planted_in_gemm() {
        "gemm",
        {{R"((setp\.eq\.s32\s+%p\d+, %r\d+), 4;)", "\\1, 5;", -1}},
        {"memory.shared_bounds", "mbarrier.overwritten"}},
-      {"descriptor_without_swizzle", "gemm", {{kDescriptor, "274877972480"}}, {"wrong result"}},
+      {"descriptor_without_swizzle", "gemm", {{kDescriptor, "274877906944"}}, {"wrong result"}},
       {"descriptor_of_another_swizzle",
        "gemm",
-       {{kDescriptor, "-9223371761976803328"}},
+       {{kDescriptor, "-9223371761976868864"}},
        {"wrong result"}},
       {"descriptor_stride_doubled",
        "gemm",
-       {{kDescriptor, "4611686568183267328"}},
+       {{kDescriptor, "4611686568183201792"}},
        {"wrong result", "async.read_before_complete", "memory.uninitialized_shared"}},
   };
 }

@@ -250,7 +250,7 @@ inline std::vector<Planted> planted_in_clean() {
        {"async.overwritten_while_read", "wgmma.register_in_flight"}},
       {"descriptor_beyond_shared_memory",
        "wgmma_ring",
-       {{R"((or\.b64\s+%rd\d+, %rd\d+), 4611686293305360384;)", "\\1, 4611686293305376767;"}},
+       {{R"((or\.b32\s+%r\d+, %r\d+), 65536;)", "\\1, 81919;"}},
        {"memory.shared_bounds", "wgmma.descriptor"}},
       {"scale_d_always_on",
        "wgmma_ring",
