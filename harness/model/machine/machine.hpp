@@ -179,6 +179,8 @@ struct Mbarrier {
   std::vector<Epoch> shown;  // fences that showed its making to asynchronous operations
   Knowledge gathering;       // of the phase that runs
   Knowledge finished;        // of the phase before it
+  // What threads of other CTAs released at the cluster's scope, for waits of that scope.
+  std::optional<Knowledge> gathering_wide, finished_wide;
   std::uint32_t expect_site = 0, expect_thread = 0;  // who last announced bytes
   bool announced = false;
   struct Waiter {

@@ -160,7 +160,10 @@ class Run {
   void report_arrivals(const Cta& cta);
   void race(const char* rule, const Where& where, const Actor& actor, bool writes,
             const Access& other, bool other_writes);
-  bool ordered(const Access& before, const Actor& actor, const Where& where, bool was_write) const;
+  bool ordered(const Access& before, const Actor& actor, const Where& where, bool was_write,
+               bool writes) const;
+  bool settled(const Access& before, const Actor& actor, const Where& where, bool was_write,
+               bool writes) const;
   bool both_strong(const Actor& actor, const Access& before) const;
   bool map_fenced(const Access& before, const Actor& actor, const Where& where) const;
   bool late_fence(const Access& before, const Actor& actor, const Where& where) const;

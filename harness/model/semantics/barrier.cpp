@@ -265,6 +265,7 @@ Action proxy(Decoder& d, const Instruction& i) {
       const Epoch own{w.cta->thread_base + static_cast<Component>(w.thread(l)), lane.time};
       if (shared || !global) {
         lane.knows.async_shared.join(lane.knows.all);
+        lane.knows.async_shared.join(lane.knows.settled);
         lane.knows.async_shared.raise(own);
         lane.knows.own_fenced.raise(own);
         if (own_shared)
@@ -274,6 +275,7 @@ Action proxy(Decoder& d, const Instruction& i) {
       }
       if (global || !shared) {
         lane.knows.async_global.join(lane.knows.all);
+        lane.knows.async_global.join(lane.knows.settled);
         lane.knows.async_global.raise(own);
       }
       ++lane.time;

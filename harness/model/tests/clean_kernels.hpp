@@ -101,6 +101,7 @@ inline const std::vector<Clean>& clean_kernels() {
       {{"multicast_ring", threads(2, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
       {{"ping_pong", threads(1, 256), {"f32[896]", "f32[896]=none", "s32:7"}}, doubled(896)},
       {{"cluster_reduction", threads(4, 128), {"f32[512]", "f32[128]=none"}}, summed(4, 1)},
+      {{"neighbours", threads(2, 128), {"f32[768]", "f32[768]=none", "s32:3"}}, doubled(768)},
       {{"split_k", threads(3, 128), {"f32[384]", "f32[384]=none", "u32[1]=zero", "f32[128]=none"}},
        summed(3, 3)},
       {{"chained", threads(3, 128), {"f32[384]", "f32[384]=none", "u32[3]=zero"}},

@@ -127,6 +127,31 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1)
   cluster_sync();
 }
 
+// Two CTAs hand each other values by ordinary stores to the other's shared memory: arrival and wait
+// at the cluster's scope. What was only read is handed back at the CTA's.
+extern "C" __global__ void __cluster_dims__(2, 1, 1)
+    neighbours(const float* in, float* out, int turns) {
+  __shared__ alignas(16) float given[kThreads][4];
+  __shared__ Mbarrier full, empty;
+  init_barriers(&full, 1, kThreads);
+  init_barriers(&empty, 1, kThreads);
+  cluster_sync();
+  const int rank = static_cast<int>(cluster_cta_rank()), other = rank ^ 1;
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::uint32_t to = map_shared_address(shared_address(given[kThreads - 1 - thread]), other);
+  for (int i = 0; i < turns; ++i) {
+    mbarrier_wait_parity(&empty, i & 1 ^ 1);
+    const float mine = in[(2 * i + rank) * kThreads + thread];
+    cluster_store_v4(to, make_uint4(__float_as_uint(mine), 0, 0, 0));
+    mbarrier_arrive_remote_release(&full, other);
+    while (!mbarrier_try_wait_parity_cluster(&full, i & 1)) {
+    }
+    out[(2 * i + other) * kThreads + kThreads - 1 - thread] = given[thread][0] * 2;
+    mbarrier_arrive_remote(&empty, other);
+  }
+  cluster_sync();
+}
+
 // The last CTA to come adds what all have left: the fence and the counter order it.
 extern "C" __global__ void split_k(const float* in, float* partial, std::uint32_t* count,
                                    float* out) {
