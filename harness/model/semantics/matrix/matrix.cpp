@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix instructions of one warp: mma.sync, ldmatrix, stmatrix, movmatrix. PTX ISA 9.0, "Warp
 // Level Matrix Multiply-Accumulate Instructions".
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,40 +10,13 @@
 #include "harness/model/matrix/layout/matrix_move.hpp"
 #include "harness/model/matrix/mma_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
-#include "harness/target_table.hpp"
+#include "harness/model/semantics/matrix/target.hpp"
 
 namespace assay::model {
 namespace {
 
 std::vector<std::string_view> words(const Instruction& i) {
   return {i.parts.begin(), i.parts.end()};
-}
-
-// 103 of "sm_103a": code for any suffix means the same chip.
-int capability(std::string_view target) {
-  int number = 0;
-  const auto* digits = target.data() + std::min(target.size(), target.find('_') + 1);
-  std::from_chars(digits, target.data() + target.size(), number);
-  return number;
-}
-
-int capability(const TargetRow& row) { return row.major * 10 + row.minor; }
-
-// The features of what a module's `.target` names. Of chips that the table of targets leaves out,
-// older ones have those of its oldest, newer ones of its newest.
-FeatureSet features_of(Decoder& d) {
-  const int wanted = capability(d.target());
-  FeatureSet features;
-  for (const TargetRow& row : kTargetTable)
-    if (&row == &kTargetTable[1] || capability(row) <= wanted) features = row.features;
-  return features;
-}
-
-// Hopper's sums where the warpgroup's MMA is, the exact ones for what no chip was at hand for.
-matrix::Machine machine_of(Decoder& d) {
-  const FeatureSet features = features_of(d);
-  if (features.contains(Feature::wgmma)) return matrix::Machine::hopper;
-  return features.contains(Feature::mma_kinds) ? matrix::Machine::blackwell : matrix::Machine::ada;
 }
 
 Action load_matrix(Decoder& d, const Instruction& i) {
