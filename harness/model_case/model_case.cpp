@@ -62,9 +62,7 @@ const std::vector<ModelCase>& model_cases() {
   return all();
 }
 
-std::string ptx_of(std::string_view kernel) { return text_of(kernel).whole; }
-
-std::string ptx_of_alone(std::string_view kernel) {
+std::string ptx_of(std::string_view kernel) {
   const std::string_view ptx = text_of(kernel).whole;
   std::string kept;
   bool skipping = false;

@@ -33,11 +33,8 @@ struct ModelCase {
 // All that this program has, by name.
 const std::vector<ModelCase>& model_cases();
 
-// The PTX in this very program that has a kernel of that name. Throws Error(unfit) if none has.
+// The PTX of a kernel of that name in this very program, without the other kernels that were
+// compiled with it. Throws Error(unfit) if there is none.
 std::string ptx_of(std::string_view kernel);
-
-// The same without the other kernels that were compiled with it: quicker to read where they are
-// many.
-std::string ptx_of_alone(std::string_view kernel);
 
 }  // namespace assay

@@ -266,7 +266,8 @@ Place Run::place_of(std::uint32_t thread, std::uint32_t site) const {
 }
 
 void Run::report(std::string rule, std::string text, std::string mend) {
-  report(std::move(rule), std::move(text), acting_ != nullptr ? *acting_ : place(*now_, lane_now),
+  report(std::move(rule), std::move(text),
+         acting_ != nullptr ? place_of(acting_->thread, acting_->site) : place(*now_, lane_now),
          nullptr, std::move(mend));
 }
 

@@ -36,6 +36,7 @@ void settle(Run& run, Mbarrier& b) {
   b.gathering_wide.reset();
   b.finished.all.raise({b.component, b.phase + 1});
   ++b.phase;
+  b.opened_by = run.opening_event("arrives, and ends a phase of an mbarrier");
   b.pending = b.expected;
   run.changed();
 }
@@ -182,6 +183,9 @@ Action invalidate(Decoder& d, const Instruction& i) {
   };
 }
 
+// The opaque state that an arrival gives, of before it: the phase, and the arrivals that it lacks.
+Value token_of(const Mbarrier& b) { return Value{b.pending} << 32 | b.phase; }
+
 // What an arrival tells those who wait. Without .sem it is .release, without .scope .cta: then none
 // but its own CTA may rely on the ordinary writes of a thread. Unspecified: whether another CTA may
 // fill memory again that such an arrival hands back, as every published ring of multicast copies
@@ -246,7 +250,7 @@ Meaning arrive(bool drop) {
         Mbarrier& b = mbarrier_at(run, *w.cta, shared_at(w, at, l, generic), &lane.knows, &owner);
         const auto value = static_cast<std::uint32_t>(w.reg(operand)[l]);
         tell(w, l, b, owner == w.cta, relaxed, wide);
-        w.reg(state)[l] = b.phase;
+        w.reg(state)[l] = token_of(b);
         if (drop) {
           if (b.expected == 0) throw Violation("mbarrier.drop", "no arrivals are left to drop");
           b.expected -= expects ? 1 : value;
@@ -333,7 +337,7 @@ Meaning wait(bool sleeps) {
                     "%s (phase %u runs, %u of %u arrivals and %lld bytes are missing)",
                     name_of(shared_at(w, at, std::countr_zero(m), generic)).c_str(), b.phase,
                     b.pending, b.expected, static_cast<long long>(b.bytes));
-      w.current->wait = Wait{[&b, phase] { return b.phase != phase; }, text};
+      w.current->wait = Wait{[&b, phase] { return b.phase != phase; }, text, {}, &b.opened_by};
       return Next::blocked;
     };
   };
@@ -351,8 +355,11 @@ void add_mbarriers(Meanings& all) {
   all.add("mbarrier.try_wait", wait(true));
   all.add("mbarrier.test_wait", wait(false));
   all.add("mbarrier.pending_count", [](Decoder& d, const Instruction& i) -> Action {
-    (void)d;
-    unknown_part(i, "pending_count");
+    const int out = d.destination(i.operands.at(0)), state = d.source(i.operands.at(1));
+    return [=](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) { w.reg(out)[l] = w.reg(state)[l] >> 32; });
+      return Next::step;
+    };
   });
 }
 

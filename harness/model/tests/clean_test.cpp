@@ -16,7 +16,7 @@ class CleanTest : public testing::TestWithParam<Clean> {};
 TEST_P(CleanTest, RaisesNoComplaint) {
   const Clean& c = GetParam();
   const char* wanted = std::getenv("ASSAY_MODEL_SEEDS");
-  const std::uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 200;
+  const std::uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : c.seeds;
   const std::string ptx = ptx_of_file("clean");
   std::optional<Gpu> gpu;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {

@@ -93,7 +93,7 @@ class PlantedTest : public testing::TestWithParam<Planted> {};
 TEST_P(PlantedTest, IsFoundAndNamed) {
   const Planted& p = GetParam();
   const SuiteKernel* suite = of_suite(p.kernel);
-  std::string ptx = suite ? ptx_of_alone(suite->kernel) : ptx_of_file("clean");
+  std::string ptx = suite ? ptx_of(suite->kernel) : ptx_of_file("clean");
   for (const Edit& edit : p.edits) {
     ptx = edited(ptx, suite ? suite->kernel : p.kernel, edit);
     ASSERT_FALSE(ptx.empty()) << "'" << edit.pattern << "' is not in the PTX";

@@ -3,15 +3,17 @@
 // of a pair. PTX ISA 9.0, 9.7.16.10 "TensorCore 5th Generation Matrix Multiply and accumulate
 // Operations". Not silicon: the sums are exact products rounded once (matrix/arithmetic.hpp).
 //
-// Collector buffers change no result and are not looked at. Unspecified: which way .ashift moves
-// the rows; as tcgen05.shift does (tensor_memory/copy.hpp), so that each row of A is the one behind
-// it.
+// Collector buffers change no result: what they may be used for is checked. Unspecified: which way
+// .ashift moves the rows; as tcgen05.shift does (tensor_memory/copy.hpp), so that each row of A is
+// the one behind it.
 #include <cmath>
 #include <optional>
 #include <unordered_map>
 
+#include "harness/model/matrix/mma_shape.hpp"
 #include "harness/model/matrix/tcgen05_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/number.hpp"
 #include "harness/model/semantics/tensor_memory/state.hpp"
 #include "harness/model/tensor_memory/instruction.hpp"
 #include "harness/model/tensor_memory/metadata.hpp"
@@ -28,6 +30,8 @@ struct Form {
   bool sparse = false, ashift = false;
   AddressOperand d, a, metadata, scale_a, scale_b;
   int a_descriptor = -1, b_descriptor = -1, instruction = -1, accumulate = -1, zero_columns = -1;
+  std::string collector = "a";
+  CollectorUse use = CollectorUse::discard;
   std::vector<int> disabled;  // lanes of D that are not written: 32 to a register
   int input_scale = 0;        // D counts 2^-input_scale of itself
   mutable std::unordered_map<std::uint32_t, matrix::Tcgen05Form> known;  // by descriptor
@@ -185,9 +189,14 @@ class Multiply : public TensorOperation {
 
  private:
   Word input(std::uint32_t cell, matrix::Type type) const {
-    if (type == matrix::Type::f16) return cell & 0xffff;
-    if (m_.form->input_scale == 0) return cell;
-    return std::bit_cast<Word>(std::ldexp(std::bit_cast<float>(cell), -m_.form->input_scale));
+    const int scale = -m_.form->input_scale;
+    if (type != matrix::Type::f16)
+      return scale == 0 ? cell : std::bit_cast<Word>(std::ldexp(std::bit_cast<float>(cell), scale));
+    if (scale == 0) return cell & 0xffff;
+    // Unspecified: how what is no f16 any more is rounded. To the nearest.
+    Number f16;
+    parse_number("f16", f16);
+    return static_cast<Word>(from_double(f16, std::ldexp(to_double(f16, cell & 0xffff), scale)));
   }
 
   Multiplication m_;
@@ -276,6 +285,11 @@ void issue(Warp& w, int l, const Form& f) {
                     ".ashift is for M = 128 of one CTA, or 256 of two; which row of M = 128 of two "
                     "CTAs is the last is unspecified");
   m.b = w.reg(f.b_descriptor)[l];
+  tensor_memory(*w.cta).collectors[f.collector].access(f.use,
+                                                       f.collector != "a" ? m.b
+                                                       : f.a_in_tensor    ? m.a_address
+                                                                          : m.a,
+                                                       f.ashift);
   if (f.zero_columns >= 0) m.zero_columns = w.reg(f.zero_columns)[l];
   if (f.scaled) {
     m.scale_a = address(f.scale_a);
@@ -285,11 +299,30 @@ void issue(Warp& w, int l, const Form& f) {
   m.accumulate = ((w.reg(f.accumulate)[l] & 1) != 0) != f.accumulate_negated;
   for (std::size_t k = 0; k < f.disabled.size(); ++k)
     m.disabled[k] = static_cast<std::uint32_t>(w.reg(f.disabled[k])[l]);
-  if (f.input_scale != 0 && x.d != matrix::Type::f32)
-    throw Violation("model.unknown", "scale-input-d with a D of f16 is not modelled");
   const auto [number, epoch] = next_operation(w, l);
   check_operands(w, l, m, epoch);
   run.issue(w, l, std::make_unique<Multiply>(tensor_memory(*w.cta), number, std::move(m)));
+}
+
+// .collector::a::fill, of .ws .collector::b0::fill to b3.
+void collect(const Instruction& i, Form& f) {
+  if (f.ws) f.collector = "b0";
+  for (const std::string_view part : i.parts) {
+    if (!part.starts_with("collector::")) continue;
+    const auto second = part.find("::", 11);
+    f.collector = part.substr(11, second - 11);
+    const std::string_view use = second == part.npos ? "" : part.substr(second + 2);
+    const std::string_view buffers = f.ws ? "b0 b1 b2 b3" : "a";
+    if (!matrix::lists(buffers, f.collector)) unknown_part(i, std::string(part));
+    if (use == "fill")
+      f.use = CollectorUse::fill;
+    else if (use == "use")
+      f.use = CollectorUse::use;
+    else if (use == "lastuse")
+      f.use = CollectorUse::last_use;
+    else if (use != "discard")
+      unknown_part(i, std::string(part));
+  }
 }
 
 Action multiply(Decoder& d, const Instruction& i) {
@@ -309,11 +342,10 @@ Action multiply(Decoder& d, const Instruction& i) {
   else
     f->a_descriptor = d.source(i.operands[1], descriptor);
   f->b_descriptor = d.source(i.operands.at(2), descriptor);
-  if (f->ashift && (f->ws || f->scaled || !f->a_in_tensor || i.has("collector::a::use") ||
-                    i.has("collector::a::fill")))
+  if (f->ashift && (f->ws || f->scaled || !f->a_in_tensor))
     throw Violation("tcgen05.form",
-                    ".ashift is for an A in tensor memory, with neither .ws nor block scales nor "
-                    "collector::a::use or fill");
+                    ".ashift is for an A in tensor memory, with neither .ws nor block scales");
+  collect(i, *f);
   if (f->ashift && f->sparse)
     throw Violation("model.unknown",
                     "whether .ashift moves the metadata of a sparse A too is unspecified");
@@ -334,6 +366,9 @@ Action multiply(Decoder& d, const Instruction& i) {
     f->zero_columns = d.source(i.operands[next], descriptor);
   else if (next < i.operands.size())
     f->input_scale = static_cast<int>(Decoder::immediate(i.operands[next], "scale-input-d"));
+  if (f->input_scale < 0 || f->input_scale > 15 ||
+      (f->input_scale != 0 && !i.has("kind::f16") && !i.has("kind::tf32")))
+    throw Violation("tcgen05.form", "scale-input-d is 0 to 15, of kind::f16 and kind::tf32");
   return [f](Warp& w, Mask m) {
     for_lanes(m, [&](int l) { issue(w, l, *f); });
     return Next::step;

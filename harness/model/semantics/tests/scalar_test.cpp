@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics of 128 bits (PTX ISA 9.0, "atom") and stochastic rounding (PTX ISA 9.0, "cvt": .rs and
-// rbits), as PTX text.
+// Atomics of 128 bits, stochastic rounding, reductions of floats over a warp, arrivals counted from
+// an mbarrier's state, as PTX text. PTX ISA 9.0, "atom", "cvt" (.rs and rbits), "redux.sync",
+// "mbarrier.pending_count", "cp.async.bulk" (.cp_mask).
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -138,6 +139,70 @@ TEST(StochasticRounding, FourNumbersShareTheRandomBits) {
   EXPECT_EQ(rounded("satfinite.e2m1x4", fours, 0x00ff00ff), 0x2233u);
   // Subnormal: 2^-10 is half of e4m3's least.
   EXPECT_EQ(rounded("satfinite.e4m3x4", std::vector<float>(4, 0x1p-10f), 0x80007fff), 0x01010000u);
+}
+
+// 32 numbers of which lane 3 has a NaN, lane 5 -7 and lane 9 6.
+TEST(Redux, OfFloatsLeavesNansOut) {
+  const auto reduced = [](const std::string& words) {
+    return run(R"(
+  cvt.rn.f32.u32 %f0, %t;
+  mul.f32 %f0, %f0, 0f3dcccccd;
+  setp.eq.u32 %same, %t, 3;
+  @%same mov.b32 %f0, 0f7fc00001;
+  setp.eq.u32 %same, %t, 5;
+  @%same mov.b32 %f0, 0fc0e00000;
+  setp.eq.u32 %same, %t, 9;
+  @%same mov.b32 %f0, 0f40c00000;
+  redux.sync.)" + words +
+                   R"(.f32 %f1, %f0, 0xffffffff;
+  mov.b32 %r0, %f1;
+  cvt.u64.u32 %x, %r0;
+  setp.eq.u32 %same, %t, 0;
+  @%same st.global.u64 [%p], %x;)",
+               {0}, 0)[0];
+  };
+  EXPECT_EQ(reduced("min"), 0xc0e00000u);
+  EXPECT_EQ(reduced("max"), 0x40c00000u);
+  EXPECT_EQ(reduced("max.abs"), 0x40e00000u);
+  EXPECT_EQ(reduced("min.NaN"), 0x7fffffffu);
+}
+
+// The state is of before the arrival.
+TEST(Mbarrier, PendingCountIsThatOfTheState) {
+  const Longs left = run(R"(
+  .shared .align 8 .b64 bar;
+  mov.b32 %r1, bar;
+  setp.ne.u32 %same, %t, 0;
+  @%same ret;
+  mbarrier.init.shared::cta.b64 [%r1], 5;
+  mbarrier.arrive.shared::cta.b64 %x, [%r1], 2;
+  mbarrier.arrive.shared::cta.b64 %y, [%r1];
+  mbarrier.pending_count.b64 %r2, %x;
+  mbarrier.pending_count.b64 %r3, %y;
+  st.global.v2.b32 [%p], {%r2, %r3};
+  mbarrier.inval.shared::cta.b64 [%r1];)",
+                         {0}, 0);
+  EXPECT_EQ(left[0], std::uint64_t{3} << 32 | 5);
+}
+
+// "The i-th bit specifies whether the i-th byte of each 16-byte wide chunk is copied."
+TEST(BulkCopy, MaskNamesBytesOfEachSixteen) {
+  const Longs left = run(R"(
+  .shared .align 16 .b64 from[4];
+  mov.b32 %r1, from;
+  setp.ne.u32 %same, %t, 0;
+  @%same ret;
+  mov.u64 %x, 0x1111111111111111;
+  st.shared.v2.u64 [%r1], {%x, %x};
+  st.shared.v2.u64 [%r1+16], {%x, %x};
+  fence.proxy.async.shared::cta;
+  mov.b32 %r2, 32;
+  mov.b16 %h, 0x8003;
+  cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%p], [%r1], %r2, %h;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;)",
+                         Longs(4), 2);
+  EXPECT_EQ(left, (Longs{0x1111, 0x1100000000000000, 0x1111, 0x1100000000000000}));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are right, each with another way to synchronize: the model must not complain of them
 // in whatever order things happen. Most compute out = 2 * in, which a test checks.
+#include <cooperative_groups.h>
+
 #include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
@@ -150,6 +152,16 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1)
     mbarrier_arrive_remote(&empty, other);
   }
   cluster_sync();
+}
+
+// A cooperative grid of more CTAs than the model has under way at first: two barriers of all.
+extern "C" __global__ void whole_grid(const float* in, float* out) {
+  const unsigned i = blockIdx.x * kThreads + threadIdx.x, count = gridDim.x * kThreads;
+  out[i] = in[count - 1 - i];
+  cooperative_groups::this_grid().sync();
+  const float other = out[count - 1 - i];
+  cooperative_groups::this_grid().sync();
+  out[i] = other * 2;
 }
 
 // The last CTA to come adds what all have left: the fence and the counter order it.

@@ -25,7 +25,7 @@ std::map<std::string, std::uint32_t> silicon() {
 }
 
 ModelResult run_clean(const ModelCase& c, std::uint64_t seed) {
-  model::Gpu gpu(ptx_of_alone(c.kernel));
+  model::Gpu gpu(ptx_of(c.kernel));
   ModelResult result = c.run(gpu, {.seed = seed});
   EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
   EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;

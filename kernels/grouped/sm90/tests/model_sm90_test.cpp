@@ -18,7 +18,7 @@ TEST(GroupedModelSm90, EveryFormIsRightAndClean) {
     if (!c.name.starts_with("kernels/grouped/")) continue;
     ++ran;
     for (std::uint64_t seed = ran % 4; seed < ran % 4 + seeds; ++seed) {
-      model::Gpu gpu(ptx_of_alone(c.kernel));
+      model::Gpu gpu(ptx_of(c.kernel));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
       EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;

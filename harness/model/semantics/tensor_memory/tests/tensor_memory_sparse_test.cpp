@@ -156,6 +156,49 @@ TEST(TensorMemoryModel, MetadataOfFoursCountPairs) {
   EXPECT_THROW(m.columns(0, 0b0001, columns), Violation);
 }
 
+// "This requires a previous fill to the collector buffer to be still valid": 9.7.16.10.9.1.
+TEST(TensorMemoryModel, ACollectorIsFilledBeforeItIsUsed) {
+  const std::uint32_t instruction = instruction_descriptor({.kind = Kind::i8,
+                                                            .a = Element::u8,
+                                                            .b = Element::u8,
+                                                            .m = 128,
+                                                            .n = 8,
+                                                            .d = Accumulator::s32});
+  const auto rules_of = [&](const std::vector<std::string>& uses) {
+    std::string work;
+    for (const std::string& use : uses)
+      work += multiply(use.empty() ? "i8" : "i8.collector::a::" + use, instruction);
+    std::string rules;
+    for (const Finding& f : run(kernel(by_one(work)), {}, 0).outcome.findings) rules += f.rule;
+    return rules;
+  };
+  EXPECT_EQ(rules_of({"fill", "use", "lastuse", "fill", "discard"}), "");
+  EXPECT_EQ(rules_of({"use"}), "tcgen05.collector");
+  EXPECT_EQ(rules_of({"fill", "lastuse", "use"}), "tcgen05.collector");
+  EXPECT_EQ(rules_of({"fill", "", "lastuse"}), "tcgen05.collector");  // none is discard
+}
+
+// "D = A*B + D * (2 ^ - scale-input-d)", of a D of f16 too. 9.7.16.10.9.1.
+TEST(TensorMemoryModel, ScalesADOfHalves) {
+  const std::uint32_t instruction = instruction_descriptor({.kind = Kind::f16,
+                                                            .a = Element::f16,
+                                                            .b = Element::f16,
+                                                            .m = 128,
+                                                            .n = 8,
+                                                            .d = Accumulator::f16});
+  std::vector<std::uint8_t> in(8192);
+  for (int row = 0; row < 128; ++row) put(in, offset(row, 0), 0x3c00, 2);                 // 1
+  for (int column = 0; column < 8; ++column) put(in, kB + offset(column, 0), 0x4400, 2);  // 4
+  std::string again = multiply("f16", instruction, "1");
+  replace(again, "%r3, %p;", "%r3, %p, 3;");
+  const Ran ran = run(kernel(by_one(multiply("f16", instruction) + again)), in, 2);
+  expect_clean(ran.outcome);
+  for (const std::uint32_t d : ran.out) ASSERT_EQ(d, 0x4480u);  // 4 / 8 + 4
+  std::string wrong = multiply("f16", instruction, "1");
+  replace(wrong, "%r3, %p;", "%r3, %p, 16;");
+  EXPECT_THROW(run(kernel(by_one(wrong)), in, 0), Violation);
+}
+
 // "shifts the rows of the A matrix down by one row, except for the last row".
 TEST(TensorMemoryModel, ShiftsTheRowsOfA) {
   // Byte 0 of each row of A is its number, as each thread loads it; byte 0 of B's column 1 is 1.
@@ -189,10 +232,9 @@ TEST(TensorMemoryModel, ShiftsTheRowsOfA) {
     EXPECT_EQ(ran.out[static_cast<std::size_t>(row * 8 + 1)], static_cast<std::uint32_t>(from));
   }
   // Of an A in shared memory there is none, nor with a collector that keeps A.
-  for (const auto& [words, a] :
-       {std::pair{"i8.ashift", "%x"}, {"i8.ashift.collector::a::fill", "[%r8]"}})
-    EXPECT_THROW(run(kernel(store + by_one(multiply(words, instruction, "0", a))), in, 0),
-                 Violation);
+  EXPECT_THROW(run(kernel(store + by_one(multiply("i8.ashift", instruction))), in, 0), Violation);
+  const std::string filling = multiply("i8.ashift.collector::a::fill", instruction, "0", "[%r8]");
+  EXPECT_TRUE(found(run(kernel(store + by_one(filling)), in, 0).outcome, "tcgen05.collector"));
 }
 
 }  // namespace
