@@ -87,7 +87,7 @@ std::vector<Subject> subjects(const Options& o) {
   std::vector<Subject> found;
   for (const ModelCase& c : model_cases())
     if (c.name.find(o.what) != std::string::npos)
-      found.push_back({c.name, ptx_of(c.kernel), c.run});
+      found.push_back({c.name, ptx_of(c.kernel, c.second), c.run});
   if (found.empty()) {
     std::string names;
     for (const ModelCase& c : model_cases()) names += "\n  " + c.name;

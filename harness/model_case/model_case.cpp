@@ -62,7 +62,7 @@ const std::vector<ModelCase>& model_cases() {
   return all();
 }
 
-std::string ptx_of(std::string_view kernel) {
+std::string ptx_of(std::string_view kernel, std::string_view second) {
   const std::string_view ptx = text_of(kernel).whole;
   std::string kept;
   bool skipping = false;
@@ -71,7 +71,8 @@ std::string ptx_of(std::string_view kernel) {
     const std::size_t end = std::min(ptx.find('\n', begin), ptx.size() - 1) + 1;
     const std::string_view line = ptx.substr(begin, end - begin);
     begin = end;
-    if (line.find(".entry ") != line.npos) skipping = line.find(kernel) == line.npos;
+    const auto names = [&](std::string_view one) { return line.find(one) != line.npos; };
+    if (names(".entry ")) skipping = !names(kernel) && (second.empty() || !names(second));
     if (!skipping) kept += line;
     const std::ptrdiff_t before = depth;
     depth += std::ranges::count(line, '{') - std::ranges::count(line, '}');

@@ -23,6 +23,7 @@ struct ModelCase {
   std::string kernel;  // what the PTX's kernel is called, in part
   // Makes operands in `gpu`, launches, compares with a reference.
   Callable<ModelResult(model::Gpu& gpu, const model::Options& options)> run;
+  std::string second = {};  // part of another kernel's name that `run` launches too
 
   struct Registration {
     explicit Registration(ModelCase one);
@@ -34,7 +35,7 @@ struct ModelCase {
 const std::vector<ModelCase>& model_cases();
 
 // The PTX of a kernel of that name in this very program, without the other kernels that were
-// compiled with it. Throws Error(unfit) if there is none.
-std::string ptx_of(std::string_view kernel);
+// compiled with it, but for `second`. Throws Error(unfit) if there is none.
+std::string ptx_of(std::string_view kernel, std::string_view second = {});
 
 }  // namespace assay

@@ -85,9 +85,11 @@ std::vector<ModelCase> cases() {
                              std::to_string(p.n) + "k" + std::to_string(p.k) + "/" + layout + "/" +
                              v.name + (parts > 1 ? "_k" + std::to_string(parts) : ""),
                      .kernel = v.kernel_part,
-                     .run = [p, small, parts](model::Gpu& gpu, const model::Options& options) {
-                       return run(p, small, parts, gpu, options);
-                     }});
+                     .run =
+                         [p, small, parts](model::Gpu& gpu, const model::Options& options) {
+                           return run(p, small, parts, gpu, options);
+                         },
+                     .second = v.sum_part});
     }
   };
   for (const Size& size : {Size{1, 8, 8}, {65, 72, 136}, {130, 72, 72}}) {

@@ -17,7 +17,7 @@ TEST(GemmModelMmaSync, IsRightAndClean) {
   for (const ModelCase& c : model_cases()) {
     if (!c.name.starts_with("kernels/gemm/mma_sync/")) continue;
     ++cases;
-    model::Gpu gpu(ptx_of(c.kernel));
+    model::Gpu gpu(ptx_of(c.kernel, c.second));
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
