@@ -6,7 +6,6 @@
 #include <random>
 
 #include "harness/element.hpp"
-#include "harness/model/model.hpp"
 #include "harness/model/semantics/tests/mma_kernel.hpp"
 
 namespace assay::model {

@@ -3,7 +3,8 @@
 // is exact. PTX ISA 9.0, 9.7.14.4 "Matrix multiply-accumulate operation using wmma instructions".
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <array>
+#include <bit>
 #include <random>
 
 #include "harness/element.hpp"
