@@ -46,8 +46,13 @@ class Clock {
     own(chunk)[index] = epoch.time;
   }
 
-  void join(const Clock& other) {
-    for (std::size_t i = 0; i < other.chunks_.size(); ++i) {
+  void join(const Clock& other) { join(other, 0, 1); }
+  // What `other` has of asynchronous strands alone.
+  void join_asynchronous(const Clock& other) { join(other, 1, 2); }
+
+ private:
+  void join(const Clock& other, std::size_t first, std::size_t step) {
+    for (std::size_t i = first; i < other.chunks_.size(); i += step) {
       const auto& theirs = other.chunks_[i];
       if (!theirs) continue;
       if (chunks_.size() <= i) chunks_.resize(i + 1);
@@ -71,7 +76,6 @@ class Clock {
     }
   }
 
- private:
   static constexpr std::size_t kChunk = 256;
   using Chunk = std::array<std::uint32_t, kChunk>;
   struct Place {
@@ -103,12 +107,27 @@ struct Knowledge {
   Clock all, async_shared, async_global;
   Clock own_fenced;  // what each thread has fenced of its own accesses to shared memory
   Clock narrow;      // what fences and flags would have told, had their scopes been wider
+  Clock settled;     // of threads that will touch it no more, but whose writes it may not rely on
 
   void join(const Knowledge& other) {
     all.join(other.all);
     async_shared.join(other.async_shared);
     async_global.join(other.async_global);
     own_fenced.join(other.own_fenced);
+    narrow.join(other.narrow);
+    settled.join(other.settled);
+  }
+
+  // What a thread tells another CTA by an arrival of CTA scope: that its accesses are over, and
+  // what asynchronous operations did that it knows of; but nothing to rely on of ordinary writes.
+  void join_narrow(const Knowledge& other) {
+    all.join_asynchronous(other.all);
+    settled.join(other.all);
+    settled.join(other.settled);
+    async_shared.join(other.async_shared);
+    async_global.join(other.async_global);
+    own_fenced.join(other.own_fenced);
+    narrow.join(other.all);
     narrow.join(other.narrow);
   }
 };

@@ -115,10 +115,10 @@ struct Run::Answer {
   bool is = true;  // what nobody accessed is in order
 
   bool ordered(const Run& run, const Access& before, const Actor& actor, const Where& where,
-               bool was_write) {
+               bool was_write, bool writes) {
     if (before == of) return is;
     of = before;
-    return is = run.ordered(before, actor, where, was_write);
+    return is = run.ordered(before, actor, where, was_write, writes);
   }
 };
 
@@ -149,7 +149,7 @@ void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) 
              place_of(actor.thread, actor.site), nullptr);
     }
     if (!cell.initialized && !said && !cell.barrier) say_uninitialized(i);
-    if (!said && !written.ordered(*this, cell.write, actor, where, true) &&
+    if (!said && !written.ordered(*this, cell.write, actor, where, true, false) &&
         !both_strong(actor, cell.write)) {
       said = true;
       Where at = where;
@@ -158,7 +158,7 @@ void Run::check_read(const Where& where, std::size_t bytes, const Actor& actor) 
     }
     // Keep the reads that are not in order with each other.
     if (cell.read.epoch.time == 0 || cell.read.epoch.component == now.epoch.component ||
-        read.ordered(*this, cell.read, actor, where, false)) {
+        read.ordered(*this, cell.read, actor, where, false, false)) {
       cell.read = now;
       return;
     }
@@ -198,16 +198,17 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
              place_of(actor.thread, actor.site), nullptr,
              "mbarrier.inval before its memory is used for something else");
     }
-    if (!said && !written.ordered(*this, cell.write, actor, where, true) &&
+    if (!said && !written.ordered(*this, cell.write, actor, where, true, true) &&
         !both_strong(actor, cell.write) && !same_instruction(cell.write))
       say(cell.write, true);
-    if (!said && !read.ordered(*this, cell.read, actor, where, false) &&
+    if (!said && !read.ordered(*this, cell.read, actor, where, false, true) &&
         !both_strong(actor, cell.read))
       say(cell.read, false);
     if (cell.more_reads != 0) {
       auto& list = where.shadow->reads(cell);
       for (const Access& a : list)
-        if (!said && !ordered(a, actor, where, false) && !both_strong(actor, a)) say(a, false);
+        if (!said && !ordered(a, actor, where, false, true) && !both_strong(actor, a))
+          say(a, false);
       list.clear();
     }
     cell.write = now;
@@ -265,7 +266,8 @@ Place Run::place_of(std::uint32_t thread, std::uint32_t site) const {
 }
 
 void Run::report(std::string rule, std::string text, std::string mend) {
-  report(std::move(rule), std::move(text), acting_ != nullptr ? *acting_ : place(*now_, lane_now),
+  report(std::move(rule), std::move(text),
+         acting_ != nullptr ? place_of(acting_->thread, acting_->site) : place(*now_, lane_now),
          nullptr, std::move(mend));
 }
 

@@ -73,6 +73,7 @@ struct Wait {
   std::string
       what;  // "mbarrier at 0x30400, phase of parity 0 (1 of 2 arrivals, 16384 bytes to come)"
   std::string rule = {};  // what is broken if it waits for ever; empty: that alone
+  const std::int64_t* opened_by = nullptr;  // of a barrier: the event in the trace that opened it
 };
 
 struct Group {
@@ -179,8 +180,11 @@ struct Mbarrier {
   std::vector<Epoch> shown;  // fences that showed its making to asynchronous operations
   Knowledge gathering;       // of the phase that runs
   Knowledge finished;        // of the phase before it
+  // What threads of other CTAs released at the cluster's scope, for waits of that scope.
+  std::optional<Knowledge> gathering_wide, finished_wide;
   std::uint32_t expect_site = 0, expect_thread = 0;  // who last announced bytes
   bool announced = false;
+  std::int64_t opened_by = -1;  // the event in the trace that ended the phase before this one
   struct Waiter {
     const Warp* warp;
     std::uint32_t phase;
@@ -194,6 +198,7 @@ struct NamedBarrier {
   int expected = 0;
   int voting = 0, voted = 0;  // bar.red: threads with a true predicate, of this round and the last
   std::uint64_t round = 0;
+  std::int64_t opened_by = -1;  // the event in the trace that ended the last round
   Knowledge gathering, finished;
   Passed passing, passed;
   struct Arrival {
@@ -230,6 +235,7 @@ struct Cluster {
   std::vector<Cta*> ctas;
   int arrived = 0;
   std::uint64_t round = 0;
+  std::int64_t opened_by = -1;  // as of a NamedBarrier
   Knowledge gathering, finished;
 };
 
@@ -275,7 +281,10 @@ class Operation {
   virtual void read() = 0;
   virtual void finish() = 0;
   bool has_read = false;
-  Place issued;
+  struct Issued {
+    std::uint32_t thread = 0, site = 0;  // as Run::place_of() takes them
+  };
+  Issued issued;
   std::string what;         // "tensor copy of 16384 bytes to shared memory"
   std::uint64_t begun = 0;  // time of its issue
 };

@@ -28,8 +28,8 @@ std::string line_of(const Place& p) {
 
 }  // namespace
 
-bool Run::ordered(const Access& before, const Actor& actor, const Where& where,
-                  bool was_write) const {
+bool Run::ordered(const Access& before, const Actor& actor, const Where& where, bool was_write,
+                  bool writes) const {
   const Epoch& e = before.epoch;
   if (e.time == 0) return true;
   const Knowledge& k = *actor.knows;
@@ -42,9 +42,19 @@ bool Run::ordered(const Access& before, const Actor& actor, const Where& where,
     // cp.async is of the generic proxy.
     return k.all.covers(e) && (!actor.asynchronous || !is_generic(e.component) || fenced.covers(e));
   }
-  if (!actor.asynchronous) return before.thread == actor.thread || k.all.covers(e);
-  if (!fenced.covers(e)) return false;
-  return !was_write || !late_fence(before, actor, where);
+  const bool known = before.thread == actor.thread || k.all.covers(e) ||
+                     settled(before, actor, where, was_write, writes);
+  if (!actor.asynchronous || !known) return known;
+  return fenced.covers(e) && !(was_write && late_fence(before, actor, where));
+}
+
+// What a thread has handed back to another CTA at its own CTA's scope may be written over: what it
+// read, and what it wrote to its own CTA's shared memory, which is in one place.
+bool Run::settled(const Access& before, const Actor& actor, const Where& where, bool was_write,
+                  bool writes) const {
+  if (!writes || !actor.knows->settled.covers(before.epoch)) return false;
+  const auto cta = before.thread / static_cast<std::uint32_t>(threads_per_cta_);
+  return !was_write || (where.shared && where.cta == ctas_[cta].get());
 }
 
 // A copy sees what was written to its map if a fence of the map, known to whoever starts it, knew
@@ -80,7 +90,8 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
                const Access& other, bool other_writes) {
   const bool other_async = (other.epoch.component & kAsynchronous) != 0;
   // Is it order that lacks, or only the proxy fence?
-  const bool known = actor.knows->all.covers(other.epoch) || other.thread == actor.thread;
+  const bool known = actor.knows->all.covers(other.epoch) || other.thread == actor.thread ||
+                     settled(other, actor, where, other_writes, writes);
   const bool map = actor.reads_map && known;
   const bool proxy = actor.asynchronous && !actor.reads_map &&
                      (!other_async || is_generic(other.epoch.component)) && known;
@@ -109,7 +120,9 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
   } else if (narrow && !proxy) {
     name = "race.scope";
     reason = ", and the scope of what orders the two does not take in both threads";
-    mend = "a wider scope (.cluster, .gpu) of the fence, the store or the load between them";
+    mend =
+        "a wider scope (.cluster, .gpu) of the fence, the store, the load, or of both the "
+        "mbarrier's arrive and its wait between them";
   } else if (late) {
     name = "proxy.shared_late";
     reason = ", and the proxy fence between the two is another thread's, after they met";

@@ -65,6 +65,13 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
   memory_.write(array.base, arguments);
   array.writable = false;
   parameters_ = array.base;
+  // What cooperative groups find by %envreg1 and %envreg2: its size, and the word that the barrier
+  // of the grid counts in (cooperative_groups.h of the CUDA toolkit, `grid_workspace`).
+  const auto asks = [](const auto& special) { return special.second.starts_with("%envreg"); };
+  if (std::ranges::any_of(program.special, asks)) {
+    workspace_ = memory_.allocate("the grid's workspace", 8).base;
+    memory_.write(workspace_, std::array<std::uint8_t, 8>{});
+  }
   ctas_.resize(ctas);
   last_cluster_ = ctas / cluster;
 }
@@ -89,7 +96,8 @@ void Run::release(Warp& warp, int lane, Knowledge& to) {
 }
 
 void Run::issue(Warp& warp, int lane, std::unique_ptr<Operation> operation) {
-  operation->issued = place(warp, lane);
+  operation->issued = {warp.cta->thread_base + static_cast<Component>(warp.thread(lane)),
+                       decoded_->site};
   operation->begun = time();
   if (starves_ && starved_ == nullptr && starving_() % 8 == 0) starved_ = operation.get();
   in_order_ += operation->in_order();
@@ -126,7 +134,7 @@ bool Run::progress_operation(bool oldest, bool last_resort) {
   const std::size_t index = pick_operation(oldest, last_resort);
   if (index == operations_.size()) return false;
   Operation& op = *operations_[index];
-  const Place issued = op.issued;
+  const Operation::Issued issued = op.issued;
   acting_ = &issued;
   try {
     if (!op.has_read) {
@@ -137,12 +145,12 @@ bool Run::progress_operation(bool oldest, bool last_resort) {
       if (done.get() == starved_) starved_ = nullptr;
       operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(index));
       in_order_ -= done->in_order();
+      trace_operation(*done);
       done->finish();
       ++outcome_.operations;
-      trace_operation(*done);
     }
   } catch (const Violation& v) {
-    report(v.rule(), v.what(), issued, nullptr);
+    report(v.rule(), v.what(), place_of(issued.thread, issued.site), nullptr);
     throw Stop{};
   }
   acting_ = nullptr;
@@ -187,12 +195,13 @@ Outcome Run::go() {
                              : 1 + static_cast<int>(random(static_cast<std::uint64_t>(longest))));
         // Groups that only ask in vain must not keep what they ask for from happening.
         if (idle_steps_ > 4096) progress_operation(true);
+        if (idle_steps_ > 8192) start_more();
         if (idle_steps_ > 2'000'000) deadlock();
         if (outcome_.instructions > options_.most_steps)
           throw Violation("launch.steps", "the kernel has not ended after " +
                                               std::to_string(options_.most_steps) +
                                               " instructions of a warp");
-      } else if (!progress_operation(in_order)) {
+      } else if (!progress_operation(in_order) && !start_more()) {
         deadlock();
       }
     }
@@ -293,6 +302,7 @@ void Run::execute(Warp& warp, int quantum) {
       case Next::jump:
         break;
       case Next::blocked:
+        group->since = time();
         quantum = 0;
         break;
     }
@@ -321,9 +331,11 @@ void Run::end(Cta& cta) {
   cta.left = true;
   for (auto& [name, extension] : cta.extensions) extension->at_exit(*this, cta);
   for (const auto& op : operations_)
-    if (op->issued.cta == cta.at && op->needs_cta())
-      report("exit.pending", "the CTA leaves while " + op->what + " is under way", op->issued,
-             nullptr, "wait for it before the last thread returns");
+    if (op->issued.thread - cta.thread_base < static_cast<std::uint32_t>(threads_per_cta_) &&
+        op->needs_cta())
+      report("exit.pending", "the CTA leaves while " + op->what + " is under way",
+             place_of(op->issued.thread, op->issued.site), nullptr,
+             "wait for it before the last thread returns");
   for (auto& warp : cta.warps) {
     warp->registers = {};
     warp->owned.clear();

@@ -22,7 +22,7 @@ struct Options {
   std::uint64_t seed = 0;  // 0: in turn, asynchronous work at once; 1: as late as the rules allow
   int most_findings = 20;  // the launch ends at so many
   std::uint64_t most_steps = 400'000'000;  // instructions of a warp
-  int resident_clusters = 16;              // that run at the same time
+  int resident_clusters = 16;              // that run at the same time, more if they need to
   bool check = true;
   Trace* trace = nullptr;
 };
@@ -118,6 +118,10 @@ class Run {
   std::uint32_t current_site() const { return decoded_->site; }
   Place place_of(std::uint32_t thread, std::uint32_t site) const;
 
+  // The event of the trace that opens a barrier now: the operation that works, or an arrival of the
+  // warp, called `name`. -1 without a trace.
+  std::int64_t opening_event(const char* name);
+
   std::uint64_t random(std::uint64_t below) { return below < 2 ? 0 : generator_() % below; }
   std::uint64_t time() const { return outcome_.instructions; }
 
@@ -142,6 +146,7 @@ class Run {
   struct Answer;
 
   void start_clusters();
+  bool start_more();
   void start(Cta& cta);
   void special_registers(Warp& warp);
   bool runnable(Warp& warp);
@@ -149,6 +154,7 @@ class Run {
   void execute(Warp& warp, int quantum);
   void check_owned(Warp& warp, const Decoded& op, Mask mask);
   void merge(Warp& warp);
+  std::int64_t add_event(TraceEvent event);
   void trace_operation(const Operation& operation);
   void trace_wait(const Warp& warp, const Group& group);
   void leave(Warp& warp, Mask mask);
@@ -161,7 +167,10 @@ class Run {
   void report_arrivals(const Cta& cta);
   void race(const char* rule, const Where& where, const Actor& actor, bool writes,
             const Access& other, bool other_writes);
-  bool ordered(const Access& before, const Actor& actor, const Where& where, bool was_write) const;
+  bool ordered(const Access& before, const Actor& actor, const Where& where, bool was_write,
+               bool writes) const;
+  bool settled(const Access& before, const Actor& actor, const Where& where, bool was_write,
+               bool writes) const;
   bool both_strong(const Actor& actor, const Access& before) const;
   bool map_fenced(const Access& before, const Actor& actor, const Where& where) const;
   bool late_fence(const Access& before, const Actor& actor, const Where& where) const;
@@ -182,7 +191,7 @@ class Run {
   std::mt19937_64 starving_;
   const Operation* starved_ = nullptr;
   Outcome outcome_;
-  Address parameters_ = 0;
+  Address parameters_ = 0, workspace_ = 0;
   std::vector<std::unique_ptr<Cta>> ctas_;  // by number in the grid; null before its start
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<Warp*> warps_;                           // that have not left
@@ -200,12 +209,12 @@ class Run {
   std::size_t next_cluster_ = 0, last_cluster_ = 0;
   int running_clusters_ = 0;
   int threads_per_cta_ = 0;
-  const Place* acting_ = nullptr;  // of the operation that works now
+  const Operation::Issued* acting_ = nullptr;  // of the operation that works now
   Warp* now_ = nullptr;
   const Decoded* decoded_ = nullptr;
   std::size_t turn_ = 0;
   std::uint64_t idle_steps_ = 0;
-  std::int64_t last_event_ = -1;  // of an operation, in the trace
+  std::int64_t last_event_ = -1;  // of the operation that finishes now, in the trace
 };
 
 }  // namespace assay::model

@@ -42,6 +42,16 @@ void Run::start_clusters() {
   }
 }
 
+// Clusters that others may wait for, as at a barrier of the grid. False: all have begun. Whether a
+// GPU has room for so many is not known here.
+bool Run::start_more() {
+  if (next_cluster_ >= last_cluster_) return false;
+  options_.resident_clusters = 2 * std::max(running_clusters_, options_.resident_clusters);
+  start_clusters();
+  idle_steps_ = 0;
+  return true;
+}
+
 void Run::start(Cta& cta) {
   const std::size_t bytes = kSharedBegin + program_.shared_bytes + shape_.dynamic_shared_bytes;
   cta.shared.assign(bytes, 0);
@@ -138,6 +148,10 @@ void Run::special_registers(Warp& warp) {
         value = static_cast<Value>(cta.index % 132);
       else if (name == "%nsmid")
         value = 132;
+      else if (name == "%envreg1")
+        value = workspace_ >> 32;
+      else if (name == "%envreg2")
+        value = workspace_ & 0xffffffff;
       else if (name == "%dynamic_smem_size")
         value = s.dynamic_shared_bytes;
       else if (name == "%total_smem_size" || name == "%aggr_smem_size")

@@ -19,28 +19,44 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
+std::int64_t Run::add_event(TraceEvent event) {
+  auto& events = options_.trace->events;
+  const std::size_t before = events.size();
+  options_.trace->add(std::move(event));
+  return events.size() > before ? static_cast<std::int64_t>(before) : -1;
+}
+
+std::int64_t Run::opening_event(const char* name) {
+  if (options_.trace == nullptr) return -1;
+  if (acting_ != nullptr) return last_event_;
+  return add_event({.row = "warp " + std::to_string(now_->index),
+                    .name = name,
+                    .cta = now_->cta->index,
+                    .begin = time() - 1,
+                    .end = time()});
+}
+
 void Run::trace_operation(const Operation& op) {
   if (options_.trace == nullptr) return;
-  const int cta =
-      op.issued.cta[0] + shape_.grid[0] * (op.issued.cta[1] + shape_.grid[1] * op.issued.cta[2]);
+  const int cta = static_cast<int>(op.issued.thread) / threads_per_cta_;
   const bool matrix =
       op.what.find("wgmma") != std::string::npos || op.what.find("mma") != std::string::npos;
-  options_.trace->add({.row = matrix ? "tensor pipe" : "copies",
-                       .name = op.what,
-                       .cta = cta,
-                       .begin = op.begun,
-                       .end = time()});
-  last_event_ = static_cast<std::int64_t>(options_.trace->events.size()) - 1;
+  last_event_ = add_event({.row = matrix ? "tensor pipe" : "copies",
+                           .name = op.what,
+                           .cta = cta,
+                           .begin = op.begun,
+                           .end = time()});
 }
 
 void Run::trace_wait(const Warp& warp, const Group& group) {
   if (options_.trace == nullptr || !group.wait) return;
+  const Wait& wait = *group.wait;
   options_.trace->add({.row = "warp " + std::to_string(warp.index),
-                       .name = "waits for " + group.wait->what,
+                       .name = "waits for " + wait.what,
                        .cta = warp.cta->index,
                        .begin = group.since,
                        .end = time(),
-                       .from = last_event_});
+                       .from = wait.opened_by != nullptr ? *wait.opened_by : -1});
 }
 
 std::string to_perfetto(const Trace& trace) {
@@ -68,7 +84,7 @@ std::string to_perfetto(const Trace& trace) {
            ",\"ts\":" + std::to_string(e.begin) + ",\"dur\":" + std::to_string(e.end - e.begin) +
            "}";
     if (e.from < 0) continue;
-    // An arrow from what ended last to what it let go on.
+    // An arrow from what opened the barrier to who waited for it.
     const TraceEvent& f = trace.events[static_cast<std::size_t>(e.from)];
     const std::string id =
         ",\"id\":" + std::to_string(i) + ",\"cat\":\"barrier\",\"name\":\"barrier\"";

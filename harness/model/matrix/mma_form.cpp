@@ -124,10 +124,11 @@ void check_scales(const Words& w) {
   }
   if (w.scale == Scale::none) refuse(w, "it needs the type of its scales, .ue8m0 or .ue4m3");
   const int vector = w.scale_vector;
-  const bool allowed = w.kind == "mxf8f6f4"
-                           ? w.scale == Scale::ue8m0 && (vector == 0 || vector == 1)
-                       : w.kind == "mxf4" ? w.scale == Scale::ue8m0 && (vector == 0 || vector == 2)
-                                          : (vector == 2 && w.scale == Scale::ue8m0) || vector == 4;
+  const bool allowed =
+      w.kind == "mxf8f6f4" ? w.scale == Scale::ue8m0 && (vector == 0 || vector == 1)
+      : w.kind == "mxf4"
+          ? w.scale == Scale::ue8m0 && (vector == 0 || vector == 2)
+          : (vector == 2 && w.scale == Scale::ue8m0) || (vector == 4 && w.scale == Scale::ue4m3);
   if (!allowed) refuse(w, "its kind has no scales of this size and type");
 }
 
@@ -155,9 +156,14 @@ MmaForm mma_form(Machine machine, std::span<const std::string_view> modifiers) {
   if (!quad_pairs && (w.column_major[0] || !w.column_major[1])) refuse(w, "A is .row and B .col");
   if (c != d && !quad_pairs) refuse(w, "C and D are of the same type");
   check_scales(w);
-  if (!w.kind.empty() && machine != Machine::blackwell) refuse(w, "kind::* begins with sm_120a");
+  // PTX ISA 9.0, "mma.sp": .kind goes with ordered metadata alone; so do sums of 8-bit floats in
+  // f16.
+  if (w.sparse && !w.ordered &&
+      (!w.kind.empty() || (!integers && bits_of(a) == 8 && d == Type::f16)))
+    refuse(w, "it is sparse with .sp::ordered_metadata alone");
+  if (!w.kind.empty() && machine != Machine::blackwell) refuse(w, "kind::* begins with sm_100a");
 
-  MmaForm form{.shape = w.shape, .k = s.k};
+  MmaForm form{.shape = w.shape, .kind = w.kind, .k = s.k};
   form.quad_pairs = quad_pairs;
   const bool in_bytes = std::string_view(row.kind).ends_with("f8f6f4");
   if (w.sparse) form.sparsity = sparsity_of(a, in_bytes, s.m, s.k, w.ordered);

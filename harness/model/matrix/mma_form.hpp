@@ -16,6 +16,7 @@ namespace assay::model::matrix {
 
 struct MmaForm {
   std::string shape;  // "m16n8k16"
+  std::string kind;   // "f8f6f4" of .kind::f8f6f4; empty: it names none
   int k;              // the instruction's: of a sparse one twice arithmetic.k
   Arithmetic arithmetic;
   Fragment a, b, c, d;

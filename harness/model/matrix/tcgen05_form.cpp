@@ -212,7 +212,9 @@ Tcgen05Form tcgen05_form(std::span<const std::string_view> modifiers, std::uint3
   if (!scaled) return form;
   form.arithmetic.scale = bits.bit(23) ? Scale::ue8m0 : Scale::ue4m3;
   const int block = block_of(w);
-  form.arithmetic.block = w.sparse ? block / 2 : block;
+  // Of a sparse A too a row has so many scales as .scale_vec says: a scale is for as many stored
+  // elements (9.7.16.10.7: "scale_vec::1X/block32 with K=32/K=64").
+  form.arithmetic.block = block;
   bits.require(form.arithmetic.scale == Scale::ue8m0 || (kind == Kind::mxf4nvf4 && block == 16),
                "scales of ue4m3 are for kind::mxf4nvf4 in blocks of 16");
   return form;

@@ -42,6 +42,7 @@ void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id, Mask votes =
     b.voting = 0;
     b.arrivals.clear();
     ++b.round;
+    b.opened_by = w.run->opening_event("arrives, and opens a barrier of the CTA");
   }
   w.run->changed();
 }
@@ -92,7 +93,9 @@ Action named_barrier(Decoder& d, const Instruction& i) {
       w.current->wait =
           Wait{[&b, mine] { return b.round != mine; },
                "barrier " + std::to_string(number) + " of the CTA (" + std::to_string(b.arrived) +
-                   " of " + std::to_string(b.expected) + " threads are there)"};
+                   " of " + std::to_string(b.expected) + " threads are there)",
+               {},
+               &b.opened_by};
       return Next::blocked;
     }
     for_lanes(m, [&](int l) {
@@ -131,6 +134,7 @@ Action cluster_arrive(Decoder&, const Instruction& i) {
       c.gathering = {};
       c.arrived = 0;
       ++c.round;
+      c.opened_by = w.run->opening_event("arrives, and opens the cluster's barrier");
     }
     for_lanes(m, [&](int l) { lane_of(w, l).cluster_round += 1; });
     w.run->changed();
@@ -150,13 +154,16 @@ Action cluster_wait(Decoder&, const Instruction& i) {
       w.current->wait =
           Wait{[&c, wanted] { return c.round >= wanted || c.arrived >= live_threads(c); },
                "the cluster's barrier (" + std::to_string(c.arrived) + " of " +
-                   std::to_string(live_threads(c)) + " threads are there)"};
+                   std::to_string(live_threads(c)) + " threads are there)",
+               {},
+               &c.opened_by};
       // Threads that left no longer count.
       if (c.arrived >= live_threads(c)) {
         c.finished = std::move(c.gathering);
         c.gathering = {};
         c.arrived = 0;
         ++c.round;
+        c.opened_by = -1;
       }
       return Next::blocked;
     }
@@ -265,6 +272,7 @@ Action proxy(Decoder& d, const Instruction& i) {
       const Epoch own{w.cta->thread_base + static_cast<Component>(w.thread(l)), lane.time};
       if (shared || !global) {
         lane.knows.async_shared.join(lane.knows.all);
+        lane.knows.async_shared.join(lane.knows.settled);
         lane.knows.async_shared.raise(own);
         lane.knows.own_fenced.raise(own);
         if (own_shared)
@@ -274,6 +282,7 @@ Action proxy(Decoder& d, const Instruction& i) {
       }
       if (global || !shared) {
         lane.knows.async_global.join(lane.knows.all);
+        lane.knows.async_global.join(lane.knows.settled);
         lane.knows.async_global.raise(own);
       }
       ++lane.time;

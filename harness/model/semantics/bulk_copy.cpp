@@ -119,8 +119,9 @@ Action bulk_copy(Decoder& d, const Instruction& i) {
   const bool grouped = i.has("bulk_group"), multicast = i.has("multicast::cluster"),
              reduces = i.parts[1] == "reduce";
   const Merge merge = reduces ? merge_of(i) : Merge{};
-  if (i.has("cp_mask") || i.has("ignore_oob"))
-    throw Violation("model.unknown", "masked bulk copies are not modelled");
+  if (i.has("ignore_oob")) unknown_part(i, "ignore_oob");
+  // .cp_mask: of each 16 bytes, those whose bits are set.
+  const int byte_mask = i.has("cp_mask") ? d.source(i.operands.back()) : -1;
   const AddressOperand to = d.address(i.operands.at(0)), from = d.address(i.operands.at(1));
   const int size = d.source(i.operands.at(2));
   const AddressOperand barrier =
@@ -146,8 +147,23 @@ Action bulk_copy(Decoder& d, const Instruction& i) {
       const auto send = [&](std::uint32_t rank, bool ranked) {
         const Where target = place(to_shared, to, rank, ranked);
         Epoch read, written;
-        auto op = std::make_unique<Transfer>(
-            run, std::vector<Chunk>{{source.bytes, target.bytes, bytes}});
+        std::vector<Chunk> chunks;
+        if (byte_mask < 0)
+          chunks.push_back({source.bytes, target.bytes, bytes});
+        else
+          for (std::uint32_t b = 0; b < bytes; ++b)
+            if ((w.reg(byte_mask)[l] >> (b % 16) & 1) != 0)
+              chunks.push_back({source.bytes + b, target.bytes + b, 1});
+        const auto checked = [&](const Where& whole, const auto& check) {
+          for (const Chunk& c : chunks) {
+            const std::ptrdiff_t skipped = c.from - source.bytes;
+            Where part = whole;
+            part.bytes += skipped;
+            part.at += static_cast<std::size_t>(skipped);
+            check(part, c.bytes);
+          }
+        };
+        auto op = std::make_unique<Transfer>(run, chunks);
         if (grouped) {
           open_groups(run, lane.bulk);
           read = {lane.bulk.reads, lane.bulk.open};
@@ -170,8 +186,8 @@ Action bulk_copy(Decoder& d, const Instruction& i) {
               writer = run.issuer(w, l, written, "writes");
         // Reductions of many are in no order, and need none.
         if (reduces) writer.strong = Scope::gpu;
-        run.check_read(source, bytes, reader);
-        run.check_write(target, bytes, writer);
+        checked(source, [&](const Where& p, std::size_t n) { run.check_read(p, n, reader); });
+        checked(target, [&](const Where& p, std::size_t n) { run.check_write(p, n, writer); });
         run.issue(w, l, std::move(op));
       };
       if (!multicast) return send(0, false);

@@ -3,12 +3,73 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "harness/model/semantics/lanes.hpp"
 #include "harness/model/semantics/number.hpp"
 
 namespace assay::model {
 namespace {
+
+// |x| in the last places of `to`, and the exponent of those.
+std::pair<double, int> in_last_places(const Number& to, double x) {
+  const int least = 2 - (1 << (to.exponent_bits - 1));  // of normal numbers
+  const int exponent = x == 0 ? least : std::max(std::ilogb(x), least);
+  const int last = exponent - to.fraction_bits;
+  return {std::ldexp(std::fabs(x), -last), last};
+}
+
+// The random bits of element `k` of `count`, the uppermost source being the last one, as a share of
+// one. "cvt", `rbits`: f16x2 takes 13 bits of each half, bf16x2 all 16; of four, the lower two
+// elements share the lower half and the upper two the upper one, but of e2m1x4 the lower or upper
+// bytes of both halves.
+double random_share(const Number& to, int k, std::uint32_t bits) {
+  const std::uint32_t half = bits >> (16 * (to.count == 2 ? k : k / 2)) & 0xffff;
+  if (to.count == 2)
+    return to.bits == 16 && to.exponent_bits == 5 ? (half & 0x1fff) * 0x1p-13 : half * 0x1p-16;
+  if (to.bits != 4) return half * 0x1p-16;
+  const std::uint32_t shift = k / 2 == 0 ? 0 : 8;
+  return ((bits >> (16 + shift) & 0xff) << 8 | (bits >> shift & 0xff)) * 0x1p-16;
+}
+
+// cvt.rs[.relu][.satfinite].f16x2.f32 d, a, b, rbits, or .e4m3x4.f32 d, {a, b, e, f}, rbits:
+// "rounded toward zero or away from zero based on the carry out of the integer addition of the
+// supplied random bits to the truncated off bits of mantissa". Unspecified, where more bits are cut
+// off than random ones are given (narrow types, subnormal results): they count against the highest
+// of those; and in which order the two bytes of e2m1x4 count. Figures alone show it.
+Action convert_at_random(Decoder& d, const Instruction& i) {
+  Number from, to;
+  if (!parse_number(i.parts.back(), from) || !parse_number(i.parts.at(i.parts.size() - 2), to) ||
+      from.bits != 32 || !from.floating() || !to.floating() || to.count == 1)
+    throw Violation("model.unknown", "cvt.rs has no such types");
+  const bool saturate = i.has("satfinite"), relu = i.has("relu");
+  const int out = d.destination(i.operands.at(0));
+  std::vector<int> in;
+  for (std::size_t at = 1; at + 1 < i.operands.size(); ++at)
+    for (const int slot : d.sources(i.operands[at], {Type::Kind::floating, 32})) in.push_back(slot);
+  if (static_cast<int>(in.size()) != to.count)
+    throw Violation("ptx.operand", "cvt.rs takes a source for each element, and random bits");
+  const int random = d.source(i.operands.back());
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      const auto bits = static_cast<std::uint32_t>(w.reg(random)[l]);
+      Value r = 0;
+      for (int k = 0; k < to.count; ++k) {
+        double x = to_double(from, w.reg(in[in.size() - 1 - static_cast<std::size_t>(k)])[l]);
+        if (relu && x <= 0) x = 0;
+        if (std::isfinite(x)) {
+          const auto [places, last] = in_last_places(to, x);
+          const double kept = std::floor(places);
+          const bool carry = places - kept + random_share(to, k, bits) >= 1;
+          x = std::copysign(std::ldexp(kept + carry, last), x);
+        }
+        r |= low(from_double(to, x, Rounding::nearest, saturate), to.bits) << (k * to.bits);
+      }
+      w.reg(out)[l] = r;
+    });
+    return Next::step;
+  };
+}
 
 // cvt[.rounding][.ftz][.relu][.satfinite][.sat].to.from d, a[, b]. Two sources give the upper and
 // the lower half of a packed result.
@@ -25,7 +86,6 @@ Action convert(Decoder& d, const Instruction& i) {
     rounding = Rounding::up;
   else if (i.has("rna"))
     rounding = Rounding::away;
-  if (i.has("rs")) throw Violation("model.unknown", "stochastic rounding is not modelled");
   const bool to_integral = i.has("rni") || i.has("rzi") || i.has("rmi") || i.has("rpi");
   const bool saturate = i.has("satfinite"), sat = i.has("sat"), relu = i.has("relu"),
              ftz = i.has("ftz");
@@ -170,6 +230,7 @@ Action is_space(Decoder& d, const Instruction& i) {
 
 void add_conversions(Meanings& all) {
   all.add("cvt", convert);
+  all.add("cvt.rs", convert_at_random);
   all.add("cvta", convert_address);
   all.add("isspacep", is_space);
 }

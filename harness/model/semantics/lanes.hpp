@@ -64,6 +64,7 @@ void add_copies(Meanings& all);
 void add_tensor_copies(Meanings& all);
 void add_matrix(Meanings& all);
 void add_wgmma(Meanings& all);
+void add_wmma(Meanings& all);
 void add_clusters(Meanings& all);
 void add_tcgen05(Meanings& all);
 

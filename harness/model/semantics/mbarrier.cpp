@@ -32,8 +32,11 @@ void settle(Run& run, Mbarrier& b) {
     }
   b.finished = std::move(b.gathering);
   b.gathering = {};
+  b.finished_wide = std::move(b.gathering_wide);
+  b.gathering_wide.reset();
   b.finished.all.raise({b.component, b.phase + 1});
   ++b.phase;
+  b.opened_by = run.opening_event("arrives, and ends a phase of an mbarrier");
   b.pending = b.expected;
   run.changed();
 }
@@ -180,6 +183,56 @@ Action invalidate(Decoder& d, const Instruction& i) {
   };
 }
 
+// The opaque state that an arrival gives, of before it: the phase, and the arrivals that it lacks.
+Value token_of(const Mbarrier& b) { return Value{b.pending} << 32 | b.phase; }
+
+// What an arrival tells those who wait. Without .sem it is .release, without .scope .cta: then none
+// but its own CTA may rely on the ordinary writes of a thread. Unspecified: whether another CTA may
+// fill memory again that such an arrival hands back, as every published ring of multicast copies
+// does; it may. PTX ISA 9.0, "mbarrier.arrive", "Memory Consistency Model: Scope".
+void tell(Warp& w, int l, Mbarrier& b, bool own, bool relaxed, bool cluster) {
+  Lane& lane = w.lanes[static_cast<std::size_t>(l)];
+  if (own) {
+    if (relaxed)
+      lane.join_fenced(b.gathering, Scope::cta);
+    else
+      w.run->release(w, l, b.gathering);
+    return;
+  }
+  const auto wide = [&]() -> Knowledge& {
+    return b.gathering_wide ? *b.gathering_wide : b.gathering_wide.emplace();
+  };
+  if (lane.has_fenced) {
+    Knowledge fenced;
+    lane.join_fenced(fenced, Scope::cluster);
+    b.gathering.join_narrow(fenced);
+    wide().join(fenced);
+  }
+  if (relaxed) return;
+  Knowledge now;
+  w.run->release(w, l, now);
+  b.gathering.join_narrow(now);
+  if (cluster) wide().join(now);
+}
+
+// What a thread learns that has seen a phase end; of what it may not take for granted yet, a fence
+// makes it sure.
+void learn(Lane& lane, const Mbarrier& b, bool relaxed, bool cluster) {
+  const auto later = [&](Scope scope, const Knowledge& from) {
+    lane.observed[static_cast<std::size_t>(scope) - 1].join(from);
+    lane.has_observed = true;
+  };
+  if (relaxed)
+    later(Scope::cta, b.finished);
+  else
+    lane.knows.join(b.finished);
+  if (!b.finished_wide) return;
+  if (relaxed || !cluster)
+    later(Scope::cluster, *b.finished_wide);
+  else
+    lane.knows.join(*b.finished_wide);
+}
+
 // mbarrier.arrive[.expect_tx][.noComplete], mbarrier.arrive_drop: state token in the first operand.
 Meaning arrive(bool drop) {
   return [drop](Decoder& d, const Instruction& i) -> Action {
@@ -187,7 +240,7 @@ Meaning arrive(bool drop) {
     const int state = d.destination(i.operands.at(0));
     const AddressOperand at = d.address(i.operands.at(1));
     const int operand = i.operands.size() > 2 ? d.source(i.operands[2]) : d.constant(1);
-    const bool generic = generic_address(i), relaxed = i.has("relaxed");
+    const bool generic = generic_address(i), relaxed = i.has("relaxed"), wide = i.has("cluster");
     return [=](Warp& w, Mask m) {
       for_lanes(m, [&](int l) {
         Run& run = *w.run;
@@ -196,11 +249,8 @@ Meaning arrive(bool drop) {
         Cta* owner = nullptr;
         Mbarrier& b = mbarrier_at(run, *w.cta, shared_at(w, at, l, generic), &lane.knows, &owner);
         const auto value = static_cast<std::uint32_t>(w.reg(operand)[l]);
-        if (!relaxed)
-          run.release(w, l, b.gathering);
-        else
-          lane.join_fenced(b.gathering, owner == w.cta ? Scope::cta : Scope::cluster);
-        w.reg(state)[l] = b.phase;
+        tell(w, l, b, owner == w.cta, relaxed, wide);
+        w.reg(state)[l] = token_of(b);
         if (drop) {
           if (b.expected == 0) throw Violation("mbarrier.drop", "no arrivals are left to drop");
           b.expected -= expects ? 1 : value;
@@ -241,7 +291,8 @@ Meaning wait(bool sleeps) {
     const int out = d.destination(i.operands.at(0));
     const AddressOperand at = d.address(i.operands.at(1));
     const int operand = d.source(i.operands.at(2));
-    const bool parity = i.has("parity"), generic = generic_address(i), relaxed = i.has("relaxed");
+    const bool parity = i.has("parity"), generic = generic_address(i), relaxed = i.has("relaxed"),
+               wide = i.has("cluster");
     return [=](Warp& w, Mask m) {
       Run& run = *w.run;
       bool missing = false;
@@ -259,7 +310,7 @@ Meaning wait(bool sleeps) {
         const bool ended = parity ? ((b.phase - 1) & 1) == (wanted & 1) : b.phase != wanted;
         w.reg(out)[l] = ended;
         if (ended) {
-          if (!relaxed) lane.knows.join(b.finished);
+          learn(lane, b, relaxed, wide);
         } else {
           missing = true;
           first = &b;
@@ -286,7 +337,7 @@ Meaning wait(bool sleeps) {
                     "%s (phase %u runs, %u of %u arrivals and %lld bytes are missing)",
                     name_of(shared_at(w, at, std::countr_zero(m), generic)).c_str(), b.phase,
                     b.pending, b.expected, static_cast<long long>(b.bytes));
-      w.current->wait = Wait{[&b, phase] { return b.phase != phase; }, text};
+      w.current->wait = Wait{[&b, phase] { return b.phase != phase; }, text, {}, &b.opened_by};
       return Next::blocked;
     };
   };
@@ -304,8 +355,11 @@ void add_mbarriers(Meanings& all) {
   all.add("mbarrier.try_wait", wait(true));
   all.add("mbarrier.test_wait", wait(false));
   all.add("mbarrier.pending_count", [](Decoder& d, const Instruction& i) -> Action {
-    (void)d;
-    unknown_part(i, "pending_count");
+    const int out = d.destination(i.operands.at(0)), state = d.source(i.operands.at(1));
+    return [=](Warp& w, Mask m) {
+      for_lanes(m, [&](int l) { w.reg(out)[l] = w.reg(state)[l] >> 32; });
+      return Next::step;
+    };
   });
 }
 

@@ -23,6 +23,7 @@ const Meanings& meanings() {
     add_clusters(m);
     add_matrix(m);
     add_wgmma(m);
+    add_wmma(m);
     add_tcgen05(m);
     return m;
   }();

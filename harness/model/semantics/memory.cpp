@@ -205,9 +205,44 @@ Combine combination(const Instruction& i, const Number& n) {
   throw Violation("model.unknown", "the model does not know this operation");
 }
 
+// atom.exch.b128 and atom.cas.b128, whose registers are two of 64 bits each. PTX ISA 9.0, "atom".
+Action wide_atomic(Decoder& d, const Instruction& i, const MemoryForm& f) {
+  using Wide = std::array<Value, 2>;
+  const bool cas = i.has("cas");
+  if ((!cas && !i.has("exch")) || i.parts[0] != "atom")
+    throw Violation("model.unknown", "128 bits are exchanged, or compared and swapped");
+  const Type type{Type::Kind::bits, 128};
+  const int out =
+      i.operands.at(0).kind == Operand::Kind::discard ? -1 : d.destination(i.operands.at(0));
+  const AddressOperand at = d.address(i.operands.at(1));
+  const int second = d.source(i.operands.at(2), type),
+            third = cas ? d.source(i.operands.at(3), type) : -1;
+  return [=](Warp& w, Mask m) {
+    for_lanes(m, [&](int l) {
+      Run& run = *w.run;
+      run.lane_now = l;
+      const Where where = run.resolve(w, l, f.space, address_at(w, at, l), 16, 16);
+      observe(w, l, where, f);
+      announce(w, l, where, f);
+      const Actor actor = run.actor(w, l, f.strong);
+      run.check_read(where, 16, actor);
+      run.check_write(where, 16, actor);
+      const auto of = [&](int slot) { return Wide{w.reg(slot)[l], w.reg(slot + 1)[l]}; };
+      Wide old{};
+      std::memcpy(old.data(), where.bytes, 16);
+      const Wide made = !cas ? of(second) : old == of(second) ? of(third) : old;
+      std::memcpy(where.bytes, made.data(), 16);
+      if (out >= 0) w.reg(out)[l] = old[0], w.reg(out + 1)[l] = old[1];
+      run.changed();
+    });
+    return Next::yield;
+  };
+}
+
 Meaning atomics(bool returns) {
   return [returns](Decoder& d, const Instruction& i) -> Action {
     const MemoryForm f = form_of(i);
+    if (f.type.bits == 128) return wide_atomic(d, i, f);
     const Combine combine = combination(i, f.type);
     const std::size_t first = returns ? 1 : 0;
     const int bits = f.type.bits * f.type.count;
@@ -218,7 +253,6 @@ Meaning atomics(bool returns) {
     const bool cas = i.has("cas");
     const int third = cas ? d.source(i.operands.at(first + 2), type) : d.constant(0);
     const auto bytes = static_cast<std::size_t>(bits / 8);
-    if (bits > 64) throw Violation("model.unknown", "128-bit atomics are not modelled");
     return [=](Warp& w, Mask m) {
       for_lanes(m, [&](int l) {
         Run& run = *w.run;

@@ -2,6 +2,8 @@
 // What lanes of a warp do together. PTX ISA 9.0, "shfl.sync", "vote.sync", "match.sync",
 // "redux.sync", "elect.sync", "activemask", "bar.warp.sync".
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "harness/model/semantics/lanes.hpp"
 #include "harness/model/semantics/number.hpp"
@@ -62,6 +64,28 @@ Action shuffle(Decoder& d, const Instruction& i) {
   };
 }
 
+// redux.sync.{min,max}[.abs][.NaN].f32: a NaN is left out, but with .NaN wins; -0 is less than +0.
+Action reduce_floats(const Instruction& i, int out, int in, int mask) {
+  const bool min = i.has("min"), absolute = i.has("abs"), nans = i.has("NaN");
+  if (!min && !i.has("max")) unknown_part(i, i.parts.at(2));
+  return [=](Warp& w, Mask m) {
+    if (!gather(w, m, mask)) return Next::blocked;
+    const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;
+    float r = std::numeric_limits<float>::quiet_NaN();
+    bool nan = false;
+    for_lanes(members, [&](int l) {
+      const float v = absolute ? std::fabs(as_float(w.reg(in)[l])) : as_float(w.reg(in)[l]);
+      nan |= std::isnan(v);
+      if (std::isnan(v)) return;
+      const bool less = v < r || (v == r && std::signbit(v) && !std::signbit(r));
+      if (std::isnan(r) || less == min) r = v;
+    });
+    const Value all = std::isnan(r) || (nans && nan) ? 0x7fffffff : bits_of(r);
+    for_lanes(m, [&](int l) { w.reg(out)[l] = all; });
+    return Next::step;
+  };
+}
+
 Action vote(Decoder& d, const Instruction& i) {
   const int out = d.destination(i.operands.at(0)), in = d.source(i.operands.at(1)),
             mask = d.source(i.operands.at(2));
@@ -113,7 +137,7 @@ Action reduce(Decoder& d, const Instruction& i) {
   const int out = d.destination(i.operands.at(0)), in = d.source(i.operands.at(1)),
             mask = d.source(i.operands.at(2));
   const std::string op = i.parts.at(2);
-  if (n.floating()) throw Violation("model.unknown", "redux of floating-point numbers");
+  if (n.floating()) return reduce_floats(i, out, in, mask);
   return [=](Warp& w, Mask m) {
     if (!gather(w, m, mask)) return Next::blocked;
     const auto members = static_cast<Mask>(w.reg(mask)[std::countr_zero(m)]) & m;

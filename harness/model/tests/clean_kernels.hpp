@@ -2,6 +2,7 @@
 // The kernels of kernels/clean.cu with their launches and what they must compute.
 #pragma once
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <span>
@@ -45,6 +46,7 @@ using Check = std::function<std::string(Arrays&)>;
 struct Clean {
   KernelRun run;
   Check check;
+  std::uint64_t seeds = 200;
 };
 
 inline std::string compare(std::size_t at, double found, double wanted, double tolerance) {
@@ -101,6 +103,8 @@ inline const std::vector<Clean>& clean_kernels() {
       {{"multicast_ring", threads(2, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
       {{"ping_pong", threads(1, 256), {"f32[896]", "f32[896]=none", "s32:7"}}, doubled(896)},
       {{"cluster_reduction", threads(4, 128), {"f32[512]", "f32[128]=none"}}, summed(4, 1)},
+      {{"neighbours", threads(2, 128), {"f32[768]", "f32[768]=none", "s32:3"}}, doubled(768)},
+      {{"whole_grid", threads(20, 128), {"f32[2560]", "f32[2560]=none"}}, doubled(2560), 8},
       {{"split_k", threads(3, 128), {"f32[384]", "f32[384]=none", "u32[1]=zero", "f32[128]=none"}},
        summed(3, 3)},
       {{"chained", threads(3, 128), {"f32[384]", "f32[384]=none", "u32[3]=zero"}},

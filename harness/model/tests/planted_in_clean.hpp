@@ -145,6 +145,23 @@ inline std::vector<Planted> planted_in_clean() {
          "{ .reg .b32 q; mapa.shared::cluster.u32 q, \\1, 1; "
          "mbarrier.try_wait.parity.shared::cta.b64 p, [q], \\2; }"}},
        {"mbarrier.remote_wait"}},
+      // --- scopes of mbarriers
+      {"arrival_of_the_cta",
+       "neighbours",
+       {{R"((mbarrier\.arrive)\.release\.cluster\.)", "\\1."}},
+       {"race.scope"}},
+      {"wait_of_the_cta",
+       "neighbours",
+       {{R"((mbarrier\.try_wait\.parity)\.acquire\.cluster\.)", "\\1."}},
+       {"race.scope"}},
+      {"arrival_relaxed",
+       "neighbours",
+       {{R"((mbarrier\.arrive)\.release\.cluster\.)", "\\1.relaxed.cluster."}},
+       {"race.shared"}},
+      {"handed_back_relaxed",
+       "neighbours",
+       {{R"((mbarrier\.arrive)(\.shared::cluster))", "\\1.relaxed.cluster\\2"}},
+       {"race.shared"}},
       // --- global memory
       {"fence_before_the_counter_dropped", "split_k", {{R"(membar\.gl;)", "", 0}}, {"race.global"}},
       {"fence_before_the_counter_for_the_cta",

@@ -113,6 +113,7 @@ TEST(MmaForm, RefusesWhatTheManualDoesNotHave) {
         "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32",
         "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32",
         "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.f32.e4m3.e2m1.f32",
+        "mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16",
         "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::4X.f32.e4m3.e2m1."
         "f32.ue8m0"})
     EXPECT_EQ(rule_of(wrong), "mma.form") << wrong;

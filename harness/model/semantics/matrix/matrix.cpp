@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix instructions of one warp: mma.sync, ldmatrix, stmatrix, movmatrix. PTX ISA 9.0, "Warp
 // Level Matrix Multiply-Accumulate Instructions".
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,40 +10,13 @@
 #include "harness/model/matrix/layout/matrix_move.hpp"
 #include "harness/model/matrix/mma_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
-#include "harness/target_table.hpp"
+#include "harness/model/semantics/matrix/target.hpp"
 
 namespace assay::model {
 namespace {
 
 std::vector<std::string_view> words(const Instruction& i) {
   return {i.parts.begin(), i.parts.end()};
-}
-
-// 103 of "sm_103a": code for any suffix means the same chip.
-int capability(std::string_view target) {
-  int number = 0;
-  const auto* digits = target.data() + std::min(target.size(), target.find('_') + 1);
-  std::from_chars(digits, target.data() + target.size(), number);
-  return number;
-}
-
-int capability(const TargetRow& row) { return row.major * 10 + row.minor; }
-
-// The features of what a module's `.target` names. Of chips that the table of targets leaves out,
-// older ones have those of its oldest, newer ones of its newest.
-FeatureSet features_of(Decoder& d) {
-  const int wanted = capability(d.target());
-  FeatureSet features;
-  for (const TargetRow& row : kTargetTable)
-    if (&row == &kTargetTable[1] || capability(row) <= wanted) features = row.features;
-  return features;
-}
-
-// Hopper's sums where the warpgroup's MMA is, the exact ones for what no chip was at hand for.
-matrix::Machine machine_of(Decoder& d) {
-  const FeatureSet features = features_of(d);
-  if (features.contains(Feature::wgmma)) return matrix::Machine::hopper;
-  return features.contains(Feature::mma_kinds) ? matrix::Machine::blackwell : matrix::Machine::ada;
 }
 
 Action load_matrix(Decoder& d, const Instruction& i) {
@@ -229,16 +200,40 @@ Scales scales_of(Decoder& d, const Operand& data, const Operand& which) {
   return {.data = registers[0], .byte_id = selector[0], .thread_id = selector[1]};
 }
 
+// Chips that lack the form. PTX ISA 9.0, "mma" and "mma.sp": Target ISA Notes; of which of them
+// have what part of kind::f8f6f4 the notes say nothing, and this is what ptxas 13.0 takes.
+void check_target(Decoder& d, const matrix::MmaForm& f) {
+  const FeatureSet features = features_of(d);
+  const matrix::Type a = f.arithmetic.a, b = f.arithmetic.b;
+  const auto has_8_bits = [](matrix::Type type) { return matrix::bits_of(type) == 8; };
+  const bool sparse_f16 = f.sparsity && has_8_bits(a) && f.arithmetic.d == matrix::Type::f16;
+  const auto need = [&](Feature feature, const std::string& what, const char* whose) {
+    if (!features.contains(feature))
+      throw Violation("mma.target",
+                      what + " of mma.sync is for " + whose + ", not for " + d.target());
+  };
+  if (f.kind.starts_with("mx"))
+    need(Feature::mma_block_scale, "'.kind::" + f.kind + "'", "sm_120a and its like");
+  if (!f.kind.empty()) need(Feature::mma_kinds, "'.kind::" + f.kind + "'", "sm_100a and later");
+  if (!f.kind.empty() && (!has_8_bits(a) || !has_8_bits(b)))
+    need(Feature::mma_narrow_floats, "a type of 4 or 6 bits", "sm_120a and its like");
+  if (sparse_f16)
+    need(Feature::mma_narrow_floats, "a sparse 8-bit product with sums in f16",
+         "sm_120a and its like");
+  if ((!f.kind.empty() || sparse_f16) && d.target().back() != 'a' && d.target().back() != 'f')
+    throw Violation("mma.target", "this mma.sync is for targets of one architecture or family, " +
+                                      d.target() + "a or " + d.target() + "f");
+  if (a == matrix::Type::f64 && f.arithmetic.m == 16)
+    need(Feature::mma_f64_m16, "f64 with 16 rows", "sm_90 and later");
+}
+
 // d, a, b, c [, metadata, selector] [, scales of a, {byte-id, thread-id}, scales of b, {..}]
 Action multiply(Decoder& d, const Instruction& i) {
   const auto parts = words(i);
-  for (const std::string_view part : parts)
-    if (part.starts_with("kind::") && !features_of(d).contains(Feature::mma_narrow_floats))
-      throw Violation("mma.target", "'." + std::string(part) + "' of mma.sync is for sm_120a and " +
-                                        "its like, not for " + d.target());
   auto x = std::make_shared<Mma>();
   x->form = matrix::mma_form(machine_of(d), parts);
   const matrix::MmaForm& f = x->form;
+  check_target(d, f);
   x->d = d.destinations(i.operands.at(0));
   x->a = d.sources(i.operands.at(1));
   x->b = d.sources(i.operands.at(2));

@@ -3,14 +3,20 @@
 // of a pair. PTX ISA 9.0, 9.7.16.10 "TensorCore 5th Generation Matrix Multiply and accumulate
 // Operations". Not silicon: the sums are exact products rounded once (matrix/arithmetic.hpp).
 //
-// Refused: sparse A and .ashift. Collector buffers change no result and are not looked at.
+// Collector buffers change no result: what they may be used for is checked. Unspecified: which way
+// .ashift moves the rows; as tcgen05.shift does (tensor_memory/copy.hpp), so that each row of A is
+// the one behind it.
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
+#include "harness/model/matrix/mma_shape.hpp"
 #include "harness/model/matrix/tcgen05_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/number.hpp"
 #include "harness/model/semantics/tensor_memory/state.hpp"
 #include "harness/model/tensor_memory/instruction.hpp"
+#include "harness/model/tensor_memory/metadata.hpp"
 
 namespace assay::model {
 namespace {
@@ -21,8 +27,11 @@ struct Form {
   std::vector<std::string_view> words;
   int cta_group = 1;
   bool ws = false, scaled = false, a_in_tensor = false, block16 = false, accumulate_negated = false;
-  AddressOperand d, a, scale_a, scale_b;
+  bool sparse = false, ashift = false;
+  AddressOperand d, a, metadata, scale_a, scale_b;
   int a_descriptor = -1, b_descriptor = -1, instruction = -1, accumulate = -1, zero_columns = -1;
+  std::string collector = "a";
+  CollectorUse use = CollectorUse::discard;
   std::vector<int> disabled;  // lanes of D that are not written: 32 to a register
   int input_scale = 0;        // D counts 2^-input_scale of itself
   mutable std::unordered_map<std::uint32_t, matrix::Tcgen05Form> known;  // by descriptor
@@ -39,6 +48,7 @@ struct Multiplication {
   std::uint64_t a = 0, b = 0, zero_columns = 0;
   std::uint32_t d_address = 0, a_address = 0, scale_a = 0, scale_b = 0;
   ptx::ScaleVector vector = ptx::ScaleVector::x1;
+  std::optional<TensorMetadata> metadata;
   bool accumulate = false;
   std::array<std::uint32_t, 8> disabled{};
 
@@ -62,7 +72,8 @@ struct Multiplication {
     for (int copy = 0; copy < a_copies(shape); ++copy)
       for (int row = 0; row < rows(); ++row)
         for (int k = 0; k < mma->arithmetic.k; ++k) {
-          const PackedCell p = a_cell(shape, row, k, bits, copy);
+          const int from = form->ashift && row + 1 < rows() ? row + 1 : row;
+          const PackedCell p = a_cell(shape, from, k, bits, copy);
           each(row, k, copy, TensorCell{first.lane + p.cell.lane, first.column + p.cell.column},
                p.bit, bits);
         }
@@ -112,6 +123,15 @@ class Multiply : public TensorOperation {
       }
       matrix::gather(matrix::tcgen05_operand(m_.b), f.shape_of_b(), shared,
                      std::span(b_).subspan(c * b_size, b_size));
+      if (m_.metadata) {
+        columns_.resize(a_.size());
+        const auto rows = std::span(columns_).subspan(c * a_size, a_size);
+        const int stored = x.k / m_.metadata->groups();
+        m_.metadata->for_groups(m_.rows(), [&](int row, int g, TensorCell cell, int bit) {
+          m_.metadata->columns(g, tensor_memory(*m_.ctas[c]).at(cell) >> bit & 0xf,
+                               rows.subspan(size(row * x.k + g * stored), size(stored)));
+        });
+      }
     }
     if (f.negate_a) matrix::negate(x.a, a_);
     if (f.negate_b) matrix::negate(x.b, b_);
@@ -155,7 +175,10 @@ class Multiply : public TensorOperation {
                         .b = b_,
                         .c = c,
                         .scale_a = scale_a,
-                        .scale_b = scale_b},
+                        .scale_b = scale_b,
+                        .columns = m_.metadata ? std::span<const std::uint8_t>(columns_).subspan(
+                                                     r * a_size, a_size)
+                                               : std::span<const std::uint8_t>{}},
                        d);
       each([&](std::size_t at, TensorCell cell) {
         if (m_.writes(cta, cell.lane)) memory.at(cell) = d[at];
@@ -166,13 +189,19 @@ class Multiply : public TensorOperation {
 
  private:
   Word input(std::uint32_t cell, matrix::Type type) const {
-    if (type == matrix::Type::f16) return cell & 0xffff;
-    if (m_.form->input_scale == 0) return cell;
-    return std::bit_cast<Word>(std::ldexp(std::bit_cast<float>(cell), -m_.form->input_scale));
+    const int scale = -m_.form->input_scale;
+    if (type != matrix::Type::f16)
+      return scale == 0 ? cell : std::bit_cast<Word>(std::ldexp(std::bit_cast<float>(cell), scale));
+    if (scale == 0) return cell & 0xffff;
+    // Unspecified: how what is no f16 any more is rounded. To the nearest.
+    Number f16;
+    parse_number("f16", f16);
+    return static_cast<Word>(from_double(f16, std::ldexp(to_double(f16, cell & 0xffff), scale)));
   }
 
   Multiplication m_;
   std::vector<Word> a_, b_;
+  std::vector<std::uint8_t> columns_;  // of a sparse A: where each of its elements belongs
 };
 
 // Everything that the operation will read and write, seen by the checker.
@@ -202,6 +231,11 @@ void check_operands(Warp& w, int l, const Multiplication& m, Epoch epoch) {
     } else {
       shared(m.a, m.mma->shape_of_a(), cta);
     }
+    if (m.metadata)
+      m.metadata->for_groups(m.rows(), [&](int, int, TensorCell cell, int) {
+        require_allocated(memory, cell);
+        check_cell(memory, cell, false, actor);
+      });
     if (m.form->scaled)
       for (const bool of_a : {true, false})
         m.for_scales(of_a, [&](int, int, int, TensorCell cell, int) {
@@ -233,7 +267,7 @@ void issue(Warp& w, int l, const Form& f) {
   m.form = &f;
   m.mma = &known->second;
   const auto& x = m.mma->arithmetic;
-  m.shape = {.m = x.m, .n = x.n, .ctas = f.cta_group, .sparse = false, .ws = f.ws};
+  m.shape = {.m = x.m, .n = x.n, .ctas = f.cta_group, .sparse = f.sparse, .ws = f.ws};
   m.ctas = tensor_ctas(*w.cta, f.cta_group);
   const auto address = [&](const AddressOperand& a) {
     return static_cast<std::uint32_t>(address_at(w, a, l));
@@ -243,7 +277,19 @@ void issue(Warp& w, int l, const Form& f) {
     m.a_address = address(f.a);
   else
     m.a = w.reg(f.a_descriptor)[l];
+  if (f.sparse)
+    m.metadata = tensor_metadata(m.mma->kind, m.shape, m.mma->k, address(f.metadata),
+                                 f.scaled ? 0 : m.mma->sparsity_selector);
+  if (f.ashift && m.rows() != kTensorLanes)
+    throw Violation("tcgen05.form",
+                    ".ashift is for M = 128 of one CTA, or 256 of two; which row of M = 128 of two "
+                    "CTAs is the last is unspecified");
   m.b = w.reg(f.b_descriptor)[l];
+  tensor_memory(*w.cta).collectors[f.collector].access(f.use,
+                                                       f.collector != "a" ? m.b
+                                                       : f.a_in_tensor    ? m.a_address
+                                                                          : m.a,
+                                                       f.ashift);
   if (f.zero_columns >= 0) m.zero_columns = w.reg(f.zero_columns)[l];
   if (f.scaled) {
     m.scale_a = address(f.scale_a);
@@ -253,21 +299,40 @@ void issue(Warp& w, int l, const Form& f) {
   m.accumulate = ((w.reg(f.accumulate)[l] & 1) != 0) != f.accumulate_negated;
   for (std::size_t k = 0; k < f.disabled.size(); ++k)
     m.disabled[k] = static_cast<std::uint32_t>(w.reg(f.disabled[k])[l]);
-  if (f.input_scale != 0 && x.d != matrix::Type::f32)
-    throw Violation("model.unknown", "scale-input-d with a D of f16 is not modelled");
   const auto [number, epoch] = next_operation(w, l);
   check_operands(w, l, m, epoch);
   run.issue(w, l, std::make_unique<Multiply>(tensor_memory(*w.cta), number, std::move(m)));
 }
 
+// .collector::a::fill, of .ws .collector::b0::fill to b3.
+void collect(const Instruction& i, Form& f) {
+  if (f.ws) f.collector = "b0";
+  for (const std::string_view part : i.parts) {
+    if (!part.starts_with("collector::")) continue;
+    const auto second = part.find("::", 11);
+    f.collector = part.substr(11, second - 11);
+    const std::string_view use = second == part.npos ? "" : part.substr(second + 2);
+    const std::string_view buffers = f.ws ? "b0 b1 b2 b3" : "a";
+    if (!matrix::lists(buffers, f.collector)) unknown_part(i, std::string(part));
+    if (use == "fill")
+      f.use = CollectorUse::fill;
+    else if (use == "use")
+      f.use = CollectorUse::use;
+    else if (use == "lastuse")
+      f.use = CollectorUse::last_use;
+    else if (use != "discard")
+      unknown_part(i, std::string(part));
+  }
+}
+
 Action multiply(Decoder& d, const Instruction& i) {
-  if (i.has("sp")) unknown_part(i, "sp");
-  if (i.has("ashift")) unknown_part(i, "ashift");
   auto f = std::make_shared<Form>();
   f->words.assign(i.parts.begin(), i.parts.end());
   f->cta_group = cta_group_of(i);
   f->ws = i.has("ws");
   f->scaled = i.has("block_scale");
+  f->sparse = i.has("sp");
+  f->ashift = i.has("ashift");
   f->block16 = i.has("block16") || i.has("scale_vec::4X");
   const Type descriptor{Type::Kind::bits, 64};
   f->d = d.address(i.operands.at(0));
@@ -277,8 +342,16 @@ Action multiply(Decoder& d, const Instruction& i) {
   else
     f->a_descriptor = d.source(i.operands[1], descriptor);
   f->b_descriptor = d.source(i.operands.at(2), descriptor);
-  f->instruction = d.source(i.operands.at(3));
-  std::size_t next = 4;
+  if (f->ashift && (f->ws || f->scaled || !f->a_in_tensor))
+    throw Violation("tcgen05.form",
+                    ".ashift is for an A in tensor memory, with neither .ws nor block scales");
+  collect(i, *f);
+  if (f->ashift && f->sparse)
+    throw Violation("model.unknown",
+                    "whether .ashift moves the metadata of a sparse A too is unspecified");
+  std::size_t next = 3;
+  if (f->sparse) f->metadata = d.address(i.operands.at(next++));
+  f->instruction = d.source(i.operands.at(next++));
   if (f->scaled) {
     f->scale_a = d.address(i.operands.at(next++));
     f->scale_b = d.address(i.operands.at(next++));
@@ -293,6 +366,9 @@ Action multiply(Decoder& d, const Instruction& i) {
     f->zero_columns = d.source(i.operands[next], descriptor);
   else if (next < i.operands.size())
     f->input_scale = static_cast<int>(Decoder::immediate(i.operands[next], "scale-input-d"));
+  if (f->input_scale < 0 || f->input_scale > 15 ||
+      (f->input_scale != 0 && !i.has("kind::f16") && !i.has("kind::tf32")))
+    throw Violation("tcgen05.form", "scale-input-d is 0 to 15, of kind::f16 and kind::tf32");
   return [f](Warp& w, Mask m) {
     for_lanes(m, [&](int l) { issue(w, l, *f); });
     return Next::step;

@@ -10,10 +10,12 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "harness/model/machine/decode.hpp"
 #include "harness/model/tensor_memory/allocation.hpp"
+#include "harness/model/tensor_memory/instruction.hpp"
 
 namespace assay::model {
 
@@ -50,6 +52,7 @@ struct TensorMemory : Extension {
   // MMAs, copies and shifts that this CTA issued, and how many of them are done: they are done in
   // this order.
   std::uint32_t issued = 0, done = 0;
+  std::map<std::string, Collector> collectors;         // of the MMAs that it issues: a, b0 to b3
   std::map<std::uint32_t, std::uint32_t> collectives;  // of a pair: how many alloc, dealloc came
 
   TensorMemory() : cells(kTensorLanes * kTensorColumns, 0x7fc5a5a5) {}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are right, each with another way to synchronize: the model must not complain of them
 // in whatever order things happen. Most compute out = 2 * in, which a test checks.
+#include <cooperative_groups.h>
+
 #include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
@@ -125,6 +127,41 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1)
         mine + partial[1][threadIdx.x][0] + partial[2][threadIdx.x][0] + partial[3][threadIdx.x][0];
   }
   cluster_sync();
+}
+
+// Two CTAs hand each other values by ordinary stores to the other's shared memory: arrival and wait
+// at the cluster's scope. What was only read is handed back at the CTA's.
+extern "C" __global__ void __cluster_dims__(2, 1, 1)
+    neighbours(const float* in, float* out, int turns) {
+  __shared__ alignas(16) float given[kThreads][4];
+  __shared__ Mbarrier full, empty;
+  init_barriers(&full, 1, kThreads);
+  init_barriers(&empty, 1, kThreads);
+  cluster_sync();
+  const int rank = static_cast<int>(cluster_cta_rank()), other = rank ^ 1;
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::uint32_t to = map_shared_address(shared_address(given[kThreads - 1 - thread]), other);
+  for (int i = 0; i < turns; ++i) {
+    mbarrier_wait_parity(&empty, i & 1 ^ 1);
+    const float mine = in[(2 * i + rank) * kThreads + thread];
+    cluster_store_v4(to, make_uint4(__float_as_uint(mine), 0, 0, 0));
+    mbarrier_arrive_remote_release(&full, other);
+    while (!mbarrier_try_wait_parity_cluster(&full, i & 1)) {
+    }
+    out[(2 * i + other) * kThreads + kThreads - 1 - thread] = given[thread][0] * 2;
+    mbarrier_arrive_remote(&empty, other);
+  }
+  cluster_sync();
+}
+
+// A cooperative grid of more CTAs than the model has under way at first: two barriers of all.
+extern "C" __global__ void whole_grid(const float* in, float* out) {
+  const unsigned i = blockIdx.x * kThreads + threadIdx.x, count = gridDim.x * kThreads;
+  out[i] = in[count - 1 - i];
+  cooperative_groups::this_grid().sync();
+  const float other = out[count - 1 - i];
+  cooperative_groups::this_grid().sync();
+  out[i] = other * 2;
 }
 
 // The last CTA to come adds what all have left: the fence and the counter order it.

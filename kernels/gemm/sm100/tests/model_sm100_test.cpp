@@ -31,8 +31,8 @@ TEST(GemmModelSm100, IsRightAndCleanOverSeeds) {
   for (const ModelCase& c : model_cases()) {
     if (!c.name.starts_with("kernels/gemm/tcgen05/bf16/")) continue;
     ++cases;
+    model::Gpu gpu(ptx_of(c.kernels));
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      model::Gpu gpu(ptx_of(c.kernels));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
       EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;

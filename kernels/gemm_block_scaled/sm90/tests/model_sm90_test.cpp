@@ -12,8 +12,8 @@ TEST(BlockScaledModelSm90, IsRightAndClean) {
   std::size_t ran = 0;
   for (const ModelCase& c : model_cases()) {
     if (!c.name.starts_with("kernels/gemm_block_scaled/")) continue;
+    model::Gpu gpu(ptx_of(c.kernels));
     for (std::uint64_t seed = 0; seed < 2; ++seed) {
-      model::Gpu gpu(ptx_of(c.kernels));
       const ModelResult result = c.run(gpu, {.seed = seed});
       EXPECT_TRUE(result.outcome.finished) << c.name << " seed " << seed;
       EXPECT_EQ(result.wrong, "") << c.name << " seed " << seed;
