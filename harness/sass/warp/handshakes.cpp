@@ -41,13 +41,19 @@ std::optional<Address> address_in(const Instruction& instruction) {
   return address;
 }
 
-// Offsets are often added beforehand: looks back for "VIADD R5, R5, 0x38020".
-std::uint32_t added_offset(const Function& function, std::size_t i, const std::string& base) {
+// Offsets are often added beforehand: looks back for "VIADD R5, R5, 0x38020", through copies of the
+// register and the PRMT that makes the address another CTA's.
+std::uint32_t added_offset(const Function& function, std::size_t i, std::string base) {
   constexpr std::size_t kFarthest = 64;  // instructions
   for (std::size_t back = 1; back <= std::min(i, kFarthest); ++back) {
     const Instruction& earlier = function.code[i - back];
-    if (!earlier.operands.starts_with(base + ",") ||
-        !(earlier.is("VIADD") || earlier.is("IADD3") || earlier.is("UIADD3") ||
+    if (!earlier.operands.starts_with(base + ",")) continue;
+    if (earlier.is("MOV") || earlier.is("UMOV") || earlier.is("R2UR") || earlier.is("PRMT")) {
+      base = earlier.operands.substr(earlier.operands.rfind(' ') + 1);
+      base.resize(std::min(base.find('.'), base.size()));  // ".reuse"
+      continue;
+    }
+    if (!(earlier.is("VIADD") || earlier.is("IADD3") || earlier.is("UIADD3") ||
           earlier.is("UVIADD")))
       continue;
     std::string_view rest = earlier.operands;
