@@ -125,23 +125,38 @@ struct TensorRates {
   TensorRate s8, s4, b1;
 };
 
-// Results per clock and SM of instructions that targets differ in. 0: not known.
+// Results per clock and SM: the column of a compute capability in "Throughput of Native Arithmetic
+// Instructions", CUDA C++ Programming Guide 10 to 12.9 (up to 9.0) and CUDA C++ Best Practices
+// Guide 13, 12.1.1 (10.0; 12.0 / 12.1). Pairs of 16-bit floats count as one, as instructions. 0:
+// not found in what others quote of the table, or not in one voice.
 struct ScalarRates {
-  double half2 = 0;  // pairs of 16-bit floats: instructions
+  bool listed = false;  // the table has such a column; else what little is known is from elsewhere
+  double f32 = 0;
+  double half2 = 0;  // pairs of 16-bit floats
   double f64 = 0;
+  double mufu = 0;  // reciprocals, roots, logarithms, exponentials, sines
+  double ex2 = 0;   // of these ex2 alone
   double iadd3 = 0;
-  double ex2 = 0;
+  double imad = 0;
+  double logic = 0;   // LOP3, and shifts
+  double minmax = 0;  // of integers
+  double f32_minmax = 0;
+  double compare = 0;
+  double count = 0;  // POPC, FLO
+  double shuffle = 0;
+  double from_integer = 0, to_integer = 0, between_floats = 0;  // conversions
 };
 
 struct TargetRow {
   Target target;
-  std::string_view name;       // as nvcc, ptxas and nvJitLink spell it
-  std::string_view suffix;     // of the names of files with code for it and its like alone
-  bool by_default = false;     // compiled for unless other targets are asked for
-  int major = 0, minor = 0;    // compute capability
-  std::string_view chips;      // which chips these are, and products with them
-  std::string_view profiled;   // CUPTI's names of those it knows, between blanks
-  std::string_view assembled;  // spellings that `assay isa` shows as columns, between blanks
+  std::string_view name;        // as nvcc, ptxas and nvJitLink spell it
+  std::string_view suffix;      // of the names of files with code for it and its like alone
+  bool by_default = false;      // compiled for unless other targets are asked for
+  int major = 0, minor = 0;     // compute capability
+  std::string_view generation;  // NVIDIA's name of it
+  std::string_view chips;       // which chips these are, and products with them
+  std::string_view profiled;    // CUPTI's names of those it knows, between blanks
+  std::string_view assembled;   // spellings that `assay isa` shows as columns, between blanks
   FeatureSet features;
   TensorRates tensor;
   ScalarRates scalar;
@@ -188,6 +203,39 @@ inline constexpr FeatureSet kSm120 =
                                  Feature::mma_block_scale, Feature::integers_64,
                                  Feature::uniform_floats,  Feature::typed_vimnmx};
 
+// From 7.5 to 9.0 the table's columns differ in these, and that of 7.5 in few others.
+constexpr ScalarRates scalar_until_hopper(double f32, double half2, double f64) {
+  return {.listed = true,
+          .f32 = f32,
+          .half2 = half2,
+          .f64 = f64,
+          .mufu = 16,
+          .ex2 = 16,
+          .iadd3 = 64,
+          .logic = 64,
+          .minmax = 64,
+          .f32_minmax = 64,
+          .compare = 64,
+          .shuffle = 32,
+          .from_integer = 16,
+          .to_integer = 16,
+          .between_floats = 16};
+}
+inline constexpr ScalarRates kScalarSm120 = {.listed = true,
+                                             .f32 = 128,
+                                             .half2 = 64,
+                                             .f64 = 2,
+                                             .ex2 = 16,
+                                             .iadd3 = 128,
+                                             .imad = 64,
+                                             .logic = 64,
+                                             .minmax = 128,
+                                             .f32_minmax = 64,
+                                             .count = 16,
+                                             .shuffle = 32,
+                                             .to_integer = 2,
+                                             .between_floats = 16};
+
 // Tensor cores: NVIDIA H100 whitepaper (table 3), Ada and RTX Blackwell whitepapers, Blackwell
 // datasheets, as collected in OpenXLA's cuda_core_info_table.cc. GeForce parts of sm_89 and sm_120
 // halve 16-bit and 8-bit floats with f32 accumulation: the figures here are the full chips', and
@@ -197,8 +245,8 @@ inline constexpr FeatureSet kSm120 =
 // proportion in its shapes, k = 256 against 32. 4-bit floats, B300 datasheet: 18 PFLOP/s sparse
 // against 13.5 dense.
 //
-// Scalar rates: CUDA C++ Best Practices Guide 13.0, 12.1.1. Datacenter chips have 64 FP64 units but
-// B300, which like the others has 2.
+// Scalar rates of sm_103a: datacenter chips have 64 FP64 units but B300, which like the others has
+// 2. On 12.0 the table gives conversions from floats to 32-bit integers 2.
 //
 // Features: what ptxas 13.0 takes, and the machine code that `assay sass --check` finds.
 inline constexpr TargetRow kTargetTable[] = {
@@ -209,6 +257,7 @@ inline constexpr TargetRow kTargetTable[] = {
      .by_default = true,
      .major = 8,
      .minor = 9,
+     .generation = "Ada",
      .chips = "AD102 to AD107: GeForce RTX 40, L4, L40S",
      .profiled = "AD102 AD103 AD104 AD106 AD107",
      .assembled = "sm_89",
@@ -221,13 +270,14 @@ inline constexpr TargetRow kTargetTable[] = {
                 .fp8 = {2048, "src_fp8"},
                 .s8 = {2048, "src_int8"},
                 .s4 = {4096, "src_int4"}},
-     .scalar = {.half2 = 64, .f64 = 2, .iadd3 = 64, .ex2 = 16}},
+     .scalar = scalar_until_hopper(128, 64, 2)},
     {.target = Target::sm_90a,
      .name = "sm_90a",
      .suffix = "_sm90",
      .by_default = true,
      .major = 9,
      .minor = 0,
+     .generation = "Hopper",
      .chips = "GH100: H100, H200, GH200",
      .profiled = "GH100",
      .assembled = "sm_90 sm_90a",
@@ -242,13 +292,14 @@ inline constexpr TargetRow kTargetTable[] = {
                 .fp8 = {8192, "src_fp8"},
                 .s8 = {8192, "op_igmma_src_int8"},
                 .b1 = {8 * 8192, "op_bgmma_src_int1", 0}},
-     .scalar = {.half2 = 128, .f64 = 64, .iadd3 = 64, .ex2 = 16}},
+     .scalar = scalar_until_hopper(128, 128, 64)},
     {.target = Target::sm_100a,
      .name = "sm_100a",
      .suffix = "_sm100",
      .by_default = true,
      .major = 10,
      .minor = 0,
+     .generation = "Blackwell",
      .chips = "GB100, GB102: B200, GB200",
      .profiled = "GB100 GB102",
      .assembled = "sm_100 sm_100a sm_100f",
@@ -262,13 +313,20 @@ inline constexpr TargetRow kTargetTable[] = {
                 .narrow = {16384, "op_utcqmma_src_fp4_fp6_fp8_dst_fp32"},
                 .fp4 = {32768, "op_utcomma_src_fp4_dst_fp32"},
                 .s8 = {16384, "op_utcimma_src_int8"}},
-     .scalar = {.half2 = 64, .f64 = 64, .iadd3 = 64, .ex2 = 16}},
+     .scalar = {.listed = true,
+                .f32 = 128,
+                .half2 = 64,
+                .f64 = 64,
+                .ex2 = 16,
+                .iadd3 = 64,
+                .f32_minmax = 128}},
     {.target = Target::sm_103a,
      .name = "sm_103a",
      .suffix = "_sm100",
      .by_default = true,
      .major = 10,
      .minor = 3,
+     .generation = "Blackwell",
      .chips = "GB110: B300, GB300",
      .profiled = "GB110",
      .assembled = "sm_103a",
@@ -282,13 +340,14 @@ inline constexpr TargetRow kTargetTable[] = {
                 .narrow = {16384, "op_utcqmma_src_fp4_fp6_dst_fp32"},
                 .fp4 = {49152, "op_utcomma_src_fp4_dst_fp32", 4.0 / 3},
                 .s8 = {512, "op_imma_src_int8"}},
-     .scalar = {.half2 = 64, .f64 = 2, .iadd3 = 64, .ex2 = 32}},
+     .scalar = {.half2 = 64, .f64 = 2, .ex2 = 32, .iadd3 = 64}},
     {.target = Target::sm_110a,
      .name = "sm_110a",
      .suffix = "_sm100",
      .by_default = false,
      .major = 11,
      .minor = 0,
+     .generation = "Blackwell",
      .chips = "GB10B: Jetson T5000 (Thor)",
      .profiled = "GB10B",
      .assembled = "sm_110a",
@@ -300,6 +359,7 @@ inline constexpr TargetRow kTargetTable[] = {
      .by_default = true,
      .major = 12,
      .minor = 0,
+     .generation = "Blackwell",
      .chips = "GB202 to GB207: GeForce RTX 50, RTX PRO 6000 Blackwell",
      .profiled = "GB202 GB203 GB205 GB206 GB207",
      .assembled = "sm_120 sm_120a sm_120f",
@@ -312,17 +372,19 @@ inline constexpr TargetRow kTargetTable[] = {
                 .narrow = {2048, "src_fp4_fp6_dst_fp32"},
                 .fp4 = {4096, "src_fp4_dst_fp32"},
                 .s8 = {2048, "op_imma_src_int8"}},
-     .scalar = {.half2 = 64, .f64 = 2, .iadd3 = 128, .ex2 = 16}},
+     .scalar = kScalarSm120},
     {.target = Target::sm_121a,
      .name = "sm_121a",
      .suffix = "_sm120",
      .by_default = false,
      .major = 12,
      .minor = 1,
+     .generation = "Blackwell",
      .chips = "GB20B: GB10 (DGX Spark)",
      .profiled = "GB20B",
      .assembled = "sm_121a",
-     .features = kSm120},
+     .features = kSm120,
+     .scalar = kScalarSm120},
 };
 
 constexpr bool rows_are_ordered_as_the_enumerators() {

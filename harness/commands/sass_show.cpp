@@ -244,8 +244,10 @@ ExitCode show_cases(const std::vector<std::pair<Selected, Target>>& wanted, cons
   Sources sources(view);
   Output output(view);
   const std::vector<Verification> verified = verify_all(wanted);
+  bool as_expected = true;
   for (std::size_t i = 0; i < verified.size(); ++i) {
     const Verification& v = verified[i];
+    as_expected = as_expected && v.problems.empty();
     if (!view.json) fmt::print("{} for {}\n", v.name, name(v.target));
     for (std::size_t k = 0; k < v.code.size(); ++k)
       if (v.code[k].function)
@@ -255,7 +257,7 @@ ExitCode show_cases(const std::vector<std::pair<Selected, Target>>& wanted, cons
       fmt::print(view.json ? stderr : stdout, "  NOT AS EXPECTED: {}\n", problem);
   }
   output.finish();
-  return ExitCode::ok;
+  return as_expected ? ExitCode::ok : ExitCode::failed;
 }
 
 }  // namespace assay::commands

@@ -62,6 +62,13 @@ std::string words_about(const Form& form, const FormPlace& place,
 // on; ptxas does as it is told.
 bool was_ignored(const std::string& words) { return words.find("(C7504)") != words.npos; }
 
+// Lines are those of the module around a form, which nobody has seen.
+std::string without_line(std::string text) {
+  static const RE2 line(R"((?: encountered)? on line \d+)");
+  RE2::GlobalReplace(&text, line, "");
+  return text;
+}
+
 class Batch {
  public:
   Batch(std::span<const Form* const> forms, std::string_view architecture)
@@ -92,14 +99,15 @@ class Batch {
       Assembled result = try_assemble_anew(module.ptx, architecture_);
       const std::vector<Remark> said = remarks(result.log);
       if (!result.cubin.empty()) {
+        const std::size_t cubin = cubins_.size();
+        cubins_.push_back(std::move(result.cubin));  // before those of ptxas, if there are any
         for (std::size_t n = 0; n < indices.size(); ++n) {
           const FormPlace& place = module.forms[n];
           std::string words = words_about(*forms[n], place, said, false);
           if (was_ignored(words) && assemble_by_ptxas(indices[n])) continue;
           evidence_[indices[n]].words = std::move(words);
-          assembled_.push_back({indices[n], cubins_.size(), place.kernel, place.frame});
+          assembled_.push_back({indices[n], cubin, place.kernel, place.frame});
         }
-        cubins_.push_back(std::move(result.cubin));
         return;
       }
       std::vector<std::size_t> innocent;
@@ -110,7 +118,8 @@ class Batch {
       }
       if (innocent.size() == indices.size()) {  // an error without a place: halve until one is left
         if (indices.size() == 1) {
-          evidence_[indices[0]].words = result.log.substr(0, result.log.find('\n'));
+          evidence_[indices[0]].words = said.empty() ? result.log.substr(0, result.log.find('\n'))
+                                                     : without_line(said[0].text);
           return;
         }
         const auto middle = indices.begin() + static_cast<std::ptrdiff_t>(indices.size() / 2);

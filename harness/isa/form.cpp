@@ -148,6 +148,14 @@ std::string contents(const std::filesystem::path& path) {
   return read_file(path, kLargestFile);
 }
 
+std::vector<InstructionRow> rows_of(const std::string& text, const std::string& source) {
+  try {
+    return notation::rows_of(text);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", source, error.what()));
+  }
+}
+
 }  // namespace
 
 bool is_module(const std::string& ptx) {
@@ -216,7 +224,7 @@ std::vector<Form> forms_from(const std::string& source) {
                             is_file ? source : "--ptx", static_cast<double>(text.size()) / 1e6,
                             kLargestList >> 20));
   std::map<std::string, int> used;
-  for (const InstructionRow& row : notation::rows_of(plain)) {
+  for (const InstructionRow& row : rows_of(plain, is_file ? source : "--ptx")) {
     const std::string name = row.name.empty() ? row.ptx : row.name;
     const int number = ++used[name];
     forms.push_back({.name = number == 1 ? name : fmt::format("{} ({})", name, number),

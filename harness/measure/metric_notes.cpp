@@ -61,9 +61,11 @@ const std::vector<MetricNote>& standard_metrics() {
       {"bus_bandwidth_gb_per_s",
        "Bandwidth on the busiest link of a collective, as nccl-tests counts it."},
       {"energy_pj_per_flop",
-       "Energy of one operation under lasting load: power over operations in a second."},
+       "Energy of one operation under lasting load: power of the whole board, idle included, over "
+       "operations in a second."},
       {"energy_pj_per_byte",
-       "Energy of one byte moved under lasting load: power over bytes in a second."},
+       "Energy of one byte moved under lasting load: power of the whole board, idle included, over "
+       "bytes in a second."},
   };
   return notes;
 }

@@ -39,6 +39,7 @@ Json to_json(const GpuEnvironment& gpu) {
                {"shared_bytes_per_block", d.shared_bytes_per_block},
                {"threads_per_sm", d.threads_per_sm},
                {"registers_per_sm", d.registers_per_sm}};
+  put(json, "generation", std::string(row_of(d.target).generation));
   put(json, "id", gpu_id(d.uuid));
   if (d.memory_bus_bits > 0) json["memory_bus_bits"] = d.memory_bus_bits;
   put(json, "sm_clock_max_mhz", d.sm_clock_max_mhz);

@@ -126,6 +126,7 @@ void check_header(const Field& header) {
   if (const auto gpu = environment.find("gpu")) {
     gpu->at("name").text();
     check_text(*gpu, "architecture");
+    check_text(*gpu, "generation");
     check_text(*gpu, "id");
   }
   for (const char* part : {"host", "assay"})

@@ -134,9 +134,10 @@ def test_a_run_of_little_has_none():
     assert measured.subject(book) is None
 
 
-def test_every_target_is_said_to_be_of_a_generation():
-    table = (Path(__file__).resolve().parents[2] / "harness/target_table.hpp").read_text()
-    names = re.findall(r'\.name = "(sm_\w+)"', table)
-    assert len(names) > 5 and all(measured.generation(name) for name in names)
-    said = [measured.generation(chip) for chip in ("sm_89", "sm_90", "sm_121a", "sm_999", "")]
+def test_a_gpu_is_of_the_generation_that_its_run_says():
+    """The table of targets knows it, and nothing here; files from before it was recorded are of these."""
+    assert measured.generation({"architecture": "sm_140", "generation": "Feynman"}) == "Feynman"
+    said = [measured.generation({"architecture": chip}) for chip in ("sm_89", "sm_90", "sm_121", "sm_999", "")]
     assert said == ["Ada", "Hopper", "Blackwell", None, None]
+    table = (Path(__file__).resolve().parents[2] / "harness/target_table.hpp").read_text()
+    assert len(re.findall(r"\.generation = \"\w+\"", table)) == len(re.findall(r'\.name = "sm_\w+"', table))

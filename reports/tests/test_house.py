@@ -77,6 +77,12 @@ def test_no_folder_and_no_file_is_too_full():
         assert len(path.read_text().splitlines()) <= 400, path
 
 
+def test_pages_are_written_by_blocks_alone():
+    """A head, a heading and a table are in templates; the text of pictures alone is made elsewhere, with their style."""
+    made = {p.name for p in MODULES if re.search(r"<(html|head|body|style|h1|h2|table|p|ul)\b", p.read_text())}
+    assert made == {"export.py", "timeline.py"}, "an SVG that stands for itself has its style in it"
+
+
 def test_every_family_is_in_a_file_of_its_name():
     from assay.report import family
 

@@ -136,7 +136,7 @@ def test_a_row_is_all_that_a_new_target_takes(tmp_path):
     copy.parent.mkdir()
     text = re.sub(r"(enum class Target[^}]*?),?\s*\}", r"\1, sm_999a }", TABLE.read_text())
     row = ('    {.target = Target::sm_999a, .name = "sm_999a", .suffix = "_sm999", .by_default = true,\n'
-           '     .major = 99, .minor = 9, .features = kSinceHopper},\n')
+           '     .major = 99, .minor = 9, .generation = "Next", .features = kSinceHopper},\n')
     head, rest = text.split("kTargetTable[] = {", 1)
     body, tail = rest.split("\n};", 1)
     copy.write_text(f"{head}kTargetTable[] = {{{body}\n{row}}};{tail}")

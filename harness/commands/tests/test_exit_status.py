@@ -97,6 +97,15 @@ def test_wrong_usage(tmp_path, arguments):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("more", [[], ["--json"], ["--check"]], ids=lambda more: " ".join(more) or "shown")
+def test_machine_code_that_is_not_as_expected(more):
+    """However it is asked for: here of a kernel that the build holds no code of."""
+    done = call("sass", "^memory/hbm/copy", "--target", "sm_110a", *more)
+    if "no sm_110a code" not in done.stdout + done.stderr:
+        pytest.skip("this build is for sm_110a, too")
+    assert done.returncode == 1
+
+
 PRINTING = [["info"], ["info", "--json"], ["list"], ["list", "--json"], ["list", "--markdown"], ["--help"],
             ["run", "--help"], ["--version"], ["sass", CASE, "--target", "sm_90a"],
             ["sass", CASE, "--target", "sm_90a", "--json"], ["isa", "--ptx", "mov.b32 %r0, %r1;", "--targets", "sm_90a"]]

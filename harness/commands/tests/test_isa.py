@@ -127,6 +127,11 @@ def test_every_form_exists_somewhere_and_the_second_time_is_quick():
     nowhere = [form["name"] for form in matrix["forms"]
                if all(v["status"] == "rejected" for v in form["targets"].values())]
     assert [name for name in nowhere if not any(re.search(p, name) for p in NOWHERE)] == []
+    unread = [(form["name"], target) for form in matrix["forms"] for target, verdict in form["targets"].items()
+              if "nvdisasm cannot read" in verdict.get("advice", "")]
+    # Words for this target that nvdisasm 13 does not know; of all else there is a verdict.
+    assert {re.sub(r"(acquire|release)\.(cta|gpu|sys)$", "*", name) for name, _ in unread} <= {"fences/fence.*"}
+    assert {target for _, target in unread} <= {"sm_89"}
     for form in matrix["forms"]:
         for verdict in form["targets"].values():
             assert "assay" not in verdict.get("words", "") + verdict.get("advice", ""), form

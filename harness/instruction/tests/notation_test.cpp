@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "harness/error.hpp"
+
 namespace assay::notation {
 namespace {
 
@@ -20,6 +25,30 @@ TEST(Notation, ParenthesesWithoutAlternativesStay) {
   EXPECT_EQ(expand("an (open"), Texts{"an (open"});
 }
 
+TEST(Notation, TheFirstParenthesesWithAlternativesOfTheirOwn) {
+  EXPECT_EQ(expand("(a (b|c)"), (Texts{"(a b", "(a c"}));
+  EXPECT_EQ(expand("(a|b(c)"), Texts{"(a|b(c)"});
+  EXPECT_EQ(expand("(x(1|2)|y)"), (Texts{"x1", "x2", "y"}));
+  EXPECT_EQ(expand(")(|a)|("), (Texts{")|(", ")a|("}));
+}
+
+std::string repeated(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+// A fuzzer found the first kind: 142 characters that took minutes and would have taken all memory.
+TEST(Notation, WhatStandsForTooMuchIsRefusedAtOnce) {
+  for (const std::string& line :
+       {repeated("(|a)", 36), repeated("(a|b)", 200'000), repeated("%r[0:9999]", 3000),
+        "(" + repeated("x|", 200'000) + ")"})
+    EXPECT_THROW(expand(line), Error) << line.substr(0, 40);
+  EXPECT_THROW(rows_of(repeated(repeated("(|a)", 12) + "\n", 100)), Error);  // all lines together
+  EXPECT_EQ(expand(repeated("(|a)", 12)).size(), 4096U);
+  EXPECT_EQ(expand(repeated("(", 500'000)).size(), 1U);
+}
+
 TEST(Notation, RunsOfRegisters) {
   EXPECT_EQ(expand("{%r[4:6]}, {%fd[0:1]}, [%r0]"), Texts{"{%r4, %r5}, {%fd0}, [%r0]"});
 }
@@ -29,6 +58,8 @@ TEST(Notation, MnemonicIsTheFirstInstructions) {
   EXPECT_EQ(mnemonic("@%p0 bra L;"), "bra");
   EXPECT_EQ(mnemonic(".reg .b32 a; .reg .b32 b; cvt.u32.u32 a, b;"), "cvt.u32.u32");
   EXPECT_EQ(mnemonic("exit;"), "exit");
+  EXPECT_EQ(mnemonic("{ .reg .u32 t; add.u32 t, %r1, %r2; }"), "add.u32");
+  EXPECT_EQ(mnemonic("{"), "{");
 }
 
 TEST(Notation, RowsAreNamedByMnemonicAndNote) {

@@ -126,6 +126,35 @@ TEST(IsaMatrix, RejectedFormsLeaveTheirNeighboursAlone) {
   EXPECT_EQ(together[6].opcodes, (OpcodeCount{{"FFMA", 1}}));
 }
 
+TEST(IsaMatrix, AnErrorWithoutAPlaceIsToldOfTheFormAlone) {
+  const Form form = forms_from("add.u32 %r0, %r1, \xc3\xa9;").at(0);
+  const Form* const pointer = &form;
+  EXPECT_EQ(examine({&pointer, 1}, "sm_90a").at(0).words, "Unexpected non-ASCII character");
+}
+
+// ptxas assembles alone what nvJitLink ignores: the others must still be read in their own cubin.
+TEST(IsaMatrix, FormsThatNvJitLinkIgnoresLeaveTheirNeighboursAlone) {
+  const char* const ignored = "setmaxnreg.inc.sync.aligned.u32 240;";
+  const std::vector<std::string> texts = {"add.u32 %r0, %r1, %r2;", "activemask.b32 %r0;", ignored,
+                                          "mul.lo.u32 %r0, %r1, %r2;"};
+  std::vector<Form> all;
+  std::vector<Evidence> alone;
+  for (const std::string& text : texts) {
+    all.push_back(forms_from(text).at(0));
+    const Form* const form = &all.back();
+    alone.push_back(examine({&form, 1}, "sm_90a").at(0));
+    EXPECT_TRUE(alone.back().readable) << text;
+  }
+  std::vector<const Form*> together;
+  for (const Form& form : all) together.push_back(&form);
+  const std::vector<Evidence> found = examine(together, "sm_90a");
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_TRUE(found[i].readable) << texts[i];
+    EXPECT_EQ(found[i].opcodes, alone[i].opcodes) << texts[i];
+  }
+  EXPECT_TRUE(found[2].opcodes.contains("USETMAXREG.TRY_ALLOC.CTAPOOL"));
+}
+
 TEST_F(IsaStore, KeepsVerdictsRejectionsToo) {
   const std::string ptx = "setmaxnreg.inc.sync.aligned.u32 240;\nadd.cc.u32 %r0, %r1, %r2;\nfoo;";
   const Matrix first = judged(ptx), second = judged(ptx);

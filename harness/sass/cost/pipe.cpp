@@ -65,38 +65,27 @@ constexpr Row kRows[] = {
     {"tmem", "LDTM STTM UTCCP UTCSHIFT UTCBAR UTCATOMSWS"},
 };
 
-// "Throughput of Native Arithmetic Instructions", results per clock and SM, by compute capability:
-// CUDA C++ Programming Guide 10 to 12.9 (up to 9.0) and CUDA C++ Best Practices Guide 13 (10.0, and
-// 12.0, whose column is 12.1's, too): a column for each pair of these, the first and the last
-// compute capability, times ten, that it is of. Pairs of 16-bit floats count as one here, as
-// instructions. 0: the figure was not found in what others quote of the table, or not in one voice:
-// for pairs on 8.6 the guide says twice what GPUs were measured to do.
-struct Capabilities {
-  int first, last;
-};
-constexpr Capabilities kColumns[] = {{75, 75}, {80, 80},   {86, 86},  {89, 89},
-                                     {90, 90}, {100, 100}, {120, 121}};
+// Which opcodes each figure of ScalarRates is of.
 struct Documented {
   std::string_view opcodes;
-  double threads[std::size(kColumns)];
+  double ScalarRates::*threads;
 };
 constexpr Documented kDocumented[] = {
-    {"FADD FMUL FFMA FADD32I FMUL32I FFMA32I", {64, 64, 128, 128, 128, 128, 128}},
-    {"HADD2 HMUL2 HFMA2 HADD2_32I HMUL2_32I HFMA2_32I", {64, 128, 0, 64, 128, 64, 64}},
-    {"DADD DMUL DFMA", {2, 32, 2, 2, 64, 64, 2}},
-    {"MUFU", {16, 16, 16, 16, 16, 0, 0}},
-    {"IADD3 IADD IADD32I VIADD", {64, 64, 64, 64, 64, 0, 128}},
-    {"IMAD IMUL", {64, 0, 0, 0, 0, 0, 64}},
-    {"LOP3 LOP LOP32I SHF SHL SHR", {64, 64, 64, 64, 64, 0, 64}},
-    {"IMNMX VIMNMX", {64, 64, 64, 64, 64, 0, 128}},
-    {"FMNMX", {64, 64, 64, 64, 64, 128, 64}},
-    {"ISETP ISET FSETP FSET", {64, 64, 64, 64, 64, 0, 0}},
-    {"POPC FLO", {16, 0, 0, 0, 0, 0, 16}},
-    {"SHFL", {16, 32, 32, 32, 32, 0, 32}},
-    // On 12.0 the table gives conversions from floats to 32-bit integers 2.
-    {"I2F", {16, 16, 16, 16, 16, 0, 0}},
-    {"F2I", {16, 16, 16, 16, 16, 0, 2}},
-    {"F2F", {16, 16, 16, 16, 16, 0, 16}},
+    {"FADD FMUL FFMA FADD32I FMUL32I FFMA32I", &ScalarRates::f32},
+    {"HADD2 HMUL2 HFMA2 HADD2_32I HMUL2_32I HFMA2_32I", &ScalarRates::half2},
+    {"DADD DMUL DFMA", &ScalarRates::f64},
+    {"MUFU", &ScalarRates::mufu},
+    {"IADD3 IADD IADD32I VIADD", &ScalarRates::iadd3},
+    {"IMAD IMUL", &ScalarRates::imad},
+    {"LOP3 LOP LOP32I SHF SHL SHR", &ScalarRates::logic},
+    {"IMNMX VIMNMX", &ScalarRates::minmax},
+    {"FMNMX", &ScalarRates::f32_minmax},
+    {"ISETP ISET FSETP FSET", &ScalarRates::compare},
+    {"POPC FLO", &ScalarRates::count},
+    {"SHFL", &ScalarRates::shuffle},
+    {"I2F", &ScalarRates::from_integer},
+    {"F2I", &ScalarRates::to_integer},
+    {"F2F", &ScalarRates::between_floats},
 };
 
 // Where the table says nothing: what most instructions of the pipe are known to reach.
@@ -106,29 +95,42 @@ struct Rate {
 };
 constexpr Rate kRates[] = {{"fmaheavy", 64}, {"alu", 64}, {"xu", 16}, {"lsu", 32}};
 
-// The same where targets differ, for those that the table of targets leaves out: 32-bit floats;
-// pairs of 16-bit floats, as instructions; 64-bit floats.
-struct FloatRates {
+// Compute capabilities that are no targets: foreign files hold code for them. For pairs of 16-bit
+// floats on 8.6 the guide says twice what GPUs were measured to do, `half2`; for 8.7 it has no
+// column.
+struct Older {
   int capability;
-  double f32, half2, f64;
+  ScalarRates rates;
+  double half2 = rates.half2;
 };
-constexpr FloatRates kFloatRates[] = {
-    {75, 64, 64, 2}, {80, 64, 128, 32}, {86, 128, 64, 2}, {87, 128, 64, 2}};
+constexpr ScalarRates rates_of_turing() {
+  ScalarRates rates = scalar_until_hopper(64, 64, 2);
+  rates.imad = 64;
+  rates.count = rates.shuffle = 16;
+  return rates;
+}
+constexpr Older kOlder[] = {{75, rates_of_turing()},
+                            {80, scalar_until_hopper(64, 128, 32)},
+                            {86, scalar_until_hopper(128, 0, 2), 64},
+                            {87, {.f32 = 128, .half2 = 64, .f64 = 2}}};
 
 // "sm_103a" as "sm_103": code for either runs at one rate.
 std::string_view without_suffix(std::string_view arch) {
   return arch.substr(0, arch.find_last_of("0123456789") + 1);
 }
 
-std::optional<FloatRates> float_rates(std::string_view arch) {
+// What is known of an architecture ("sm_90a").
+std::optional<Older> rates_of(std::string_view arch) {
   for (const TargetRow& row : kTargetTable)
     for (const std::string_view spelling : words(row.assembled))
-      if (without_suffix(spelling) == without_suffix(arch))
-        return FloatRates{0, 128, row.scalar.half2, row.scalar.f64};
-  for (const FloatRates& rates : kFloatRates)
-    if (arch == "sm_" + std::to_string(rates.capability)) return rates;
+      if (without_suffix(spelling) == without_suffix(arch)) return Older{0, row.scalar};
+  for (const Older& older : kOlder)
+    if (without_suffix(arch) == "sm_" + std::to_string(older.capability)) return older;
   return std::nullopt;
 }
+
+// All targets have 128 units for 32-bit floats.
+constexpr double kF32 = 128;
 
 bool has_any(std::string_view opcode, std::initializer_list<const char*> parts) {
   return std::ranges::any_of(parts,
@@ -147,15 +149,6 @@ bool is_conversion(std::string_view opcode) {
 bool is_variant(std::string_view opcode) {
   if (opcode.starts_with('D')) return false;
   return is_conversion(opcode) || has_any(opcode, {"64", ".HI", ".WIDE", "BF16"});
-}
-
-// The table's column for an architecture, if it has one.
-std::optional<std::size_t> column_of(std::string_view arch) {
-  const std::string_view plain = without_suffix(arch);
-  for (std::size_t i = 0; i < std::size(kColumns); ++i)
-    for (int capability = kColumns[i].first; capability <= kColumns[i].last; ++capability)
-      if (plain == "sm_" + std::to_string(capability)) return i;
-  return std::nullopt;
 }
 
 bool lists(std::string_view opcodes, std::string_view wanted) {
@@ -202,11 +195,11 @@ const Pipe& documented_pipe(std::string_view opcode) {
 std::optional<DocumentedRate> documented_rate(std::string_view opcode, const Pipe& pipe,
                                               std::string_view arch) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
-  const std::optional<std::size_t> column = column_of(arch);
-  if (column && !is_variant(opcode))
+  const std::optional<Older> known = rates_of(arch);
+  if (known && known->rates.listed && !is_variant(opcode))
     for (const Documented& row : kDocumented)
-      if (lists(row.opcodes, base) && row.threads[*column] > 0)
-        return DocumentedRate{row.threads[*column], true};
+      if (lists(row.opcodes, base) && known->rates.*row.threads > 0)
+        return DocumentedRate{known->rates.*row.threads, true};
 
   const auto unchecked = [](double threads) {
     return threads > 0 ? std::optional(DocumentedRate{threads, false}) : std::nullopt;
@@ -215,9 +208,9 @@ std::optional<DocumentedRate> documented_rate(std::string_view opcode, const Pip
   const bool on_pairs =
       base.starts_with("HADD2") || base.starts_with("HMUL2") || base.starts_with("HFMA2");
   if (pipe.name == "fp64" || pipe.name == "fma") {
-    const std::optional<FloatRates> rates = float_rates(arch);
-    if (!rates) return std::nullopt;
-    return unchecked(pipe.name == "fp64" ? rates->f64 : on_pairs ? rates->half2 : rates->f32);
+    if (!known) return std::nullopt;
+    const double f32 = known->rates.f32 > 0 ? known->rates.f32 : kF32;
+    return unchecked(pipe.name == "fp64" ? known->rates.f64 : on_pairs ? known->half2 : f32);
   }
   for (const Rate& rate : kRates)
     if (rate.pipe == pipe.name) return unchecked(rate.threads);

@@ -3,7 +3,7 @@
 
 `load` accepts a run file, a journal, or a folder that holds one of them. Everything that can be wrong with a file is a
 `RunFileError` of one line: which file, which field, what is wrong and how to mend it. The format itself is described in
-`schema/assay.run-1.schema.json`.
+`schema/assay.run-1.schema.json`. `history` keeps figures of many runs, for the gate and for a page.
 """
 
 from .document import document_of

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay import __version__
-from assay.files import Run, RunFileError
+from assay.files import Run, RunFileError, history
 from assay.gate import foreign
-from assay.gate.baseline import history
 from assay.gate.compare import compare
 from assay.gate.outcome import add_outputs, add_rules, conclude, expression, percentage, rules_of
 from assay.gate.result import Rules

@@ -17,7 +17,7 @@ page    what stands on which page: the front page, a page for each part, the cas
 compare what differs between runs, and the page that leads with it
 picture_files  each picture of a page as files beside it
 site    sets blocks by the macros of `templates` and writes the files
-documents  pages and pictures of what one command printed
+documents  pages and pictures of what one command made
 collection  a site of all results
 
 Nothing but `files`, `site` and commands touches the disk. A page is a list of blocks; for each kind of block

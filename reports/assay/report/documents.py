@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page or a picture of what one command printed: `assay-isa-page` and `assay-sass-timeline`.
+"""A page or a picture of what one command made: `assay-isa-page` and `assay-sass-timeline`, and a page of a history.
 
-`assay isa --html` and `assay sass --svg` start them with their JSON.
+`assay isa --html` and `assay sass --svg` start the first two with their JSON, `assay baseline page` asks for the third.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay.files import RunFileError, isa_file, sass_file
+from assay.files.history import Entry
 from assay.program import Exit, command, say
 
 from . import site
+from .draw.history import lines
 from .draw.timeline import timeline
-from .page import isa
+from .page import history, isa
 
 
 @command("assay-isa-page")
@@ -32,6 +35,20 @@ def sass_timeline(arguments: Sequence[str] | None = None) -> int:
     """The command `assay-sass-timeline`."""
     said = "Prints an SVG of the first hot loop: its instructions along time, by pipe."
     return _print("assay-sass-timeline", said, "assay sass --json", first_loop, arguments)
+
+
+@dataclass(frozen=True)
+class HistoryPage:
+    """The page, complete in itself, and what it says of changes."""
+
+    html: str
+    changes: list[str]
+
+
+def history_page(entries: Sequence[Entry], title: str) -> HistoryPage:
+    """What `assay baseline page` writes."""
+    found = lines(entries)
+    return HistoryPage(site.html(history.page(entries, title, found)), [said for line in found for said in line.sentences])
 
 
 def first_loop(path: Path) -> str:

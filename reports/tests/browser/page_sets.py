@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages that are tested: a site of two committed runs, which has their reports, and what single commands print."""
+"""The pages that are tested: a site of two committed runs, which has their reports, and what single commands make."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from assay import files
+from assay.files import history
 from assay.report import documents
 from assay.report.collection import __main__ as collection
 
@@ -30,13 +32,28 @@ def make_site(folder: Path) -> None:
 
 
 def make_documents(folder: Path) -> None:
-    """What `assay isa --html` and `assay sass --svg` print; the first where the program is built."""
+    """What `assay isa --html`, where the program is built, `assay sass --svg` and `assay baseline page` make."""
     folder.mkdir()
     if (BUILD / "assay").exists():
         with open(folder / "isa.html", "w") as page:
             subprocess.run([BUILD / "assay", "isa", "--html"], stdout=page, check=True)
     for loops in sorted((RESULTS / FULL).glob("sass-*.json")):
         (folder / f"{loops.stem}.svg").write_text(documents.first_loop(loops))
+    (folder / "history.html").write_text(documents.history_page(made_up_history(), "Twelve runs").html)
+
+
+def made_up_history() -> list[history.Entry]:
+    """Forty cases of a committed run twelve times: every fourth is slower by 3% from the eighth time on."""
+    entries = []
+    for i in range(12):
+        entry = history.entry_of(files.load(RESULTS / OTHER), f"{i:012x}", f"2026-01-{i + 1:02d}T00:00:00Z")
+        entry.cases = dict(list(entry.cases.items())[:40])
+        for number, figure in enumerate(entry.cases.values()):
+            factor = 1.03 if i >= 7 and number % 4 == 0 else 1
+            figure.values = [value * factor * (1 + 0.0005 * ((i + number) % 3)) for value in figure.values]
+        entries.append(entry)
+    entries[2].accepted, entries[2].reason = True, "the release"
+    return entries
 
 
 MAKERS = {"site": make_site, "documents": make_documents}

@@ -4,20 +4,21 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-
 import committed
 import numpy as np
 import pytest
 import runs
 from runs import measurement
 
-from assay import files
-from assay.files import RunFileError
+from test_page import Document
+
+from assay import change_points, files
+from assay.baseline import main
+from assay.files import RunFileError, history
 from assay.gate import main as gate
-from assay.gate.baseline import changes, history, page
-from assay.gate.baseline.command import main
 from assay.gate.compare import compare
 from assay.program import Exit
+from assay.report import documents
 
 GPU = {"name": "NVIDIA H200", "architecture": "sm_90", "sm_count": 132, "id": "0123456789abcdef", "power_limit_w": 700}
 
@@ -161,12 +162,12 @@ def series(seed, count=60, noise=0.005, step=0.0, at=30):
 
 
 def test_noise_alone_is_seldom_a_step():
-    assert sum(bool(changes.changes(series(seed))) for seed in range(100)) <= 5
+    assert sum(bool(change_points.changes(series(seed))) for seed in range(100)) <= 5
 
 
 @pytest.mark.parametrize("step, least", [(0.02, 45), (0.03, 50), (-0.05, 50)])  # 4, 6 and 10 times the noise
 def test_a_step_that_stands_out_is_found_where_it_is(step, least):
-    found = [changes.changes(series(seed, step=step)) for seed in range(50)]
+    found = [change_points.changes(series(seed, step=step)) for seed in range(50)]
     near = [c for f in found for c in f if abs(c.index - 30) <= 2 and (c.ratio > 1) == (step > 0)]
     assert len(near) >= least
     assert np.median([c.ratio for c in near]) == pytest.approx(1 + step, abs=0.001)
@@ -175,20 +176,45 @@ def test_a_step_that_stands_out_is_found_where_it_is(step, least):
 def test_one_run_that_is_off_is_no_change():
     values = series(3, noise=0.001)
     values[20] *= 1.3
-    assert changes.changes(values) == []
+    assert change_points.changes(values) == []
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 5, [7.0] * 40])
 def test_what_is_short_or_constant_has_no_change(values):
-    assert changes.changes(values) == []
+    assert change_points.changes(values) == []
+
+
+def page_of(path):
+    return documents.history_page(history.load(path), "h").html
 
 
 def test_the_page_draws_each_case_and_stands_alone(recorded):
     main(["accept", str(recorded), "--commit", "c02", "--reason", "<b>why</b>"])
-    text = page.page(history.load(recorded), "h")
-    assert "&lt;b&gt;why" in text and "http" not in text and "<script" not in text
+    text = page_of(recorded)
+    document = Document(text)
+    assert document.problems == [] and "&lt;b&gt;why" in text
+    assert "http" not in text and "index.html" not in text and "<link" not in text
     (picture,) = re.findall(r"<svg.*?</svg>", text)
     svg = ElementTree.fromstring(picture)
     assert len(svg.findall("g[@class='run']")) == 12 and len(svg.findall("path[@class='worse']")) == 1
     assert len(svg.findall("circle[@class='base']")) == 1 and len(svg.findall("path[@class='level']")) == 2
     assert "c03, 2026-01-04T00:00:00Z: 100.05 [100, 100.1] us" in picture
+    said = " ".join(document.words)
+    assert "12 runs. The baseline is c02 of 2026-01-03T00:00:00Z: <b>why</b>." in said
+    assert "memory/hbm/copy: +10.0%, worse, from c07 on" in said and "did not change" not in said
+
+
+def test_cases_that_did_not_change_are_folded(recorded, tmp_path):
+    """And what names of cases, commits and units hold is text, wherever it is set."""
+    lines = [json.loads(line) for line in recorded.read_text().splitlines()]
+    for line in lines:
+        (figure,) = line["cases"].values()
+        line["cases"]["<script>alert(1)</script>"] = {**figure, "values": [7.0] * 3, "unit": "</svg><b>"}
+        line["commit"] += "</title><i>"
+    recorded.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    text = page_of(recorded)
+    document = Document(text)
+    assert document.problems == [] and "<script>alert" not in text and "<i>" not in text and "<b>" not in text
+    folded = text[text.index("<details") :]
+    assert text.count('<svg class="history"') == 2 and folded.count('<svg class="history"') == 1
+    assert "Cases that did not change" in folded and "no change for good" in folded

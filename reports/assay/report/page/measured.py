@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..answer import surprises
 from ..block.kinds import Block, Figures, Fold, Headlines, Lines, Section, Span
@@ -16,9 +17,9 @@ from ..draw.svg import Figure
 from ..family.tensor_core import over_time
 from . import guard, overview
 
-# NVIDIA's names, by compute capability without its last digit, so that all chips of a generation have its name:
-# of 8.x, Ada is 8.9 alone.
-GENERATIONS = {8: "Ampere", 9: "Hopper", 10: "Blackwell", 11: "Blackwell", 12: "Blackwell"}
+# NVIDIA's names by compute capability without its last digit, for files from before a run said it of its GPU: of 8.x, Ada
+# is 8.9 alone. What comes after these is said by the run (harness/target_table.hpp).
+UNSAID = {8: "Ampere", 9: "Hopper", 10: "Blackwell", 11: "Blackwell", 12: "Blackwell"}
 ADA = 89
 KIND = "front"  # of the page: how it is set on a screen and on paper
 
@@ -29,19 +30,19 @@ def subject(book: Book) -> Column | None:
     return column if column and column.run.gpu and len(headline.headlines(book, column)) > 1 else None
 
 
-def generation(chip: str) -> str | None:
-    """ "Hopper" of "sm_90a"; None of what is not known."""
-    digits = chip.removeprefix("sm_").rstrip("af")
-    if not digits.isdecimal():
-        return None
-    return "Ada" if int(digits) == ADA else GENERATIONS.get(int(digits) // 10)
+def generation(gpu: dict[str, Any]) -> str | None:
+    """ "Hopper"; None of what is not known."""
+    digits = str(gpu.get("architecture", "")).removeprefix("sm_").rstrip("af")
+    if gpu.get("generation") or not digits.isdecimal():
+        return gpu.get("generation")
+    return "Ada" if int(digits) == ADA else UNSAID.get(int(digits) // 10)
 
 
 def lead(book: Book, column: Column) -> str:
     """What it is, in a line; then when and with what it was measured."""
     gpu = column.run.gpu or {}
     chip = gpu.get("architecture", "")
-    named = generation(chip)
+    named = generation(gpu)
     said = [f"{gpu['sm_count']} SMs" if gpu.get("sm_count") else "", f"of {named} ({chip})" if named else chip]
     clock, watts = gpu.get("sm_clock_max_mhz"), gpu.get("power_limit_w")
     more = [

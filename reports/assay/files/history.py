@@ -15,10 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-
-from assay.files import Measurement, Metric, Run, RunFileError, json_text, schema_check
 from assay.plain_text import printable
 from assay.program import make_folder, write_file
+
+from . import json_text, schema_check
+from .errors import RunFileError
+from .run_file import Measurement, Metric, Run
 
 SCHEMA = "assay.history/1"
 SCHEMA_FILE = "assay.history-1.schema.json"

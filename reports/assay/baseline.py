@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`assay-baseline`: the command line."""
+"""`assay-baseline`: a history of runs, the baseline among them, and a page of what changed when."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from assay import __version__
+from assay.files import history
 from assay.gate import foreign
-from assay.gate.baseline import history, page
 from assay.program import Exit, command, complain, say, write_file
 
 PROGRAM = "assay-baseline"
@@ -69,10 +70,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         entry = history.accept(options.file, options.commit, options.reason)
         say(f"{options.file}: the baseline is {entry.commit} of {entry.time}")
     else:
-        entries = history.load(options.file)
-        write_file(options.out, page.page(entries, options.file.stem).encode())
-        for line in page.lines(entries):
-            for change in line.changes:
-                say(page.sentence(line, change))
-        say(str(options.out))
+        from assay.report import documents  # here, for it takes long to load and the others do without
+
+        found = documents.history_page(history.load(options.file), options.file.stem)
+        write_file(options.out, found.html.encode())
+        say("\n".join([*found.changes, str(options.out)]))
     return Exit.OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
