@@ -211,6 +211,8 @@ def test_every_expected_figure_is_there(document):
         for key in (
             "roofline0",
             "roofline1",
+            "under-roof0",
+            "under-roof1",
             "peak0",
             "peak-sustained0",
             "peak-sustained1",
