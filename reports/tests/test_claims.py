@@ -2,6 +2,7 @@
 """What pages claim of the newest committed runs follows from the figures of these runs, on both kinds of GPU."""
 
 import html
+import math
 import re
 from dataclasses import replace
 
@@ -21,7 +22,7 @@ from assay.report.compare.subjects import subjects
 from assay.report.draw.curves import Axis, Line, draw
 from assay.report.family.launch import costs
 from assay.report.family.memory import levels, partitions
-from assay.report.page import clocks, environment, measured, overview, roofline, unmeasured
+from assay.report.page import clocks, environment, measured, overview, published, roofline, unmeasured
 from assay.report.page.answers import in_sentences
 
 NEWEST = ["newest H200", "newest H100"]
@@ -206,3 +207,24 @@ def test_clocks_surprise_by_more_than_how_they_are_read(book):
     said = [plain("".join(span.said for span in line)) for line in measured._clocks(book, book.columns[0])]
     clocks_of = [[float(mhz) for mhz in re.findall(r"(\d+) MHz", one)] for one in said]
     assert all(abs(counted / reported - 1) > 0.02 for counted, reported in clocks_of)
+
+
+def test_published_figures_are_counted_once_and_no_dot_lies_on_another(book):
+    pairs = deviation.compared(book)
+    (_, lines) = in_sentences(book, by_number()[37])[0]
+    counts = [int(n) for n in re.findall(r"\d+", plain("".join(piece for line in lines for piece, _ in line)))]
+    close, reasons = sum(pair.close for pair in pairs), sum(bool(pair.reason) for pair in pairs)
+    assert counts == [len(pairs), close, 5, reasons, len(pairs) - close - reasons]
+    drawn = published.picture(pairs)
+    assert f"not explained: {counts[-1]}" in drawn.svg and label_boxes.overlaps(drawn.svg) == []
+    assert f"{close} of {len(pairs)} published figures are within" in drawn.description
+    places = published._stacked([pair for pair in pairs if not pair.close], 100.0)
+    assert len({(round(math.log(pair.ratio) * 100 / published.DOT), level) for pair, level in places}) == len(places)
+
+
+def test_the_cpu_answers_with_its_nearest_cache_and_its_memory(book):
+    (_, lines) = in_sentences(book, by_number()[36])[0]
+    said = plain("".join(piece for piece, _ in lines[0]))
+    nearest = book.row("host/cache_latency/16384", "latency_ns").first.value
+    memory = book.row("host/dram_latency", "latency_ns").first.value
+    assert said == f"A load of the CPU takes {nearest:.3g} ns from 16 KiB, and {memory:.0f} ns from its memory."

@@ -209,6 +209,7 @@ def test_every_expected_figure_is_there(document):
     assert titles == {
         f"{key}-title"
         for key in (
+            "published",
             "roofline0",
             "roofline1",
             "under-roof0",

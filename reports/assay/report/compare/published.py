@@ -54,7 +54,7 @@ def table(subjects: Sequence[Subject], gpus: Sequence[str] = (), rows: int = MOS
         label = f"{labels.figure_words(name, metric)}"
         theirs = [_cell(known[gpu].get((name, metric)), unit) if gpu in known else Cell("") for gpu in columns]
         lines.append([Cell(label, more=(Span(text.unit(unit), kind="muted"),)), *own, *theirs])
-    heads = [f"{gpu.replace('NVIDIA ', '').replace('GeForce ', '')}, published" for gpu in columns]
+    heads = [f"{gpu.replace('NVIDIA ', '').replace('GeForce ', '')}{PUBLISHED}" for gpu in columns]
     note = (
         "Columns with a star are what others state: figures with a d are of datasheets, the others they measured. Pointing "
         "at one says who and how. All else was measured here, in a burst."
