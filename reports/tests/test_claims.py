@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What pages claim of the newest committed runs follows from the figures of these runs, on both kinds of GPU."""
 
+import html
+import math
 import re
+from dataclasses import replace
 
 import committed
+import label_boxes
 import pytest
 from report_runs import Maker
 
 from assay.files import Measurement
 from assay.report.answer.questions import by_number
-from assay.report.book import deviation, graph, headline, model, operands
+from assay.report.book import deviation, graph, headline, model, operands, roofs
 from assay.report.book.published import figures as published_figures
 from assay.report.compare import words
 from assay.report.compare.figures import figures
@@ -18,7 +22,7 @@ from assay.report.compare.subjects import subjects
 from assay.report.draw.curves import Axis, Line, draw
 from assay.report.family.launch import costs
 from assay.report.family.memory import levels, partitions
-from assay.report.page import clocks, environment, measured, overview, unmeasured
+from assay.report.page import clocks, environment, measured, overview, published, roofline, unmeasured
 from assay.report.page.answers import in_sentences
 
 NEWEST = ["newest H200", "newest H100"]
@@ -63,6 +67,30 @@ def test_operations_on_integers_are_never_flop_in_what_a_roofline_says(book):
         drawn = overview.roofline(book, book.columns[0], state)
         assert "in TFLOP/s, of integers TOP/s: " in drawn.description
         assert not re.search(r"int8[^;.]*\d TFLOP/s", drawn.description)
+
+
+def test_every_dot_of_a_roofline_has_a_name_and_its_share_of_its_roof(book):
+    column = book.columns[0]
+    for state in (model.BURST, model.LASTING):
+        found = roofs.roofline(book, column, state)
+        named = overview.under_roof(book, column, state)
+        words = [html.unescape(said) for said in re.findall(r"<text[^>]*>([^<]*)</text>", named.svg)]
+        assert len(found.points) == 12 and "12 shapes of bf16 GEMM" in overview.roofline(book, column, state).note
+        for point in found.points:
+            assert words.count(point.shape) == 1
+            height = next(r.tflops for r in found.roofs if r.kind == "bf16")
+            assert any(plain(said).endswith(f" · {100 * point.tflops / height:.1f} %") for said in words)
+        left_to_right = [p.shape for p in sorted(found.points, key=lambda p: p.intensity)]
+        assert [said for said in words if said in left_to_right] == left_to_right
+        assert label_boxes.overlaps(named.svg) == []
+
+
+def test_of_many_kernels_the_ends_of_each_kind_are_named():
+    points = [roofs.Point(label, "bf16", 10.0 * i, 100.0 + i, str(i)) for label in ("gemm", "gemv") for i in range(1, 20)]
+    assert [(p.label, p.shape) for p in roofline._shown(points)] == [
+        (label, shape) for shape in ("1", "19") for label in ("gemm", "gemv")
+    ]
+    assert len(roofline._shown([replace(p, label=f"{p.label}{p.shape}") for p in points])) == roofline.MOST_ROWS
 
 
 def test_the_rate_of_multiply_adds_is_the_best_with_its_operands(book):
@@ -179,3 +207,24 @@ def test_clocks_surprise_by_more_than_how_they_are_read(book):
     said = [plain("".join(span.said for span in line)) for line in measured._clocks(book, book.columns[0])]
     clocks_of = [[float(mhz) for mhz in re.findall(r"(\d+) MHz", one)] for one in said]
     assert all(abs(counted / reported - 1) > 0.02 for counted, reported in clocks_of)
+
+
+def test_published_figures_are_counted_once_and_no_dot_lies_on_another(book):
+    pairs = deviation.compared(book)
+    (_, lines) = in_sentences(book, by_number()[37])[0]
+    counts = [int(n) for n in re.findall(r"\d+", plain("".join(piece for line in lines for piece, _ in line)))]
+    close, reasons = sum(pair.close for pair in pairs), sum(bool(pair.reason) for pair in pairs)
+    assert counts == [len(pairs), close, 5, reasons, len(pairs) - close - reasons]
+    drawn = published.picture(pairs)
+    assert f"not explained: {counts[-1]}" in drawn.svg and label_boxes.overlaps(drawn.svg) == []
+    assert f"{close} of {len(pairs)} published figures are within" in drawn.description
+    places = published._stacked([pair for pair in pairs if not pair.close], 100.0)
+    assert len({(round(math.log(pair.ratio) * 100 / published.DOT), level) for pair, level in places}) == len(places)
+
+
+def test_the_cpu_answers_with_its_nearest_cache_and_its_memory(book):
+    (_, lines) = in_sentences(book, by_number()[36])[0]
+    said = plain("".join(piece for piece, _ in lines[0]))
+    nearest = book.row("host/cache_latency/16384", "latency_ns").first.value
+    memory = book.row("host/dram_latency", "latency_ns").first.value
+    assert said == f"A load of the CPU takes {nearest:.3g} ns from 16 KiB, and {memory:.0f} ns from its memory."

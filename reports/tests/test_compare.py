@@ -97,8 +97,9 @@ def test_many_cases_of_one_cause_are_one_finding_and_lead():
     assert said[0].startswith(
         "Fence, acquire-release and sequentially consistent, scope cluster and GPU, latency: "
     )
-    assert re.search(r"66\d\.?\d? cycles on H100 and 26\d\.?\d? cycles on H200", said[0].replace("\u202f", " "))
-    assert re.fullmatch(r"Per clock it takes [\d.]+ times as many on H100\.", words.claim(first.lead))
+    assert re.search(r": H100 takes [\d.]+ times as many cycles as H200$", said[0])
+    values = words.values(first.lead).replace("\u202f", " ")
+    assert re.fullmatch(r"It is 66\d\.?\d? cycles on H100 and 26\d\.?\d? cycles on H200\. ", values)
     assert [f.lead.name for f in others] == ["sync/syncthreads/w8", "sass/op3/b32"]  # each for itself, by its size
     assert all(f.cause is None for f in found.found)
 
@@ -159,7 +160,8 @@ def test_more_than_four_runs_are_a_distribution():
     runs = [machine(f"NVIDIA H{n}", seed=n, fence=2.5 if n == 3 else 1.0) for n in range(6)]
     found = compared(*runs)
     assert found.title == "6 runs compared" and len(found.found) == 1
-    said = titles(found)[0].replace("\u202f", " ")
+    assert titles(found)[0].endswith(": H3 takes 2.5 times as many cycles as H0") or "H3 takes" in titles(found)[0]
+    said = words.values(found.found[0].lead).replace("\u202f", " ")
     assert re.search(r"26\d\.?\d? cycles \(H\d\) to 66\d\.?\d? cycles \(H3\) over 6 runs, median 26\d", said)
     page = found.pages()[-1]
     heads = [table.head for section in page.sections for table in section.blocks if getattr(table, "head", None)]
@@ -172,7 +174,7 @@ def test_three_machines_of_two_kinds_have_one_finding():
     found = compared(*two, machine(seed=3))
     assert [f.lead.probe for f in found.found] == ["sync/fence"]
     assert [s.short for s in found.subjects] == ["H100 111111", "H100 222222", "H200"]
-    assert titles(found)[0].count(" on H100") == 2
+    assert words.values(found.found[0].lead).count(" on H100") == 2
 
 
 def test_runs_of_other_cases_stand_in_one_report():
@@ -195,15 +197,16 @@ def real():
 def test_of_an_h100_and_an_h200_the_fences_are_among_the_first_five(real):
     first = titles(real)[:5]
     fence = next(said for said in first if said.startswith("Fence")).replace("\u202f", " ")
-    assert "scope cluster and GPU" in fence and "660.6 cycles on H100 and 267 cycles on H200" in fence
+    assert "scope cluster and GPU" in fence and fence.endswith(": H100 takes 2.47 times as many cycles as H200")
     (finding,) = [f for f in real.found[:5] if f.lead.probe == "sync/fence"]
+    assert words.values(finding.lead).replace("\u202f", " ") == "It is 660.6 cycles on H100 and 267 cycles on H200. "
     assert {"sync/fence", "sync/cluster", "sync/mbarrier_remote"} == {f.probe for f in finding.figures}
     unexplained = [f for f in real.found if f.cause is None and "sync/fence" in {g.probe for g in f.figures}]
     assert unexplained == [finding]
 
 
 def test_sentences_about_an_h100_and_an_h200(real):
-    said = {words.title(f).split(":")[0]: f for f in real.found}
+    said = {words.name(f): f for f in real.found}
     memory, l2 = (next(f for f in real.found if f.cause == key) for key in (causes.MEMORY, causes.L2))
     assert words.why(memory, real.causes).replace("\u202f", " ") == (
         "It is in line with the memory: by bus and clock it moves 3 352 GB/s on H100, 4 814 GB/s on H200."
@@ -217,7 +220,7 @@ def test_sentences_about_an_h100_and_an_h200(real):
         .startswith("2 289 of 2 502 figures per clock agree within 0.5 %")
     )
     assert len(said) == len(real.found)  # no two findings of one name
-    assert all("_" not in words.title(f).split(":")[0] for f in real.found)
+    assert all("_" not in words.name(f) for f in real.found)
 
 
 def test_two_builds_on_one_gpu_agree():

@@ -119,7 +119,7 @@ def test_it_is_light_and_whole(gpu):
     document = Document(html)
     assert document.problems == [] and len(document.ids) == len(set(document.ids))
     assert len(html.encode()) < LARGEST
-    assert len(document.all("figure")) == 6  # the last two of the other state
+    assert len(document.all("figure")) == 8  # the last three of the other state
     assert "could not be made" not in html
 
 

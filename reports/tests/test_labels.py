@@ -39,8 +39,8 @@ def test_labels_of_all_cases_and_their_quantities_can_be_read(runs):
 
 def test_titles_of_findings_can_be_read(runs):
     made = subjects.subjects(subjects.split([runs[1], runs[0]]))
-    titles = [words.title(found) for found in Comparison(made, lambda v: "x.html").found]
-    assert len(titles) > 10 and not [title for title in titles if strange(title.split(":")[0])]
+    titles = [words.name(found) for found in Comparison(made, lambda v: "x.html").found]
+    assert len(titles) > 10 and not [title for title in titles if strange(title)]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_one_file_puts_a_section_onto_the_page_and_into_the_markdown(declare, tm
         "What nobody ordered.",
         "Wobble over pairs",
         "<caption>Wobble of each pair</caption>",
-        '<a href="quantum-cases.html#m0-quantum-entangle-ab">quantum/entangle/ab</a>',
+        '<a href="quantum-cases.html#m0-quantum-entangle-ab">quantum/<wbr>entangle/<wbr>ab</a>',
         "<p>Twice &amp; more.</p>",
     ):
         assert part in html, part

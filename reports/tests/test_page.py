@@ -209,8 +209,11 @@ def test_every_expected_figure_is_there(document):
     assert titles == {
         f"{key}-title"
         for key in (
+            "published",
             "roofline0",
             "roofline1",
+            "under-roof0",
+            "under-roof1",
             "peak0",
             "peak-sustained0",
             "peak-sustained1",

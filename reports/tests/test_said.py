@@ -11,6 +11,7 @@ import report_runs
 
 from assay.files import load, sass_file
 from assay.report import said
+from assay.report.__main__ import load_published
 from assay.report.answer.questions import PARTS, by_number
 from assay.report.block.kinds import Table
 from assay.report.book import model
@@ -21,6 +22,7 @@ from assay.report.said import write
 
 RESULTS = Path(__file__).parents[2] / "results"
 RUNS = ["h200/2026-11-22-full", "h100/2026-11-22-most"]
+NEWEST = ["h200/2026-11-22-complete", "h100/2026-11-22-complete"]
 MOST_WORDS, MOST_SENTENCES = 1500, 2
 # Of "L2", "bf16", "m64n256", "64×8192×2048" and "sm_90" the digits are no figures; of "N = 64" and "1 024" they are one.
 FIGURE = re.compile(rf"(?<![\w.×-])(?!\d+×)[−-]?\d[\d.,{THIN}]*(?![\w-]*[a-z]\d)")
@@ -28,10 +30,10 @@ FIGURE = re.compile(rf"(?<![\w.×-])(?!\d+×)[−-]?\d[\d.,{THIN}]*(?![\w-]*[a-z
 
 def book_of(name):
     runs = [load(RESULTS / one) for one in name.split("+")]
-    return model.build(runs, loops=[loop for run in runs for loop in sass_file.load_with(run.path)])
+    return model.build(runs, load_published(RESULTS / "published"), loops=[loop for run in runs for loop in sass_file.load_with(run.path)])
 
 
-@pytest.fixture(scope="module", params=[*RUNS, "+".join(RUNS)])
+@pytest.fixture(scope="module", params=[*NEWEST, "+".join(RUNS)])
 def sentences(request):
     """Question -> what each run says, of real runs."""
     book = book_of(request.param)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -73,6 +74,15 @@ def _code_in_markdown(said: str) -> Markup:
     return Markup(plain_text.markdown_code(said))
 
 
+# After a slash or an underline, and before the n and the k of a shape: where a long name may go on below.
+_JOINT = re.compile(r"(?<=[/_])(?=\w)|(?<=\d)(?=[nk]\d)")
+
+
+def _breakable(said: str) -> Markup:
+    """A name that a narrow column breaks between its parts, not within them."""
+    return Markup("<wbr>").join(escape(part) for part in _JOINT.split(_shown(said)))
+
+
 @lru_cache(maxsize=2)
 def _environment(kind: str) -> Any:
     """For "html" or "md". Both escape all that is not made by a template itself, each in its own way."""
@@ -87,6 +97,7 @@ def _environment(kind: str) -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["code"] = _code_in_markdown
+    environment.filters["breakable"] = _breakable
     environment.globals.update(
         number=text.number,
         plus_minus=text.plus_minus,

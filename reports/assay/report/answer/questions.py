@@ -263,7 +263,17 @@ KERNELS = (
     ),
 )
 
+PUBLISHED = (
+    Question(
+        37,
+        "Do our figures agree with what others published?",
+        "Published figures",
+        otherwise="Nobody published a figure that can be compared with these.",
+    ),
+)
+
 HOST = (
+    Question(36, "What does the CPU bring?", "The CPU", "^host/"),
     Question(
         34,
         "Is this GPU like its siblings?",
@@ -369,13 +379,15 @@ PARTS: tuple[Part, ...] = (
         ("gemm-bf16", "gemm-", "gemv-", "paired"),
         "Matrix products beside",
     ),
-    Part("published", "Published figures", "What others measured or promise, beside what was measured here."),
+    Part("published", "Published figures", "What others measured or promise, beside what was measured here.", (), PUBLISHED),
     Part(
         "host",
         "Machine and run",
         "The machine, its processor, what it did meanwhile, and what has no result.",
         ("host",),
         HOST,
+        ("host-latency",),
+        "The CPU's memory and arithmetic",
     ),
 )
 

@@ -8,12 +8,12 @@ source says of itself is not a reason, for no figure here could contradict it. W
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from . import text
 from .model import Book, Column, Number, Published, Row
-from .published import figures
+from .published import comparable, figures
 
 NOTABLE = 0.05  # deviation from a published figure that wants a reason, and that a reason may leave
 
@@ -28,6 +28,35 @@ class Check:
     @property
     def holds(self) -> bool:
         return abs(self.left) <= NOTABLE
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measured figure beside a published one of the same unit that may be compared with it."""
+
+    row: Row
+    published: Published
+    ratio: float  # of ours to theirs
+    reason: str  # of more than NOTABLE; "" where none is known, or none is needed
+
+    @property
+    def close(self) -> bool:
+        return abs(self.ratio - 1) <= NOTABLE
+
+
+def compared(book: Book, columns: Iterable[Column] | None = None) -> list[Compared]:
+    """Every such pair, with the first of these columns that it may be compared with; of all columns if none are given."""
+    chosen = list(book.columns if columns is None else columns)
+    found = []
+    for row in book.rows:
+        for p in figures(book, row) if row.first else ():
+            ours = [(c, n) for c in chosen if (n := row.numbers[c.index]) and p.unit == row.unit and comparable(p, c)]
+            if ours and p.value:
+                column, n = ours[0]
+                ratio = n.value / p.value
+                why = "" if abs(ratio - 1) <= NOTABLE else reason(book, column, row, n, p)
+                found.append(Compared(row, p, ratio, why))
+    return found
 
 
 def reason(book: Book, column: Column, row: Row, n: Number, p: Published) -> str:

@@ -21,6 +21,14 @@ TOLD = 6  # findings in sentences; the others are in the table
 SHOWN = 25  # findings of the table; the others are folded
 # Facts that differ between any two runs and say little.
 MINOR = ("id, a salted hash", "interval reached", "time measuring", "processes a case", "refused")
+# What each section is about; its title says what was found.
+ABOUT = {
+    "machines": "Machines, conditions and builds",
+    "differences": "What differs, the most telling first",
+    "ratios": "Ratios over families",
+    "agreement": "What agrees",
+    "published": "Beside what is published",
+}
 HOW = (
     "A figure differs if it does so by more than 0.5 % and by more than its noise: both 95% intervals, and how far six "
     "processes on one GPU were apart. Of a case only figures of one kind count, per clock where the SM clock paces it. "
@@ -65,7 +73,7 @@ class Comparison:
         lead = words.summary(self.subjects, self.figures, self.found)
         links = [Span("On this page: ")]
         for section in found:
-            links += [Span(section.title, f"#{section.anchor}"), Span("; ")]
+            links += [Span(ABOUT[section.anchor], f"#{section.anchor}"), Span("; ")]
         links[-1] = Span(".")
         return Page(MAIN, "", self.title, lead, found, [Paragraph(reports), Paragraph(links)])
 
@@ -104,7 +112,17 @@ class Comparison:
             rows = [[Cell(label), Cell(value)] for label, value in same]
             tables.append(Table("Equal on all", ["", "all"], rows, kind=published.FEW))
         blocks.append(Fold("Further facts", f"{len(minor) + len(same)}", tables))
-        return Section("machines", "Machines, conditions and builds", blocks) if facts else None
+        return Section("machines", self._machines_title(different), blocks) if facts else None
+
+    @staticmethod
+    def _machines_title(different: list[tuple[str, list[str]]]) -> str:
+        """ "The machines differ in memory, L2, memory bus, bits and 6 more facts"."""
+        named = [label for label, _ in different if label != "GPU"]
+        if not named:
+            return "The machines and their conditions are alike"
+        shown = [label.split(",")[0] for label in named[:3]]
+        shown += [text.counted(len(named) - 3, "more fact")] if len(named) > 3 else []
+        return f"The machines differ in {words.joined(shown)}"
 
     def _fact(self, values: list[str]) -> list[Cell]:
         if not self.many:
@@ -121,7 +139,7 @@ class Comparison:
     def _findings(self) -> Section:
         if not self.found:
             said = "No figure differs beyond 0.5 % and its noise."
-            return Section("differences", "What differs", [sentence(said)])
+            return Section("differences", "Nothing differs beyond noise", [sentence(said)])
         blocks: list[Block] = []
         for place, finding in enumerate(self.found[:TOLD], 1):
             blocks.append(Part(f"{place}. {words.title(finding)}", self._told(finding), f"finding{place}"))
@@ -132,11 +150,15 @@ class Comparison:
             blocks.append(Fold("Smaller findings", f"{len(rest)}", [self._ranking(rest, "Smaller findings")]))
         more = [Span("Every figure that differs", DIFFERENCES), Span(", by finding. "), Span(HOW)]
         blocks.append(Paragraph(more, "muted"))
-        return Section("differences", "What differs, the most telling first", blocks)
+        differ = sum(f.differs for f in self.figures)
+        come = "figure that differs comes" if differ == 1 else "figures that differ come"
+        count = text.counted(len(self.found), "finding")
+        title = f"{text.number(differ)} {come} down to {count}, the most telling first"
+        return Section("differences", title, blocks)
 
     def _told(self, finding: Finding) -> list[Block]:
         lead = finding.lead
-        spans = [Span(f"{words.claim(lead)} {words.support(finding)} {words.why(finding, self.causes, self.figures)} ")]
+        spans = [Span(f"{words.values(lead)}{words.support(finding)} {words.why(finding, self.causes, self.figures)} ")]
         spans += [Span("How it was measured: ")]
         ends = lead.values if not self.many else lead.ends
         for v in ends:
@@ -152,7 +174,7 @@ class Comparison:
             cause = self.causes[finding.cause].name if finding.cause else "not known"
             place = f"{DIFFERENCES}#finding{self.found.index(finding) + 1}"
             count = Cell(str(len(finding.figures)), place)
-            name = words.title(finding).partition(":")[0]
+            name = words.name(finding)
             rows.append([Cell(name), *self._values(finding.lead), *ratios, Cell(cause), count])
         best = "Ratios are of the last column to the first, larger where it is better off." if not self.many else ""
         note = best or "Ratios are of the best run to the worst."
@@ -200,7 +222,7 @@ class Comparison:
             f"How many figures of each family have which ratio: blue where {' or '.join(others)} is better off, orange "
             f"where {first} is, grey where they are alike."
         )
-        return Section("ratios", "Ratios over families", [Figures(drawn)], intro) if drawn else None
+        return Section("ratios", words.shares(self.figures), [Figures(drawn)], intro) if drawn else None
 
     def _agreement(self) -> Section:
         blocks: list[Block] = [sentence(words.agreement(self.figures))]
@@ -224,7 +246,9 @@ class Comparison:
         ]
         if alone:
             blocks.append(sentence(f"{words.joined(alone)}."))
-        return Section("agreement", "What agrees", blocks)
+        agree, of = counted(self.figures, lambda f: f.kind == PER_CLOCK)
+        title = f"{text.number(agree)} of {text.number(of)} figures per clock agree" if of else "What agrees"
+        return Section("agreement", title, blocks)
 
     def _differences(self) -> Page:
         """Every differing figure, under the finding that stands for it."""
@@ -241,9 +265,9 @@ class Comparison:
                 for f in order
             ]
             table = Table(
-                words.title(finding), ["Case", "Quantity", *self._value_heads(), "largest over smallest"], rows
+                words.name(finding), ["Case", "Quantity", *self._value_heads(), "largest over smallest"], rows
             )
-            said = sentence(f"{words.support(finding)} {words.why(finding, self.causes, self.figures)}")
+            said = sentence(f"{words.values(finding.lead)}{words.support(finding)} {words.why(finding, self.causes, self.figures)}")
             sections.append(Section(f"finding{place}", f"{place}. {words.title(finding)}", [said, table]))
         lead = "Every figure that differs by more than 0.5 % and its noise, under the finding that stands for it."
         return Page(DIFFERENCES, "Differences", "Every difference", lead, sections)

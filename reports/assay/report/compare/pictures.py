@@ -15,7 +15,7 @@ from .figures import ALIKE, KINDS
 from .figures import Figure as Compared
 from .findings import Finding
 from .subjects import Subject
-from .words import title
+from .words import name as name_of
 
 # Ratios of one run to another in which a figure may lie: the upper end of each, and what stands over it.
 BINS = (
@@ -69,11 +69,16 @@ def heat_map(figures: Sequence[Compared], base: Subject, other: Subject, kind: s
 
     total = [sum(of_family[x] for of_family in counts.values()) for x in range(len(BINS))]
     better, worse = sum(total[MIDDLE + 1 :]), sum(total[:MIDDLE])
-    heading = f"{other.short} over {base.short}, {kind}"
     said = (
-        f"{total[MIDDLE]} of {sum(total)} figures are alike; {other.short} is better off in {better}, "
-        f"{base.short} in {worse}."
+        f"{other.short} over {base.short}: {text.number(total[MIDDLE])} are alike, "
+        f"{other.short} is better off in {text.number(better)} and {base.short} in {text.number(worse)}."
     )
+    most, what = max(
+        (total[MIDDLE], f"{base.short} and {other.short} are alike"),
+        (better, f"{other.short} is better off"),
+        (worse, f"{base.short} is better off"),
+    )
+    heading = f"{kind[:1].upper()}{kind[1:]} {what} in {text.number(most)} of {text.number(sum(total))} figures"
     key = f"ratios-{base.index}-{other.index}-{kind.replace(' ', '-')}"
     names = [family.family_of(row).title for row in rows]
     columns = [name for _, name in BINS]
@@ -110,7 +115,7 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
                     fontsize=8,
                     color=INK,
                 )
-        names = [title(finding).split(":")[0] for finding in found]
+        names = [name_of(finding) for finding in found]
         short = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
         ax.set(yticks=range(len(found)), yticklabels=short, ylim=(len(found) - 0.5, -0.5), xscale="log")
         ax.margins(x=0.45)  # room for the names at both ends

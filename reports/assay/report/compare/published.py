@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..block.kinds import Block, Cell, Section, Table
+from ..block.kinds import Cell, Section, Span, Table
 from ..book import labels, text
 from ..book.model import BURST, Published
 from ..book.published import short_title
 from .subjects import Subject
 
 MOST_COLUMNS, MOST_ROWS = 7, 14
+PUBLISHED = " *"  # of a column's head
 PLAIN = "compact plain"  # a table whose first column is words, not names
 FEW = f"{PLAIN} few"  # and that fits a phone
 LEAST = 2  # GPUs that a figure must be published for
@@ -52,13 +53,13 @@ def table(subjects: Sequence[Subject], gpus: Sequence[str] = (), rows: int = MOS
             own.append(Cell(text.number(float(f"{at[1].value:.4g}"))) if at else Cell("–"))
         label = f"{labels.figure_words(name, metric)}"
         theirs = [_cell(known[gpu].get((name, metric)), unit) if gpu in known else Cell("") for gpu in columns]
-        lines.append([Cell(label), Cell(text.unit(unit)), *own, *theirs])
-    heads = [f"{gpu.replace('NVIDIA ', '').replace('GeForce ', '')}, published" for gpu in columns]
+        lines.append([Cell(label, more=(Span(text.unit(unit), kind="muted"),)), *own, *theirs])
+    heads = [f"{gpu.replace('NVIDIA ', '').replace('GeForce ', '')}{PUBLISHED}" for gpu in columns]
     note = (
-        "Columns of subjects were measured here, in a burst; the marked ones are what others state. Pointing at a figure "
-        "says who and how; without a mark it was measured by them, with a d it is a datasheet's."
+        "Columns with a star are what others state: figures with a d are of datasheets, the others they measured. Pointing "
+        "at one says who and how. All else was measured here, in a burst."
     )
-    head = ["Figure", "Unit", *(s.short for s in subjects), *heads]
+    head = ["Figure", *(s.short for s in subjects), *heads]
     return Table("Measured here, and published for other GPUs", head, lines, [note], PLAIN)
 
 
@@ -71,5 +72,8 @@ def _cell(p: Published | None, unit: str) -> Cell:
 
 def section(subjects: Sequence[Subject]) -> Section | None:
     found = table(subjects)
-    blocks: list[Block] = [found] if found else []
-    return Section("published", "Beside what is published", blocks) if blocks else None
+    if found is None:
+        return None
+    others = sum(head.endswith(PUBLISHED) for head in found.head)
+    title = f"Others published {text.counted(len(found.rows), 'such figure')} for {text.counted(others, 'more GPU')}"
+    return Section("published", title, [found])

@@ -58,25 +58,28 @@ def times(effect: float) -> str:
     return f"{ratio(effect):.3g} times" if more >= 0.5 else f"{100 * more:.2g}{text.THIN}%"
 
 
-def comparison(figure: Figure) -> str:
-    """ "2.48 times as many on H100" for a count of cycles, "7.1 % more on H200"."""
+def statement(figure: Figure) -> str:
+    """ "H100 takes 2.48 times as many cycles as H200", "H200 reaches 40 % more per clock than H100"; of counts and shares
+    what each has."""
+    if figure.kind == AMOUNT:
+        return by_subject(figure)
+    low, high = (v.subject.short for v in figure.ends)
     factor = times(figure.effect)
-    high = figure.ends[1]
-    much = "as many" if figure.unit.startswith("cycle") else "as long" if figure.is_time else "as much"
-    more = {"as many": "more", "as long": "longer", "as much": "more"}[much]
+    many = factor.endswith("times")
+    if figure.unit.startswith("cycle"):
+        return f"{high} takes {factor} as many cycles as {low}" if many else f"{high} takes {factor} more cycles than {low}"
     if figure.unit.startswith("pJ"):
-        much, more = "as much", "more"
-    where = high.subject.short
-    return f"{factor} {much} on {where}" if factor.endswith("times") else f"{factor} {more} on {where}"
+        return f"{high} needs {factor} the energy of {low}" if many else f"{high} needs {factor} more energy than {low}"
+    if figure.is_time:
+        return f"{high} takes {factor} as long as {low}" if many else f"{high} takes {factor} longer than {low}"
+    verb = "draws" if figure.unit == "W" else "reaches"
+    per = " per clock" if figure.kind == PER_CLOCK else ""
+    return f"{high} {verb} {factor} as much{per} as {low}" if many else f"{high} {verb} {factor} more{per} than {low}"
 
 
-def claim(figure: Figure) -> str:
-    """ "Per clock it takes 2.48 times as many on H100."."""
-    verb = "takes" if figure.is_time or figure.unit.startswith("cycle") else "is"
-    plain = figure.kind == AMOUNT or (figure.kind == PER_SECOND and figure.is_time)
-    kind = "" if plain else f"{figure.kind} "
-    said = f"{kind}it {verb} {comparison(figure)}."
-    return said[:1].upper() + said[1:]
+def values(figure: Figure) -> str:
+    """ "It is 661 cycles on H100 and 267 cycles on H200. ", where the statement does not say it already."""
+    return "" if figure.kind == AMOUNT else f"It is {by_subject(figure)}. "
 
 
 def case(figure: Figure, alike: Iterable[Figure] = ()) -> str:
@@ -105,24 +108,28 @@ def case(figure: Figure, alike: Iterable[Figure] = ()) -> str:
     return ", ".join(parts) if parameters.keys() & set(said.split("/")) else labels.case_words(said)
 
 
-def _of_several(name: str, values: list[str]) -> str:
+def _of_several(of: str, values: list[str]) -> str:
     """The values of one part of a name: "32 and 64 threads", "acquire-release and relaxed", "5 shapes"."""
     if len(values) > NAMES:
         shapes = all(re.fullmatch(r"(g\d+)?(m\d+)?n\d+(k\d+)?", value) for value in values)
         return f"{len(values)} {'shapes' if shapes else 'kinds'}"
-    counted = labels.counts(name)
+    counted = labels.counts(of)
     if counted and len(values) > 1 and all(value.isdigit() for value in values):
         return counted.format(joined(values))
-    return joined(labels.part_words(name, value) for value in values)
+    return joined(labels.part_words(of, value) for value in values)
+
+
+def name(finding: Finding) -> str:
+    """What the finding is of: the case, the quantity and the state."""
+    lead = finding.lead
+    named = labels.with_quantity(case(lead, finding.alike), labels.quantity(lead.metric))
+    state = ", sustained" if lead.state == LASTING else ""
+    return f"{named[:1].upper()}{named[1:]}{state}"
 
 
 def title(finding: Finding) -> str:
-    """The finding as a claim."""
-    lead = finding.lead
-    said = case(lead, finding.alike)
-    named = labels.with_quantity(said, labels.quantity(lead.metric))
-    state = ", sustained" if lead.state == LASTING else ""
-    return f"{named[:1].upper()}{named[1:]}{state}: {by_subject(lead)}"
+    """The finding as a claim: "Fence of GPU scope, latency: H100 takes 2.48 times as many cycles as H200"."""
+    return f"{name(finding)}: {statement(finding.lead)}"
 
 
 def ratio_range(figures: list[Figure]) -> str:
@@ -184,6 +191,16 @@ def agreement(figures: list[Figure]) -> str:
             verb = f" agree within 0.5{text.THIN}%" if not said else ""
             said.append(f"{agree} of {of} {words}{verb}")
     return f"{joined(said)}." if said else "No figure was measured by two of them."
+
+
+def shares(figures: list[Figure]) -> str:
+    """ "90 % of figures per clock are alike, 26 % per second and 9.1 % per watt"."""
+    said = []
+    for kind in KINDS[:-1]:
+        agree, of = counted(figures, lambda f, kind=kind: f.kind == kind)
+        if of:
+            said.append(f"{text.percent(agree / of)}{'' if said else ' of figures'} {kind}{'' if said else ' are alike'}")
+    return joined(said) if said else "How the figures are spread"
 
 
 def heading(subjects: list[Subject]) -> str:

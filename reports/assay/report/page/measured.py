@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front page of one GPU, as measured: what it is, six numbers, four pictures, and what surprised."""
+"""The front page of one GPU, as measured: what it is, six numbers, its pictures, and what surprised."""
 
 from __future__ import annotations
 
@@ -106,6 +106,7 @@ def _pictures(book: Book, column: Column) -> list[Callable[[], Figure | None]]:
         lambda: staircase(book, column),
         lambda: overview.waterfall(book, column, state),
         lambda: overview.roofline(book, column, state),
+        lambda: overview.under_roof(book, column, state),
     ]
 
 

@@ -72,7 +72,7 @@ def chapter(part: Part, answers: list[Answer], shown: bool) -> Chapter | None:
     """What a list of the parts says of it: the first sentence of its first answer, else what it is about. Of a part
     that was not measured how to do so."""
     if not shown:
-        command = f"assay run '{part.questions[0].cases}'" if part.questions else ""
+        command = f"assay run '{part.questions[0].cases}'" if part.questions and part.questions[0].cases else ""
         return Chapter(part.title, f"Not measured in this run; {command} does.", "") if command else None
     sentences = [s for a in answers for _, said in a.said for s in said]
     claim = "".join(piece for piece, _ in sentences[0]) if sentences else part.about

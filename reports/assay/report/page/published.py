@@ -3,31 +3,30 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 from .. import family
 from ..block import published
-from ..block.kinds import Block, Fold, Section, Tables, sentence
+from ..block.kinds import Block, Figures, Fold, Section, Tables, sentence
 from ..book import labels, text
-from ..book.deviation import NOTABLE
+from ..book.deviation import NOTABLE, Compared, compared
 from ..book.model import Book, Row
-from ..book.published import comparable, figures
+from ..book.published import figures, short_title
+from ..draw.svg import GRID, INK, PAPER, SERIES, Data, Figure, axes, finish
 
 
 def sections(book: Book) -> list[Block]:
-    """How many figures agree, those that do not, and all by family."""
+    """How far ours is from each that can be compared, those that are far, and all by family."""
     rows = [row for row in book.rows if row.first and figures(book, row)]
     if not rows:
         return []
-    compared = [(row, found) for row in rows if (found := deviations(book, row))]
-    apart = [row for row, found in compared if max(found) > NOTABLE]
-    total = sum(len(found) for _, found in compared)
-    close = sum(d <= NOTABLE for _, found in compared for d in found)
-    said = (
-        f"Of {total} published figures that can be compared with ours, {close} lie within {100 * NOTABLE:g}{text.THIN}%."
-        if total
-        else "No published figure can be compared with ours."
-    )
-    blocks: list[Block] = [sentence(said)]
-    table = published.table(book, "Figures that differ by more, with the reason where one is known", _labelled(apart))
+    pairs = compared(book)
+    far = {(pair.row.name, pair.row.metric) for pair in pairs if not pair.close}
+    apart = [row for row in rows if (row.name, row.metric) in far]
+    drawn = picture(pairs)
+    blocks: list[Block] = [Figures([drawn])] if drawn else [sentence("No published figure can be compared with ours.")]
+    table = published.table(book, "Figures that differ by more than 5 %, with the reason where one is known", _labelled(apart))
     blocks += [Tables([table])] if table else []
     by_family: dict[str, list[Row]] = {}
     for row in rows:
@@ -43,13 +42,91 @@ def sections(book: Book) -> list[Block]:
     ]
 
 
-def deviations(book: Book, row: Row) -> list[float]:
-    """How far ours is from each published figure of the same unit that may be compared."""
-    found = []
-    for p in figures(book, row):
-        ours = [n for c, n in zip(book.columns, row.numbers) if n and p.unit == row.unit and comparable(p, c)]
-        found += [abs(ours[0].value / p.value - 1)] if ours and p.value else []
+FORMS = {  # whether there is a reason -> (words, form of its dot, colour)
+    True: ("further, with a reason", "D", SERIES[2]),
+    False: ("not explained", "^", SERIES[1]),
+}
+NAMED = 3  # of those that are not explained, the furthest
+DOT, COUNT, ACROSS = 5.5, 10.0, 200.0  # units of the picture: a dot with its air, half a count, the axes at least
+WITHIN = f"within {100 * NOTABLE:g}{text.THIN}%"
+
+
+def picture(pairs: list[Compared]) -> Figure | None:
+    """By family how many published figures ours are near, and a dot for each other: how many times as large ours is."""
+    pairs = [pair for pair in pairs if 0 < pair.ratio < math.inf]
+    if not pairs:
+        return None
+    most = 1.15 * max(max(pair.ratio, 1 / pair.ratio) for pair in pairs)
+    by_family: dict[str, list[Compared]] = {}
+    for pair in pairs:
+        by_family.setdefault(pair.row.family, []).append(pair)
+    rows = [_stacked([pair for pair in of if not pair.close], ACROSS / (2 * math.log(most))) for of in by_family.values()]
+    highs = [max([2, *(1 + 2 * abs(level) for _, level in dots)]) * DOT / 72 + 0.12 for dots in rows]  # inches
+    middles = [sum(highs[:i]) + high / 2 for i, high in enumerate(highs)]
+    names = [family.family_of(key).title for key in by_family]
+    with axes(0.8 + sum(highs)) as (canvas, ax):
+        ax.axvspan(1 / (1 + NOTABLE), 1 + NOTABLE, color=GRID, alpha=0.6, lw=0)
+        for explained, (words, form, color) in FORMS.items():
+            chosen = [
+                (pair.ratio, y - level * DOT / 72)
+                for dots, y in zip(rows, middles)
+                for pair, level in dots
+                if bool(pair.reason) == explained
+            ]
+            if chosen:
+                label = f"{words}: {len(chosen)}"
+                ax.plot(*zip(*chosen), form, ms=4.5, color=color, mec=PAPER, mew=0.5, ls="none", label=label)
+        for of, y in zip(by_family.values(), middles):
+            ax.annotate(str(sum(pair.close for pair in of)), (1, y), ha="center", va="center", fontsize=8.5)
+        ticks = [t for t in (0.1, 0.25, 0.5, 0.8, 1, 1.25, 2, 4, 10) if 1 / most <= t <= most]
+        ax.set(xscale="log", xlim=(1 / most, most), yticks=middles, yticklabels=names, ylim=(sum(highs), 0))
+        ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
+        ax.minorticks_off()
+        ax.set_xlabel("ours over theirs")
+        ax.tick_params(axis="y", labelcolor=INK)
+        if any(rows):
+            canvas.legend(loc="outside upper left", ncols=2, fontsize=8.5, handletextpad=0.1, columnspacing=1)
+        far = sorted((pair for dots in rows for pair, _ in dots), key=lambda pair: -abs(math.log(pair.ratio)))
+        unknown = [pair for pair in far if not pair.reason]
+        furthest = list(dict.fromkeys(f"{_words(pair)} {text.deviation(pair.ratio, 1)}" for pair in unknown))[:NAMED]
+        last = f" Furthest without a reason: {'; '.join(furthest)}." if furthest else ""
+        close = f"{len(pairs) - len(far)} of {text.counted(len(pairs), 'published figure')} are {WITHIN} of ours"
+        return finish(
+            canvas,
+            "published",
+            "Ours over what others published",
+            f"{close}; {len(unknown)} are further from it for no known reason.{last}",
+            f"In the band: how many published figures are {WITHIN} of ours. A dot is one that is further.{last}",
+            Data(
+                ["figure", "published by", "of", "ours over theirs", "how far"],
+                [
+                    [
+                        _words(pair),
+                        short_title(pair.published.title),
+                        pair.published.gpu,
+                        pair.ratio,
+                        WITHIN if pair.close else FORMS[bool(pair.reason)][0],
+                    ]
+                    for pair in pairs
+                ],
+            ),
+        )
+
+
+def _stacked(pairs: list[Compared], scale: float) -> list[tuple[Compared, int]]:
+    """Each with its level above or below the middle of its row, so that no dot lies on another; `scale` is units of the
+    picture for a factor of e."""
+    found: list[tuple[Compared, int]] = []
+    for pair in sorted(pairs, key=lambda pair: pair.ratio):
+        near = {level for other, level in found if abs(math.log(pair.ratio / other.ratio)) * scale < DOT}
+        near |= {-1, 0, 1} if abs(math.log(pair.ratio)) * scale < COUNT else set()
+        level = next(level for level in (side * n for n in itertools.count() for side in (1, -1)) if level not in near)
+        found.append((pair, level))
     return found
+
+
+def _words(pair: Compared) -> str:
+    return labels.figure_words(pair.row.name, pair.row.metric)
 
 
 def _labelled(rows: list[Row]) -> list[tuple[str, Row]]:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import family
 from ..answer.findings import Answer
 from ..answer.questions import Part
+from ..answer.surprises import Sibling
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
 from ..book import identity, interval
 from ..book.model import Book

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..answer.findings import Sentence
 from ..book.model import Book, Column
 from ..book.products import GEMM
-from . import kernels, memory, numerics, sass, special_function, system, tensor_core
+from . import kernels, memory, numerics, published, sass, special_function, system, tensor_core
 
 SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     1: tensor_core.rates,
@@ -49,4 +49,6 @@ SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     31: system.beside_gemm,
     32: sass.targets,
     33: tensor_core.peak,
+    36: system.cpu,
+    37: published.agreement,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on launches, placement, small workers, links and collectives: questions 17 to 19, 21 and 29 to 31."""
+"""Sentences on launches, placement, small workers, links and collectives: questions 17 to 19, 21, 29 to 31 and 36."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..answer.findings import Part, Sentence
 from ..block.tables import of_column
 from ..book import graph, text
 from ..book.model import Book, Column
+from ..family import host
 from ..family.launch.workers import lasting
 from ..family.link import PREFIX as LINK
 from .write import figure, first, million, number_in, say, short
@@ -123,6 +124,33 @@ def host_links(book: Book, column: Column) -> Found:
             say("Copies to the GPU run at {pinned} GB/s from pinned memory.", pinned=rate("pinned")),
         ),
         say("The smallest takes {least} µs, and {half} reach half of the bandwidth.", least=least, half=half),
+    ]
+
+
+def cpu(book: Book, column: Column) -> Found:
+    """A load from the nearest cache and from memory; what all threads reach."""
+    near = host.latencies(book, column)
+    return [
+        first(
+            say(
+                "A load of the CPU takes {near} ns from {size}, and {far} ns from its memory.",
+                near=(short(near[0][1].value), near[0][1].anchor) if near else None,
+                size=(text.size(near[0][0]), "") if near else None,
+                far=figure(book, column, "host/dram_latency", "latency_ns"),
+            ),
+            say("A load of the CPU takes {far} ns from its memory.", far=figure(book, column, "host/dram_latency", "latency_ns")),
+        ),
+        first(
+            say(
+                "Its memory reads at {read} GB/s, and all its threads do {flops} TFLOP/s in fp32.",
+                read=figure(book, column, "host/dram_bandwidth/read", "bandwidth_gb_per_s"),
+                flops=figure(book, column, "host/peak_fma/f32/all_threads", "tflops"),
+            ),
+            say(
+                "Its memory reads at {read} GB/s.",
+                read=figure(book, column, "host/dram_bandwidth/read", "bandwidth_gb_per_s"),
+            ),
+        ),
     ]
 
 
