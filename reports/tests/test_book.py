@@ -7,7 +7,7 @@ import pytest
 import report_runs
 
 from assay.files import Estimate, Measurement, Metric, Run
-from assay.report.answer import findings, suite
+from assay.report.answer import findings
 from assay.report.book import labels, mma, model, roofs, text
 from assay.report.book.published import comparable
 from assay.report.family.memory import overview as memory_overview

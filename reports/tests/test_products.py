@@ -33,7 +33,7 @@ def test_gemm_is_said_by_state_and_the_worst_of_all_types_by_name(one):
         f"{lasting} under lasting load, in the median."
     )
     assert worst == (
-        "The worst in a burst is e4m3 GEMM of 64×57344×8192, at 0.500 times the speed of cuBLASLt's best of 16."
+        "The worst is e4m3 GEMM of 64×57344×8192, in a burst, at 0.500 times the speed of cuBLASLt's best of 16."
     )
 
 

@@ -14,7 +14,8 @@ from assay.report.collection import __main__ as collection
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / "results"
-FULL, OTHER = "h200/2026-11-22-full", "h100/2026-11-22-most"
+FULL, OTHER = "h200/2026-11-22-complete", "h100/2026-11-22-complete"  # the newest of their GPUs
+LOOPS = "h200/2026-11-22-full"  # the newest with hot loops of its kernels beside it, of the build that measured it
 BUILD = Path(os.environ.get("ASSAY_BUILD", ROOT / "build"))
 
 # Pages of a report that hold long tables to search or to be led to; all others but the front page are parts.
@@ -22,11 +23,14 @@ LONG = ("*-cases.html", "instructions.html", "fragments.html", "glossary.html", 
 
 
 def make_site(folder: Path) -> None:
-    """What scripts/site.sh makes where these two are all the results there are."""
+    """What scripts/site.sh makes where these two are all the results there are. Hot loops of an older build lie beside the
+    newest run, so that pages have them: how they are set is tested here, not what they say."""
     results = folder.with_suffix(".results")
     for run in (FULL, OTHER):
-        (results / run).parent.mkdir(parents=True)
-        (results / run).symlink_to(RESULTS / run)
+        (results / run).mkdir(parents=True)
+        beside = sorted((RESULTS / LOOPS).glob("sass-*.json")) if run == FULL else []
+        for path in (*(RESULTS / run).iterdir(), *beside):
+            (results / run / path.name).symlink_to(path)
     (results / "published").symlink_to(RESULTS / "published")
     assert collection.main([str(results), "--out", str(folder)]) == 0
 
@@ -37,7 +41,7 @@ def make_documents(folder: Path) -> None:
     if (BUILD / "assay").exists():
         with open(folder / "isa.html", "w") as page:
             subprocess.run([BUILD / "assay", "isa", "--html"], stdout=page, check=True)
-    for loops in sorted((RESULTS / FULL).glob("sass-*.json")):
+    for loops in sorted((RESULTS / LOOPS).glob("sass-*.json")):
         (folder / f"{loops.stem}.svg").write_text(documents.first_loop(loops))
     (folder / "history.html").write_text(documents.history_page(made_up_history(), "Twelve runs").html)
 

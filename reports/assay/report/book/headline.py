@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from . import graph, text
 from .mma import best_mma
 from .model import BURST, LASTING, SUSTAINED, Book, Column, Number, name_in, of_state
-from .roofs import datasheet
+from .roofs import best_read, datasheet
 
 KINDS = {"bf16": "bf16", "e4m3": "fp8"}  # of operands: as the file has it, as people say it
 L2_LATENCIES = ("memory/l2_near/latency", "memory/l2/latency")
@@ -100,11 +100,10 @@ def _throughput(book: Book, column: Column, kind: str) -> Headline | None:
 
 
 def _memory(book: Book, column: Column) -> Headline | None:
-    rows = book.find(r"memory/hbm/read(/.*)?", "bandwidth_gb_per_s")
-    found = [(n.value, n) for row in rows if (n := of_state(row, column.index, BURST))]
+    found = best_read(book, column, BURST)
     if not found:
         return None
-    n = max(found, key=lambda entry: entry[0])[1]
+    _, n = found
     made = Headline("Reading memory", [shown(n, 1e-3)], "TB/s", [n], 1e-3)
     if sheet := datasheet(book, column, r"memory/hbm/read", "bandwidth_gb_per_s"):
         made.sheet, made.share = f"datasheet {text.number(sheet * 1e-3)}", n.value / sheet

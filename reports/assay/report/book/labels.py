@@ -205,7 +205,7 @@ SUBJECTS = {
     "memory/loaded_latency": "latency under load",
     "memory/pages": "pages by kind",
     "memory/reduction": "sum of an array",
-    "memory/timed_loads": "single loads, timed",
+    "memory/timed_loads": "a single timed load",
     "placement/one_each": "one CTA for each SM",
     "placement/order": "order in which CTAs are placed",
     "placement/schedule": "tiles given to CTAs",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from . import operands, text
 from .headline import KINDS, L2_LATENCIES, number_of
 from .mma import best_mma
-from .model import Book, Column, Number
+from .model import BURST, Book, Column, Number
+from .roofs import best_read
 
 RATE, BANDWIDTH, CYCLES, NS = "bytes_per_clock_per_sm", "bandwidth_gb_per_s", "latency_cycles", "latency_ns"
 
@@ -39,6 +40,8 @@ def levels(book: Book, column: Column) -> list[Level]:
         return {"latency": of(case, NS), "cycles": of(case, CYCLES)}
 
     near = next((case for name in L2_LATENCIES if of(case := name.removeprefix("memory/"), CYCLES)), "l2/latency")
+    best = best_read(book, column, BURST)
+    read = best[0].name.removeprefix("memory/") if best else "hbm/read"
     found = [
         Level("shared", "shared", of("shared/read", BANDWIDTH), of("shared/read", RATE), **latencies("shared/latency")),
         Level("l1", "L1", of("l1/read", BANDWIDTH), of("l1/read", RATE), **latencies("l1/latency")),
@@ -47,7 +50,7 @@ def levels(book: Book, column: Column) -> list[Level]:
             **latencies(near),
             far_cycles=of("l2_far/latency", CYCLES),
         ),
-        Level("memory", "memory", of("hbm/read", BANDWIDTH), of("hbm/read", RATE), **latencies("dram/latency")),
+        Level("memory", "memory", of(read, BANDWIDTH), of(read, RATE), **latencies("dram/latency")),
         _link(book, column, "peer", "other GPU", r"link/peer/(read|write)/\w+", r"link/peer/latency/load"),
         _link(book, column, "host", "host", r"link/(h2d|d2h)/(pinned/\d+|sizes/pinned)", r"link/zero_copy/latency"),
     ]

@@ -15,7 +15,7 @@ from assay.files import Measurement
 
 from . import labels
 from .mma import best_mma, measured_fastest, mma_type
-from .model import BURST, Book, Column, name_in, of_state
+from .model import BURST, Book, Column, Number, Row, name_in, of_state
 from .products import products
 
 # Bytes per element of an operand, scales of block-scaled types included where they matter (1/32 or 1/16 byte more).
@@ -118,14 +118,20 @@ def intensity(name: str) -> tuple[str, float] | None:
     return None
 
 
+def best_read(book: Book, column: Column, state: str) -> tuple[Row, Number] | None:
+    """The fastest way to read memory that was measured in this state: which it is differs by GPU."""
+    rows = book.find(r"memory/hbm/read(/.*)?", "bandwidth_gb_per_s")
+    found = [(row, n) for row in rows if (n := of_state(row, column.index, state)) and n.value > 0]
+    return max(found, key=lambda entry: entry[1].value, default=None)
+
+
 def roofline(book: Book, column: Column, state: str) -> Roofline | None:
     """Measured roofs and kernels of one GPU in one state; None without reads of DRAM and one compute roof in it.
 
     What is 0 or less, as in a file from elsewhere, has no place on its logarithmic axes.
     """
     i = column.index
-    reads = book.find(r"memory/hbm/read(/.*)?", "bandwidth_gb_per_s")
-    memory = [(n.value, row.name) for row in reads if (n := of_state(row, i, state)) and n.value > 0]
+    read = best_read(book, column, state)
     roofs: dict[str, Roof] = {}
     for kind, (_, number) in best_mma(book, "tflops", i, state).items():
         if kind == "b1" or number.value <= 0:  # under b1 no kernel here stands, and it would push all others down
@@ -136,9 +142,9 @@ def roofline(book: Book, column: Column, state: str) -> Roofline | None:
             roofs[kind] = Roof(kind, number.value, sheet, _at_highest_clock(book, column, kind))
     if state == BURST and (ffma := _ffma_tflops(book, column) or 0) > 0:
         roofs["f32"] = Roof("f32", ffma, datasheet(book, column, FFMA, "tflops"))
-    if not memory or not roofs:
+    if not read or not roofs:
         return None
-    bandwidth, name = max(memory)
+    bandwidth, name = read[1].value, read[0].name
     points = []
     for row in book.find(r"kernels/.*", "tflops"):
         if (n := of_state(row, i, state)) and n.value > 0 and (known := intensity(row.name)):

@@ -11,7 +11,7 @@ from .. import family
 from ..book import labels, text
 from ..book.model import LASTING
 from .causes import Cause
-from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, Figure, Value, counted, ratio
+from .figures import AMOUNT, KINDS, PER_CLOCK, Figure, Value, counted, ratio
 from .findings import Finding
 from .subjects import Subject
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..book import text
 from ..book.headline import shown
 from ..book.machine import Level, levels
 from ..book.model import Book, Column, Number
@@ -103,7 +104,7 @@ def _finding(found: list[Level]) -> str:
     said = []
     if len(rates) > 1:
         ratio = rates[0].bandwidth.value / rates[-1].bandwidth.value
-        said.append(f"{_capital(rates[-1].name)} gives {1 / ratio:.0%} of the bandwidth of {_memory(rates[0])}")
+        said.append(f"{_capital(rates[-1].name)} gives {100 / ratio:.0f}{text.THIN}% of the bandwidth of {_memory(rates[0])}")
     if len(waits) > 1:
         ratio = waits[-1].latency.value / waits[0].latency.value
         lead = "and answers" if said else f"{_capital(waits[-1].name)} answers"

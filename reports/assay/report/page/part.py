@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import family
 from ..answer.findings import Answer
-from ..answer.questions import Part
+from ..answer.questions import Part, Question
 from ..block import kinds
 from ..block.kinds import (
     Answers,
@@ -72,7 +72,7 @@ def chapter(part: Part, answers: list[Answer], shown: bool) -> Chapter | None:
     """What a list of the parts says of it: the first sentence of its first answer, else what it is about. Of a part
     that was not measured how to do so."""
     if not shown:
-        command = f"assay run '{part.questions[0].cases}'" if part.questions and part.questions[0].cases else ""
+        command = command_of(part.questions[0]) if part.questions else ""
         return Chapter(part.title, f"Not measured in this run; {command} does.", "") if command else None
     sentences = [s for a in answers for _, said in a.said for s in said]
     claim = "".join(piece for piece, _ in sentences[0]) if sentences else part.about
@@ -92,10 +92,15 @@ def evidence_of(answers: list[Answer], made: list[Evidence]) -> list[Evidence]:
     found = []
     for answer in answers:
         question = answer.question
-        evidence = by_number.get(question.number) or Evidence(question.number, f"assay run '{question.cases}'")
+        evidence = by_number.get(question.number) or Evidence(question.number, command_of(question))
         evidence.findings = answer.findings
         found.append(evidence)
     return found
+
+
+def command_of(question: Question) -> str:
+    """What measures it; "" of what other commands tell."""
+    return f"assay run '{question.cases}'" if question.cases else ""
 
 
 def of_evidence(found: Evidence, topic: str) -> Fold | None:

@@ -66,24 +66,22 @@ def _main_kind(book: Book, column: Column, operations: tuple[str, ...]) -> tuple
 
 
 def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence | None:
-    """Of all types, in a burst where there is one: a state is compared with itself alone."""
-    for state in STATES:
-        every = against(
-            p
-            for operation in operations
-            for kind in kinds_of(book, operation)
-            for p in products(book, column, state, operation, kind)
-        )
-        if every:
-            p = every[0]
-            at = column.anchor(p.name)
-            said = f"The worst {state} is {p.called} of {p.shape}, at {{times}} times the speed of "
-            said += labels.baseline(p.best.name)
-            times = (f"{p.best.speedup.value:.3f}", at)
-            if (ends := p.best.speedup.ci95) and ends[1] >= 1:
-                return say(f"{said}, with an interval up to {{high}}.", times=times, high=(f"{ends[1]:.3g}", at))
-            return say(f"{said}.", times=times)
-    return None
+    """Of all types and both states; each is compared in its own state alone."""
+    every = [
+        (p.best.speedup.value, i, p)
+        for i, state in enumerate(STATES)
+        for operation in operations
+        for kind in kinds_of(book, operation)
+        for p in against(products(book, column, state, operation, kind))
+    ]
+    if not every:
+        return None
+    value, i, p = min(every, key=lambda found: found[:2])
+    at = column.anchor(p.name)
+    said = f"The worst is {p.called} of {p.shape}, {STATES[i]}, at {{times}} times the speed of {labels.baseline(p.best.name)}"
+    if (ends := p.best.speedup.ci95) and ends[1] >= 1:
+        return say(f"{said}, with an interval up to {{high}}.", times=(f"{value:.3f}", at), high=(f"{ends[1]:.3g}", at))
+    return say(f"{said}.", times=(f"{value:.3f}", at))
 
 
 def few_tokens(book: Book, column: Column) -> Found:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from ..answer.findings import Part, Sentence
 from ..block.tables import named, of_column
 from ..book import text
-from ..book.model import Book, Column
+from ..book.model import BURST, Book, Column
+from ..book.roofs import best_read
 from ..family import tmem
-from .write import figure, first, number_in, number_of, say, share, short
+from .write import figure, first, number_in, say, share, short
 
 Found = list[Sentence | None]
 EACH = "thread_atomics"
@@ -27,6 +28,8 @@ def levels(book: Book, column: Column) -> Found:
     def rate(case: str) -> Part | None:
         return figure(book, column, f"memory/{case}", "bandwidth_gb_per_s")
 
+    best = best_read(book, column, BURST)
+    read = best[0].name.removeprefix("memory/") if best else "hbm/read"
     near, l1, dram = cycles("l2_near"), cycles("l1"), cycles("dram")
     return [
         first(
@@ -42,11 +45,11 @@ def levels(book: Book, column: Column) -> Found:
         first(
             say(
                 "Memory reads at {read} GB/s, {share} of its limit; L2 serves {l2} GB/s.",
-                read=rate("hbm/read"),
-                share=share(number_of(book, column, "memory/hbm/read", "bandwidth_gb_per_s")),
+                read=rate(read),
+                share=share(best[1] if best else None),
                 l2=rate("l2/read"),
             ),
-            say("Memory reads at {read} GB/s.", read=rate("hbm/read")),
+            say("Memory reads at {read} GB/s.", read=rate(read)),
             say("L2 serves {l2} GB/s.", l2=rate("l2/read")),
         ),
     ]
