@@ -29,7 +29,6 @@ class ModelProblem {
     std::vector<double> values = {};
   };
 
-
   GemmProblem problem_;
   Values a_, b_, c_, bias_, scale_a_, scale_b_;
   model::Address d_ = 0;
