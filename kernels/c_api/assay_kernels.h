@@ -6,7 +6,11 @@
  * assay exit status (README) and leaves one line for assay_last_error(). Nothing is launched in
  * that case. Refused are null pointers, pointers that are not aligned to 16 bytes (scales: 4) or
  * not of the current device, sizes that are not positive or above 2^31 - 1, and what no kernel
- * does. */
+ * does.
+ *
+ * Hopper's kernels are launched early (programmatic dependent launch): their CTAs are set up while
+ * the kernel before them on the stream ends, and wait for all of it before they touch memory. They
+ * let a kernel behind them do the same, if it was launched so; it has to wait too. */
 #ifndef ASSAY_KERNELS_H
 #define ASSAY_KERNELS_H
 

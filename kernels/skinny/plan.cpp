@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/cuda.hpp"
+#include "kernels/frame/launch.hpp"
 #include "kernels/skinny/variants.hpp"
 
 namespace assay::kernels {
@@ -19,25 +20,14 @@ struct Launcher {
   SkinnyLayout layout;
 
   void operator()(cudaStream_t stream) {
-    cudaLaunchAttribute attributes[2] = {};
-    unsigned count = 0;
-    if (layout.arguments.cluster > 1) {
-      attributes[count].id = cudaLaunchAttributeClusterDimension;
-      attributes[count++].val.clusterDim = {static_cast<unsigned>(layout.arguments.cluster), 1, 1};
-    }
-    if (early) {  // the kernel waits before it reads or writes (product.cuh)
-      attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(layout.grid));
-    config.blockDim = dim3(static_cast<unsigned>(layout.threads));
-    config.dynamicSmemBytes = static_cast<std::size_t>(layout.shared_bytes);
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = count;
     void* arguments[] = {&layout.arguments};
-    check(cudaLaunchKernelExC(&config, kernel, arguments));
+    launch_kernel(kernel,
+                  {.ctas = layout.grid,
+                   .threads = layout.threads,
+                   .shared_bytes = layout.shared_bytes,
+                   .cluster = layout.arguments.cluster,
+                   .early = early},
+                  arguments, stream);
   }
 };
 
@@ -95,6 +85,7 @@ std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {
   // That for the most tokens has the pieces of a slot in an inner loop, without copies.
   std::vector<SassRule> sass = {{"HMMA.16816.F32.BF16"}};
   if (tokens < kMostTokens) sass.push_back({"LDGSTS.E.BYPASS.128"});
+  if (hopper) sass.push_back(waits_for_dependencies());
   return {{.kernel = skinny_kernel_name(p.weights, tokens, hopper),
            .sass = sass,
            // The plain kernels for 32 and 64 tokens spill a few words on some targets.

@@ -11,6 +11,7 @@
 
 #include "harness/cuda.hpp"
 #include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
@@ -41,7 +42,8 @@ std::vector<KernelUse> kernels(const GemmProblem& problem) {
   const bool wide = v.tile_k == 64;
   const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
                              std::to_string(v.tile_n) + (wide ? "x16" : "x32") + ".F32";
-  return {{.kernel = v.kernel_name, .sass = {{opcode, per_stage, per_stage}}}};
+  return {{.kernel = v.kernel_name,
+           .sass = {{opcode, per_stage, per_stage}, waits_for_dependencies()}}};
 }
 
 const GemmPaths::Registration path{

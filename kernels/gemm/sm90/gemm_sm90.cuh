@@ -110,6 +110,7 @@ class DenseWorkSm90 {
  public:
   using Arguments = GemmArgumentsSm90;
   static constexpr bool kRaggedK = false, kClipped = false, kEdges = true;
+  static constexpr bool kUnitsInMemory = false;
 
   __device__ DenseWorkSm90(const GemmArgumentsSm90& args, int rank_m, int rank_n)
       : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {}

@@ -24,6 +24,7 @@
 //   kRaggedK                  a sum may end inside a step, and may have no step at all
 //   kClipped                  map_d is that of store_block()'s clipped boxes
 //   kEdges                    P ends after rows() and Q after columns(); boxes there are cut short
+//   kUnitsInMemory            Work and its units follow from what memory holds, not from arguments
 //   bool next(WorkUnit&)      the worker's next unit; false when nothing is left
 //   policy_p()                the L2 policy of P's loads, 0: none
 //   operands(unit)            where step 0 begins in the tensor maps
@@ -45,6 +46,7 @@
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
+#include "harness/ptx/launch_control.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/setmaxnreg.cuh"
@@ -121,6 +123,13 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       ptx::named_barrier_sync(0, Tile::kThreads);
     }
   };
+  // launch_kernel(): nothing was read or written so far. The next grid's CTAs come as this one's
+  // leave their SMs, whose shared memory they take, and are set up while others still multiply.
+  ptx::launch_dependents();
+  if constexpr (Work::kUnitsInMemory) ptx::wait_for_dependencies();
+  const auto wait_for_memory = [] {
+    if constexpr (!Work::kUnitsInMemory) ptx::wait_for_dependencies();
+  };
 
   int stage = 0;
   std::uint32_t parity = 0;
@@ -143,6 +152,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     bool more = work.next(unit);
     const std::uint64_t policy_p = work.policy_p();
     wait_for_barriers();
+    wait_for_memory();
     ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {
       // Who gets my share: bit r of a mask is CTA r.
@@ -216,6 +226,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     }
   } else {
     wait_for_barriers();
+    wait_for_memory();
     ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
     // My part of a tile's rows, and what my warpgroup waits at for itself.
     // Not from `warpgroup`, which the compiler cannot make again and so keeps in a register.

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/cuda.hpp"
 #include "harness/element.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/frame/workspace.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
@@ -141,9 +141,11 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
             if (l.workspace_bytes > 0)
               give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
             void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &l.args};
-            check(cudaLaunchKernel(l.variant->kernel, dim3(static_cast<unsigned>(l.grid)),
-                                   dim3(static_cast<unsigned>(l.variant->threads)), arguments,
-                                   static_cast<std::size_t>(l.variant->shared_bytes), stream));
+            const GemmVariantSm90& own = *l.variant;
+            launch_kernel(
+                own.kernel,
+                {.ctas = l.grid, .threads = own.threads, .shared_bytes = own.shared_bytes},
+                arguments, stream);
           }};
 }
 

@@ -35,6 +35,7 @@
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
+#include "harness/ptx/launch_control.cuh"
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/setmaxnreg.cuh"
@@ -309,6 +310,8 @@ __device__ __forceinline__ void gemm_block_scaled(const BlockScaledMaps& maps, c
   } else {
     __syncthreads();
   }
+  ptx::launch_dependents();
+  ptx::wait_for_dependencies();  // launch_kernel(): nothing was read or written so far
   if (warpgroup == 0) {
     ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one())

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/cuda.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
@@ -49,9 +49,10 @@ struct Launcher {
 
   void operator()(cudaStream_t stream) {
     void* arguments[] = {&maps, &product, &k_blocks};
-    check(cudaLaunchKernel(variant->kernel, dim3(static_cast<unsigned>(grid)),
-                           dim3(static_cast<unsigned>(variant->threads)), arguments,
-                           static_cast<std::size_t>(variant->shared_bytes), stream));
+    launch_kernel(
+        variant->kernel,
+        {.ctas = grid, .threads = variant->threads, .shared_bytes = variant->shared_bytes},
+        arguments, stream);
   }
 };
 
@@ -82,7 +83,8 @@ std::vector<KernelUse> kernels(const BlockScaledProblem& problem) {
       {.kernel = v.kernel_name,
        .sass = {{opcode, per_stage, per_stage},
                 // Of a whole stage 4; of one that is cut short 2 of A and B each and 2 of scales.
-                {"UTMALDG.2D", 10, 10, SassWhere::kernel}}}};
+                {"UTMALDG.2D", 10, 10, SassWhere::kernel},
+                waits_for_dependencies()}}};
 }
 
 const BlockScaledPaths::Registration path{

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/cuda.hpp"
 #include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
 
@@ -77,9 +77,9 @@ Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands
                   q = ptx::encode_tensor_map(launch.q),
                   d = ptx::encode_tensor_map(launch.d)](cudaStream_t stream) mutable {
             void* arguments[] = {&p, &q, &d, &groups};
-            check(cudaLaunchKernel(v.kernel, dim3(static_cast<unsigned>(grid)),
-                                   dim3(static_cast<unsigned>(v.threads)), arguments,
-                                   static_cast<std::size_t>(v.shared_bytes), stream));
+            launch_kernel(v.kernel,
+                          {.ctas = grid, .threads = v.threads, .shared_bytes = v.shared_bytes},
+                          arguments, stream);
           }};
 }
 
@@ -90,7 +90,8 @@ std::vector<KernelUse> grouped_bf16_kernels_sm90(const GroupedProblem& problem) 
   const int boxes = v.major_p == 0 ? 2 : v.tile_m / v.cluster_n / 64 + v.tile_n / v.cluster_m / 64;
   return {{.kernel = v.kernel_name,
            .sass = {{"HGMMA.64x" + std::to_string(v.tile_n) + "x16.F32.BF16", mmas, mmas},
-                    {"UTMALDG.2D", boxes, boxes, SassWhere::kernel}}}};
+                    {"UTMALDG.2D", boxes, boxes, SassWhere::kernel},
+                    waits_for_dependencies()}}};
 }
 
 }  // namespace assay::kernels

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/cuda.hpp"
+#include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
@@ -64,9 +64,9 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
           .run = [&v, grid, maps = maps, groups = groups,
                   steps = k_blocks](cudaStream_t stream) mutable {
             void* arguments[] = {&maps, &groups, &steps};
-            check(cudaLaunchKernel(v.kernel, dim3(static_cast<unsigned>(grid)),
-                                   dim3(static_cast<unsigned>(v.threads)), arguments,
-                                   static_cast<std::size_t>(v.shared_bytes), stream));
+            launch_kernel(v.kernel,
+                          {.ctas = grid, .threads = v.threads, .shared_bytes = v.shared_bytes},
+                          arguments, stream);
           }};
 }
 
@@ -76,7 +76,8 @@ std::vector<KernelUse> grouped_e4m3_kernels_sm90(const GroupedProblem& problem) 
   // Copies of a stage: a box of each operand, and of its scales.
   return {{.kernel = v.kernel_name,
            .sass = {{"QGMMA.64x128x32.F32.E4M3.E4M3", mmas, mmas},
-                    {"UTMALDG.2D", 4, 4, SassWhere::kernel}}}};
+                    {"UTMALDG.2D", 4, 4, SassWhere::kernel},
+                    waits_for_dependencies()}}};
 }
 
 }  // namespace assay::kernels
