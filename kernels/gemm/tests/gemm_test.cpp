@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <tuple>
@@ -109,6 +111,37 @@ TEST(GemmOnGpu, IsRightAndWritesNothingElse) {
           const GpuProblem on_gpu(p);
           EXPECT_EQ(on_gpu.error_of(plan_gemm(p, on_gpu.operands())), "") << epilogue_of(p);
         }
+}
+
+// Each product's D is the next one's A, in two buffers by turns. Kernels that begin while the one
+// before ends must neither read its results too early nor write over what it still reads.
+TEST(GemmOnGpu, ChainsWithoutPausesLeaveTheBitsOfThoseWithPauses) {
+  if (!runs_here()) GTEST_SKIP() << "no path runs here";
+  constexpr int kProducts = 12, kTimes = 20;
+  struct Size {
+    int m, k;
+  };
+  for (const Size s : {Size{1, 512}, {64, 4096}, {100, 512}, {777, 1024}, {2048, 2048}}) {
+    const GemmProblem p{.m = s.m, .n = s.k, .k = s.k};
+    const auto count = static_cast<std::size_t>(s.m) * static_cast<std::size_t>(s.k);
+    const Stream stream;
+    const Buffer first(2 * count), b(2 * static_cast<std::size_t>(s.k) * s.k);
+    const Buffer turns[2] = {Buffer(2 * count), Buffer(2 * count)};
+    fill_normal("bf16", first.data(), count, 1, stream);
+    fill_normal("bf16", b.data(), static_cast<std::size_t>(s.k) * s.k, 2, stream);
+    const auto chain = [&](bool pauses) {
+      check(cudaMemcpyAsync(turns[0].data(), first.data(), 2 * count, cudaMemcpyDeviceToDevice,
+                            stream));
+      for (int i = 0; i < kProducts; ++i) {
+        plan_gemm(p, {turns[(i + 1) % 2].data(), turns[i % 2].data(), b.data()}).run(stream);
+        if (pauses) check(cudaStreamSynchronize(stream));
+      }
+      return download(turns[kProducts % 2].as<std::uint16_t>(), count, stream);
+    };
+    const auto wanted = chain(true);
+    for (int time = 0; time < kTimes; ++time)
+      ASSERT_EQ(chain(false), wanted) << p.text() << ", time " << time;
+  }
 }
 
 TEST(GemmOnGpu, ReferenceSeesAWrongAndAMissingOutput) {
