@@ -18,6 +18,7 @@
 
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/matrix.cuh"
+#include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "kernels/gemm/activation.cuh"
@@ -277,12 +278,14 @@ __device__ void pack_block(std::uint32_t (&packed)[Tile::kTileN / 4],
   }
 }
 
-// Writes a warp's part of a rounded block through its two buffers.
+// Writes a warp's part of a rounded block through its two buffers; a swapped variant's warps have
+// their warpgroup's in common, and wait for each other at `barrier`. `row` is the first of the
+// kStoreRows rows that leave together.
 //
 // stmatrix takes four 8 x 8 matrices; lane l gives the address of one row of 16 bytes of matrix
 // l / 8. Rows of a buffer are kStoreColumns wide, under the swizzle of that width, which puts the
 // eight rows of a matrix into different banks. A swapped variant's buffers hold the transpose: rows
-// of 16 elements, one for each of its columns.
+// of 64 elements, one for each of its columns, of which each warp writes 16.
 //
 // Clipped stores do not write D's rows from `end` on, though they are inside of D. The map has D's
 // rows twice for that, as dimension 1 of as many rows as a box has, and as dimension 2 of all, with
@@ -290,16 +293,26 @@ __device__ void pack_block(std::uint32_t (&packed)[Tile::kTileN / 4],
 // of a box whose last rows are to stay, it is moved there, and dimension 2 goes back by as much.
 template <class Tile, bool kClipped>
 __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed)[Tile::kTileN / 4],
-                            std::uint8_t* buffers, int& next_buffer, int row, int column, int end) {
+                            std::uint8_t* buffers, int& next_buffer, int row, int column, int end,
+                            int barrier) {
   const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t warp = threadIdx.x % 128 / 32;  // of the warpgroup
+  const bool issues = lane == 0 && (!Tile::kSwapped || warp == 0);
+  const auto together = [&] {
+    if constexpr (Tile::kSwapped) {
+      ptx::named_barrier_sync(barrier, 128);
+    } else {
+      __syncwarp();
+    }
+  };
 #pragma unroll
   for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
     const int begin = Tile::chunk_begin(chunk);
     std::uint8_t* buffer = buffers + next_buffer * Tile::kBytesStore;
     next_buffer ^= 1;
     // The store before the last one used this buffer.
-    if (lane == 0) ptx::bulk_wait_read<1>();
-    __syncwarp();
+    if (issues) ptx::bulk_wait_read<1>();
+    together();
     const std::uint32_t base = ptx::shared_address(buffer);
 #pragma unroll
     for (int j = 0; j < Tile::kStoreColumns / 16; ++j) {
@@ -309,7 +322,8 @@ __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed
       if constexpr (Tile::kSwapped) {
         // Matrices 0 and 1 are rows 0-7 and 8-15 of column group 2 j, 2 and 3 of group 2 j + 1.
         const std::uint32_t buffer_row = (2 * j + lane / 16) * 8 + lane % 8;
-        ptx::stmatrix_x4_transposed(base + buffer_row * 32 + lane / 8 % 2 * 16, four);
+        const std::uint32_t group = 2 * warp + lane / 8 % 2;  // of eight rows
+        ptx::stmatrix_x4_transposed(base + buffer_row * 128 + (group ^ lane % 8) * 16, four);
       } else {
         constexpr std::uint32_t kRowBytes = Tile::kStoreColumns <= 16   ? 32
                                             : Tile::kStoreColumns <= 32 ? 64
@@ -320,8 +334,8 @@ __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed
       }
     }
     ptx::fence_proxy_async_shared();
-    __syncwarp();
-    if (lane == 0) {
+    together();
+    if (issues) {
       // As D has them.
       const int d_row = Tile::kSwapped ? column + begin : row;
       const int d_column = Tile::kSwapped ? row : column + begin;

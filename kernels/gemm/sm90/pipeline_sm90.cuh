@@ -234,7 +234,9 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     const int consumer = Tile::kPingpong ? 0 : barrier - 1;
     const int thread = threadIdx.x % 128;
     const int warp = thread / 32;
-    std::uint8_t* const store_buffers = stores + (threadIdx.x / 32 - 4) * 2 * Tile::kBytesStore;
+    constexpr int kTogether = 32 * Tile::kStoreRows / 16;  // threads that have buffers in common
+    std::uint8_t* const store_buffers =
+        stores + (threadIdx.x - 128) / kTogether * 2 * Tile::kBytesStore;
     int next_buffer = 0;
 
     // Thread r of each consumer tells CTA r, if that CTA sends boxes here.
@@ -297,8 +299,9 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     const auto store = [&] {
 #pragma unroll
       for (int block = 0; block < Tile::kBlocks; ++block) {
-        store_block<Tile, Work::kClipped>(&map_d, packed[block], store_buffers, next_buffer,
-                                          kept_at.row + block * 64, kept_at.column, kept_at.end);
+        const int row = kept_at.row + block * 64 - (Tile::kSwapped ? warp * 16 : 0);
+        store_block<Tile, Work::kClipped>(&map_d, packed[block], store_buffers, next_buffer, row,
+                                          kept_at.column, kept_at.end, barrier);
       }
     };
     bool kept = false;

@@ -76,7 +76,7 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   // f32 results do not go by this map, which must be one all the same.
   const std::string d_type = problem.d_type() == "f32" ? "bf16" : problem.d_type();
   if (v.swapped) {
-    l.d = map_of(operands.d, d_type, m, n, v.store_columns, 16, ptx::Swizzle::none);
+    l.d = map_of(operands.d, d_type, m, n, v.store_columns, 64, ptx::Swizzle::bytes128);
   } else {
     l.d = map_of(operands.d, d_type, m, n, 16, v.store_columns,
                  v.store_columns > 32   ? ptx::Swizzle::bytes128

@@ -27,7 +27,7 @@ ptx::TensorMapShape matrix(const void* base, int rows, int columns, int box_colu
 // D for store_block()'s clipped boxes.
 ptx::TensorMapShape clipped(void* base, int rows, int columns, const GemmVariantSm90& v) {
   const int box_rows = v.swapped ? v.store_columns : 16;
-  const int box_columns = v.swapped ? 16 : v.store_columns;
+  const int box_columns = v.swapped ? 64 : v.store_columns;
   ptx::TensorMapShape map = matrix(base, rows, columns, box_columns, box_rows);
   const std::uint64_t row_bytes = map.strides[0];
   const auto height = static_cast<std::uint64_t>(box_rows);
@@ -35,8 +35,7 @@ ptx::TensorMapShape clipped(void* base, int rows, int columns, const GemmVariant
   map.extents = {map.extents[0], height, map.extents[1] + 1};
   map.strides = {row_bytes, row_bytes};
   map.box.push_back(1);
-  map.swizzle = v.swapped          ? ptx::Swizzle::none
-                : box_columns > 32 ? ptx::Swizzle::bytes128
+  map.swizzle = box_columns > 32   ? ptx::Swizzle::bytes128
                 : box_columns > 16 ? ptx::Swizzle::bytes64
                                    : ptx::Swizzle::bytes32;
   return map;
