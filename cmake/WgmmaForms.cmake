@@ -49,7 +49,8 @@ function(assay_wgmma_form type_a type_b k n result)
 endfunction()
 
 function(assay_write_wgmma_forms folder)
-  set(extents 8 16 24 32 40 48 56 64 72 80 88 96 104 112 120 128 144 152 160 176 192 200 208 224 240 256)
+  set(extents 8 16 24 32 40 48 56 64 72 80 88 96 104 112 120 128 136 144 152 160 168 176 184 192 200 208 216
+    224 240 256)
   list(JOIN extents " || kN == " one_of)
   foreach(types bf16:bf16:16 f16:f16:16 e4m3:e4m3:32 e4m3:e5m2:32 e5m2:e4m3:32 e5m2:e5m2:32)
     string(REPLACE ":" ";" parts ${types})

@@ -112,9 +112,8 @@ GemmOperands GemmOperandLayout::of(std::span<void* const> set) const {
 }
 
 std::string find_error(const GemmProblem& problem, const GemmOperands& operands, std::uint64_t seed,
-                       cudaStream_t stream) {
-  constexpr std::uint64_t kChecked = 1 << 16;
-  const GemmErrors errors = check_gemm(problem, operands, kChecked, seed, stream);
+                       cudaStream_t stream, std::uint64_t checked) {
+  const GemmErrors errors = check_gemm(problem, operands, checked, seed, stream);
   return errors.right() ? std::string() : errors.describe();
 }
 

@@ -36,7 +36,7 @@ class GemmOperandLayout {
 
 // What is wrong with D, of as many outputs as a case compares; empty if nothing is.
 std::string find_error(const GemmProblem& problem, const GemmOperands& operands, std::uint64_t seed,
-                       cudaStream_t stream);
+                       cudaStream_t stream, std::uint64_t checked = 1 << 16);
 
 // cuBLASLt on the same problem and sets. Throws Error(unfit) where it cannot be had.
 std::unique_ptr<Baseline> open_cublaslt(const GemmProblem& problem,

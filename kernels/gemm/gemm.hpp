@@ -27,6 +27,11 @@ struct GemmProblem {
 
   const std::string& b_type() const { return type_b.empty() ? type : type_b; }
   const std::string& d_type() const { return type_d.empty() ? type : type_d; }
+  // Whether sums become D by rounding to 16 bits alone.
+  bool plain() const {
+    return alpha == 1 && beta == 0 && !bias && activation == Activation::none &&
+           scaling == Scaling::none && d_type() != "f32";
+  }
   std::string text() const;  // "gemm_bf16_nt m=64 n=64 k=64"
 };
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "fit_gemm_sm90.py"
-SWEEP = ROOT / "results" / "h200" / "2026-11-23-gemm-sweep"
+SWEEP = ROOT / "results" / "h200" / "2026-11-23-gemm-forms"
 
 
 def fit(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,13 @@ namespace assay::kernels {
 enum class OutputType : int { bf16, f16, f32 };
 
 struct GemmArgumentsSm90 {
+  // What loads and plain sums ask for stands together: the first read of each 64 bytes of a
+  // kernel's parameters takes more than a hundred cycles.
   GemmSchedule schedule;
+  int rows, columns;  // of R
+  int p_read_once;    // not 0: by one tile of columns alone, so that L2 need not keep it
+  int plain;          // not 0: sums are only rounded
+  OutputType type;    // of C, D and bias
 
   // R = alpha * tensor_scale_p * tensor_scale_q * sums, then by row and column. Null: no such
   // factor.
@@ -25,11 +31,6 @@ struct GemmArgumentsSm90 {
   float beta;
   const void* c;
   void* d;
-  OutputType type;    // of C, D and bias
-  int rows, columns;  // of R
-
-  int plain;        // not 0: sums are only rounded
-  int p_read_once;  // not 0: by one tile of columns alone, so that L2 need not keep it
 
   // One slot per CTA: what a share of a tile leaves for the tile's owner, and a flag per consumer
   // warpgroup that says that it is there. Flags are 0 before and after each launch.

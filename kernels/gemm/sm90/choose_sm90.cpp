@@ -25,10 +25,10 @@ std::string refusal(const GemmProblem& problem) {
   return d == "bf16" || d == "f16" || d == "f32" ? "" : "writes bf16, f16 or f32";
 }
 
-// What an SM count says, so that the choice is known without a GPU too: clusters of four find no
-// place in the rest of a GPC's SMs, and an H200 holds 30 of them.
+// What an SM count says, so that the choice is known without a GPU too: clusters of four and eight
+// find no place in the rest of a GPC's SMs, and an H200 holds 30 and 15 of them.
 int clusters_of(int sms, const GemmVariantSm90& v) {
-  return v.cluster_size() == 4 ? sms * 10 / 44 : sms / v.cluster_size();
+  return v.cluster_size() >= 4 ? sms * 10 / 11 / v.cluster_size() : sms / v.cluster_size();
 }
 
 constexpr int kUsualSms = 132;  // H100 SXM, H200
@@ -62,9 +62,10 @@ const GemmPaths::Registration path{
 std::span<const GemmVariantSm90> gemm_variants_sm90() {
   static const std::vector<GemmVariantSm90> all = [] {
     std::vector<GemmVariantSm90> variants = gemm_variants_bf16_sm90();
-    for (const auto& more :
-         {gemm_variants_bf16_swapped_sm90(), gemm_variants_bf16_layouts_sm90(),
-          gemm_variants_f16_sm90(), gemm_variants_f16_layouts_sm90(), gemm_variants_fp8_sm90()})
+    for (const auto& more : {gemm_variants_bf16_swapped_sm90(), gemm_variants_bf16_plain_sm90(),
+                             gemm_variants_bf16_layouts_sm90(), gemm_variants_f16_sm90(),
+                             gemm_variants_f16_plain_sm90(), gemm_variants_f16_layouts_sm90(),
+                             gemm_variants_fp8_sm90()})
       variants.insert(variants.end(), more.begin(), more.end());
     return variants;
   }();
@@ -79,7 +80,7 @@ std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& pro
                                       v.major_p == major_b && v.major_q == major_a
                                 : v.type_p == problem.type && v.type_q == problem.b_type() &&
                                       v.major_p == major_a && v.major_q == major_b;
-    if (fits) found.push_back(&v);
+    if (fits && (!v.plain || problem.plain())) found.push_back(&v);
   }
   return found;
 }
@@ -137,17 +138,17 @@ GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& 
 
 GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem) {
   using Key = std::tuple<int, int, int, int, std::string, std::string, std::string, std::string,
-                         bool, bool, Activation, Scaling>;
+                         bool, bool, bool, Activation, Scaling>;
   constexpr std::size_t kMost =
       65536;  // a serving program meets its shapes again, not ever new ones
   static std::mutex mutex;
   static std::map<Key, GemmChoiceSm90> made;
   int device = 0;
   check(cudaGetDevice(&device));
-  const Key key{device,           problem.m,          problem.n,
-                problem.k,        problem.type,       problem.b_type(),
-                problem.d_type(), problem.layout,     problem.beta != 0,
-                problem.bias,     problem.activation, problem.scaling};
+  const Key key{
+      device,           problem.m,          problem.n,      problem.k,         problem.type,
+      problem.b_type(), problem.d_type(),   problem.layout, problem.beta != 0, problem.bias,
+      problem.plain(),  problem.activation, problem.scaling};
   {
     const std::lock_guard lock(mutex);
     if (const auto found = made.find(key); found != made.end()) return found->second;

@@ -280,7 +280,7 @@ __device__ void pack_block(std::uint32_t (&packed)[Tile::kTileN / 4],
 
 // Writes a warp's part of a rounded block through its two buffers; a swapped variant's warps have
 // their warpgroup's in common, and wait for each other at `barrier`. `row` is the first of the
-// kStoreRows rows that leave together.
+// kStoreRows rows that leave together. `sent` counts what has left so far.
 //
 // stmatrix takes four 8 x 8 matrices; lane l gives the address of one row of 16 bytes of matrix
 // l / 8. Rows of a buffer are kStoreColumns wide, under the swizzle of that width, which puts the
@@ -293,7 +293,7 @@ __device__ void pack_block(std::uint32_t (&packed)[Tile::kTileN / 4],
 // of a box whose last rows are to stay, it is moved there, and dimension 2 goes back by as much.
 template <class Tile, bool kClipped>
 __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed)[Tile::kTileN / 4],
-                            std::uint8_t* buffers, int& next_buffer, int row, int column, int end,
+                            std::uint8_t* buffers, int& sent, int row, int column, int end,
                             int barrier) {
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t warp = threadIdx.x % 128 / 32;  // of the warpgroup
@@ -308,11 +308,12 @@ __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed
 #pragma unroll
   for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
     const int begin = Tile::chunk_begin(chunk);
-    std::uint8_t* buffer = buffers + next_buffer * Tile::kBytesStore;
-    next_buffer ^= 1;
-    // The store before the last one used this buffer.
-    if (issues) ptx::bulk_wait_read<1>();
-    together();
+    std::uint8_t* const buffer = buffers + sent % 2 * Tile::kBytesStore;
+    if (sent >= 2) {  // the store before the last one used this buffer
+      if (issues) ptx::bulk_wait_read<1>();
+      together();
+    }
+    ++sent;
     const std::uint32_t base = ptx::shared_address(buffer);
 #pragma unroll
     for (int j = 0; j < Tile::kStoreColumns / 16; ++j) {

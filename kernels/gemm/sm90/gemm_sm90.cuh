@@ -14,6 +14,7 @@
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
 #include "kernels/gemm/sm90/epilogue_sm90.cuh"
 #include "kernels/gemm/sm90/pipeline_sm90.cuh"
+#include "kernels/gemm/sm90/plain_results_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 #include "kernels/gemm/sm90/tile_sm90.cuh"
 
@@ -196,6 +197,15 @@ class DenseWorkSm90 {
   WorkWalk walk_;
 };
 
+// The same for products whose sums are rounded as they are: a quarter of the machine code.
+template <class Tile>
+class PlainWorkSm90 : public DenseWorkSm90<Tile>, public PlainResultsSm90 {
+ public:
+  using DenseWorkSm90<Tile>::DenseWorkSm90;
+  using PlainResultsSm90::plain, PlainResultsSm90::factor, PlainResultsSm90::lines,
+      PlainResultsSm90::finish, PlainResultsSm90::writes;
+};
+
 // Template arguments are GemmTileSm90's.
 template <int kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kStages, int kClusterM,
           int kClusterN, bool kSwapped, bool kPingpong>
@@ -207,6 +217,20 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
   using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
   multiply_tiles<Tile, DenseWorkSm90<Tile>>(map_p, map_q, map_d, edge_p, edge_q, args);
+}
+
+template <int kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kStages, int kClusterM,
+          int kClusterN, bool kSwapped, bool kPingpong>
+__global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(384, 1)
+    gemm_plain_sm90(const __grid_constant__ CUtensorMap map_p,
+                    const __grid_constant__ CUtensorMap map_q,
+                    const __grid_constant__ CUtensorMap map_d,
+                    const __grid_constant__ CUtensorMap edge_p,
+                    const __grid_constant__ CUtensorMap edge_q,
+                    const __grid_constant__ GemmArgumentsSm90 args) {
+  using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
+                            kSwapped, kPingpong>;
+  multiply_tiles<Tile, PlainWorkSm90<Tile>>(map_p, map_q, map_d, edge_p, edge_q, args);
 }
 
 }  // namespace assay::kernels

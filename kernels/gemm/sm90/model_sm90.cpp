@@ -111,7 +111,7 @@ std::vector<ModelFormSm90> forms() {
     for (const GemmVariantSm90* v : fitting_variants_sm90(p)) {
       // The first tile's three steps are shared by three workers, of which each does others whole.
       all.push_back({.name = form_name(p, *v),
-                     .problem = dressed(p, form_name(p, *v)),
+                     .problem = v->plain ? p : dressed(p, form_name(p, *v)),
                      .choice = {.variant = v, .stream_tiles = 1, .workers = 3}});
     }
   }
@@ -122,6 +122,19 @@ std::vector<ModelFormSm90> forms() {
       all.push_back({.name = form_name(deep, *v) + "_deep",
                      .problem = deep,
                      .choice = {.variant = v, .workers = 1}});
+  // CTAs of a cluster that lie beyond the ends of both P and Q, and so get no bytes, while others
+  // load more than their rings hold.
+  for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
+    if (v->cluster_m == 1 || v->cluster_n == 1) continue;
+    const int rows = (v->cluster_m + 1) * v->tile_m - 8,
+              columns = (v->cluster_n + 1) * v->tile_n - 8;
+    const GemmProblem beyond{.m = v->swapped ? columns : rows,
+                             .n = v->swapped ? rows : columns,
+                             .k = (3 * v->stages + 1) * v->tile_k};
+    all.push_back({.name = form_name(beyond, *v) + "_beyond",
+                   .problem = beyond,
+                   .choice = {.variant = v, .workers = 1}});
+  }
   return all;
 }
 

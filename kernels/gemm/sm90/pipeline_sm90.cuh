@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // How CTAs of the Hopper matrix products load, multiply and store: the one way for all of them.
 //
-// Persistent clusters of warp-specialized CTAs. Warpgroup 0 gives its registers away and one of its
-// threads loads: boxes of P and Q, 128 bytes deep along k, into a ring of kStages buffers. Two
-// consumer warpgroups multiply, each its own half of the tile's rows, and write their part of the
-// result while the loader is already filling the ring for the next tile.
+// Persistent clusters of warp-specialized CTAs. Warpgroup 0 gives its registers away and a thread
+// of each of its warps loads: boxes of P and Q, 128 bytes deep along k, into a ring of kStages
+// buffers. Two consumer warpgroups multiply, each its own half of the tile's rows, and write their
+// part of the result while the loader is already filling the ring for the next tile.
 //
 // Clusters share operands. CTAs of one cluster row work on the same rows of P, CTAs of one cluster
-// column on the same columns of Q. Each loads only its share of such a tile and multicasts it, so a
-// 2 x 1 cluster of 128 x 256 tiles reads from L2 what a 256 x 256 tile would.
+// column on the same columns of Q. Each loads only its share of such a tile (GemmTileSm90::kShareP,
+// kShareQ) and multicasts it, so a 2 x 1 cluster of 128 x 256 tiles reads from L2 what a 256 x 256
+// tile would.
 //
 // The ring. full[s] ends a phase when all bytes of a stage have landed (whoever sent them).
-// empty[s] ends a phase when every consumer warpgroup that reads a box this CTA sends has released
-// it: the two of this CTA and the two of each CTA in the same cluster row or column. Stage and
-// parity run on across units of work; producer and consumers step through the same sequence of
-// units on their own.
+// empty[s] ends a phase when every consumer warpgroup of the cluster has released it: not those
+// alone that read a box this CTA sends. A CTA beyond the ends of P and Q gets no bytes, and would
+// go on without the CTAs that are not in its row or column. Stage and parity run on across units of
+// work; producer and consumers step through the same sequence of units on their own.
 //
 // What differs between products is their `Work`: which units a worker does, where each has its
 // operands, its sum along k and its results. Loader and consumers each make one of
@@ -32,11 +33,13 @@
 //   clear_tail(...)           kRaggedK: zeros what a stage holds beyond the end of the sum
 //   shares(unit, d, ...)      where workers divide a sum: leaves a part, and is true, or adds what
 //                             others left
+//   half()                    results are f16, not bf16
+//   plain()                   sums are rounded as they are; the rest is for sums that are not
+//                             (PlainResultsSm90: never)
 //   factor()                  of all results
 //   lines(at)                 what finish() needs of a tile's rows and columns, loaded beforehand
 //   finish(d, lines, ...)     what is done to the sums before they are rounded
 //   writes(d, at)             true if it wrote the results itself
-//   half()                    results are f16, not bf16
 #pragma once
 #include <cuda.h>
 
@@ -53,18 +56,12 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "kernels/frame/load_share.cuh"
 #include "kernels/gemm/sm90/epilogue_sm90.cuh"
+#include "kernels/gemm/sm90/loader_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 #include "kernels/gemm/sm90/tile_sm90.cuh"
 
 namespace assay::kernels {
-
-// A tile's first row of P and first column of Q in their tensor maps, and step 0's first element
-// along k.
-struct OperandPlace {
-  int row, column, k;
-};
 
 // Of a CTA's tile in D's map: its first row and column, and where D's rows (swapped: the rows' k)
 // end, which kClipped asks for.
@@ -102,7 +99,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     ptx::tma_prefetch_map(&map_d);
     for (int s = 0; s < Tile::kStages; ++s) {
       ptx::mbarrier_init(&full[s], 1);
-      ptx::mbarrier_init(&empty[s], (Tile::kClusterM + Tile::kClusterN - 1) * Tile::kSharing);
+      ptx::mbarrier_init(&empty[s], Tile::kClusterSize * Tile::kSharing);
     }
     ptx::fence_mbarrier_init();
   } else if (Work::kEdges && threadIdx.x == 32) {
@@ -155,74 +152,8 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     wait_for_memory();
     ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {
-      // Who gets my share: bit r of a mask is CTA r.
-      constexpr std::uint32_t kRowMask = (1u << Tile::kClusterN) - 1;
-      std::uint32_t column_mask = 0;
-      for (int r = 0; r < Tile::kClusterM; ++r) column_mask |= 1u << (r * Tile::kClusterN);
-      const auto mask_p = static_cast<std::uint16_t>(kRowMask << (rank_m * Tile::kClusterN));
-      const auto mask_q = static_cast<std::uint16_t>(column_mask << rank_n);
-
-      int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
-      for (; more; more = work.next(unit)) {
-        const OperandPlace at = work.operands(unit);
-        const int row = at.row + rank_n * Tile::kShareP;
-        const int column = at.column + rank_m * Tile::kShareQ;
-        // Of this unit, beyond the first round: rows of my shares, and what lands here.
-        int cut_p = Tile::kShareP, cut_q = Tile::kShareQ, cut_rows = Tile::kTileM + Tile::kTileN;
-        if constexpr (Work::kEdges) {
-          constexpr int kMajorP = Tile::kMajorP, kMajorQ = Tile::kMajorQ;
-          cut_p = rows_that_land<kMajorP>(work.rows(), row, Tile::kShareP);
-          cut_q = rows_that_land<kMajorQ>(work.columns(), column, Tile::kShareQ);
-          cut_rows = rows_that_land<kMajorP>(work.rows(), at.row, Tile::kTileM) +
-                     rows_that_land<kMajorQ>(work.columns(), at.column, Tile::kTileN);
-        }
-        constexpr int kRows = Tile::kTileM + Tile::kTileN;
-        const auto load_p = [&](const CUtensorMap* map, int rows, int k) {
-          load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
-              stages_p + stage * Tile::kBytesP + rank_n * Tile::kShareP * 128, map, rows,
-              &full[stage], mask_p, k, row, policy_p);
-        };
-        const auto load_q = [&](const CUtensorMap* map, int rows, int k) {
-          load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(
-              stages_q + stage * Tile::kBytesQ + rank_m * Tile::kShareQ * 128, map, rows,
-              &full[stage], mask_q, k, column, 0);
-        };
-        // A loop for each: in one, maps are chosen at run time, with 17 R2UR in place of 11, and
-        // products of small tiles, whose workers only load, were 5 to 20% slower on an H200.
-        const bool is_cut = Work::kEdges && (cut_rows < kRows);
-        const int whole_end =
-            is_cut ? min(unit.k_end, unit.k_begin + max(first_round, 0)) : unit.k_end;
-        first_round -= unit.k_end - unit.k_begin;
-        int ks = unit.k_begin;
-        const auto fill = [&](int rows, const auto& load) {
-          ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
-          ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(rows) * 128);
-          load(at.k + ks * Tile::kTileK);
-          next_stage();
-        };
-        for (; ks < whole_end; ++ks)
-          fill(kRows, [&](int k) {
-            load_p(&map_p, Tile::kShareP, k);
-            load_q(&map_q, Tile::kShareQ, k);
-          });
-        if constexpr (Work::kEdges) {
-          const bool edge_of_p = Tile::kMajorP == 0 && cut_p < Tile::kShareP;
-          const bool edge_of_q = Tile::kMajorQ == 0 && cut_q < Tile::kShareQ;
-          for (; ks < unit.k_end; ++ks)
-            fill(cut_rows, [&](int k) {
-              edge_of_p ? load_p(&edge_p, cut_p, k) : load_p(&map_p, cut_p, k);
-              edge_of_q ? load_q(&edge_q, cut_q, k) : load_q(&map_q, cut_q, k);
-            });
-        }
-      }
-      // Stays until the neighbours have released what they were sent: they signal barriers of this
-      // CTA. Consumers release before they write their last results.
-      if constexpr (Tile::kClusterSize > 1) {
-        for (int s = 0; s < Tile::kStages; ++s) {
-          ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
-          next_stage();
-        }
-      }
+      load_units<Tile>(work, unit, more, policy_p, rank_m, rank_n, map_p, map_q, edge_p, edge_q,
+                       stages_p, stages_q, full, empty);
     }
   } else {
     wait_for_barriers();
@@ -237,11 +168,9 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     constexpr int kTogether = 32 * Tile::kStoreRows / 16;  // threads that have buffers in common
     std::uint8_t* const store_buffers =
         stores + (threadIdx.x - 128) / kTogether * 2 * Tile::kBytesStore;
-    int next_buffer = 0;
+    int sent = 0;  // stores
 
-    // Thread r of each consumer tells CTA r, if that CTA sends boxes here.
-    const bool tells = thread < Tile::kClusterSize &&
-                       (thread / Tile::kClusterN == rank_m || thread % Tile::kClusterN == rank_n);
+    const bool tells = thread < Tile::kClusterSize;  // thread r of each consumer tells CTA r
     const auto release = [&](int released) {
       if (!tells) return;
       if constexpr (Tile::kClusterSize > 1) {
@@ -300,7 +229,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
 #pragma unroll
       for (int block = 0; block < Tile::kBlocks; ++block) {
         const int row = kept_at.row + block * 64 - (Tile::kSwapped ? warp * 16 : 0);
-        store_block<Tile, Work::kClipped>(&map_d, packed[block], store_buffers, next_buffer, row,
+        store_block<Tile, Work::kClipped>(&map_d, packed[block], store_buffers, sent, row,
                                           kept_at.column, kept_at.end, barrier);
       }
     };

@@ -108,9 +108,7 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
     a.column_scale = scale_q;
   }
   if (problem.bias) a.bias = operands.bias;
-  a.plain = problem.alpha == 1 && problem.beta == 0 && !problem.bias &&
-            problem.activation == Activation::none && problem.scaling == Scaling::none &&
-            a.type != OutputType::f32;
+  a.plain = problem.plain();
 
   l.grid = choice.workers * v.cluster_size();
   if (choice.stream_tiles > 0) {

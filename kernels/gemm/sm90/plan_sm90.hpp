@@ -39,8 +39,9 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
 
 // Constants of the model of a choice's time (time_model_sm90.cpp says what each is).
 struct TimeModelSm90 {
-  double start, mma_stretch, mma_least, step_more, l2, l2_alone, misaligned, tile_together,
-      tile_pingpong, out, join, leave, add, uneven, reread, dram, dram_busy, dram_out;
+  double start, mma_stretch, mma_least, step_more, l2, l2_alone, delivered, cluster, misaligned,
+      tile_together, tile_pingpong, out, join, leave, add, uneven, reread, dram, dram_busy,
+      dram_out;
   struct FormFactor {
     std::string_view form;  // GemmVariantSm90::name
     double factor;

@@ -49,9 +49,13 @@ struct GemmTileSm90 {
 
   static constexpr int kBytesP = kTileM * 128;
   static constexpr int kBytesQ = kTileN * 128;
-  // What one CTA of a cluster fetches for all that share it.
+  // What one CTA of a cluster fetches for all that share it: its part of each step's rows. Where
+  // Q's parts were no whole swizzle atoms, each fetches all of Q in every kClusterM-th step
+  // instead.
+  static constexpr int kAtomQ = kMajorQ == 0 ? 8 : 64;
+  static constexpr bool kTurnsAtQ = kTileN % (kClusterM * kAtomQ) != 0;
   static constexpr int kShareP = kTileM / kClusterN;
-  static constexpr int kShareQ = kTileN / kClusterM;
+  static constexpr int kShareQ = kTurnsAtQ ? kTileN : kTileN / kClusterM;
 
   // Results leave through two buffers for each 16 rows of a consumer, each kStoreRows x
   // kStoreColumns of 16 bits. A swapped tile's rows are columns of D: 16 of them would be 32 bytes

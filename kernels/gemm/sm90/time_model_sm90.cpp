@@ -17,44 +17,65 @@ namespace assay::kernels {
 namespace {
 
 constexpr TimeModelSm90::FormFactor kFactors[] = {
-    {"128x224_c2x1_s4", 1.06},
+    {"128x192_c2x1_s4", 1.03},
+    {"128x224_c2x1_s4", 1.03},
     {"128x256_c2x1_s4", 1.03},
-    {"pingpong_128x112_c2x1_s6", 0.914},
-    {"pingpong_128x128_c1x2_s6", 1.03},
-    {"pingpong_128x128_c2x1_s6", 0.97},
-    {"pingpong_128x176_c2x1_s5", 0.97},
-    {"swapped_128x160_c1x1_s5", 0.887},
-    {"swapped_128x80_c1x1_s7", 0.942},
-    {"swapped_pingpong_128x128_c2x1_s6", 1.06},
+    {"256x112_c1x2_s4", 1.03},
+    {"pingpong_128x112_c2x1_s6", 1.03},
+    {"pingpong_128x128_c1x2_s6", 1.062},
+    {"pingpong_128x144_c2x1_s5", 1.03},
+    {"pingpong_128x176_c2x1_s5", 0.9704},
+    {"pingpong_192x112_c1x2_s5", 0.9704},
+    {"pingpong_192x96_c1x2_s5", 0.9704},
+    {"pingpong_64x128_c2x1_s8", 1.062},
+    {"pingpong_64x136_c2x4_s7", 1.03},
+    {"pingpong_64x32_c1x4_s10", 0.9704},
+    {"pingpong_64x64_c2x1_s10", 0.9418},
+    {"pingpong_64x80_c2x1_s10", 1.062},
+    {"swapped_128x160_c1x1_s5", 0.9704},
+    {"swapped_128x192_c2x1_s4", 1.03},
+    {"swapped_128x200_c1x1_s4", 1.03},
+    {"swapped_128x80_c1x1_s7", 0.9704},
+    {"swapped_pingpong_128x128_c2x1_s6", 1.094},
     {"swapped_pingpong_128x144_c1x2_s5", 1.03},
     {"swapped_pingpong_128x160_c2x1_s5", 1.03},
-    {"swapped_pingpong_64x128_c1x2_s8", 1.03},
-    {"swapped_pingpong_64x16_c1x1_s10", 0.914},
-    {"swapped_pingpong_64x32_c2x1_s10", 0.97},
-    {"swapped_pingpong_64x48_c2x1_s10", 0.97},
-    {"swapped_pingpong_64x64_c4x1_s10", 1.03},
-    {"swapped_pingpong_64x96_c1x2_s9", 1.06},
+    {"swapped_pingpong_128x176_c2x1_s5", 1.03},
+    {"swapped_pingpong_128x32_c4x1_s9", 1.062},
+    {"swapped_pingpong_128x64_c1x2_s8", 1.062},
+    {"swapped_pingpong_128x96_c2x2_s6", 1.03},
+    {"swapped_pingpong_128x96_c4x1_s6", 1.062},
+    {"swapped_pingpong_64x144_c2x1_s7", 1.127},
+    {"swapped_pingpong_64x152_c4x1_s7", 1.03},
+    {"swapped_pingpong_64x16_c1x2_s10", 1.062},
+    {"swapped_pingpong_64x16_c2x1_s10", 0.9418},
+    {"swapped_pingpong_64x176_c4x1_s6", 1.03},
+    {"swapped_pingpong_64x32_c1x2_s10", 0.9704},
+    {"swapped_pingpong_64x32_c4x1_s10", 1.03},
+    {"swapped_pingpong_64x64_c2x1_s10", 1.03},
+    {"swapped_pingpong_64x96_c1x2_s9", 0.9704},
 };
 
 constexpr TimeModelSm90 kDense = {
-    .start = 2238,           // launch, barriers, first bytes, end
-    .mma_stretch = 1.129,    // of a step over the tensor core's own time
-    .mma_least = 24.05,      // of one MMA of few columns: 64 rows of P from shared memory
-    .step_more = 72.73,      // per step: waits and signals
-    .l2 = 38.69,             // bytes per cycle and SM when all load
-    .l2_alone = 0.2335,      // share of a load's time that others do not cause
-    .misaligned = 1.09,      // rows that do not begin on lines of 128 bytes
-    .tile_together = 4861,   // between two tiles that both consumers share
-    .tile_pingpong = 631.3,  // ... that they take turns with
-    .out = 0.2018,           // per element of the last tile, after its sums are done
-    .join = 1519,            // shares: signals, the wait for the others
-    .leave = 0.304,          // per element of a share that is left
-    .add = 0.126,            // per element of each share that is added
-    .uneven = 1.022,         // shares that do not go in step read on their own
-    .reread = 1.634,         // and fetch what others fetched before, up to three times
-    .dram = 2770,            // bytes per cycle
-    .dram_busy = 0.9125,     // of it by the first SM; the rest by the others
-    .dram_out = 0.4843,      // per element of a tile, after its last byte has come
+    .start = 1994,          // launch, barriers, first bytes, end
+    .mma_stretch = 1.248,   // of a step over the tensor core's own time
+    .mma_least = 28.69,     // of one MMA of few columns: 64 rows of P from shared memory
+    .step_more = 27.16,     // per step: waits and signals
+    .l2 = 40.04,            // bytes per cycle and SM when all load
+    .l2_alone = 0.7835,     // share of a load's time that others do not cause
+    .delivered = 80.24,     // bytes per cycle that an SM takes in when all do
+    .cluster = 12.58,       // per step and CTA of a cluster beside the first: they wait for all
+    .misaligned = 1.449,    // rows that do not begin on lines of 128 bytes
+    .tile_together = 4990,  // between two tiles that both consumers share
+    .tile_pingpong = 1807,  // ... that they take turns with
+    .out = 0.4237,          // per element of the last tile, after its sums are done
+    .join = 3119,           // shares: signals, the wait for the others
+    .leave = 0.2259,        // per element of a share that is left
+    .add = 0.1473,          // per element of each share that is added
+    .uneven = 1.032,        // shares that do not go in step read on their own
+    .reread = 1.965,        // and fetch what others fetched before, up to three times
+    .dram = 2838,           // bytes per cycle
+    .dram_busy = 0.8983,    // of it by the first SM; the rest by the others
+    .dram_out = 0.7849,     // per element of a tile, after its last byte has come
     .factors = kFactors,
 };
 
@@ -106,7 +127,10 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const int rows_loaded = v.tile_m / v.cluster_n + v.tile_n / v.cluster_m;
   const double l2 = 128.0 * rows_loaded * (misaligned ? model.misaligned : 1) / model.l2 *
                     (model.l2_alone + (1 - model.l2_alone) * busy);
-  const double step = std::max(mma, l2) + model.step_more;
+  // What is multicast is fetched once, but each SM takes all of it in.
+  const double taken_in = 128.0 * (v.tile_m + v.tile_n) / model.delivered * busy;
+  const double step =
+      std::max({mma, l2, taken_in}) + model.step_more + model.cluster * (v.cluster_size() - 1);
 
   const int stream = choice.stream_tiles;
   const int whole = divide_up(tiles - stream, choice.workers);

@@ -16,8 +16,10 @@ struct GemmVariantSm90 {
   int tile_m, tile_n, tile_k;
   int stages;
   int cluster_m, cluster_n;  // CTAs
+  int share_p, share_q;      // rows that a CTA of a cluster loads at once
   bool swapped;              // computes the transpose of D
   bool pingpong;             // GemmTileSm90::kPingpong
+  bool plain;                // rounds sums as they are, and can do nothing else to them
   int threads;
   int shared_bytes;
   int store_columns;
@@ -25,8 +27,8 @@ struct GemmVariantSm90 {
 
   int cluster_size() const { return cluster_m * cluster_n; }
   // Elements of the boxes that TMA moves: along k (or the row), along the row (or k).
-  int box_p(int dimension) const { return box(major_p, tile_m / cluster_n, dimension); }
-  int box_q(int dimension) const { return box(major_q, tile_n / cluster_m, dimension); }
+  int box_p(int dimension) const { return box(major_p, share_p, dimension); }
+  int box_q(int dimension) const { return box(major_q, share_q, dimension); }
 
  private:
   int box(int major, int share, int dimension) const {
@@ -38,8 +40,10 @@ struct GemmVariantSm90 {
 // A file for each, so that they compile beside each other.
 std::vector<GemmVariantSm90> gemm_variants_bf16_sm90();          // nt
 std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90();  // nt
+std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90();    // nt
 std::vector<GemmVariantSm90> gemm_variants_bf16_layouts_sm90();  // nn, tn, tt
 std::vector<GemmVariantSm90> gemm_variants_f16_sm90();           // nt
+std::vector<GemmVariantSm90> gemm_variants_f16_plain_sm90();     // nt
 std::vector<GemmVariantSm90> gemm_variants_f16_layouts_sm90();   // nn, tn, tt
 std::vector<GemmVariantSm90> gemm_variants_fp8_sm90();           // nt
 

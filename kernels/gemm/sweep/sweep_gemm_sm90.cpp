@@ -2,12 +2,15 @@
 // Times every choice of the Hopper matrix product for a list of shapes, beside cuBLASLt's
 // candidates: what the model of its time (time_model_sm90.cpp) is fitted on.
 //
-//   assay_gemm_sweep SHAPES OUT.csv [MILLISECONDS]
+//   assay_gemm_sweep SHAPES OUT.csv [MILLISECONDS] [chosen]
 //
 // A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k. A line of OUT.csv is the
 // shape, the choice, its median ns and how many samples that is of. All take turns in random order
 // on inputs that rotate beyond L2; who falls behind leaves (turns.hpp). Each result is checked
 // first. MILLISECONDS bounds the time of a shape, 50 if not given.
+//
+// "chosen": of the choices only the one that the model takes, and all again in rows of 20 calls
+// ("... x20"), where a kernel that is launched early begins while the one before it ends.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -31,7 +34,8 @@
 namespace assay::kernels {
 namespace {
 
-void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, FILE* out) {
+void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, bool chosen,
+           FILE* out) {
   const Stream stream;
   cudaDeviceProp device;
   check(cudaGetDeviceProperties(&device, 0));
@@ -66,27 +70,41 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
   }
-  for (const GemmChoiceSm90& choice : gemm_choices_sm90(problem, clusters_here_sm90)) {
+  const std::vector<GemmChoiceSm90> choices = chosen
+                                                  ? std::vector{choose_gemm_here_sm90(problem)}
+                                                  : gemm_choices_sm90(problem, clusters_here_sm90);
+  for (const GemmChoiceSm90& choice : choices) {
     std::vector<Plan> plans;
     for (const GemmOperands& set : operands) plans.push_back(plan_gemm_sm90(problem, set, choice));
     entries.push_back({choice.text(), [plans, &stream](int set) mutable {
                          plans[static_cast<std::size_t>(set)].run(stream);
                        }});
   }
+  constexpr std::uint64_t kChecked = 1 << 12;  // results: more would take longer than the timing
   for (Entry& entry : entries) {
     poison(operands[0].d, bytes_d, stream);
     entry.run(0);
-    const std::string wrong = find_error(problem, operands[0], 1, stream);
+    const std::string wrong = find_error(problem, operands[0], 1, stream, kChecked);
     entry.out = !wrong.empty();
     if (entry.out)
       std::fprintf(stderr, "%s %s: %s\n", line.c_str(), entry.name.c_str(), wrong.c_str());
   }
 
-  take_turns(entries, sets, static_cast<std::uint32_t>(problem.m + problem.n + problem.k),
-             milliseconds, stream);
-  for (const Entry& entry : entries) {
-    if (entry.ns.empty()) continue;
-    fmt::print(out, "{},{},{:.0f},{}\n", line, entry.name, entry.median(), entry.ns.size());
+  std::erase_if(entries, [](const Entry& entry) { return entry.out; });
+  constexpr int kRow = 20;
+  for (const int calls : {1, kRow}) {
+    if (calls > 1 && !chosen) break;
+    for (Entry& entry : entries) {
+      entry.ns.clear();
+      entry.out = false;
+    }
+    take_turns(entries, sets, static_cast<std::uint32_t>(problem.m + problem.n + problem.k),
+               milliseconds * calls, stream, calls);
+    for (const Entry& entry : entries) {
+      if (entry.ns.empty()) continue;
+      fmt::print(out, "{},{}{},{:.0f},{}\n", line, entry.name,
+                 calls > 1 ? fmt::format(" x{}", calls) : "", entry.median(), entry.ns.size());
+    }
   }
   std::fflush(out);
 }
@@ -97,7 +115,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
 int main(int argc, char** argv) {
   using namespace assay;
   if (argc < 3) {
-    std::fprintf(stderr, "assay_gemm_sweep: SHAPES OUT.csv [MILLISECONDS]\n");
+    std::fprintf(stderr, "assay_gemm_sweep: SHAPES OUT.csv [MILLISECONDS] [chosen]\n");
     return static_cast<int>(ExitCode::usage);
   }
   std::ifstream shapes(argv[1]);
@@ -114,7 +132,8 @@ int main(int argc, char** argv) {
       if (!(words >> problem.type >> problem.layout >> problem.m >> problem.n >> problem.k))
         continue;
       if (element_bits(problem.type) == 8) problem.type_d = "bf16";
-      kernels::sweep(problem, line, argc > 3 ? std::strtod(argv[3], nullptr) : 50, out);
+      kernels::sweep(problem, line, argc > 3 ? std::strtod(argv[3], nullptr) : 50,
+                     argc > 4 && std::string(argv[4]) == "chosen", out);
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_gemm_sweep: %s\n", error.what());

@@ -32,9 +32,9 @@ struct Entry {
 // the best leaves: by half after the first round that counts, a quarter after two, a tenth after
 // five, a twentieth after nine. So the time goes to those between which a model has to choose, and
 // they have 15 samples at least: of a hundred medians of few samples the least is one that noise
-// made too low.
+// made too low. With more than one of `calls`, a sample is the mean of so many without a pause.
 inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed,
-                       double milliseconds, cudaStream_t stream) {
+                       double milliseconds, cudaStream_t stream, int calls = 1) {
   constexpr int kLeast = 16, kMost = 61;  // rounds
   const auto behind = [](int round) {
     return round > 9 ? 1.05 : round > 5 ? 1.1 : round > 2 ? 1.25 : round > 1 ? 1.5 : 1e300;
@@ -50,12 +50,15 @@ inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed
     for (Entry& entry : entries) {
       entry.out = entry.out || (!entry.ns.empty() && entry.median() > behind(round) * best);
       if (entry.out) continue;
-      set = (set + 1) % sets;
-      const int other = (set + sets - 1) % sets;
+      const int before = set;
       const double ns = timer.nanoseconds(
-          stream, [&] { entry.run(set); }, [&] { entry.run(other); });
+          stream,
+          [&] {
+            for (int call = 0; call < calls; ++call) entry.run(set = (set + 1) % sets);
+          },
+          [&] { entry.run(before); });
       spent += ns * 1e-6;
-      if (round > 0) entry.ns.push_back(ns);  // the first warms up
+      if (round > 0) entry.ns.push_back(ns / calls);  // the first warms up
     }
   }
 }

@@ -18,13 +18,14 @@
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/named_barrier.cuh"
 #include "kernels/gemm/sm90/pipeline_sm90.cuh"
+#include "kernels/gemm/sm90/plain_results_sm90.cuh"
 #include "kernels/grouped/sm90/group_walk_sm90.cuh"
 
 namespace assay::kernels {
 
 // The Work of multiply_tiles() for groups.
 template <class Tile, bool kGradients>
-class GroupedWorkSm90 {
+class GroupedWorkSm90 : public PlainResultsSm90 {
  public:
   using Arguments = GroupsSm90;
   static constexpr bool kRaggedK = kGradients, kClipped = true, kEdges = false;
@@ -87,16 +88,6 @@ class GroupedWorkSm90 {
   // Each tile is one worker's, and its sums are the results.
   template <class Sums>
   __device__ static bool shares(const WorkUnit&, const Sums&, int, int) {
-    return false;
-  }
-  __device__ static bool plain() { return true; }
-  __device__ static float factor() { return 1; }
-  struct NoLines {};
-  __device__ static NoLines lines(const ResultPlace&) { return {}; }
-  template <class Sums>
-  __device__ static void finish(const Sums&, NoLines, float, const ResultPlace&) {}
-  template <class Sums>
-  __device__ static bool writes(const Sums&, const ResultPlace&) {
     return false;
   }
   __device__ static bool half() { return false; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "kernels/gemm/sm90/make_variant_sm90.cuh"
+#include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
 #include "kernels/grouped/sm90/bf16_sm90.cuh"
 #include "kernels/grouped/sm90/variant_sm90.hpp"
 
@@ -17,7 +17,8 @@ GemmVariantSm90 form() {
       std::string("grouped_bf16_sm90<") + (kGradients ? "true, " : "false, "),
       std::string("grouped_bf16_sm90I") + (kGradients ? "Lb1E" : "Lb0E"), "bf16", "bf16",
       reinterpret_cast<const void*>(&grouped_bf16_sm90<kGradients, kTileM, kTileN, kStages,
-                                                       kClusterM, kClusterN, kSwapped, kPingpong>));
+                                                       kClusterM, kClusterN, kSwapped, kPingpong>),
+      true);
 }
 
 // Of rows: P is A, or swapped a group's B.

@@ -14,7 +14,7 @@ namespace assay::kernels {
 template <class Tile>
 GemmVariantSm90 describe_variant_sm90(const std::string& kernel_name,
                                       const std::string& linker_name, const char* type_p,
-                                      const char* type_q, const void* kernel) {
+                                      const char* type_q, const void* kernel, bool plain) {
   const auto text = [](int value) { return std::to_string(value); };
   std::string arguments, mangled;  // Itanium C++ ABI
   for (const int value :
@@ -42,30 +42,42 @@ GemmVariantSm90 describe_variant_sm90(const std::string& kernel_name,
           .stages = Tile::kStages,
           .cluster_m = Tile::kClusterM,
           .cluster_n = Tile::kClusterN,
+          .share_p = Tile::kShareP,
+          .share_q = Tile::kShareQ,
           .swapped = Tile::kSwapped,
           .pingpong = Tile::kPingpong,
+          .plain = plain,
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
           .store_columns = Tile::kStoreColumns,
           .kernel = kernel};
 }
 
-// One form. Template arguments are GemmTileSm90's.
+// One form. Template arguments are GemmTileSm90's but for the last, GemmVariantSm90::plain.
 template <ptx::WgmmaTypes kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kStages,
-          int kClusterM, int kClusterN, bool kSwapped, bool kPingpong>
+          int kClusterM, int kClusterN, bool kSwapped, bool kPingpong, bool kPlain>
 GemmVariantSm90 make_variant_sm90(const char* type_p, const char* type_q) {
   constexpr int kIndex = static_cast<int>(kTypes);
   using Tile = GemmTileSm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
+  const std::string name = kPlain ? "gemm_plain_sm90" : "gemm_sm90";
   std::string arguments, mangled;
   for (const int value : {kIndex, kMajorP, kMajorQ}) {
     arguments += std::to_string(value) + ", ";
     mangled += "Li" + std::to_string(value) + "E";
   }
-  return describe_variant_sm90<Tile>(
-      "gemm_sm90<" + arguments, "gemm_sm90I" + mangled, type_p, type_q,
-      reinterpret_cast<const void*>(&gemm_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages,
-                                               kClusterM, kClusterN, kSwapped, kPingpong>));
+  const void* kernel = nullptr;
+  if constexpr (kPlain) {
+    kernel = reinterpret_cast<const void*>(
+        &gemm_plain_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
+                         kSwapped, kPingpong>);
+  } else {
+    kernel =
+        reinterpret_cast<const void*>(&gemm_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages,
+                                                 kClusterM, kClusterN, kSwapped, kPingpong>);
+  }
+  return describe_variant_sm90<Tile>(name + "<" + arguments, name + "I" + mangled, type_p, type_q,
+                                     kernel, kPlain);
 }
 
 // As many stages as fit beside the buffers of the results, at most 10.
@@ -74,8 +86,9 @@ constexpr int most_stages_sm90(int tile_m, int tile_n) {
   return stages < 10 ? stages : 10;
 }
 
-// The forms for one pair of types, of a layout given by how the operands of D lie in memory.
-template <ptx::WgmmaTypes kTypes, int kMajorA, int kMajorB>
+// The forms for one pair of types, of a layout given by how the operands of D lie in memory. kPlain
+// is theirs: GemmVariantSm90::plain.
+template <ptx::WgmmaTypes kTypes, int kMajorA, int kMajorB, bool kPlain = false>
 struct FormsSm90 {
   std::vector<GemmVariantSm90>& all;
   const char* type_a;
@@ -83,10 +96,9 @@ struct FormsSm90 {
 
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, bool kPingpong = false>
   void add() {
-    all.push_back(
-        make_variant_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
-                          most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, false, kPingpong>(
-            type_a, type_b));
+    all.push_back(make_variant_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
+                                    most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, false,
+                                    kPingpong, kPlain>(type_a, type_b));
   }
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
   void add_pingpong() {
@@ -102,10 +114,9 @@ struct FormsSm90 {
                                    : kTypes == ptx::WgmmaTypes::e5m2_e4m3
                                        ? ptx::WgmmaTypes::e4m3_e5m2
                                        : kTypes;
-    all.push_back(
-        make_variant_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
-                          most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, true, kPingpong>(
-            type_b, type_a));
+    all.push_back(make_variant_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
+                                    most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, true,
+                                    kPingpong, kPlain>(type_b, type_a));
   }
 };
 
@@ -131,6 +142,40 @@ void add_few_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 160, 2>();
 }
 
+// What a 16-bit type gets for "nt" beside these, for plain products: the forms that gained most
+// over 128 shapes of a sweep with 109 candidates on an H200 (results/h200/2026-11-23-gemm-forms).
+template <class Forms>
+void add_plain_sm90(Forms& nt) {
+  nt.template add_swapped_pingpong<64, 16, 1, 2>();
+  nt.template add_swapped_pingpong<64, 16, 2>();
+  nt.template add_swapped_pingpong<64, 16, 4>();
+  nt.template add_swapped_pingpong<64, 32, 1, 2>();
+  nt.template add_swapped_pingpong<64, 48, 1, 2>();
+  nt.template add_swapped_pingpong<64, 80, 4>();
+  nt.template add_swapped_pingpong<64, 88, 1, 4>();
+  nt.template add_swapped_pingpong<64, 136, 2, 4>();
+  nt.template add_swapped_pingpong<64, 152, 4>();
+  nt.template add_swapped_pingpong<64, 176, 4>();
+  nt.template add_swapped_pingpong<128, 32, 4>();
+  nt.template add_swapped_pingpong<128, 64, 1, 2>();
+  nt.template add_swapped_pingpong<128, 80, 1, 2>();
+  nt.template add_swapped_pingpong<128, 96, 4>();
+  nt.template add_swapped_pingpong<128, 104, 4>();
+  nt.template add_swapped_pingpong<128, 136, 1, 2>();
+  nt.template add_swapped_pingpong<128, 168, 2>();
+  nt.template add_swapped_pingpong<128, 184, 2>();
+  nt.template add_swapped_pingpong<128, 200, 2>();
+  nt.template add_swapped_pingpong<192, 80, 1, 2>();
+  nt.template add_pingpong<64, 32, 1, 4>();
+  nt.template add_pingpong<64, 136, 4>();
+  nt.template add_pingpong<64, 136, 2, 4>();
+  nt.template add_pingpong<128, 168, 2>();
+  nt.template add_pingpong<192, 96, 1, 2>();
+  nt.template add_pingpong<192, 112, 1, 2>();
+  nt.template add_pingpong<192, 128, 1, 2>();
+  nt.template add<256, 112, 1, 2>();
+}
+
 // The forms of a 16-bit type for nn, tn and tt.
 template <ptx::WgmmaTypes kTypes>
 std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
@@ -148,6 +193,43 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   tt.template add<128, 256, 2>();
   tt.template add_pingpong<128, 128, 2>();
   tt.template add_swapped<128, 64>();
+  FormsSm90<kTypes, 0, 1, true> nn_plain{all, type, type};
+  nn_plain.template add_swapped_pingpong<64, 16, 2>();
+  nn_plain.template add_swapped_pingpong<64, 16, 4>();
+  nn_plain.template add_swapped_pingpong<64, 32, 2>();
+  nn_plain.template add_swapped_pingpong<64, 64, 4>();
+  nn_plain.template add_swapped_pingpong<64, 96, 4>();
+  nn_plain.template add_swapped_pingpong<64, 136, 2>();
+  nn_plain.template add_swapped_pingpong<128, 32, 4>();
+  nn_plain.template add_swapped_pingpong<128, 80, 4>();
+  nn_plain.template add_swapped_pingpong<128, 112, 2>();
+  nn_plain.template add_swapped_pingpong<128, 144, 2>();
+  nn_plain.template add_swapped_pingpong<128, 160, 2>();
+  nn_plain.template add_swapped_pingpong<128, 176, 2>();
+  nn_plain.template add_swapped<128, 192, 2>();
+  FormsSm90<kTypes, 1, 0, true> tt_plain{all, type, type};
+  tt_plain.template add_pingpong<64, 16, 2>();
+  tt_plain.template add_pingpong<64, 16, 4>();
+  tt_plain.template add_pingpong<64, 32, 2>();
+  tt_plain.template add_pingpong<64, 64, 4>();
+  tt_plain.template add_pingpong<64, 96, 4>();
+  tt_plain.template add_pingpong<64, 136, 2>();
+  tt_plain.template add_pingpong<128, 32, 4>();
+  tt_plain.template add_pingpong<128, 80, 4>();
+  tt_plain.template add_pingpong<128, 112, 2>();
+  tt_plain.template add_pingpong<128, 144, 2>();
+  tt_plain.template add_pingpong<128, 160, 2>();
+  tt_plain.template add_pingpong<128, 176, 2>();
+  tt_plain.template add<128, 192, 2>();
+  FormsSm90<kTypes, 1, 1, true> tn_plain{all, type, type};
+  tn_plain.template add_pingpong<64, 64, 2>();
+  tn_plain.template add_pingpong<64, 64>();
+  tn_plain.template add_pingpong<64, 128, 2>();
+  tn_plain.template add_pingpong<128, 64, 2>();
+  tn_plain.template add_pingpong<128, 128, 1, 2>();
+  tn_plain.template add_pingpong<64, 192, 2>();
+  tn_plain.template add_pingpong<128, 192, 2>();
+  tn_plain.template add<128, 192, 2>();
   return all;
 }
 

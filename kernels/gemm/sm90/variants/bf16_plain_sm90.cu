@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
+
+namespace assay::kernels {
+
+std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90() {
+  std::vector<GemmVariantSm90> all;
+  FormsSm90<ptx::WgmmaTypes::bf16, 0, 0, true> nt{all, "bf16", "bf16"};
+  add_plain_sm90(nt);
+  return all;
+}
+
+}  // namespace assay::kernels
