@@ -87,6 +87,12 @@ GemmProblem dressed(GemmProblem p, const std::string& name) {
   return p;
 }
 
+// So many tiles, the last a little less than whole, and steps.
+GemmProblem of_tiles(const GemmVariantSm90& v, int tiles_m, int tiles_n, int steps) {
+  const int rows = tiles_m * v.tile_m - 8, columns = tiles_n * v.tile_n - 8;
+  return {.m = v.swapped ? columns : rows, .n = v.swapped ? rows : columns, .k = steps * v.tile_k};
+}
+
 std::vector<ModelFormSm90> forms() {
   std::vector<ModelFormSm90> all;
   add_whole(all);
@@ -117,20 +123,19 @@ std::vector<ModelFormSm90> forms() {
   }
   // Rings that go round more than twice in a tile, and several tiles for each consumer.
   const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
-  for (const GemmVariantSm90* v : fitting_variants_sm90(deep))
-    if (v->pingpong)
-      all.push_back({.name = form_name(deep, *v) + "_deep",
-                     .problem = deep,
-                     .choice = {.variant = v, .workers = 1}});
+  for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
+    if (!v->pingpong) continue;
+    // What a GPU was given, or as little as does it.
+    const GemmProblem p =
+        v->plain ? of_tiles(*v, 2 * v->cluster_m, 2 * v->cluster_n, 2 * v->stages + 1) : deep;
+    all.push_back(
+        {.name = form_name(p, *v) + "_deep", .problem = p, .choice = {.variant = v, .workers = 1}});
+  }
   // CTAs of a cluster that lie beyond the ends of both P and Q, and so get no bytes, while others
   // load more than their rings hold.
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
     if (v->cluster_m == 1 || v->cluster_n == 1) continue;
-    const int rows = (v->cluster_m + 1) * v->tile_m - 8,
-              columns = (v->cluster_n + 1) * v->tile_n - 8;
-    const GemmProblem beyond{.m = v->swapped ? columns : rows,
-                             .n = v->swapped ? rows : columns,
-                             .k = (3 * v->stages + 1) * v->tile_k};
+    const GemmProblem beyond = of_tiles(*v, v->cluster_m + 1, v->cluster_n + 1, 3 * v->stages + 1);
     all.push_back({.name = form_name(beyond, *v) + "_beyond",
                    .problem = beyond,
                    .choice = {.variant = v, .workers = 1}});
