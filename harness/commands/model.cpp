@@ -224,7 +224,9 @@ ExitCode model_command(const Options& o) {
   if (trace) {
     std::ofstream out(o.trace);
     out << model::to_perfetto(*trace);
-    if (!out.flush()) throw Error(ExitCode::io, o.trace.string() + ": cannot be written");
+    if (!out.flush())
+      throw Error(ExitCode::io, fmt::format("cannot write {}: {}", excerpt(o.trace.string()),
+                                            std::strerror(errno)));
   }
   return bad ? ExitCode::failed : ExitCode::ok;
 }
@@ -244,7 +246,8 @@ void add_model(CLI::App& app, int& exit_code) {
                    "How many orders of asynchronous work to try (20); 0 is in turn, 1 as late as "
                    "allowed, others at random")
       ->check(CLI::Range(1, 1000000));
-  command->add_option("--seed", options->first_seed, "The first of them (0)");
+  command->add_option("--seed", options->first_seed, "The first of them (0)")
+      ->check([](const std::string& text) { return not_within(text, 0, kLargestSeed); });
   command->add_option("--trace", options->trace,
                       "Write the first seed's course to this file, for ui.perfetto.dev");
   command->add_flag("--json", options->json, "Findings as JSON");
