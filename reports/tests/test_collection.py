@@ -163,6 +163,7 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
         "kernels-grouped",
         "kernels-block-scaled",
         "kernels-two-loops",
+        "kernels-forms",
         "kernels-ways-out",
     ]
     addresses = set(entries.folders(leads, others).values())
