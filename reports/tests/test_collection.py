@@ -162,8 +162,8 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
         "kernels",
         "kernels-grouped",
         "kernels-block-scaled",
-        "kernels-two-loops",
         "kernels-forms",
+        "kernels-two-loops",
         "kernels-ways-out",
     ]
     addresses = set(entries.folders(leads, others).values())
