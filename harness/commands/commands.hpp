@@ -26,6 +26,11 @@ void describe_external(CLI::App& app);
 // A command of `app` itself cannot be replaced so.
 void run_external(const CLI::App& app, int argc, char** argv);
 
+// Why what was given to an option is no number from `low` to `high`; empty if it is one. CLI11's
+// own check lets "nan" through, and takes -1 as the largest number where none below 0 may be.
+std::string not_within(const std::string& text, double low, double high);
+inline constexpr double kLargestSeed = 9007199254740992;  // 2^53: exact as a double, too
+
 // What a program of the reports makes of a document that it is given as a file: a page, a picture.
 // Found as above; throws Error(unfit) if it is not there, Error(failed) if it refuses.
 std::string made_by(const std::string& program, const std::string& document);

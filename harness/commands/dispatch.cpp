@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include "harness/commands/commands.hpp"
@@ -42,7 +43,7 @@ std::string exit_codes() {
 }
 
 int say(const Error& error) {
-  fmt::print(stderr, "assay: {}\n", error.what());
+  fmt::print(stderr, "assay: {}\n", printable(error.what()));
   return static_cast<int>(error.code());
 }
 
@@ -83,7 +84,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 has codes of its own above 100 for each mistake; here they are all the user's.
-    const bool is_help = app.exit(error) == 0;
+    std::ostringstream words;
+    const bool is_help = app.exit(error, words, words) == 0;
+    fmt::print(is_help ? stdout : stderr, "{}", printable(words.str()));
     return with_output_written(static_cast<int>(is_help ? ExitCode::ok : ExitCode::usage));
   } catch (const Error& error) {
     return say(error);

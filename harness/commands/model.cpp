@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // `assay model`: kernels on the CPU, and what is wrong with them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include <unistd.h>
-
 #include "harness/commands/commands.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/excerpt.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/machine/process.hpp"
 #include "harness/model/machine/trace.hpp"
 #include "harness/model/script.hpp"
 #include "harness/model_case/model_case.hpp"
+#include "harness/run/selection.hpp"
 
 namespace assay::commands {
 namespace {
@@ -46,25 +50,56 @@ struct Subject {
   Callable<ModelResult(model::Gpu&, const model::Options&)> run;
 };
 
-std::string read(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in) throw Error(ExitCode::usage, file.string() + ": cannot be read");
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
+constexpr std::size_t kLargestFile = 64 << 20;
 
-// What nvcc makes of a .cu file.
+// A folder of our own that goes when this does.
+class PrivateFolder {
+ public:
+  PrivateFolder() : path_((fs::temp_directory_path() / "assay-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw Error(ExitCode::io,
+                  fmt::format("cannot make a folder in {}: {}", fs::temp_directory_path().string(),
+                              std::strerror(errno)));
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;  // owns the folder
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  fs::path path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// What nvcc makes of a .cu file. It runs in an empty folder: to a LD_LIBRARY_PATH that is not set
+// nvcc.profile adds its own and a colon, and with that the compilers that it starts load libraries
+// from where they are started.
 std::string compile(const Options& o) {
-  const fs::path out = fs::temp_directory_path() / fmt::format("assay-model-{}.ptx", ::getpid());
-  std::vector<std::string> command = {
-      find_tool("nvcc"),   "-ptx", "-lineinfo", "-std=c++20", "--expt-relaxed-constexpr",
-      "-arch=" + o.target, "-I.",  "-o",        out.string(), o.what};
-  for (const std::string& folder : o.include) command.push_back("-I" + folder);
-  const ToolOutput result = run_tool(command);
+  read_file(o.what, kLargestFile);  // nvcc would wait for a pipe, and read a device for ever
+  const PrivateFolder folder;
+  const fs::path out = folder.path() / "kernel.ptx";
+  const auto absolute = [](const std::string& path) {
+    return fs::absolute(path).lexically_normal().string();
+  };
+  std::vector<std::string> command = {find_tool("nvcc"),
+                                      "-ptx",
+                                      "-lineinfo",
+                                      "-std=c++20",
+                                      "--expt-relaxed-constexpr",
+                                      "-arch=" + o.target,
+                                      "-I" + fs::current_path().string(),
+                                      "-o",
+                                      out.string(),
+                                      absolute(o.what)};
+  for (const std::string& include : o.include) command.push_back("-I" + absolute(include));
+  const ToolOutput result = run_tool(command, {}, folder.path());
   if (result.status != 0)
-    throw Error(ExitCode::usage, fmt::format("{}: nvcc refuses it:\n{}", o.what, result.errors));
-  std::string ptx = read(out);
-  fs::remove(out);
-  return ptx;
+    throw Error(ExitCode::usage,
+                fmt::format("{}: nvcc refuses it:\n{}", excerpt(o.what), result.errors));
+  return read_file(out, kLargestFile);
 }
 
 std::array<int, 3> three(std::vector<int> values) {
@@ -74,7 +109,7 @@ std::array<int, 3> three(std::vector<int> values) {
 
 std::vector<Subject> subjects(const Options& o) {
   if (o.what.ends_with(".ptx") || o.what.ends_with(".cu")) {
-    const std::string ptx = o.what.ends_with(".cu") ? compile(o) : read(o.what);
+    const std::string ptx = o.what.ends_with(".cu") ? compile(o) : read_file(o.what, kLargestFile);
     const model::Shape shape{.grid = three(o.grid),
                              .block = three(o.block),
                              .cluster = three(o.cluster),
@@ -91,12 +126,14 @@ std::vector<Subject> subjects(const Options& o) {
     if (c.name.find(o.what) != std::string::npos)
       found.push_back({c.name, ptx_of(c.kernels), c.run});
   if (found.empty()) {
-    std::string names;
-    for (const ModelCase& c : model_cases()) names += "\n  " + c.name;
-    throw Error(ExitCode::usage,
-                fmt::format("no case of the model is named like '{}', and it is no .ptx or .cu "
-                            "file; there are:{}",
-                            o.what, names.empty() ? " none in this program" : names));
+    std::vector<std::string> names;
+    for (const ModelCase& c : model_cases()) names.push_back(c.name);
+    throw Error(
+        ExitCode::usage,
+        fmt::format("no case of the model is named like '{}', and it is no .ptx or .cu "
+                    "file; {}{}",
+                    excerpt(o.what), names.empty() ? "this program has none" : "the nearest are ",
+                    fmt::join(nearest(o.what, names), ", ")));
   }
   return found;
 }
@@ -167,7 +204,8 @@ ModelResult run_once(const Subject& subject, const model::Options& options,
                   [&](const model::Finding& f) { return allowed.contains(f.rule); });
     return result;
   } catch (const model::Violation& v) {
-    throw Error(ExitCode::usage, fmt::format("{}: {}", subject.name, v.what()));
+    throw Error(ExitCode::usage,
+                fmt::format("{}: {}", excerpt(subject.name), excerpt(v.what(), 500)));
   }
 }
 
@@ -270,7 +308,9 @@ ExitCode model_command(const Options& o) {
   if (trace) {
     std::ofstream out(o.trace);
     out << model::to_perfetto(*trace);
-    if (!out.flush()) throw Error(ExitCode::io, o.trace.string() + ": cannot be written");
+    if (!out.flush())
+      throw Error(ExitCode::io, fmt::format("cannot write {}: {}", excerpt(o.trace.string()),
+                                            std::strerror(errno)));
   }
   return bad ? ExitCode::failed : ExitCode::ok;
 }
@@ -290,7 +330,8 @@ void add_model(CLI::App& app, int& exit_code) {
                    "How many orders of asynchronous work to try (20); 0 is in turn, 1 as late as "
                    "allowed, others at random")
       ->check(CLI::Range(1, 1000000));
-  command->add_option("--seed", options->first_seed, "The first of them (0)");
+  command->add_option("--seed", options->first_seed, "The first of them (0)")
+      ->check([](const std::string& text) { return not_within(text, 0, kLargestSeed); });
   command->add_option("--trace", options->trace,
                       "Write the first seed's course to this file, for ui.perfetto.dev");
   command->add_flag("--json", options->json, "Findings as JSON");
@@ -301,13 +342,17 @@ void add_model(CLI::App& app, int& exit_code) {
                       "elect.lane=second; a wrong name lists all");
   command->add_option("--kernel", options->kernel,
                       "Of a file: part of the kernel's name, if it has several");
-  command->add_option("--grid", options->grid, "Of a file: CTAs in x,y,z (1)")->delimiter(',');
+  command->add_option("--grid", options->grid, "Of a file: CTAs in x,y,z (1)")
+      ->delimiter(',')
+      ->expected(1, 3);
   command->add_option("--block", options->block, "Of a file: threads of a CTA in x,y,z (128)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->expected(1, 3);
   command
       ->add_option("--cluster", options->cluster,
                    "Of a file: CTAs of a cluster in x,y,z (1, or what the kernel says)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->expected(1, 3);
   command->add_option("--shared", options->shared_bytes,
                       "Of a file: bytes of dynamic shared memory (0)");
   command->add_option("--arg", options->arguments,

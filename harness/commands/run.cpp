@@ -14,17 +14,18 @@
 namespace assay::commands {
 namespace {
 
-// CLI::Range lets "nan" through.
 CLI::Validator number_within(double low, double high) {
-  const auto check = [low, high](const std::string& text) -> std::string {
-    double value = 0;
-    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
-    return fmt::format("'{}' is not a number from {} to {}", excerpt(text), low, high);
-  };
+  const auto check = [low, high](const std::string& text) { return not_within(text, low, high); };
   return {check, fmt::format("FLOAT in [{} - {}]", low, high)};
 }
 
 }  // namespace
+
+std::string not_within(const std::string& text, double low, double high) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
+  return fmt::format("'{}' is not a number from {} to {}", excerpt(text), low, high);
+}
 
 void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Measure: probes, kernels, collectives");
@@ -77,7 +78,8 @@ void add_run(CLI::App& app, int& exit_code) {
                    "beside it and flag every figure)")
       ->check(number_within(0, 1e6));
   auto* seed =
-      command->add_option("--seed", options.seed, "For the order of cases and for their data (1)");
+      command->add_option("--seed", options.seed, "For the order of cases and for their data (1)")
+          ->check([](const std::string& text) { return not_within(text, 0, kLargestSeed); });
   auto* counters =
       command->add_flag("--counters", options.counters,
                         "After timing, run once more under CUPTI and record hardware counters");

@@ -13,6 +13,7 @@
 #include "harness/commands/sass_show.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/environment.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/run/journal.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/run/selection.hpp"
@@ -131,7 +132,7 @@ ExitCode sass(const Options& options) {
       return show_file(options.what.substr(0, colon), options.what.substr(colon + 1),
                        options.targets, options.view);
   if (looks_like_file(options.what))
-    throw Error(ExitCode::usage, fmt::format("no such file: {}", options.what));
+    throw Error(ExitCode::usage, fmt::format("no such file: {}", excerpt(options.what)));
   return show_cases(pairs(options), options.view);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "harness/code/cubin.hpp"
@@ -26,18 +27,20 @@ constexpr std::size_t kMostKernels = 20;  // shown without being asked for by na
 constexpr std::size_t kMostImages = std::size_t{512} << 20;  // bytes of device code shown at once
 constexpr std::size_t kMostCode = std::size_t{32} << 20;     // of its instructions
 
-// One table for each architecture, and the file of measured loops, read when first needed.
+// One table for each architecture, and the file of measured loops. Files that were named are read
+// at once: what is wrong with them is said before anything is disassembled, which may take long.
 class Sources {
  public:
-  explicit Sources(const SassView& view) : view_(view) {}
+  explicit Sources(const SassView& view) : view_(view) {
+    if (!view.table.empty()) named_ = sass::CostTable::read(view.table);
+    if (!view.measured.empty()) measured_.emplace(view.measured, view.measured);
+  }
 
   const sass::CostTable& table(const std::string& arch) {
+    if (named_) return *named_;
     const auto found = tables_.find(arch);
     if (found != tables_.end()) return found->second;
-    return tables_
-        .emplace(arch, view_.table.empty() ? sass::CostTable::newest(arch)
-                                           : sass::CostTable::read(view_.table))
-        .first->second;
+    return tables_.emplace(arch, sass::CostTable::newest(arch)).first->second;
   }
 
   // nullptr if there is none.
@@ -51,6 +54,7 @@ class Sources {
 
  private:
   const SassView& view_;
+  std::optional<sass::CostTable> named_;
   std::map<std::string, sass::CostTable> tables_;
   std::map<std::filesystem::path, sass::MeasuredLoops> measured_;
 };

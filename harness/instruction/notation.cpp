@@ -13,8 +13,8 @@ namespace assay::notation {
 namespace {
 
 constexpr std::string_view kBlank = " \t\n";
-constexpr std::size_t kMostTexts = 100'000;
-constexpr std::size_t kMostCharacters = 64 << 20;
+constexpr std::size_t kMostTexts = 20'000;
+constexpr std::size_t kMostCharacters = 16 << 20;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlank);

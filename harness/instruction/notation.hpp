@@ -13,7 +13,7 @@
 namespace assay::notation {
 
 // All texts that `line` stands for, in the order written. Parentheses without '|' stay. Throws
-// Error(usage) where they are more than 100,000, or 64 MiB together; rows_of() does, of all lines.
+// Error(usage) where they are more than 20,000, or 16 MiB together; rows_of() does, of all lines.
 std::vector<std::string> expand(const std::string& line);
 
 // Rows that are only for the matrix, from lines of PTX in this notation; lines that are empty or a

@@ -19,6 +19,7 @@
 #include "harness/isa/kernel_text.hpp"
 #include "harness/isa/parsed_form.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/machine/parallel.hpp"
 #include "harness/target.hpp"
 
@@ -149,8 +150,8 @@ const std::vector<std::string>& default_targets() {
 void require_target(const std::string& target) {
   static const RE2 spelling("sm_[0-9]{2,3}[af]?");
   if (!RE2::FullMatch(target, spelling))
-    throw Error(ExitCode::usage, fmt::format("unknown target '{}': spell it like one of {}", target,
-                                             fmt::join(default_targets(), " ")));
+    throw Error(ExitCode::usage, fmt::format("unknown target '{}': spell it like one of {}",
+                                             excerpt(target), fmt::join(default_targets(), " ")));
 }
 
 Matrix judge_all(std::vector<Form> forms, std::vector<std::string> targets,

@@ -24,7 +24,7 @@ namespace {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const char* mend = full              ? "free some space, or choose another folder with --out"
                      : error == EACCES ? "choose a folder you may write to with --out"
-                                       : "check the path given with --out";
+                                       : "check the path";
   throw Error(ExitCode::io,
               fmt::format("cannot write {}: {}: {}", path.string(), std::strerror(error), mend));
 }

@@ -56,16 +56,20 @@ std::string Gpu::kernel(std::string_view part) const {
   for (const std::string& name : kernels()) {
     if (name == part) return name;
     if (name.find(part) == name.npos) continue;
+    if (!found.empty() && part.empty())
+      throw Violation("launch.kernel",
+                      "the PTX has several kernels, say which: " + found + ", " + name);
     if (!found.empty())
       throw Violation("launch.kernel", "more than one kernel is named like '" + std::string(part) +
                                            "': " + found + ", " + name);
     found = name;
   }
   if (found.empty()) {
+    if (kernels().empty()) throw Violation("launch.kernel", "the PTX has no kernel");
     std::string all;
     for (const std::string& name : kernels()) all += (all.empty() ? "" : ", ") + name;
-    throw Violation("launch.kernel", "no kernel is named like '" + std::string(part) +
-                                         "'; the PTX has " + (all.empty() ? "none" : all));
+    throw Violation("launch.kernel",
+                    "no kernel is named like '" + std::string(part) + "'; the PTX has " + all);
   }
   return found;
 }

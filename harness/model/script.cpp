@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/script.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -42,18 +43,25 @@ struct Made {
   std::vector<std::uint64_t> extents;  // outermost first
 };
 
+// The type that arguments and elements of arrays may have: whole bytes, one number.
+bool parse_element(const std::string& word, Number& type) {
+  return parse_number(word, type) && type.count == 1 && type.bits % 8 == 0 && type.bits <= 64;
+}
+
 Made make_array(Gpu& gpu, const std::string& text, std::size_t index, std::mt19937_64& generator) {
   Made made;
   const auto open = text.find('['), close = text.find(']');
   made.type_name = text.substr(0, open);
-  if (!parse_number(made.type_name, made.type) || made.type.bits < 8)
+  if (!parse_element(made.type_name, made.type))
     refuse(text, "'" + made.type_name + "' is no type");
   made.extents = extents(text, text.substr(open + 1, close - open - 1));
   std::uint64_t count = 1;
-  for (const std::uint64_t e : made.extents) count *= e;
   const auto width = static_cast<std::size_t>(made.type.bits / 8);
-  if (count == 0 || count > (std::uint64_t{1} << 31) / width)
-    refuse(text, "the array is too large");
+  for (const std::uint64_t e : made.extents) {
+    if (e == 0) refuse(text, "the array has no elements");
+    if (e > (std::uint64_t{1} << 31) / width / count) refuse(text, "the array is too large");
+    count *= e;
+  }
   made.address = gpu.allocate("argument " + std::to_string(index), count * width);
   const std::string fill = text.substr(close + 1);
   if (fill == "=none") return made;
@@ -73,15 +81,17 @@ Made make_array(Gpu& gpu, const std::string& text, std::size_t index, std::mt199
 
 TensorMapBytes make_map(const std::string& text, const std::vector<Made>& arrays) {
   std::vector<std::string> words(1);
-  for (const char c : text.substr(4, text.find(')') - 4)) {
+  if (!text.ends_with(')')) refuse(text, "a map ends with ')'");
+  for (const char c : text.substr(4, text.size() - 5)) {
     if (c == ',')
       words.emplace_back();
     else if (c != ' ')
       words.back() += c;
   }
-  const auto index = static_cast<std::size_t>(std::strtoul(words[0].c_str(), nullptr, 10));
-  if (index >= arrays.size() || arrays[index].address == 0)
-    refuse(text, "argument " + words[0] + " is no array");
+  char* end = nullptr;
+  const std::size_t index = std::strtoul(words[0].c_str(), &end, 10);
+  if (words[0].empty() || *end != '\0' || index >= arrays.size() || arrays[index].address == 0)
+    refuse(text, "argument '" + words[0] + "' is no array");
   const Made& of = arrays[index];
   TensorMap map;
   static constexpr std::pair<const char*, MapElement> kTypes[] = {
@@ -111,9 +121,13 @@ TensorMapBytes make_map(const std::string& text, const std::vector<Made>& arrays
     if (key == "box") {
       const auto box = extents(text, value);
       if (box.size() != of.extents.size()) refuse(text, "the box has another rank than the array");
+      for (const std::uint64_t extent : box)
+        if (extent > 256) refuse(text, "a box has at most 256 elements in a dimension");
       for (std::size_t i = 0; i < box.size(); ++i)
         map.box[i] = static_cast<std::uint32_t>(box[box.size() - 1 - i]);
     } else if (key == "swizzle") {
+      if (value != "0" && value != "32" && value != "64" && value != "128")
+        refuse(text, "a swizzle is 0, 32, 64 or 128");
       map.swizzle = value == "32"    ? MapSwizzle::bytes32
                     : value == "64"  ? MapSwizzle::bytes64
                     : value == "128" ? MapSwizzle::bytes128
@@ -123,6 +137,25 @@ TensorMapBytes make_map(const std::string& text, const std::vector<Made>& arrays
     }
   }
   return encode(map);
+}
+
+// Throws Violation where the type cannot hold it: what is cut off without a word is another launch.
+std::uint64_t integer(const std::string& text, const Number& type, const std::string& value) {
+  if (value.empty() || (value[0] != '-' && (value[0] < '0' || value[0] > '9')))
+    refuse(text, "'" + value + "' is no number");
+  const bool is_signed = type.kind == Number::Kind::signed_;
+  const bool negative = value.starts_with('-');
+  const std::uint64_t all = type.bits >= 64 ? ~0ULL : (1ULL << type.bits) - 1;
+  char* end = nullptr;
+  errno = 0;
+  const std::uint64_t bits = std::strtoull(value.c_str(), &end, 0);  // of "-1" the complement
+  if (end == value.c_str() || *end != '\0') refuse(text, "'" + value + "' is no number");
+  const std::uint64_t size = negative ? 0 - bits : bits;
+  const std::uint64_t most = negative ? (is_signed ? all / 2 + 1 : 0) : is_signed ? all / 2 : all;
+  if (errno == ERANGE || size > most)
+    refuse(text, "'" + value + "' is beyond " + std::to_string(type.bits) +
+                     (is_signed ? " bits with a sign" : " bits without a sign"));
+  return bits;
 }
 
 }  // namespace
@@ -143,14 +176,17 @@ Arguments parse_arguments(Gpu& gpu, const std::vector<std::string>& texts, std::
     } else {
       const auto colon = text.find(':');
       Number type;
-      if (colon == std::string::npos || !parse_number(text.substr(0, colon), type))
+      if (colon == std::string::npos || !parse_element(text.substr(0, colon), type))
         refuse(text, "it is neither a number nor an array");
-      char* end = nullptr;
       const std::string value = text.substr(colon + 1);
-      const std::uint64_t bits =
-          type.floating() ? from_double(type, std::strtod(value.c_str(), &end))
-                          : static_cast<std::uint64_t>(std::strtoll(value.c_str(), &end, 0));
-      if (end == value.c_str() || *end != '\0') refuse(text, "'" + value + "' is no number");
+      std::uint64_t bits = 0;
+      if (type.floating()) {
+        char* end = nullptr;
+        bits = from_double(type, std::strtod(value.c_str(), &end));
+        if (end == value.c_str() || *end != '\0') refuse(text, "'" + value + "' is no number");
+      } else {
+        bits = integer(text, type, value);
+      }
       const auto width = static_cast<std::size_t>(type.bits / 8);
       arguments.push(&bits, width, width);
     }

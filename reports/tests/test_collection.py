@@ -162,6 +162,7 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
         "kernels",
         "kernels-grouped",
         "kernels-block-scaled",
+        "kernels-forms",
         "kernels-two-loops",
         "kernels-ways-out",
     ]

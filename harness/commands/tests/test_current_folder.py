@@ -11,11 +11,12 @@ import pytest
 
 from command_line import BUILD, ROOT, built
 
-PROGRAMS = ["assay-gate", "assay-report", "assay-isa-page", "cuobjdump", "nvdisasm", "nvcc", "ptxas", "python3"]
+PROGRAMS = ["assay-gate", "assay-report", "assay-isa-page", "cuobjdump", "nvdisasm", "nvcc", "ptxas", "python3", "sh", "gcc",
+            "g++", "cicc", "cudafe++"]
 TRAP = 'extern "C" int puts(const char*);\n[[gnu::constructor]] static void spring() { puts("SPRUNG"); }\n'
 COMMANDS = [["info"], ["list"], ["sass", "sass/ffma/f32", "--target", "sm_90a"],
             ["isa", "--ptx", "mov.b32 %r0, %r1;", "--targets", "sm_90a"], ["report", "--help"],
-            ["gate", "--help"]]
+            ["gate", "--help"], ["model", str(ROOT / "harness/commands/tests/programs/fill.cu"), "--arg", "u32[128]=none"]]
 # Empty entries and "." mean the current folder. They are common: LD_LIBRARY_PATH=/there:$LD_LIBRARY_PATH.
 ENVIRONMENTS = {
     "as it is": {},

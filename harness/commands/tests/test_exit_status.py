@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import re
 import subprocess
 
@@ -11,6 +12,7 @@ import pytest
 from command_line import ROOT, built
 
 CASE = "^sass/ffma/f32$"
+EMPTY_KERNEL = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n"
 
 
 def call(*arguments, folder=None, **options) -> subprocess.CompletedProcess:
@@ -30,7 +32,7 @@ def inputs(tmp_path_factory):
     """Files that are not what they are taken for, by name."""
     folder = tmp_path_factory.mktemp("inputs")
     files = {
-        "empty": b"", "text": b"one\ntwo\n", "noise": os.urandom(5000), "zeros": bytes(100_000),
+        "empty": b"", "text": b"one\ntwo\n", "noise": random.Random(5).randbytes(5000), "zeros": bytes(100_000),
         "elf": b"\x7fELF\x02\x01\x01" + bytes(2000), "torn.json": b'{"schema": "assay.run/1", "meas',
         "deep.json": b"[" * 50_000, "deep_objects.json": b'{"a":' * 50_000, "twice.json": b'{"schema": 1, "schema": 2}',
         "huge_number.json": b'{"schema": "assay.run/1", "environment": {"gpu": {"name": 1e999}}}',
@@ -61,10 +63,12 @@ NAMES = ["empty", "text", "noise", "zeros", "elf", "torn.json", "deep.json", "de
 
 @pytest.mark.parametrize("option", ["--table", "--measured"])
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:20])
-def test_tables_that_are_none(inputs, name, option):
-    done = call("sass", CASE, "--target", "sm_90a", option, inputs / name)
+def test_tables_that_are_none(inputs, tmp_path, name, option):
+    cache = tmp_path / "cache"
+    done = call("sass", CASE, "--target", "sm_90a", option, inputs / name, env=os.environ | {"ASSAY_CACHE_DIR": str(cache)})
     one_line(done, 2)
     assert name[:20] in done.stderr
+    assert not cache.exists(), "nothing is disassembled before"
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:20])
@@ -82,6 +86,44 @@ def test_ptx_that_is_none(inputs, name):
     one_line(call("isa", "--ptx", inputs / name, "--targets", "sm_90a"), 2)
 
 
+@pytest.mark.parametrize("suffix", [".ptx", ".cu"])
+@pytest.mark.parametrize("name", ["pipe", "loop", "folder", "absent", "noise", "zeros", "/dev/zero"])
+def test_kernels_that_are_none(inputs, tmp_path, name, suffix):
+    file = tmp_path / f"kernel{suffix}"
+    if name == "absent":
+        file = tmp_path / "nosuch"
+    else:
+        file.symlink_to(inputs / name)
+    done = call("model", file.with_suffix(suffix))
+    if suffix == ".cu" and name == "noise":  # text of which nvcc says what it thinks, in lines of its own
+        assert done.returncode == 2 and f"{file.name}: nvcc refuses it:\n" in done.stderr
+    else:
+        one_line(done, 2)
+        assert str(file.stem) in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--shared", "4294967295"], ["--block", "1025"], ["--grid", "0"], ["--cluster", "0"],
+                                       ["--arg", "f32[4294967297x4294967295]"], ["--arg", "f32[0]"], ["--arg", "f32[]"],
+                                       ["--arg", "f32[16777217]"], ["--arg", "u8[67108864]=none", "--arg", "u8[1]=none"],
+                                       ["--arg", "a\nb"], ["--arg", "a" * 50_000], ["--arg", "e2m1:1"], ["--arg", "b128:1"],
+                                       ["--arg", "f16x2:1"], ["--arg", "pred:1"], ["--arg", "map(0"], ["--arg", "map()"],
+                                       ["--arg", "f32[64]", "--arg", "map(0, box=4294967297)"],
+                                       ["--arg", "f32[64]", "--arg", "map(0, box=64, swizzle=6)"]],
+                         ids=" ".join)
+def test_launches_that_cannot_be(tmp_path, arguments):
+    (tmp_path / "k.ptx").write_text(EMPTY_KERNEL)
+    one_line(call("model", tmp_path / "k.ptx", *arguments), 2)
+
+
+@pytest.mark.parametrize("value", ["s32:99999999999999999999", "s32:2147483648", "u32:-1", "u32:4294967296", "u8:0x100",
+                                   "s8:-129", "u64:18446744073709551616", "s32:1x", "u64: -1"])
+def test_numbers_that_their_type_cannot_hold(tmp_path, value):
+    (tmp_path / "k.ptx").write_text(EMPTY_KERNEL)
+    done = call("model", tmp_path / "k.ptx", "--arg", value)
+    one_line(done, 2)
+    assert f"argument '{value}': '{value.split(':')[1]}' is " in done.stderr
+
+
 @pytest.mark.parametrize("arguments", [
     ["info", "--nonsense"], ["info", "extra"], ["list", "--suite", "none"], ["list", "("], ["list", "a" * 50_000],
     ["list", "(" * 50_000], ["list", "a{1000}{1000}"], ["list", "nosuchcase"], ["run", "nosuchcase"],
@@ -89,12 +131,25 @@ def test_ptx_that_is_none(inputs, name):
     ["run", "--device", "x"], ["run", "--repetitions", "1e9"], ["run", "--or-new"], ["sass"], ["sass", "nosuchcase"],
     ["sass", CASE, "--target", "sm_1"], ["sass", CASE, "--warps", "0"], ["sass", CASE, "--out", "x"],
     ["isa", "nosuchform"], ["isa", "--targets", "sm_1"], ["isa", "a" * 50_000], ["ruin"], ["--nonsense"], [],
+    ["model"], ["model", "nosuchcase"], ["model", "x.ptx", "--block", "1,2,3,4"], ["model", "x.ptx", "--seeds", "0"],
+    ["run", CASE, "--seed", "-1"], ["run", CASE, "--seed", "99999999999999999999"], ["run", CASE, "--seed", "1.5"],
+    ["run", CASE, "--seed", "nan"], ["model", "x.ptx", "--seed", "-1"], ["ab", "--base", "", "--candidate", " "],
 ], ids=lambda arguments: " ".join(arguments)[:40] or "nothing")
 def test_wrong_usage(tmp_path, arguments):
     done = call(*arguments, folder=tmp_path)
     assert done.returncode == 2, done.stderr[:2000]
     assert done.stderr and len(done.stderr) < 2000
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", [["info"], ["list"], ["run"], ["run", "--seed"], ["run", "--resume"], ["sass"],
+                                     ["sass", "--table"], ["isa"], ["isa", "--targets"], ["model"], ["report"], ["gate"], []],
+                         ids=lambda command: " ".join(command) or "command")
+def test_nothing_moves_the_cursor(tmp_path, command):
+    """A name that colours the terminal, goes back a line and rings, in whatever message it is repeated."""
+    done = call(*command, "x\x1b[31m\x1b]0;t\x07\x9b\r.cubin", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr and not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", done.stdout + done.stderr)
 
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["--check"]], ids=lambda more: " ".join(more) or "shown")

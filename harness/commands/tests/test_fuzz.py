@@ -9,7 +9,7 @@ import pytest
 from command_line import ROOT, built
 
 CORPUS = ROOT / "harness/commands/tests/fuzz/corpus"
-INPUTS = {"device_code": 100_000, "journal": 20_000, "listing": 1000, "ptx": 100_000, "run_file": 20_000}
+INPUTS = {"device_code": 500_000, "journal": 60_000, "listing": 2000, "model": 100_000, "ptx": 1_000_000, "run_file": 60_000}
 
 
 def fuzz(folder, reader, count, corpus, *seed):

@@ -19,6 +19,7 @@ TEST(Excerpt, LongTextsAreCutInTheMiddle) {
   EXPECT_TRUE(cut.starts_with("beginaaa"));
   EXPECT_TRUE(cut.ends_with("aaaend"));
   EXPECT_NE(cut.find("a...a"), std::string::npos);
+  EXPECT_EQ(excerpt(text, text.size()), text);
 }
 
 TEST(Excerpt, CutsBetweenCharacters) {
@@ -32,11 +33,23 @@ TEST(Excerpt, CutsBetweenCharacters) {
   }
 }
 
-TEST(Excerpt, NothingMovesTheCursor) { EXPECT_EQ(excerpt("a\nb\x1b[31m\x7f"), "a?b?[31m?"); }
+TEST(Excerpt, NothingMovesTheCursor) {
+  EXPECT_EQ(excerpt("a\nb\x1b[31m\x7f"), "a?b?[31m?");
+  EXPECT_EQ(excerpt("\xc2\x9b[31m\xc2\xa0"), "??[31m\xc2\xa0");
+}
 
 TEST(Excerpt, IsUtf8) {
   EXPECT_EQ(excerpt("a\xff\xfe b\xc2"), "a?? b?");
   EXPECT_EQ(excerpt("\xc0\xaf\xe2\x82µ"), "????µ");
+  EXPECT_EQ(excerpt("\xe0\x80\xaf\xed\xa0\x80"), "??????");
+  EXPECT_EQ(excerpt("\xf0\x80\x80\xaf\xf4\x90\x80\x80"), "????????");
+  EXPECT_EQ(excerpt("\xe0\xa0\x80\xed\x9f\xbf\xf4\x8f\xbf\xbf"),
+            "\xe0\xa0\x80\xed\x9f\xbf\xf4\x8f\xbf\xbf");
+}
+
+TEST(Printable, KeepsLinesAndLength) {
+  EXPECT_EQ(printable("a\n\tb\x1b[31m\r\xff"), "a\n\tb?[31m??");
+  EXPECT_EQ(printable(std::string(1000, 'a')), std::string(1000, 'a'));
 }
 
 }  // namespace

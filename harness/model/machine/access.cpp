@@ -82,15 +82,19 @@ Where Run::resolve(Warp& warp, int lane, Space space, Address address, std::size
   if (space == Space::shared)
     return resolve_shared(*warp.cta, static_cast<std::uint32_t>(address), bytes, align);
   if (space == Space::local) {
-    auto& local = warp.local.at(static_cast<std::size_t>(lane));
-    if (address + bytes > local.size())
+    const std::size_t size = program_.local_bytes;
+    if (address > size || bytes > size - address)
       throw Violation("memory.local_bounds", std::to_string(bytes) + " bytes at local address " +
-                                                 hex(address) + " of " +
-                                                 std::to_string(local.size()));
+                                                 hex(address) + " of " + std::to_string(size));
     if (align > 1 && address % align != 0)
       throw Violation("memory.alignment", "local address " + hex(address) +
                                               " is not a multiple of " + std::to_string(align));
-    return {local.data() + address, nullptr, 0, false, nullptr, nullptr};
+    return {warp.local[static_cast<std::size_t>(lane)].data() + address,
+            nullptr,
+            0,
+            false,
+            nullptr,
+            nullptr};
   }
   return resolve_global(address, bytes, align);
 }

@@ -12,6 +12,20 @@ std::uint32_t align_up(std::uint32_t value, std::uint32_t align) {
   return (value + align - 1) / align * align;
 }
 
+// CUDA C++ Programming Guide 13.0, "Features and Technical Specifications per Compute Capability":
+// local memory of a thread. Shared memory has its limit where it is launched, this is far above it.
+constexpr std::uint32_t kMostBytes = 512 << 10;
+
+// Puts the variable after the `bytes` that are taken, and returns where it begins.
+std::uint32_t place(const Variable& v, std::uint32_t& bytes) {
+  const std::uint32_t begin = align_up(bytes, static_cast<std::uint32_t>(v.align));
+  if (begin > kMostBytes || v.bytes > std::int64_t{kMostBytes} - begin)
+    throw Violation("ptx.size", "'" + v.name + "' has " + std::to_string(v.bytes) +
+                                    " bytes: a kernel has at most 512 KiB of a kind of memory");
+  bytes = begin + static_cast<std::uint32_t>(v.bytes);
+  return begin;
+}
+
 Value immediate_bits(const Operand& o, Type type) {
   if (!o.floating) {
     if (type.bits >= 64) return static_cast<Value>(o.value);
@@ -29,27 +43,18 @@ Decoder::Decoder(const Module& module, const Function& function,
     : module_(module), function_(function), symbols_(symbols), program_(program) {
   program_.function = &function;
   program_.slots = function.slots;
-  for (const Variable& p : function.parameters) {
-    program_.parameter_bytes =
-        align_up(program_.parameter_bytes, static_cast<std::uint32_t>(p.align));
-    program_.parameters[p.name] = program_.parameter_bytes;
-    program_.parameter_bytes += static_cast<std::uint32_t>(p.bytes);
-  }
+  for (const Variable& p : function.parameters)
+    program_.parameters[p.name] = place(p, program_.parameter_bytes);
   std::uint32_t dynamic_align = 16;
   const auto place_shared = [&](const Variable& v) {
     if (v.space != Variable::Space::shared || v.external || v.bytes == 0) return;
-    program_.shared_bytes = align_up(program_.shared_bytes, static_cast<std::uint32_t>(v.align));
-    program_.shared[v.name] = program_.shared_bytes;
-    program_.shared_bytes += static_cast<std::uint32_t>(v.bytes);
+    program_.shared[v.name] = place(v, program_.shared_bytes);
   };
   for (const Variable& v : module.variables) place_shared(v);
   for (const Variable& v : function.locals) {
     place_shared(v);
-    if (v.space == Variable::Space::local || v.space == Variable::Space::parameter) {
-      program_.local_bytes = align_up(program_.local_bytes, static_cast<std::uint32_t>(v.align));
-      program_.locals[v.name] = program_.local_bytes;
-      program_.local_bytes += static_cast<std::uint32_t>(v.bytes);
-    }
+    if (v.space == Variable::Space::local || v.space == Variable::Space::parameter)
+      program_.locals[v.name] = place(v, program_.local_bytes);
   }
   for (const Variable& v : module.variables)
     if (v.space == Variable::Space::shared && (v.external || v.bytes == 0))

@@ -9,6 +9,11 @@
 namespace assay::model {
 
 Array& GlobalMemory::allocate(std::string name, std::size_t bytes, std::size_t align) {
+  if (bytes > kMostBytes - bytes_)
+    throw Violation("memory.size", "'" + name + "' has " + std::to_string(bytes) +
+                                       " bytes: the model's global memory holds " +
+                                       std::to_string(kMostBytes >> 20) + " MiB in all");
+  bytes_ += bytes;
   align = std::max<std::size_t>(align, 256);
   next_ = (next_ + align - 1) / align * align;
   auto array = std::make_unique<Array>(next_, std::move(name), bytes);

@@ -42,7 +42,11 @@ struct Array {
 // Global memory: arrays, each with its bounds. Never frees.
 class GlobalMemory {
  public:
-  // A new array, 256-byte aligned or more, of uninitialized bytes.
+  // Who wrote and read each word last takes ten times as much again: 704 MiB in all.
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+  // A new array, 256-byte aligned or more, of uninitialized bytes. Throws Violation where all
+  // together are more than kMostBytes.
   Array& allocate(std::string name, std::size_t bytes, std::size_t align = 256);
 
   // The array that holds all of [address, address + bytes), or null.
@@ -59,6 +63,7 @@ class GlobalMemory {
 
  private:
   std::map<Address, std::unique_ptr<Array>> arrays_;
+  std::size_t bytes_ = 0;  // of all arrays
   Address next_ = kGlobalBase;
   Array* last_ = nullptr;
 };

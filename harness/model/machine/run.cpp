@@ -9,7 +9,8 @@
 namespace assay::model {
 namespace {
 
-constexpr std::size_t kMostCtas = std::size_t{1} << 20;  // of which all are kept track of
+constexpr std::size_t kMostCtas = std::size_t{1} << 20;     // of which all are kept track of
+constexpr std::size_t kMostState = std::size_t{512} << 20;  // bytes of registers and local memory
 
 // 0 if it is none, or more than `most`.
 std::size_t product(const std::array<int, 3>& v, std::size_t most) {
@@ -43,10 +44,11 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
                     "a CTA has 1 to 1024 threads, a grid that the model runs 1 to " +
                         std::to_string(kMostCtas) + " CTAs");
   threads_per_cta_ = static_cast<int>(threads);
-  if (f.max_threads[0] > 0 &&
-      threads_per_cta_ > f.max_threads[0] * f.max_threads[1] * f.max_threads[2])
+  const std::size_t most_threads =
+      product({f.max_threads[0], f.max_threads[1], f.max_threads[2]}, 1024);
+  if (most_threads > 0 && threads > most_threads)
     throw Violation("launch.shape", "the kernel is compiled for at most " +
-                                        std::to_string(f.max_threads[0]) + " threads per CTA");
+                                        std::to_string(most_threads) + " threads per CTA");
   if (f.required_cluster[0] > 0)
     for (std::size_t i = 0; i < 3; ++i) shape_.cluster[i] = f.required_cluster[i];
   for (std::size_t i = 0; i < 3; ++i)
@@ -54,9 +56,19 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
       throw Violation("launch.shape", "the grid is not made of whole clusters");
   const std::size_t cluster = product(shape_.cluster, 16);
   if (cluster == 0) throw Violation("launch.shape", "a cluster has at most 16 CTAs");
-  if (program.shared_bytes + shape.dynamic_shared_bytes > 232448 + 1024)
+  if (std::uint64_t{program.shared_bytes} + shape.dynamic_shared_bytes > 232448 + 1024)
     throw Violation("launch.shared", std::to_string(shape.dynamic_shared_bytes) +
                                          " bytes of dynamic shared memory are more than a CTA has");
+  const std::size_t warps = (threads + 31) / 32 * cluster;
+  const std::size_t state =
+      warps * 32 * (static_cast<std::size_t>(program.slots) * sizeof(Value) + program.local_bytes);
+  if (state > kMostState)
+    throw Violation("launch.state",
+                    "registers and local memory of a cluster, " + std::to_string(state >> 20) +
+                        " MiB in the model, are more than " + std::to_string(kMostState >> 20));
+  if (state > 0)
+    options_.resident_clusters =
+        std::min(options_.resident_clusters, static_cast<int>(kMostState / state));
   if (arguments.size() < program.parameter_bytes)
     throw Violation("launch.arguments",
                     "the kernel takes " + std::to_string(program.parameter_bytes) +

@@ -8,6 +8,7 @@
 #include <optional>
 #include <ranges>
 #include <unordered_map>
+#include <utility>
 
 #include "harness/model/ptx/variables.hpp"
 
@@ -46,6 +47,7 @@ class BodyReader : public VariableReader {
   void statement() {
     if (accept(";")) return;
     if (accept("{")) {
+      const Level level(*this);
       open_.push_back(scopes_.size());
       scopes_.push_back({.outer = open_[open_.size() - 2]});
       block();
@@ -119,8 +121,8 @@ class BodyReader : public VariableReader {
       const std::string name = word();
       if (accept("<")) {
         const std::int64_t count = integer();
-        if (count < 0 || count > 1'000'000) fail("too many registers");
         expect(">");
+        if (count < 0 || count > kMostRegisters) fail("too many registers");
         for (std::int64_t i = 0; i < count; ++i) declare(name + std::to_string(i), t);
       } else {
         declare(name, t);
@@ -129,6 +131,7 @@ class BodyReader : public VariableReader {
     expect(";");
   }
   void declare(const std::string& name, Type type) {
+    if (++registers_ > kMostRegisters) fail("too many registers");
     scopes_[open_.back()].registers[name] = function_->slots;
     function_->registers.push_back({name, type, function_->slots});
     function_->slots += type.bits == 128 ? 2 : 1;
@@ -147,11 +150,13 @@ class BodyReader : public VariableReader {
     const Location here = triple();
     source_ = {static_cast<int>(here[0]), static_cast<int>(here[1]), {}};
     inlined_at_.erase(here);
+    bool inlined = false;
     while (accept(",")) {
       if (accept("function_name")) {
         word();
         if (accept("+")) integer();
       } else if (accept("inlined_at")) {
+        if (std::exchange(inlined, true)) fail("a line is inlined once");
         Location caller = triple();
         inlined_at_[here] = caller;
         for (int depth = 0; depth < 64; ++depth) {
@@ -222,7 +227,10 @@ class BodyReader : public VariableReader {
       arguments = parenthesized();
       accept(",");
     }
-    while (!accept(";")) next();
+    while (!accept(";")) {
+      if (peek().kind == Token::Kind::end) fail("a call has no end");
+      next();
+    }
     i.operands = {std::move(results), std::move(callee), std::move(arguments)};
   }
   Operand parenthesized() {
@@ -237,6 +245,7 @@ class BodyReader : public VariableReader {
   }
 
   Operand operand() {
+    const Level level(*this);
     Operand o;
     if (accept("{")) {
       o.kind = Operand::Kind::vector;
@@ -287,7 +296,7 @@ class BodyReader : public VariableReader {
     o.value = static_cast<std::int64_t>(token.value);
     if (minus)
       o.value = token.floating ? std::bit_cast<std::int64_t>(-std::bit_cast<double>(token.value))
-                               : -o.value;
+                               : static_cast<std::int64_t>(0 - token.value);
     return o;
   }
 
@@ -301,7 +310,9 @@ class BodyReader : public VariableReader {
       o.slot = base.slot;
       o.symbol = base.symbol;
     }
-    if (accept("+") || peek().text == "-") o.value += integer();
+    if (accept("+") || peek().text == "-")
+      o.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.value) +
+                                          static_cast<std::uint64_t>(integer()));
     while (accept(",")) o.elements.push_back(operand());
     expect("]");
     return o;
@@ -338,6 +349,9 @@ class BodyReader : public VariableReader {
     }
   }
 
+  static constexpr std::int64_t kMostRegisters = 1'000'000;  // of all functions together
+
+  std::int64_t registers_ = 0;
   Function* function_ = nullptr;
   std::vector<Scope> scopes_;          // all that the function has; the first is its own
   std::vector<std::size_t> open_;      // those around what is read, from the outermost

@@ -10,21 +10,26 @@
 namespace assay::model {
 namespace {
 
+constexpr std::size_t kMostTokens = 4'000'000;  // some 600 MB as instructions
+
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool starts_word(char c) { return is_letter(c) || c == '_' || c == '$' || c == '%' || c == '.'; }
 bool in_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
 
-// A number at the start of `text`; its length in `length`.
+// A number at the start of `text`; its length in `length`, 0 if it is none.
 Token number(std::string_view text, std::size_t& length) {
   Token token{.kind = Token::Kind::number};
   const std::string copy(text.substr(0, 40));
   if (copy.size() > 2 && copy[0] == '0' && std::string_view("fFdD").find(copy[1]) != copy.npos) {
     const bool single = copy[1] == 'f' || copy[1] == 'F';
-    char* end = nullptr;
-    token.value = std::strtoull(copy.substr(2, single ? 8 : 16).c_str(), &end, 16);
+    const std::string digits = copy.substr(2, single ? 8 : 16);
+    const bool whole = digits.size() == (single ? 8 : 16) &&
+                       digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
+    length = whole ? 2 + digits.size() : 0;
+    if (!whole) return token;
+    token.value = std::strtoull(digits.c_str(), nullptr, 16);
     token.floating = true;
-    length = single ? 10 : 18;
     // Kept as binary64, like every floating-point immediate here.
     if (single)
       token.value = std::bit_cast<std::uint64_t>(
@@ -85,6 +90,9 @@ std::vector<Token> tokenize_ptx(std::string_view text) {
       ++length;
     } else if (is_digit(c)) {
       token = number(text.substr(at), length);
+      if (length == 0)
+        throw Violation("ptx.syntax", "line " + std::to_string(line) +
+                                          ": 0f has 8 hexadecimal digits after it, 0d has 16");
       token.text = text.substr(at, length);
     } else if (starts_word(c) && at + 1 < text.size() &&
                (in_name(text[at + 1]) || is_letter(c) || c == '_')) {
@@ -108,6 +116,9 @@ std::vector<Token> tokenize_ptx(std::string_view text) {
       token.kind = Token::Kind::punctuation;
       token.text = text.substr(at, 1);
     }
+    if (tokens.size() == kMostTokens)
+      throw Violation("ptx.syntax", "line " + std::to_string(line) + ": the model reads at most " +
+                                        std::to_string(kMostTokens) + " words and signs");
     token.line = line;
     token.space_before = space;
     space = false;

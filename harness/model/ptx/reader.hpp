@@ -44,9 +44,23 @@ class TokenReader {
   std::int64_t integer() {
     const bool minus = accept("-");
     if (peek().kind != Token::Kind::number) fail("expected a number");
-    const auto value = static_cast<std::int64_t>(next().value);
-    return minus ? -value : value;
+    const std::uint64_t value = next().value;
+    return static_cast<std::int64_t>(minus ? 0 - value : value);
   }
+  // While it lives, what is read is one level deeper: braces of text that nobody wrote by hand must
+  // not take the whole stack.
+  class Level {
+   public:
+    explicit Level(TokenReader& reader) : reader_(reader) {
+      if (++reader_.level_ > 100) reader_.fail("nested more than 100 deep");
+    }
+    ~Level() { --reader_.level_; }
+    Level(const Level&) = delete;  // counted once
+    Level& operator=(const Level&) = delete;
+
+   private:
+    TokenReader& reader_;
+  };
   void skip_statement() {
     while (peek().kind != Token::Kind::end && !accept(";")) next();
   }
@@ -64,6 +78,7 @@ class TokenReader {
  private:
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
+  int level_ = 0;
 };
 
 }  // namespace assay::model

@@ -31,11 +31,14 @@ class VariableReader : public TokenReader {
       const std::string at(peek().text);
       if (at == ".align") {
         next();
-        v.align = static_cast<int>(integer());
+        v.align = alignment();
       } else if (at == ".ptr" || at == ".managed" || at == ".unified" || at == ".attribute") {
         next();
         if (accept("(")) {
-          while (!accept(")")) next();
+          while (!accept(")")) {
+            if (peek().kind == Token::Kind::end) fail("a parenthesis is not closed");
+            next();
+          }
         }
         // .ptr may name a space of the pointer.
         if (at == ".ptr" && state_space(peek().text)) next();
@@ -60,7 +63,7 @@ class VariableReader : public TokenReader {
     // Of a pointer's target: the space and the alignment.
     if (accept(".ptr")) {
       if (state_space(peek().text)) next();
-      if (accept(".align")) integer();
+      if (accept(".align")) alignment();
     }
     v.name = word();
     const std::int64_t element = std::max(1, v.type.bits / 8) * vector;
@@ -72,14 +75,31 @@ class VariableReader : public TokenReader {
         count = integer();
         expect("]");
       }
-      if (count < 0 || count > (std::int64_t{1} << 32)) fail("an array of this size");
+      if (count < 0 || count > kMostBytes || v.bytes * count > kMostBytes)
+        fail("an array of more than 4 GiB");
       v.bytes *= count;
     }
-    if (accept("=")) initial(v, static_cast<int>(element));
+    if (accept("=")) {
+      initial(v, static_cast<int>(element));
+      const auto given = static_cast<std::int64_t>(v.initial.size());
+      if (v.bytes == 0) v.bytes = given;  // "[]": as many as are given
+      if (given > v.bytes) fail("more initial values than '" + v.name + "' has elements");
+      if (!v.addresses.empty() && element < 8) fail("an address as an initial value has 8 bytes");
+    }
     return v;
+  }
+  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;  // what 32 bits of offset reach
+
+  // Of a variable: a power of two.
+  int alignment() {
+    const std::int64_t value = integer();
+    if (value < 1 || value > 1 << 20 || !std::has_single_bit(static_cast<std::uint64_t>(value)))
+      fail("an alignment is a power of two, at most 1 MiB");
+    return static_cast<int>(value);
   }
 
   void initial(Variable& v, int element) {
+    const Level level(*this);
     if (accept("{")) {
       while (!accept("}")) {
         initial(v, element);

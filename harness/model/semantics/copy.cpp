@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/semantics/copy.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 
 #include "harness/model/semantics/lanes.hpp"
@@ -49,7 +51,7 @@ void Transfer::read() {
     const std::size_t at = buffer_.size();
     buffer_.resize(at + c.bytes);
     if (c.from != nullptr) {
-      std::memcpy(buffer_.data() + at, c.from, c.bytes);
+      std::copy_n(c.from, c.bytes, buffer_.begin() + static_cast<std::ptrdiff_t>(at));
       for (std::size_t k = 0; convert_ != nullptr && k + 4 <= c.bytes; k += 4) {
         std::uint32_t word = 0;
         std::memcpy(&word, buffer_.data() + at + k, 4);
@@ -72,7 +74,7 @@ void Transfer::finish() {
       else if (merge_)
         merge_(c.to, buffer_.data() + at, c.bytes);
       else
-        std::memcpy(c.to, buffer_.data() + at, c.bytes);
+        std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(at), c.bytes, c.to);
     }
     at += c.bytes;
   }

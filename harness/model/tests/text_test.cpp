@@ -229,6 +229,15 @@ TEST(ModelText, ACopySeesAMapThatWasFenced) {
 
 // docs/model.md says which these are. The sentence names the instruction, and its word where the
 // rest of it has a meaning.
+TEST(ModelText, ThereMayBeNoLocalMemory) {
+  for (const char* address : {"0", "4", "-1", "-4"}) {
+    const Ran ran = run(kernel("mov.b64 %off, " + std::string(address) +
+                               ";\nld.local.u32 %x, [%off];\nst.global.u32 [%out], %x;"),
+                        32);
+    EXPECT_EQ(ran.rules, "memory.local_bounds ") << address;
+  }
+}
+
 TEST(ModelText, WhatHasNoMeaningIsRefusedByName) {
   const std::pair<const char*, const char*> kRefused[] = {
       {"tcgen05.mma.sp.cta_group::1.kind::f16.ashift [%x], [%x], %off, [%x], %t, %p;", "ashift"},

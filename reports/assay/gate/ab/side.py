@@ -77,6 +77,8 @@ class Asked:
 
 def words_of(given: str) -> list[str]:
     """The command of a side: a program, a folder with `assay` in it, or a command line."""
+    if not given.strip():
+        raise RunFileError(f"--base, --candidate: one of them is empty; {HOW}")
     path = Path(given)
     if path.is_dir():
         found = [path / at for at in ("assay", "build/assay", "bin/assay") if os.access(path / at, os.X_OK)]
