@@ -244,18 +244,24 @@ Place Run::place(const Warp& warp, int lane) const {
 }
 
 Place Run::place_of(std::uint32_t thread, std::uint32_t site) const {
+  return place_in(program_, shape_, thread, site);
+}
+
+Place Run::place_in(const Program& program, const Shape& shape, std::uint32_t thread,
+                    std::uint32_t site) const {
   Place p;
-  p.kernel = program_.function->name;
-  const int cta = static_cast<int>(thread) / threads_per_cta_;
-  p.thread = static_cast<int>(thread) % threads_per_cta_;
+  p.kernel = program.function->name;
+  const int threads = shape.block[0] * shape.block[1] * shape.block[2];
+  const int cta = static_cast<int>(thread) / threads;
+  p.thread = static_cast<int>(thread) % threads;
   p.warp = p.thread / 32;
   p.lane = p.thread % 32;
-  p.cta = {cta % shape_.grid[0], cta / shape_.grid[0] % shape_.grid[1],
-           cta / shape_.grid[0] / shape_.grid[1]};
-  if (static_cast<std::size_t>(cta) < ctas_.size() && ctas_[static_cast<std::size_t>(cta)])
-    p.cta_rank = ctas_[static_cast<std::size_t>(cta)]->rank;
-  if (site < program_.code.size()) {
-    const Instruction& i = *program_.code[site].instruction;
+  p.cta = {cta % shape.grid[0], cta / shape.grid[0] % shape.grid[1],
+           cta / shape.grid[0] / shape.grid[1]};
+  for (std::size_t d = 3; d-- > 0;)
+    p.cta_rank = p.cta_rank * shape.cluster[d] + p.cta[d] % shape.cluster[d];
+  if (site < program.code.size()) {
+    const Instruction& i = *program.code[site].instruction;
     const auto name = [&](int number) {
       const auto file = module_.files.find(number);
       return file != module_.files.end() ? file->second : std::string();
