@@ -35,6 +35,12 @@ Where Run::resolve_shared(Cta& from, std::uint32_t address, std::size_t bytes, s
                                              std::to_string(rank) +
                                              " of the cluster, and no barrier of the cluster has "
                                              "shown that it has begun");
+  // What goes on asynchronously has its addresses from elsewhere.
+  if (&cta != &from && acting_ == nullptr && decoded_->own_shared)
+    throw Violation("cluster.own_shared",
+                    "shared address " + hex(address) + " is of CTA " + std::to_string(rank) +
+                        " of the cluster, and this instruction is for shared memory of its own "
+                        "CTA (.shared, .shared::cta): what it does there is undefined");
   if (offset < kSharedBegin || offset + bytes > cta.shared.size())
     throw Violation("memory.shared_bounds",
                     std::to_string(bytes) + " bytes at shared address " + hex(address) +

@@ -11,9 +11,8 @@ namespace assay::model {
 namespace {
 
 std::string line_of(const Place& p) {
-  std::string text = "thread " + std::to_string(p.thread) + " of CTA " + std::to_string(p.cta[0]);
-  if (p.cta[1] != 0 || p.cta[2] != 0)
-    text += "," + std::to_string(p.cta[1]) + "," + std::to_string(p.cta[2]);
+  std::string text = fmt::format("thread {} of CTA {}", p.thread, p.cta[0]);
+  if (p.cta[1] != 0 || p.cta[2] != 0) text += fmt::format(",{},{}", p.cta[1], p.cta[2]);
   const auto at = [](const std::string& file, int line) {
     return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line);
   };
@@ -107,11 +106,11 @@ void Run::report_before_wait(const Where& where, const Actor& actor, bool writes
   if (ago > 1)
     mend += "; and in every grid between the two, whose end is not the end of those before it";
   report("grid.before_wait",
-         std::string(actor.asynchronous ? "an asynchronous operation of " : "") + line_of(here) +
-             (writes ? " writes '" : " reads '") + where.array->name + "' at byte " +
-             std::to_string(where.at) + ", which " + line_of(there) + " of the kernel '" +
-             there.kernel + "', launched before this one, may still be " +
-             (other_writes ? "writing" : "reading"),
+         fmt::format("{}{} {} '{}' at byte {}, which {} of the kernel '{}', launched before this "
+                     "one, may still be {}",
+                     actor.asynchronous ? "an asynchronous operation of " : "", line_of(here),
+                     writes ? "writes" : "reads", where.array->name, where.at, line_of(there),
+                     there.kernel, other_writes ? "writing" : "reading"),
          here, &there, mend);
 }
 
@@ -131,8 +130,9 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
                     late_fence(other, actor, where);
   const Place here = place_of(actor.thread, actor.site), there = place_of(other.thread, other.site);
   std::string place = where.shared ? "shared memory at offset " + fmt::format("{:#x}", where.at)
-                                   : "'" + (where.array ? where.array->name : "memory") +
-                                         "' at byte " + std::to_string(where.at);
+                                   : fmt::format("'{}' at byte {}",
+                                                 where.array ? where.array->name : "memory",
+                                                 where.at);
   const std::string mine = std::string(actor.asynchronous ? "an asynchronous operation of " : "") +
                            line_of(here) + (writes ? " writes " : " reads ");
   const std::string theirs =
