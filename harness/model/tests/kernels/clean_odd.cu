@@ -192,7 +192,7 @@ extern "C" __global__ void copies_alone(const float* in, float* out, int turns) 
     const int last = i - 1;
     mbarrier_wait_parity(&full[last % kStages], last / kStages & 1);
     for (int twice = 0; twice < 2; ++twice)
-      bulk_add(out + last * kThreads, stages[last % kStages], kBytes);
+      bulk_add<BulkType::f32>(out + last * kThreads, stages[last % kStages], kBytes);
     bulk_commit();
   }
   bulk_wait<0>();
