@@ -227,6 +227,22 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
   });
 }
 
+void Run::check_non_coherent(const Where& where, std::size_t bytes, const Actor& actor) {
+  if (where.shadow == nullptr || !options_.check) return;
+  bool said = false;
+  where.shadow->access(where.at, bytes, [&](const Cell& cell, std::size_t at) {
+    if (said || cell.write.epoch.time == 0 || is_past(cell.write.epoch.component)) return;
+    said = true;
+    const Place there = place_of(cell.write.thread, cell.write.site);
+    report("memory.non_coherent",
+           "'" + where.array->name + "' at byte " + std::to_string(at) +
+               " is read by a load that sees no writes of this kernel (.nc), and the kernel has "
+               "written it",
+           place_of(actor.thread, actor.site), &there,
+           "an ordinary load: no __ldg, no const __restrict__");
+  });
+}
+
 void Run::load(Warp& warp, int lane, Space space, Address address, void* to, std::size_t bytes,
                Scope strong) {
   lane_now = lane;

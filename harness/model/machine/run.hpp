@@ -100,6 +100,9 @@ class Run {
   void check_read(const Where& where, std::size_t bytes, const Actor& actor);
   void check_write(const Where& where, std::size_t bytes, const Actor& actor);
 
+  // Before a load through a cache that sees no writes (.nc).
+  void check_non_coherent(const Where& where, std::size_t bytes, const Actor& actor);
+
   Actor actor(Warp& warp, int lane, Scope strong = Scope::none);
   // An operation that `lane` issues, in the strand `epoch`; `knows` must outlive its checks.
   Actor issuer(Warp& warp, int lane, Epoch epoch, const char* doing);

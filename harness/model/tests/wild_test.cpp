@@ -34,6 +34,8 @@ const std::vector<Wild>& wild() {
       {"wild_copies", {"flashkda_25", kOne, {"f32[128]", "f32[128]=none"}}},
       {"wild_copies",
        {"deepep_621", kTwo, {"f32[128]", "f32[128]=none", "u32[1]=zero", "f32[128]=none"}}},
+      {"wild_copies",
+       {"deepep_nc", kTwo, {"f32[128]", "f32[128]=none", "u32[1]=zero", "f32[128]=none"}}},
       {"wild_copies", {"deepep_660", kOne, {"f32[1024]", "f32[1024]=none", "s32:8"}}},
       {"wild_copies", {"torchao_4278", kOne, {"f32[128]", "f32[128]=none"}}},
       {"wild_copies",
@@ -71,7 +73,7 @@ const std::vector<Wild>& wild() {
       {"wild_launches", launched("flash_attention_2498", {"writes_sums"})},
       {"wild_launches", launched("cutlass_2962", {"writes_sums"})},
       {"wild_launches", launched("quack_206", {"writes_sums"})},
-      {"wild_launches", launched("imp_1833", {"writes_sums", "reads_sums"})},
+      {"wild_launches", launched("pytorch_166741", {"writes_sums", "reads_sums"})},
   };
   return all;
 }

@@ -77,10 +77,10 @@ __global__ void quack_206(const float* in, const float* begins, float* out) {
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
-// https://github.com/kekzl/imp/pull/1833: kernels that never wait were launched early, too. This one
-// writes what the grid before it may still read.
+// https://github.com/pytorch/pytorch/pull/166741: reads wait, and writes do not, to what the grid
+// before may still read.
 template <bool kMended>
-__global__ void imp_1833(const float* in, float* sums, float*) {
+__global__ void pytorch_166741(const float* in, float* sums, float*) {
   if (kMended) wait_for_dependencies();
   sums[threadIdx.x] = in[threadIdx.x];  // <- grid.before_wait
 }
@@ -100,8 +100,8 @@ template __global__ void cutlass_2962<false>(const float*, const float*, float*)
 template __global__ void cutlass_2962<true>(const float*, const float*, float*);
 template __global__ void quack_206<false>(const float*, const float*, float*);
 template __global__ void quack_206<true>(const float*, const float*, float*);
-template __global__ void imp_1833<false>(const float*, float*, float*);
-template __global__ void imp_1833<true>(const float*, float*, float*);
+template __global__ void pytorch_166741<false>(const float*, float*, float*);
+template __global__ void pytorch_166741<true>(const float*, float*, float*);
 template __global__ void passed_over<false>(const float*, const float*, float*);
 template __global__ void passed_over<true>(const float*, const float*, float*);
 
