@@ -77,7 +77,8 @@ class Gpu {
 
   // Runs a grid to its end, or until most_findings. Where `shape` says that it begins early, it may
   // not touch what grids before it wrote, nor write what they read, until griddepcontrol.wait has
-  // said that they have ended; the model runs one after another all the same. Throws Violation for what cannot be launched.
+  // said that they have ended; the model runs one after another all the same. Throws Violation for
+  // what cannot be launched.
   Outcome launch(const std::string& kernel, const Shape& shape, const Arguments& arguments,
                  const Options& options = {});
 

@@ -129,10 +129,10 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
                     actor.knows->async_shared.covers(other.epoch) &&
                     late_fence(other, actor, where);
   const Place here = place_of(actor.thread, actor.site), there = place_of(other.thread, other.site);
-  std::string place = where.shared ? "shared memory at offset " + fmt::format("{:#x}", where.at)
-                                   : fmt::format("'{}' at byte {}",
-                                                 where.array ? where.array->name : "memory",
-                                                 where.at);
+  std::string place =
+      where.shared
+          ? "shared memory at offset " + fmt::format("{:#x}", where.at)
+          : fmt::format("'{}' at byte {}", where.array ? where.array->name : "memory", where.at);
   const std::string mine = std::string(actor.asynchronous ? "an asynchronous operation of " : "") +
                            line_of(here) + (writes ? " writes " : " reads ");
   const std::string theirs =

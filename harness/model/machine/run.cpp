@@ -27,8 +27,7 @@ std::size_t product(const std::array<int, 3>& v, std::size_t most) {
 
 Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
          const std::unordered_map<std::string, Address>& symbols, Shape shape,
-         std::span<const std::uint8_t> arguments, Options options,
-         std::span<const PastGrid> past)
+         std::span<const std::uint8_t> arguments, Options options, std::span<const PastGrid> past)
     : program_(program),
       module_(module),
       memory_(memory),

@@ -76,7 +76,8 @@ class Run {
  public:
   Run(const Program& program, const Module& module, GlobalMemory& memory,
       const std::unordered_map<std::string, Address>& symbols, Shape shape,
-      std::span<const std::uint8_t> arguments, Options options, std::span<const PastGrid> past = {});
+      std::span<const std::uint8_t> arguments, Options options,
+      std::span<const PastGrid> past = {});
   ~Run();
 
   Outcome go();

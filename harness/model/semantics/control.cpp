@@ -206,8 +206,8 @@ void add_control(Meanings& all) {
   all.add("trap", [](Decoder&, const Instruction&) -> Action {
     return [](Warp&, Mask) -> Next { throw Violation("kernel.trap", "the kernel came to a trap"); };
   });
-  for (const char* name : {"brkpt", "pmevent", "prefetch", "prefetchu",
-                           "applypriority", "cp.async.bulk.prefetch", "discard"})
+  for (const char* name : {"brkpt", "pmevent", "prefetch", "prefetchu", "applypriority",
+                           "cp.async.bulk.prefetch", "discard"})
     all.add(name, nothing);
   // A policy is a hint; its bits mean nothing here.
   all.add("createpolicy", [](Decoder& d, const Instruction& i) -> Action {

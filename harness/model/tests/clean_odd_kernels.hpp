@@ -12,8 +12,7 @@ inline const std::vector<Clean>& clean_odd_kernels() {
     return Shape{.grid = {ctas, 1, 1}, .block = {count, 1, 1}};
   };
   static const std::vector<Clean> all = {
-      {{"token_and_parity", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}},
-       doubled(640)},
+      {{"token_and_parity", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
       {{"ring_of_five", threads(1, 64), {"f32[416]", "f32[416]=none", "s32:13"}}, doubled(416)},
       {{"made_again", threads(1, 128), {"f32[128]", "f32[128]=none"}}, doubled(128)},
       {{"two_ways", threads(2, 128), {"f32[256]", "f32[256]=none"}}, doubled(256)},
@@ -36,7 +35,6 @@ inline const std::vector<Clean>& clean_odd_kernels() {
        doubled(128)},
       {{"within_a_warp", threads(1, 32), {"f32[224]", "f32[224]=none", "s32:7"}}, doubled(224)},
       {{"dropping_out", threads(1, 128), {"f32[128]", "f32[128]=none"}}, doubled(128)},
-      {{"library_barrier", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
   };
   return all;
 }

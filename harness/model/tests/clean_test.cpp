@@ -35,6 +35,13 @@ class CleanOddTest : public testing::TestWithParam<Clean> {};
 
 TEST_P(CleanOddTest, RaisesNoComplaint) { raise_no_complaint("clean_odd", GetParam()); }
 
+TEST(CleanLibrary, RaisesNoComplaint) {
+  const Shape shape{.block = {128, 1, 1}};
+  raise_no_complaint(
+      "clean_library",
+      {{"library_barrier", shape, {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)});
+}
+
 const auto kName = [](const auto& p) { return std::string(p.param.run.kernel); };
 INSTANTIATE_TEST_SUITE_P(Kernels, CleanTest, testing::ValuesIn(clean_kernels()), kName);
 INSTANTIATE_TEST_SUITE_P(Kernels, CleanOddTest, testing::ValuesIn(clean_odd_kernels()), kName);

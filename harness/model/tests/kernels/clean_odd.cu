@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are right in ways that are seldom seen: the model must not complain of them either.
 // All compute out = 2 * in, which a test checks.
-#include <cuda/barrier>
-
 #include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
 #include "harness/ptx/distributed_shared.cuh"
-#include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/named_barrier.cuh"
@@ -266,9 +263,9 @@ extern "C" __global__ void copies_arrive(const float4* in, float4* out, int turn
     if (threadIdx.x < 32) {
       mbarrier_wait_parity(&empty[i % 2], parity ^ 1);
       cp_async<16>(&tiles[i % 2][lane], in + i * 32 + lane);
-      asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(
-                       shared_address(&full[i % 2]))
-                   : "memory");
+      asm volatile(
+          "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(&full[i % 2]))
+          : "memory");
     } else {
       mbarrier_wait_parity(&full[i % 2], parity);
       const float4 v = tiles[i % 2][31 - lane];
@@ -380,32 +377,4 @@ extern "C" __global__ void dropping_out(const float* in, float* out) {
     mbarrier_wait_parity(&barrier, i & 1);
   }
   for (int i = static_cast<int>(threadIdx.x) % 32; i < kThreads; i += 32) out[i] = tile[i];
-}
-
-// The barrier and the copy of the CUDA C++ library.
-extern "C" __global__ void library_barrier(const float* in, float* out, int turns) {
-  using Barrier = cuda::barrier<cuda::thread_scope_block>;
-  __shared__ alignas(128) float tiles[2][kThreads];
-#pragma nv_diag_suppress static_var_with_dynamic_init
-  __shared__ Barrier full[2];
-  if (threadIdx.x == 0) {
-    init(&full[0], kThreads);
-    init(&full[1], kThreads);
-    cuda::device::experimental::fence_proxy_async_shared_cta();
-  }
-  __syncthreads();
-  for (int i = 0; i < turns; ++i) {
-    Barrier::arrival_token token;
-    if (threadIdx.x == 0) {
-      cuda::device::experimental::cp_async_bulk_global_to_shared(
-          tiles[i % 2], in + i * kThreads, kBytes, full[i % 2]);
-      token = cuda::device::barrier_arrive_tx(full[i % 2], 1, kBytes);
-    } else {
-      token = full[i % 2].arrive();
-    }
-    full[i % 2].wait(std::move(token));
-    out[i * kThreads + threadIdx.x] = tiles[i % 2][threadIdx.x] * 2;
-    cuda::device::experimental::fence_proxy_async_shared_cta();
-    __syncthreads();
-  }
 }

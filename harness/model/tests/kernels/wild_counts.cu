@@ -5,7 +5,6 @@
 #include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
-#include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/fence.cuh"
 #include "harness/ptx/matrix.cuh"
 #include "harness/ptx/mbarrier.cuh"
@@ -57,7 +56,8 @@ __global__ void __cluster_dims__(2, 1, 1) tvm_20074(float* out) {
     mbarrier_arrive_remote(&ready, other);
   } else {
     const std::uint32_t theirs = map_shared_address(shared_address(&ready), other);
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(theirs));  // <- cluster.own_shared
+    asm volatile(
+        "mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(theirs));  // <- cluster.own_shared
   }
   mbarrier_wait_parity(&ready, 0);
   out[blockIdx.x * kThreads + threadIdx.x] = 1;

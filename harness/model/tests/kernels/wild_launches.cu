@@ -30,8 +30,8 @@ extern "C" __global__ void between(const float*, float*, float*) { launch_depend
 
 namespace {
 
-// https://github.com/Dao-AILab/flash-attention/pull/2498: the warp that loads what the kernel before
-// computed does not wait for it.
+// https://github.com/Dao-AILab/flash-attention/pull/2498: the warp that loads what the kernel
+// before computed does not wait for it.
 template <bool kMended>
 __global__ void flash_attention_2498(const float*, const float* sums, float* out) {
   __shared__ alignas(16) float tile[kThreads];
