@@ -89,9 +89,16 @@ Outcome Gpu::launch(const std::string& kernel, const Shape& shape, const Argumen
                     const Options& options) {
   auto& program = programs_[kernel];
   if (!program) program = std::make_unique<Program>(decode(module_, function(kernel), symbols_));
-  memory_.forget_accesses();
-  Run run(*program, module_, memory_, symbols_, shape, arguments.bytes(), options);
-  return run.go();
+  if (!shape.early) past_.clear();
+  if (past_.empty())
+    memory_.forget_accesses();
+  else
+    memory_.age_accesses(static_cast<Component>(past_.size() - 1));
+  Run run(*program, module_, memory_, symbols_, shape, arguments.bytes(), options, past_);
+  Outcome outcome = run.go();
+  if (past_.size() == kMostGrids) past_.pop_back();
+  past_.insert(past_.begin(), {program.get(), run.shape(), run.waited_for_grids()});
+  return outcome;
 }
 
 std::uint32_t crc32(std::span<const std::uint8_t> bytes) {

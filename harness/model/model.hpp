@@ -45,8 +45,15 @@ class Gpu {
 
   // An array of global memory, with bounds of its own and uninitialized.
   Address allocate(const std::string& name, std::size_t bytes, std::size_t align = 256);
-  void write(Address to, std::span<const std::uint8_t> bytes) { memory_.write(to, bytes); }
-  void read(Address from, std::span<std::uint8_t> bytes) { memory_.read(from, bytes); }
+  // Copies of the host, which wait for all grids.
+  void write(Address to, std::span<const std::uint8_t> bytes) {
+    past_.clear();
+    memory_.write(to, bytes);
+  }
+  void read(Address from, std::span<std::uint8_t> bytes) {
+    past_.clear();
+    memory_.read(from, bytes);
+  }
   template <class T>
   void write(Address to, const std::vector<T>& values) {
     write(to, std::span(reinterpret_cast<const std::uint8_t*>(values.data()),
@@ -68,7 +75,10 @@ class Gpu {
   // What of a kernel the model cannot execute, a sentence for each instruction; empty: nothing.
   std::vector<std::string> unknown(const std::string& kernel) const;
 
-  // Runs a grid to its end, or until most_findings. Throws Violation for what cannot be launched.
+  // Runs a grid to its end, or until most_findings. Where `shape` says that it begins early, it may
+  // not touch what grids before it wrote, nor write what they read, until griddepcontrol.wait has
+  // said that they have ended; the model runs one after another all the same. Throws Violation for
+  // what cannot be launched.
   Outcome launch(const std::string& kernel, const Shape& shape, const Arguments& arguments,
                  const Options& options = {});
 
@@ -77,6 +87,7 @@ class Gpu {
   GlobalMemory memory_;
   std::unordered_map<std::string, Address> symbols_;
   std::unordered_map<std::string, std::unique_ptr<Program>> programs_;
+  std::vector<PastGrid> past_;  // that an early grid may not take to have ended; the last one first
 };
 
 // CRC-32 as zlib computes it: what golden files keep of a result.

@@ -37,6 +37,11 @@ class ReadLists {
     }
     return lists_[cell.more_reads - 1];
   }
+  template <class Visit>
+  void each_access(const Visit& visit) {
+    for (auto& list : lists_)
+      for (Access& access : list) visit(access);
+  }
 
  private:
   std::vector<std::vector<Access>> lists_;
@@ -71,6 +76,20 @@ class ByteShadow {
 
   void initialize(std::size_t at, std::size_t bytes) {
     each(at, bytes, [](Cell& cell, std::size_t) { cell.initialized = true; });
+  }
+  // Calls visit(access) for every access that is known of.
+  template <class Visit>
+  void each_access(const Visit& visit) {
+    if (!accessed_) return;
+    const auto of_cell = [&](Cell& cell) {
+      visit(cell.write);
+      visit(cell.read);
+    };
+    for (Cell& word : words_)
+      if (!word.split) of_cell(word);
+    for (auto& bytes : split_)
+      for (Cell& byte : bytes) of_cell(byte);
+    lists_.each_access(visit);
   }
   void mark_barrier(std::size_t at, std::size_t bytes, bool barrier) {
     each(at, bytes, [&](Cell& cell, std::size_t) { cell.barrier = barrier; });

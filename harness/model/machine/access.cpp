@@ -35,6 +35,12 @@ Where Run::resolve_shared(Cta& from, std::uint32_t address, std::size_t bytes, s
                                              std::to_string(rank) +
                                              " of the cluster, and no barrier of the cluster has "
                                              "shown that it has begun");
+  // What goes on asynchronously has its addresses from elsewhere.
+  if (&cta != &from && acting_ == nullptr && decoded_->own_shared)
+    throw Violation("cluster.own_shared",
+                    "shared address " + hex(address) + " is of CTA " + std::to_string(rank) +
+                        " of the cluster, and this instruction is for shared memory of its own "
+                        "CTA (.shared, .shared::cta): what it does there is undefined");
   if (offset < kSharedBegin || offset + bytes > cta.shared.size())
     throw Violation("memory.shared_bounds",
                     std::to_string(bytes) + " bytes at shared address " + hex(address) +
@@ -221,6 +227,22 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
   });
 }
 
+void Run::check_non_coherent(const Where& where, std::size_t bytes, const Actor& actor) {
+  if (where.shadow == nullptr || !options_.check) return;
+  bool said = false;
+  where.shadow->access(where.at, bytes, [&](const Cell& cell, std::size_t at) {
+    if (said || cell.write.epoch.time == 0 || is_past(cell.write.epoch.component)) return;
+    said = true;
+    const Place there = place_of(cell.write.thread, cell.write.site);
+    report("memory.non_coherent",
+           "'" + where.array->name + "' at byte " + std::to_string(at) +
+               " is read by a load that sees no writes of this kernel (.nc), and the kernel has "
+               "written it",
+           place_of(actor.thread, actor.site), &there,
+           "an ordinary load: no __ldg, no const __restrict__");
+  });
+}
+
 void Run::load(Warp& warp, int lane, Space space, Address address, void* to, std::size_t bytes,
                Scope strong) {
   lane_now = lane;
@@ -244,18 +266,24 @@ Place Run::place(const Warp& warp, int lane) const {
 }
 
 Place Run::place_of(std::uint32_t thread, std::uint32_t site) const {
+  return place_in(program_, shape_, thread, site);
+}
+
+Place Run::place_in(const Program& program, const Shape& shape, std::uint32_t thread,
+                    std::uint32_t site) const {
   Place p;
-  p.kernel = program_.function->name;
-  const int cta = static_cast<int>(thread) / threads_per_cta_;
-  p.thread = static_cast<int>(thread) % threads_per_cta_;
+  p.kernel = program.function->name;
+  const int threads = shape.block[0] * shape.block[1] * shape.block[2];
+  const int cta = static_cast<int>(thread) / threads;
+  p.thread = static_cast<int>(thread) % threads;
   p.warp = p.thread / 32;
   p.lane = p.thread % 32;
-  p.cta = {cta % shape_.grid[0], cta / shape_.grid[0] % shape_.grid[1],
-           cta / shape_.grid[0] / shape_.grid[1]};
-  if (static_cast<std::size_t>(cta) < ctas_.size() && ctas_[static_cast<std::size_t>(cta)])
-    p.cta_rank = ctas_[static_cast<std::size_t>(cta)]->rank;
-  if (site < program_.code.size()) {
-    const Instruction& i = *program_.code[site].instruction;
+  p.cta = {cta % shape.grid[0], cta / shape.grid[0] % shape.grid[1],
+           cta / shape.grid[0] / shape.grid[1]};
+  for (std::size_t d = 3; d-- > 0;)
+    p.cta_rank = p.cta_rank * shape.cluster[d] + p.cta[d] % shape.cluster[d];
+  if (site < program.code.size()) {
+    const Instruction& i = *program.code[site].instruction;
     const auto name = [&](int number) {
       const auto file = module_.files.find(number);
       return file != module_.files.end() ? file->second : std::string();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/machine/decode.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "harness/model/violation.hpp"
@@ -208,6 +209,9 @@ Program decode(const Module& module, const Function& function,
     d.site = static_cast<std::uint32_t>(program.code.size());
     d.guard = i.guard;
     d.guard_negated = i.guard_negated;
+    const auto of_cluster = [](const std::string& p) { return p.find("::cluster") != p.npos; };
+    d.own_shared =
+        (i.has("shared") || i.has("shared::cta")) && std::ranges::none_of(i.parts, of_cluster);
     d.moves = i.parts[0] == "mov" && i.operands.size() == 2 &&
               i.operands[0].kind == Operand::Kind::register_ &&
               i.operands[1].kind == Operand::Kind::register_;

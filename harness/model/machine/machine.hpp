@@ -48,7 +48,9 @@ struct Decoded {
   std::uint32_t site = 0;
   int guard = -1;
   bool guard_negated = false;
-  bool moves = false;       // a plain mov: accumulators of an MMA under way may be renamed by it
+  bool own_shared =
+      false;           // .shared or .shared::cta: addresses of other CTAs' memory are not for it
+  bool moves = false;  // a plain mov: accumulators of an MMA under way may be renamed by it
   std::vector<int> slots;   // registers it names
   std::vector<int> writes;  // of these, those that its first operand names
 };

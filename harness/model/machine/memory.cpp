@@ -61,4 +61,22 @@ void GlobalMemory::forget_accesses() {
   for (auto& [base, array] : arrays_) array->shadow.forget_accesses();
 }
 
+void GlobalMemory::age_accesses(Component before) {
+  for (auto& [base, array] : arrays_)
+    array->shadow.each_access([&](Access& access) {
+      if (access.epoch.time == 0) return;
+      const Component number = access.epoch.component & ~kAsynchronous;
+      const bool older = access.epoch.component >= grid_strand(1) && number <= before;
+      const Component ago = older ? number + 1 : 1;
+      if (ago > kMostGrids) {
+        access = {};
+        return;
+      }
+      access.epoch = {grid_strand(ago), 1};
+      // Narrower scopes take in no thread of another grid.
+      if (access.strong != static_cast<std::uint32_t>(Scope::gpu))
+        access.strong = static_cast<std::uint32_t>(Scope::none);
+    });
+}
+
 }  // namespace assay::model

@@ -28,6 +28,13 @@ inline constexpr unsigned kRankShift = 24;
 // nobody's.
 inline constexpr std::uint32_t kSharedBegin = 1024;
 
+// The strand of all accesses of a grid that was launched before this one and may not have ended: 1
+// is the last one. Other asynchronous strands have higher numbers.
+constexpr Component grid_strand(Component grids_ago) { return kAsynchronous | grids_ago; }
+
+// So many grids may be under way at once; those before them have ended.
+inline constexpr Component kMostGrids = 16;
+
 struct Array {
   Address base = 0;
   std::string name;
@@ -60,6 +67,9 @@ class GlobalMemory {
 
   // Between kernels: what came before happened before what comes.
   void forget_accesses();
+  // Or may still go on: the accesses become those of strands of their own, grid_strand(1) for the
+  // last grid, which itself knew of `before` others, and so on for the grids before it.
+  void age_accesses(Component before);
 
  private:
   std::map<Address, std::unique_ptr<Array>> arrays_;

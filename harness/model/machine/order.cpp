@@ -11,9 +11,8 @@ namespace assay::model {
 namespace {
 
 std::string line_of(const Place& p) {
-  std::string text = "thread " + std::to_string(p.thread) + " of CTA " + std::to_string(p.cta[0]);
-  if (p.cta[1] != 0 || p.cta[2] != 0)
-    text += "," + std::to_string(p.cta[1]) + "," + std::to_string(p.cta[2]);
+  std::string text = fmt::format("thread {} of CTA {}", p.thread, p.cta[0]);
+  if (p.cta[1] != 0 || p.cta[2] != 0) text += fmt::format(",{},{}", p.cta[1], p.cta[2]);
   const auto at = [](const std::string& file, int line) {
     return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line);
   };
@@ -33,6 +32,7 @@ bool Run::ordered(const Access& before, const Actor& actor, const Where& where, 
   const Epoch& e = before.epoch;
   if (e.time == 0) return true;
   const Knowledge& k = *actor.knows;
+  if (is_past(e.component)) return k.all.covers(e);
   if (actor.reads_map) return map_fenced(before, actor, where);
   const Clock& fenced = where.shared ? k.async_shared : k.async_global;
   if ((e.component & kAsynchronous) != 0) {
@@ -86,8 +86,38 @@ bool Run::both_strong(const Actor& actor, const Access& before) const {
   return distance(cta_of(actor.thread), cta_of(before.thread)) <= narrower;
 }
 
+void Run::wait_for_grids(Warp& warp, int lane) {
+  waited_for_grids_ = true;
+  Knowledge& knows = warp.lanes[static_cast<std::size_t>(lane)].knows;
+  for (std::size_t ago = 1; ago <= past_.size(); ++ago) {
+    knows.all.raise({grid_strand(static_cast<Component>(ago)), 1});
+    if (!past_[ago - 1].waited) break;
+  }
+}
+
+void Run::report_before_wait(const Where& where, const Actor& actor, bool writes,
+                             const Access& other, bool other_writes) {
+  const std::size_t ago = other.epoch.component & ~kAsynchronous;
+  const PastGrid& past = past_[ago - 1];
+  const Place here = place_of(actor.thread, actor.site);
+  const Place there = place_in(*past.program, past.shape, other.thread, other.site);
+  std::string mend =
+      "griddepcontrol.wait before it, by this thread or by one that it meets after that";
+  if (ago > 1)
+    mend += "; and in every grid between the two, whose end is not the end of those before it";
+  report("grid.before_wait",
+         fmt::format("{}{} {} '{}' at byte {}, which {} of the kernel '{}', launched before this "
+                     "one, may still be {}",
+                     actor.asynchronous ? "an asynchronous operation of " : "", line_of(here),
+                     writes ? "writes" : "reads", where.array->name, where.at, line_of(there),
+                     there.kernel, other_writes ? "writing" : "reading"),
+         here, &there, mend);
+}
+
 void Run::race(const char* rule, const Where& where, const Actor& actor, bool writes,
                const Access& other, bool other_writes) {
+  if (is_past(other.epoch.component))
+    return report_before_wait(where, actor, writes, other, other_writes);
   const bool other_async = (other.epoch.component & kAsynchronous) != 0;
   // Is it order that lacks, or only the proxy fence?
   const bool known = actor.knows->all.covers(other.epoch) || other.thread == actor.thread ||
@@ -99,9 +129,10 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
                     actor.knows->async_shared.covers(other.epoch) &&
                     late_fence(other, actor, where);
   const Place here = place_of(actor.thread, actor.site), there = place_of(other.thread, other.site);
-  std::string place = where.shared ? "shared memory at offset " + fmt::format("{:#x}", where.at)
-                                   : "'" + (where.array ? where.array->name : "memory") +
-                                         "' at byte " + std::to_string(where.at);
+  std::string place =
+      where.shared
+          ? "shared memory at offset " + fmt::format("{:#x}", where.at)
+          : fmt::format("'{}' at byte {}", where.array ? where.array->name : "memory", where.at);
   const std::string mine = std::string(actor.asynchronous ? "an asynchronous operation of " : "") +
                            line_of(here) + (writes ? " writes " : " reads ");
   const std::string theirs =

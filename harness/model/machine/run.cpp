@@ -27,7 +27,7 @@ std::size_t product(const std::array<int, 3>& v, std::size_t most) {
 
 Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
          const std::unordered_map<std::string, Address>& symbols, Shape shape,
-         std::span<const std::uint8_t> arguments, Options options)
+         std::span<const std::uint8_t> arguments, Options options, std::span<const PastGrid> past)
     : program_(program),
       module_(module),
       memory_(memory),
@@ -36,7 +36,9 @@ Run::Run(const Program& program, const Module& module, GlobalMemory& memory,
       options_(options),
       generator_(options.seed * 0x9e3779b97f4a7c15ull + 12345),
       starves_(options.seed % kStarvingSeeds == kStarvingSeeds - 1),
-      starving_(options.seed) {
+      starving_(options.seed),
+      past_(past),
+      next_component_(static_cast<Component>(past.size()) + 1) {
   const Function& f = *program.function;
   const std::size_t threads = product(shape.block, 1024), ctas = product(shape.grid, kMostCtas);
   if (threads == 0 || ctas == 0)

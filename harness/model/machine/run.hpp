@@ -33,6 +33,16 @@ struct Options {
 struct Shape {
   std::array<int, 3> grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
+  // Launched with programmatic stream serialization: it begins while the grid before it may still
+  // be under way, and griddepcontrol.wait is what waits for that one's end.
+  bool early = false;
+};
+
+// A grid that was launched before this one and may not have ended when this one begins.
+struct PastGrid {
+  const Program* program = nullptr;
+  Shape shape;
+  bool waited = false;  // itself for the grid before it: its end is that one's, too
 };
 
 struct Outcome {
@@ -70,7 +80,8 @@ class Run {
  public:
   Run(const Program& program, const Module& module, GlobalMemory& memory,
       const std::unordered_map<std::string, Address>& symbols, Shape shape,
-      std::span<const std::uint8_t> arguments, Options options);
+      std::span<const std::uint8_t> arguments, Options options,
+      std::span<const PastGrid> past = {});
   ~Run();
 
   Outcome go();
@@ -94,6 +105,9 @@ class Run {
   void check_read(const Where& where, std::size_t bytes, const Actor& actor);
   void check_write(const Where& where, std::size_t bytes, const Actor& actor);
 
+  // Before a load through a cache that sees no writes (.nc).
+  void check_non_coherent(const Where& where, std::size_t bytes, const Actor& actor);
+
   Actor actor(Warp& warp, int lane, Scope strong = Scope::none);
   // An operation that `lane` issues, in the strand `epoch`; `knows` must outlive its checks.
   Actor issuer(Warp& warp, int lane, Epoch epoch, const char* doing);
@@ -104,6 +118,10 @@ class Run {
   Component new_component() { return next_component_++ | kAsynchronous; }
   // A strand of asynchronous accesses that are ordinary ones nevertheless: cp.async.
   Component new_generic_component() { return *generic_strands_.insert(new_component()).first; }
+
+  // griddepcontrol.wait: the grid before this one has ended, and those whose end it waited for.
+  void wait_for_grids(Warp& warp, int lane);
+  bool waited_for_grids() const { return waited_for_grids_; }
 
   // Passes what a lane knows on to `to`, and begins a new epoch of the lane.
   void release(Warp& warp, int lane, Knowledge& to);
@@ -181,6 +199,13 @@ class Run {
   bool both_strong(const Actor& actor, const Access& before) const;
   bool map_fenced(const Access& before, const Actor& actor, const Where& where) const;
   bool late_fence(const Access& before, const Actor& actor, const Where& where) const;
+  void report_before_wait(const Where& where, const Actor& actor, bool writes, const Access& other,
+                          bool other_writes);
+  Place place_in(const Program& program, const Shape& shape, std::uint32_t thread,
+                 std::uint32_t site) const;
+  bool is_past(Component strand) const {
+    return strand >= grid_strand(1) && strand <= grid_strand(static_cast<Component>(past_.size()));
+  }
   bool is_generic(Component strand) const { return generic_strands_.contains(strand); }
 
   const Program& program_;
@@ -210,7 +235,9 @@ class Run {
     Clock seen;
   };
   std::unordered_map<Address, std::vector<MapFence>> map_fences_;
-  Component next_component_ = 1;
+  std::span<const PastGrid> past_;  // the last one first
+  bool waited_for_grids_ = false;
+  Component next_component_ = 1;  // after those of grids before this one
   std::unordered_set<Component> generic_strands_;
   std::uint64_t changes_ = 0;
   std::size_t next_cluster_ = 0, last_cluster_ = 0;

@@ -97,6 +97,16 @@ Action nothing(Decoder&, const Instruction&) {
   return [](Warp&, Mask) { return Next::step; };
 }
 
+// griddepcontrol.wait waits for grids before this one; launch_dependents says only when later ones
+// may begin, and those are taken to begin as early as can be.
+Action depend(Decoder&, const Instruction& i) {
+  const bool wait = i.has("wait");
+  return [wait](Warp& w, Mask m) {
+    if (wait) for_lanes(m, [&](int l) { w.run->wait_for_grids(w, l); });
+    return Next::step;
+  };
+}
+
 Action call(Decoder& d, const Instruction& i) {
   const std::string& name = i.operands.at(1).symbol;
   if (name == "vprintf") {
@@ -190,14 +200,15 @@ void add_control(Meanings& all) {
   all.add("exit", leave);
   all.add("call", call);
   all.add("setmaxnreg", set_registers);
+  all.add("griddepcontrol", depend);
   all.add("nanosleep", [](Decoder&, const Instruction&) -> Action {
     return [](Warp&, Mask) { return Next::yield; };
   });
   all.add("trap", [](Decoder&, const Instruction&) -> Action {
     return [](Warp&, Mask) -> Next { throw Violation("kernel.trap", "the kernel came to a trap"); };
   });
-  for (const char* name : {"brkpt", "pmevent", "griddepcontrol", "prefetch", "prefetchu",
-                           "applypriority", "cp.async.bulk.prefetch", "discard"})
+  for (const char* name : {"brkpt", "pmevent", "prefetch", "prefetchu", "applypriority",
+                           "cp.async.bulk.prefetch", "discard"})
     all.add(name, nothing);
   // A policy is a hint; its bits mean nothing here.
   all.add("createpolicy", [](Decoder& d, const Instruction& i) -> Action {

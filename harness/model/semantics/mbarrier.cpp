@@ -301,11 +301,10 @@ Meaning wait(bool sleeps) {
         run.lane_now = l;
         Lane& lane = w.lanes[static_cast<std::size_t>(l)];
         const std::uint32_t address = shared_at(w, at, l, generic);
-        Cta* owner = nullptr;
-        Mbarrier& b = mbarrier_at(run, *w.cta, address, &lane.knows, &owner);
-        if (owner != w.cta)
+        if (static_cast<int>(address >> kRankShift) != w.cta->rank)
           throw Violation("mbarrier.remote_wait",
                           "a thread may wait only for its own CTA's mbarriers");
+        Mbarrier& b = mbarrier_at(run, *w.cta, address, &lane.knows);
         const auto wanted = static_cast<std::uint32_t>(w.reg(operand)[l]);
         const bool ended = parity ? ((b.phase - 1) & 1) == (wanted & 1) : b.phase != wanted;
         w.reg(out)[l] = ended;

@@ -102,7 +102,7 @@ Action load(Decoder& d, const Instruction& i) {
   const auto out = d.destinations(i.operands.at(0));
   const AddressOperand at = d.address(i.operands.at(1));
   const auto bytes = static_cast<std::size_t>(f.type.bits / 8);
-  const bool is_signed = f.type.kind == Number::Kind::signed_;
+  const bool is_signed = f.type.kind == Number::Kind::signed_, non_coherent = i.has("nc");
   // .param of calls lies in local memory; of the kernel, among the launch's arguments.
   const bool of_kernel =
       f.space == Space::parameter &&
@@ -119,6 +119,9 @@ Action load(Decoder& d, const Instruction& i) {
         const Where where = w.run->resolve(w, l, space, address, all, all);
         observe(w, l, where, f);
       }
+      if (non_coherent)
+        w.run->check_non_coherent(w.run->resolve(w, l, space, address, all, all), all,
+                                  w.run->actor(w, l));
       w.run->load(w, l, space, address, data.data(), all, f.strong);
       for (std::size_t k = 0; k < out.size(); ++k) {
         Value v = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are right (kernels/clean.cu): no complaint, and the right result, in every order of
+// Kernels that are right (kernels/clean*.cu): no complaint, and the right result, in every order of
 // asynchronous work. ASSAY_MODEL_SEEDS sets how many orders each is run in.
 #include <gtest/gtest.h>
 
@@ -7,17 +7,16 @@
 #include <optional>
 
 #include "harness/model/tests/clean_kernels.hpp"
+#include "harness/model/tests/clean_odd_kernels.hpp"
 
 namespace assay::model {
 namespace {
 
-class CleanTest : public testing::TestWithParam<Clean> {};
-
-TEST_P(CleanTest, RaisesNoComplaint) {
-  const Clean& c = GetParam();
+// The kernels of one file.
+void raise_no_complaint(const std::string& file, const Clean& c) {
   const char* wanted = std::getenv("ASSAY_MODEL_SEEDS");
   const std::uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : c.seeds;
-  const std::string ptx = ptx_of_file("clean");
+  const std::string ptx = ptx_of_file(file);
   std::optional<Gpu> gpu;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     if (seed % 50 == 0) gpu.emplace(ptx);  // whose memory grows with every launch
@@ -28,8 +27,24 @@ TEST_P(CleanTest, RaisesNoComplaint) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, CleanTest, testing::ValuesIn(clean_kernels()),
-                         [](const auto& p) { return std::string(p.param.run.kernel); });
+class CleanTest : public testing::TestWithParam<Clean> {};
+
+TEST_P(CleanTest, RaisesNoComplaint) { raise_no_complaint("clean", GetParam()); }
+
+class CleanOddTest : public testing::TestWithParam<Clean> {};
+
+TEST_P(CleanOddTest, RaisesNoComplaint) { raise_no_complaint("clean_odd", GetParam()); }
+
+TEST(CleanLibrary, RaisesNoComplaint) {
+  const Shape shape{.block = {128, 1, 1}};
+  raise_no_complaint(
+      "clean_library",
+      {{"library_barrier", shape, {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)});
+}
+
+const auto kName = [](const auto& p) { return std::string(p.param.run.kernel); };
+INSTANTIATE_TEST_SUITE_P(Kernels, CleanTest, testing::ValuesIn(clean_kernels()), kName);
+INSTANTIATE_TEST_SUITE_P(Kernels, CleanOddTest, testing::ValuesIn(clean_odd_kernels()), kName);
 
 // A fence of the cluster's scope before the arrival, and one after the wait, do what the scopes of
 // both do. PTX ISA 9.0, "Memory Consistency Model: Release and Acquire Patterns".

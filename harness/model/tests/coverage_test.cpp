@@ -39,8 +39,7 @@ TEST(Coverage, EveryFunctionOfThePtxFolderIsTried) {
 }
 
 TEST(Coverage, EveryInstructionOfThePtxFolderHasAMeaning) {
-  for (const char* file : {"every_function", "../model_kernels_sm100/every_function_sm100",
-                           "../model_kernels_sm120/every_function_sm120"}) {
+  for (const char* file : {"every_function", "every_function_sm100", "every_function_sm120"}) {
     const Gpu gpu(ptx_of_file(file));
     for (const std::string& kernel : gpu.kernels())
       for (const std::string& unknown : gpu.unknown(kernel))

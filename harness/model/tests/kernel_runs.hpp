@@ -22,9 +22,12 @@ inline std::string text_of(const std::filesystem::path& path) {
 }
 
 #ifdef ASSAY_MODEL_KERNELS  // as the tests are compiled
-// "wild_copies": harness/model/tests/kernels/wild_copies.cu, compiled for sm_90a.
+// "wild_copies": harness/model/tests/kernels/wild_copies.cu, compiled for sm_90a; of a name that
+// ends with _sm100, for sm_100a.
 inline std::string ptx_of_file(const std::string& name) {
-  return text_of(std::filesystem::path(ASSAY_MODEL_KERNELS) / (name + ".ptx"));
+  const auto suffix = name.rfind("_sm");
+  const std::string target = suffix == name.npos ? "" : name.substr(suffix);
+  return text_of(std::filesystem::path(ASSAY_MODEL_KERNELS + target) / (name + ".ptx"));
 }
 inline std::string source_of_file(const std::string& name) {
   return text_of(std::filesystem::path(ASSAY_SOURCE_DIR) / "harness/model/tests/kernels" /
@@ -32,11 +35,14 @@ inline std::string source_of_file(const std::string& name) {
 }
 #endif
 
-// A kernel and how to launch it. `arguments` as parse_arguments() takes them.
+// A kernel and how to launch it. `arguments` as parse_arguments() takes them. Where there are some
+// `before`, these are launched first, with the same arguments and shape, and all but the first of
+// them begin early.
 struct KernelRun {
   const char* kernel;
   Shape shape;
   std::vector<std::string> arguments;
+  std::vector<const char*> before = {};
 };
 
 // The kernel's own line of a place, also of what is inlined there.
@@ -47,8 +53,14 @@ inline int line_in_kernel(const Place& p) {
 inline Outcome run_seed(Gpu& gpu, const std::string& kernel, const KernelRun& run,
                         std::uint64_t seed) {
   const Arguments arguments = parse_arguments(gpu, run.arguments, seed);
-  return gpu.launch(gpu.kernel(kernel), run.shape, arguments,
-                    {.seed = seed, .most_steps = 2'000'000});
+  const Options options{.seed = seed, .most_steps = 2'000'000};
+  Shape shape = run.shape;
+  for (const char* name : run.before) {
+    Outcome outcome = gpu.launch(gpu.kernel(name), shape, arguments, options);
+    if (!outcome.finished || !outcome.findings.empty()) return outcome;
+    shape.early = true;
+  }
+  return gpu.launch(gpu.kernel(kernel), shape, arguments, options);
 }
 
 inline std::string all_of(const Outcome& outcome) {

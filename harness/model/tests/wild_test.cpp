@@ -20,6 +20,11 @@ struct Wild {
 const Shape kOne{.block = {128, 1, 1}};
 const Shape kTwo{.grid = {2, 1, 1}, .block = {128, 1, 1}};
 
+// A grid that begins while those of `before` may be under way.
+KernelRun launched(const char* kernel, std::vector<const char*> before) {
+  return {kernel, kOne, {"f32[128]", "f32[128]=none", "f32[128]=none"}, std::move(before)};
+}
+
 const std::vector<Wild>& wild() {
   static const std::vector<Wild> all = {
       {"wild_copies", {"te_2695", kOne, {"f32[512]", "f32[512]=none", "s32:4"}}},
@@ -29,6 +34,8 @@ const std::vector<Wild>& wild() {
       {"wild_copies", {"flashkda_25", kOne, {"f32[128]", "f32[128]=none"}}},
       {"wild_copies",
        {"deepep_621", kTwo, {"f32[128]", "f32[128]=none", "u32[1]=zero", "f32[128]=none"}}},
+      {"wild_copies",
+       {"deepep_nc", kTwo, {"f32[128]", "f32[128]=none", "u32[1]=zero", "f32[128]=none"}}},
       {"wild_copies", {"deepep_660", kOne, {"f32[1024]", "f32[1024]=none", "s32:8"}}},
       {"wild_copies", {"torchao_4278", kOne, {"f32[128]", "f32[128]=none"}}},
       {"wild_copies",
@@ -45,6 +52,27 @@ const std::vector<Wild>& wild() {
       {"wild_barriers", {"tilelang_2613", {.block = {256, 1, 1}}, {"f32[8192]=none"}}},
       {"wild_barriers", {"triton_9413", kTwo, {"f32[256]=none"}}},
       {"wild_barriers", {"triton_2292", kTwo, {"f32[1024]=none"}}},
+      {"wild_counts", {"humming_56", kTwo, {"f32[512]", "f32[1024]=none", "s32:4"}}},
+      {"wild_counts", {"tvm_20074", kTwo, {"f32[256]=none"}}},
+      {"wild_counts", {"cutlass_2364", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"wild_counts", {"deepep_293", kOne, {"f32[128]", "f32[128]=none"}}},
+      {"wild_counts", {"cutlass_2672", kOne, {"f32[128]", "f32[128]=none", "s32:17"}}},
+      {"wild_counts",
+       {"tilelang_2644", {.grid = {4, 1, 1}, .block = {128, 1, 1}}, {"f32[128]", "f32[512]=none"}}},
+      {"wild_counts", {"cula_114", kOne, {"u8[2048]=none"}}},
+      {"wild_counts", {"fuser_3561", kOne, {"bf16[4096]", "f32[4096]=none", "s32:4"}}},
+      {"wild_tensor_memory_sm100",
+       {"flash_attention_182", {.block = {256, 1, 1}}, {"f32[384]=none"}}},
+      {"wild_tensor_memory_sm100", {"tirx_19", kOne, {"f32[128]=none"}}},
+      {"wild_tensor_memory_sm100", {"tirx_7", kOne, {"f32[128]=none"}}},
+      {"wild_tensor_memory_sm100",
+       {"tilelang_3087",
+        {.block = {128, 1, 1}, .dynamic_shared_bytes = 3 * 16384},
+        {"bf16[8192]", "f32[128]=none", "s32:7"}}},
+      {"wild_launches", launched("flash_attention_2498", {"writes_sums"})},
+      {"wild_launches", launched("cutlass_2962", {"writes_sums"})},
+      {"wild_launches", launched("quack_206", {"writes_sums"})},
+      {"wild_launches", launched("pytorch_166741", {"writes_sums", "reads_sums"})},
   };
   return all;
 }
@@ -57,6 +85,7 @@ const std::vector<Wild>& others() {
       {"rules", {"reused", kOne, {"f32[1]=none"}}},
       {"rules", {"gone", kOne, {"f32[128]", "f32[1]=none"}}},
       {"rules", {"too_late", kTwo, {"f32[1]=none"}}},
+      {"wild_launches", launched("passed_over", {"writes_sums", "between"})},
   };
   return all;
 }

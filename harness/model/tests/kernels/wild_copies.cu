@@ -124,6 +124,26 @@ __global__ void deepep_621(const float* in, float* box, std::uint32_t* flag, flo
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
+// https://github.com/deepseek-ai/DeepEP, README, "Undefined-behavior PTX usage": what other CTAs
+// write while the kernel runs is read by loads of the read-only path.
+template <bool kMended>
+__global__ void deepep_nc(const float* in, float* box, std::uint32_t* flag, float* out) {
+  if (blockIdx.x == 0) {
+    box[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) increment_release(flag);
+    return;
+  }
+  if (threadIdx.x == 0)
+    while (load_acquire(flag) == 0) {
+    }
+  __syncthreads();
+  if (kMended)
+    out[threadIdx.x] = box[threadIdx.x];
+  else
+    out[threadIdx.x] = __ldg(box + threadIdx.x);  // <- memory.non_coherent
+}
+
 // deepseek-ai/DeepEP pull request 660: a stage is filled again while an older store may still read
 // it: the wait leaves one group too many.
 template <bool kMended>
@@ -262,6 +282,8 @@ template __global__ void flashkda_25<false>(const float*, float*);
 template __global__ void flashkda_25<true>(const float*, float*);
 template __global__ void deepep_621<false>(const float*, float*, std::uint32_t*, float*);
 template __global__ void deepep_621<true>(const float*, float*, std::uint32_t*, float*);
+template __global__ void deepep_nc<false>(const float*, float*, std::uint32_t*, float*);
+template __global__ void deepep_nc<true>(const float*, float*, std::uint32_t*, float*);
 template __global__ void deepep_660<false>(const float*, float*, int);
 template __global__ void deepep_660<true>(const float*, float*, int);
 template __global__ void torchao_4278<false>(const float*, float*);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of kernels/clean_odd.cu with their launches and what they must compute.
+#pragma once
+#include <vector>
+
+#include "harness/model/tests/clean_kernels.hpp"
+
+namespace assay::model {
+
+inline const std::vector<Clean>& clean_odd_kernels() {
+  const auto threads = [](int ctas, int count) {
+    return Shape{.grid = {ctas, 1, 1}, .block = {count, 1, 1}};
+  };
+  static const std::vector<Clean> all = {
+      {{"token_and_parity", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
+      {{"ring_of_five", threads(1, 64), {"f32[416]", "f32[416]=none", "s32:13"}}, doubled(416)},
+      {{"made_again", threads(1, 128), {"f32[128]", "f32[128]=none"}}, doubled(128)},
+      {{"two_ways", threads(2, 128), {"f32[256]", "f32[256]=none"}}, doubled(256)},
+      {{"reduced_in_peer", threads(4, 128), {"f32[128]", "f32[128]=none"}}, doubled(128)},
+      {{"subsets", threads(1, 128), {"f32[224]", "f32[224]=none", "s32:7"}}, doubled(224)},
+      {{"copies_alone", threads(1, 32), {"f32[896]", "f32[896]=zero", "s32:7"}}, doubled(896)},
+      {{"in_place", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
+      {{"own_map",
+        threads(1, 128),
+        {"f32[128]", "f32[128]", "f32[128]=none", "u8[128]=none", "map(1, box=128)"}},
+       doubled(128, 2)},
+      {{"copies_arrive", threads(1, 64), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
+      {{"box_between_ctas",
+        threads(2, 128),
+        {"f32[512]", "f32[512]=none", "f32[128]=none", "u32[2]=zero", "s32:4"}},
+       doubled(512)},
+      {{"fenced_flags",
+        threads(2, 128),
+        {"f32[128]", "f32[128]=none", "f32[128]=none", "u32[1]=zero"}},
+       doubled(128)},
+      {{"within_a_warp", threads(1, 32), {"f32[224]", "f32[224]=none", "s32:7"}}, doubled(224)},
+      {{"dropping_out", threads(1, 128), {"f32[128]", "f32[128]=none"}}, doubled(128)},
+  };
+  return all;
+}
+
+}  // namespace assay::model
