@@ -89,7 +89,8 @@ class Inliner {
     Names names;
     for (const Variable& v : callee.locals) {
       if (v.space == Variable::Space::shared) {  // one for all calls
-        if (std::ranges::none_of(caller.locals, [&](const Variable& o) { return o.name == v.name; }))
+        if (std::ranges::none_of(caller.locals,
+                                 [&](const Variable& o) { return o.name == v.name; }))
           caller.locals.push_back(v);
         continue;
       }

@@ -38,7 +38,8 @@ int random_bits(const Number& to) { return to.count == 2 && to.exponent_bits == 
 // "rounded toward zero or away from zero based on the carry out of the integer addition of the
 // supplied random bits to the truncated off bits of mantissa". Unspecified, where more bits are cut
 // off than random ones are given (narrow types, subnormal results): whether they count against the
-// highest of those or, the second reading, the lowest of f32's; and in which order the two bytes of e2m1x4 count. Figures alone show it.
+// highest of those or, the second reading, the lowest of f32's; and in which order the two bytes of
+// e2m1x4 count. Figures alone show it.
 Action convert_at_random(Decoder& d, const Instruction& i) {
   Number from, to;
   if (!parse_number(i.parts.back(), from) || !parse_number(i.parts.at(i.parts.size() - 2), to) ||
@@ -64,7 +65,8 @@ Action convert_at_random(Decoder& d, const Instruction& i) {
           const double kept = std::floor(places);
           double share = random_share(to, k, bits);
           // Of the bits of f32 that are cut off, so many are more than there are random ones.
-          const int more = last - (std::max(std::ilogb(x == 0 ? 1 : x), -126) - 23) - random_bits(to);
+          const int more =
+              last - (std::max(std::ilogb(x == 0 ? 1 : x), -126) - 23) - random_bits(to);
           if (more > 0 && w.run->takes_second(Reading::random_rounding))
             share = std::ldexp(share, -more);
           const bool carry = places - kept + share >= 1;

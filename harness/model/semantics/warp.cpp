@@ -176,8 +176,8 @@ Action reduce(Decoder& d, const Instruction& i) {
   });
 }
 
-// elect.sync d|p, membermask: silicon elects the lowest; the manual says no more than that it is the
-// same one for the same mask every time.
+// elect.sync d|p, membermask: silicon elects the lowest; the manual says no more than that it is
+// the same one for the same mask every time.
 Action elect(Decoder& d, const Instruction& i) {
   const int out = d.destination(i.operands.at(0)), p = i.operands[0].second,
             mask = d.source(i.operands.at(1));

@@ -131,8 +131,9 @@ constexpr PackedCell scale_cell_k96(int lines, int first, int row, int index, in
 
 // Metadata of a sparse A: `k` counts the elements of the row as if it were dense; each group of 4
 // (f16 and the 8-bit kinds), 2 (tf32) or 8 (4-bit kinds) of them has a nibble: two 2-bit indices.
-// The place of a group's nibble behind metadata_address(), in layouts A and D; in E and G, with .ws,
-// that of the first of a_copies(), as CUTLASS has it (tmem_e_frg_ws). In C and F it is unspecified.
+// The place of a group's nibble behind metadata_address(), in layouts A and D; in E and G, with
+// .ws, that of the first of a_copies(), as CUTLASS has it (tmem_e_frg_ws). In C and F it is
+// unspecified.
 enum class MetadataWidth : std::uint8_t { tf32, f16, bits8, bits4 };
 constexpr PackedCell metadata_cell(MetadataWidth width, int row, int k) {
   const int r = row % 128, cta = row / 128;

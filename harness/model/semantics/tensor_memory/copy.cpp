@@ -63,10 +63,7 @@ class Shift : public TensorOperation {
  public:
   Shift(TensorMemory& memory, std::uint32_t number, std::vector<Cta*> ctas, TensorCell first,
         bool upwards)
-      : TensorOperation(memory, number),
-        ctas_(std::move(ctas)),
-        first_(first),
-        upwards_(upwards) {
+      : TensorOperation(memory, number), ctas_(std::move(ctas)), first_(first), upwards_(upwards) {
     what = "a tcgen05.shift";
   }
   void read() override {}

@@ -3,10 +3,8 @@
 // of a pair. PTX ISA 9.0, 9.7.16.10 "TensorCore 5th Generation Matrix Multiply and accumulate
 // Operations". Not silicon: the sums are exact products rounded once (matrix/arithmetic.hpp).
 //
-// Collector buffers change no result: what they may be used for is checked. Unspecified, so that
-// the seed takes one reading or the other (machine/reading.hpp): which way .ashift moves the rows,
-// as tcgen05.shift does (tensor_memory/copy.hpp), and whether it moves the metadata too; how the
-// sums are rounded; which lanes are read of an operand that several hold.
+// Collector buffers change no result: what they may be used for is checked. What is unspecified
+// takes one reading or the other (machine/reading.hpp).
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -50,7 +48,8 @@ struct Multiplication {
   std::uint32_t d_address = 0, a_address = 0, scale_a = 0, scale_b = 0;
   ptx::ScaleVector vector = ptx::ScaleVector::x1;
   std::optional<TensorMetadata> metadata;
-  bool accumulate = false, toward_zero = false, upwards = false, last_copy = false, moves_metadata = false;
+  bool accumulate = false, toward_zero = false, upwards = false, last_copy = false,
+       moves_metadata = false;
   std::array<std::uint32_t, 8> disabled{};
 
   // The row that is in place of `row`.
@@ -85,9 +84,7 @@ struct Multiplication {
                p.bit, bits);
         }
   }
-  int scale_copies(bool of_a) const {
-    return !of_a && data_path(shape) == DataPath::b ? 2 : 4;
-  }
+  int scale_copies(bool of_a) const { return !of_a && data_path(shape) == DataPath::b ? 2 : 4; }
   // Each scale of a CTA: of its rows of A (`of_a`), or of all columns of D.
   template <class Each>
   void for_scales(bool of_a, Each&& each) const {
@@ -100,7 +97,7 @@ struct Multiplication {
           const int first_byte = of_a ? mma->scale_byte_a : mma->scale_byte_b;
           const PackedCell p = mma->k == 96 ? scale_cell_k96(lines, first_byte, line, k, copy)
                                : of_a       ? scale_cell(vector, first_byte, line, k, copy)
-                                            : scale_b_cell(shape, vector, first_byte, line, k, copy);
+                                      : scale_b_cell(shape, vector, first_byte, line, k, copy);
           each(line, k, copy, TensorCell{first.lane + p.cell.lane, first.column + p.cell.column},
                p.bit);
         }
@@ -128,7 +125,8 @@ class Multiply : public TensorOperation {
         TensorMemory& memory = tensor_memory(*m_.ctas[c]);
         m_.for_a([&](int row, int k, int copy, TensorCell cell, int bit, int bits) {
           const std::uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1;
-          if (m_.reads(copy, a_copies(m_.shape))) a[size(row * x.k + k)] = memory.at(cell) >> bit & mask;
+          if (m_.reads(copy, a_copies(m_.shape)))
+            a[size(row * x.k + k)] = memory.at(cell) >> bit & mask;
         });
       } else {
         matrix::gather(matrix::tcgen05_operand(m_.a), f.shape_of_a(), shared, a);
@@ -181,7 +179,8 @@ class Multiply : public TensorOperation {
         scale_b.resize(size(part.n * part.scales()));
         const auto take = [&](bool of_a, std::vector<Word>& to) {
           m_.for_scales(of_a, [&](int line, int k, int copy, TensorCell cell, int bit) {
-            if (m_.reads(copy, m_.scale_copies(of_a))) to[size(line * part.scales() + k)] = memory.at(cell) >> bit & 0xff;
+            if (m_.reads(copy, m_.scale_copies(of_a)))
+              to[size(line * part.scales() + k)] = memory.at(cell) >> bit & 0xff;
           });
         };
         take(true, scale_a);

@@ -129,15 +129,8 @@ TEST(TensorMemoryModel, MultipliesPackedFoursByBlockScales) {
 // K = 96, of sm_103a: three or six scales of a row, which begin in any byte of a column and go on
 // four columns further on. Model, not silicon: as CUTLASS's tmem_sf_frg has it.
 TEST(TensorMemoryModel, ScalesNinetySixElements) {
-  const Packed six{"mxf4nvf4.block_scale.block16",
-                   "mxf4nvf4",
-                   Kind::mxf4nvf4,
-                   Scale::ue4m3,
-                   6,
-                   2,
-                   0,
-                   0x38,
-                   8};
+  const Packed six{
+      "mxf4nvf4.block_scale.block16", "mxf4nvf4", Kind::mxf4nvf4, Scale::ue4m3, 6, 2, 0, 0x38, 8};
   Packed three = six;
   three.words = "mxf4nvf4.block_scale.block32";
   three.type = Scale::ue8m0, three.one = 127, three.doubling = 1;
@@ -184,17 +177,16 @@ TEST(TensorMemoryModel, ScalesNinetySixElements) {
   add.u32 %r9, %t, 40;
 )";
     const auto descriptor = [](std::uint32_t start) {
-      return std::to_string(
-          ptx::tcgen05::matrix_descriptor({start, 128, 384, ptx::Swizzle::none}));
+      return std::to_string(ptx::tcgen05::matrix_descriptor({start, 128, 384, ptx::Swizzle::none}));
     };
     const std::uint32_t instruction = instruction_descriptor(
         {.kind = p.number, .a = Element::e2m1, .b = Element::e2m1, .m = 128, .n = 8},
         {.type = p.type, .a_byte = p.a_byte, .b_byte = p.b_byte, .k96 = true});
-    const std::string work = "  mov.b64 %x, " + descriptor(1024) + ";\n  mov.b64 %y, " +
-                             descriptor(1024 + kBehindA) + ";\n  mov.b32 %r3, " +
-                             std::to_string(instruction) +
-                             ";\n  setp.ne.u32 %p, 0, 0;\n  tcgen05.mma.cta_group::1.kind::" +
-                             p.words + " [%t], %x, %y, %r3, [%r8], [%r9], %p;\n";
+    const std::string work =
+        "  mov.b64 %x, " + descriptor(1024) + ";\n  mov.b64 %y, " + descriptor(1024 + kBehindA) +
+        ";\n  mov.b32 %r3, " + std::to_string(instruction) +
+        ";\n  setp.ne.u32 %p, 0, 0;\n  tcgen05.mma.cta_group::1.kind::" + p.words +
+        " [%t], %x, %y, %r3, [%r8], [%r9], %p;\n";
     const Ran ran = run(kernel(text + by_one(work)), in, 6);
     expect_clean(ran.outcome);
     for (int row = 0; row < 128; ++row)

@@ -3,6 +3,7 @@
 // 9.7.16.10.8 "Sparse Matrices", 9.7.16.10.9.1 "tcgen05.mma", 9.7.16.10.9.2 "tcgen05.mma.sp").
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <random>
@@ -277,12 +278,14 @@ TEST(TensorMemoryModel, ShiftsTheRowsOfA) {
                                                             .m = 128,
                                                             .n = 8,
                                                             .d = Accumulator::s32});
-  const Ran ran =
-      run(kernel(store + by_one(multiply("i8.ashift", instruction, "0", "[%r8]"))), in, 4);
-  expect_clean(ran.outcome);
-  for (int row = 0; row < 128; ++row) {
-    const int from = row == 127 ? row : row + 1;
-    EXPECT_EQ(ran.out[static_cast<std::size_t>(row * 8 + 1)], static_cast<std::uint32_t>(from));
+  for (const bool up : {false, true}) {
+    const Ran ran = run(kernel(store + by_one(multiply("i8.ashift", instruction, "0", "[%r8]"))),
+                        in, 4, {{Reading::tcgen05_shift, up}});
+    expect_clean(ran.outcome);
+    for (int row = 0; row < 128; ++row) {
+      const int from = up ? std::max(row - 1, 0) : std::min(row + 1, 127);
+      EXPECT_EQ(ran.out[static_cast<std::size_t>(row * 8 + 1)], static_cast<std::uint32_t>(from));
+    }
   }
   // Of an A in shared memory there is none, nor with a collector that keeps A.
   EXPECT_THROW(run(kernel(store + by_one(multiply("i8.ashift", instruction))), in, 0), Violation);
