@@ -10,6 +10,8 @@ extern "C" __global__ void elected(unsigned* out) {
       "selp.u32 %0, 1, 0, p;\n"
       "}\n"
       : "=r"(chosen));
+  if (threadIdx.x == 0) word = 0;
+  __syncwarp();
   if (chosen != 0) word = 1;
   if (threadIdx.x == 0) *out = word;
 }
