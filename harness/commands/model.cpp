@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -36,7 +38,7 @@ struct Options {
   std::string what, kernel, target = "sm_90a";
   std::vector<int> grid = {1}, block = {128}, cluster = {1};
   std::uint32_t shared_bytes = 0;
-  std::vector<std::string> arguments, include, allow;
+  std::vector<std::string> arguments, include, allow, readings;
   std::uint64_t seeds = 20, first_seed = 0;
   fs::path trace;
   bool json = false;
@@ -157,38 +159,113 @@ Json to_json(const model::Finding& f) {
   return j;
 }
 
+using Readings = std::map<model::Reading, bool>;
+
+// `elect.lane=second`: what --reading fixes.
+Readings fixed_readings(const std::vector<std::string>& texts) {
+  Readings fixed;
+  for (const std::string& text : texts) {
+    const auto equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const std::string which = equals == text.npos ? "" : text.substr(equals + 1);
+    const auto* known = std::ranges::find(model::kReadings, name, &model::ReadingTexts::name);
+    if (known == model::kReadings.end() || (which != "first" && which != "second")) {
+      std::string all;
+      for (const auto& r : model::kReadings)
+        all += fmt::format("\n  {}=first: {}\n  {}=second: {}", r.name, r.first, r.name, r.second);
+      throw Error(ExitCode::usage,
+                  fmt::format("--reading {}: it is none of the readings; there are:{}", text, all));
+    }
+    fixed[static_cast<model::Reading>(known - model::kReadings.begin())] = which == "second";
+  }
+  return fixed;
+}
+
+// What a bug or a wrong result was found with, and which readings of the manual it rests on.
+struct Found {
+  std::uint64_t seed = 0;
+  model::Finding finding;
+  std::vector<model::ReadingTexts> unspecified;
+};
+
 struct Tally {
   std::uint64_t seeds = 0, instructions = 0, operations = 0;
-  std::vector<std::pair<std::uint64_t, model::Finding>> findings;  // the first seed that shows each
+  std::vector<Found> findings;  // the first seed that shows each
   std::string wrong;
+  std::vector<model::ReadingTexts> wrong_unspecified;
 };
+
+ModelResult run_once(const Subject& subject, const model::Options& options,
+                     const std::set<std::string>& allowed) {
+  try {
+    model::Gpu gpu(subject.ptx);
+    ModelResult result = subject.run(gpu, options);
+    std::erase_if(result.outcome.findings,
+                  [&](const model::Finding& f) { return allowed.contains(f.rule); });
+    return result;
+  } catch (const model::Violation& v) {
+    throw Error(ExitCode::usage,
+                fmt::format("{}: {}", excerpt(subject.name), excerpt(v.what(), 500)));
+  }
+}
+
+// The second readings with the first of which this seed has nothing to complain of.
+std::vector<model::ReadingTexts> rests_on(const Subject& subject, const model::Options& options,
+                                          const Readings& taken,
+                                          const std::set<std::string>& allowed) {
+  std::vector<model::ReadingTexts> causes;
+  for (const auto& [reading, second] : taken) {
+    if (!second) continue;
+    model::Options other = options;
+    other.trace = nullptr;
+    other.second[reading] = false;
+    const ModelResult result = run_once(subject, other, allowed);
+    if (result.outcome.findings.empty() && result.wrong.empty())
+      causes.push_back(model::texts_of(reading));
+  }
+  return causes;
+}
 
 Tally run_seeds(const Subject& subject, const Options& o, model::Trace* trace) {
   Tally t;
   std::set<std::string> seen;
+  const Readings fixed = fixed_readings(o.readings);
   const std::set<std::string> allowed(o.allow.begin(), o.allow.end());
   for (std::uint64_t seed = o.first_seed; seed < o.first_seed + o.seeds; ++seed) {
     model::Options options{.seed = seed};
+    options.second = fixed;
     if (seed == o.first_seed) options.trace = trace;
-    ModelResult result;
-    try {
-      model::Gpu gpu(subject.ptx);
-      result = subject.run(gpu, options);
-    } catch (const model::Violation& v) {
-      throw Error(ExitCode::usage,
-                  fmt::format("{}: {}", excerpt(subject.name), excerpt(v.what(), 500)));
-    }
+    ModelResult result = run_once(subject, options, allowed);
     ++t.seeds;
     t.instructions += result.outcome.instructions;
     t.operations += result.outcome.operations;
+    std::vector<model::Finding> fresh;
     for (model::Finding& f : result.outcome.findings)
-      if (!allowed.contains(f.rule) &&
-          seen.insert(fmt::format("{}:{}:{}", f.rule, f.at.ptx_line, f.other.ptx_line)).second)
-        t.findings.emplace_back(seed, std::move(f));
-    if (t.wrong.empty() && !result.wrong.empty())
-      t.wrong = fmt::format("seed {}: {}", seed, result.wrong);
+      if (seen.insert(fmt::format("{}:{}:{}", f.rule, f.at.ptx_line, f.other.ptx_line)).second)
+        fresh.push_back(std::move(f));
+    const bool first_wrong = t.wrong.empty() && !result.wrong.empty();
+    if (fresh.empty() && !first_wrong) continue;
+    const auto causes = rests_on(subject, options, result.outcome.second, allowed);
+    for (model::Finding& f : fresh) t.findings.push_back({seed, std::move(f), causes});
+    if (!first_wrong) continue;
+    t.wrong = fmt::format("seed {}: {}", seed, result.wrong);
+    t.wrong_unspecified = causes;
   }
   return t;
+}
+
+Json to_json(const std::vector<model::ReadingTexts>& readings) {
+  Json all = Json::array();
+  for (const auto& r : readings)
+    all.push_back({{"reading", r.name}, {"taken", r.second}, {"other", r.first}});
+  return all;
+}
+
+void print_unspecified(const std::vector<model::ReadingTexts>& readings) {
+  for (const auto& r : readings)
+    fmt::print(
+        "    unspecified ({}): here {}; where {}, there is nothing to complain of in this seed\n",
+        r.name, r.second, r.first);
 }
 
 ExitCode model_command(const Options& o) {
@@ -201,9 +278,10 @@ ExitCode model_command(const Options& o) {
     bad |= !t.findings.empty() || !t.wrong.empty();
     if (o.json) {
       Json findings = Json::array();
-      for (const auto& [seed, f] : t.findings) {
-        findings.push_back(to_json(f));
-        findings.back()["seed"] = seed;
+      for (const Found& f : t.findings) {
+        findings.push_back(to_json(f.finding));
+        findings.back()["seed"] = f.seed;
+        if (!f.unspecified.empty()) findings.back()["unspecified"] = to_json(f.unspecified);
       }
       all.push_back({{"name", subject.name},
                      {"model", "not silicon"},
@@ -212,12 +290,18 @@ ExitCode model_command(const Options& o) {
                      {"operations", t.operations},
                      {"findings", findings},
                      {"wrong", t.wrong}});
+      if (!t.wrong_unspecified.empty())
+        all.back()["wrong_unspecified"] = to_json(t.wrong_unspecified);
       continue;
     }
     fmt::print("{}: {} seeds, {} instructions, {} asynchronous operations (model, not silicon)\n",
                subject.name, t.seeds, t.instructions, t.operations);
-    for (const auto& [seed, f] : t.findings) fmt::print("seed {}: {}\n", seed, model::to_text(f));
+    for (const Found& f : t.findings) {
+      fmt::print("seed {}: {}\n", f.seed, model::to_text(f.finding));
+      print_unspecified(f.unspecified);
+    }
     if (!t.wrong.empty()) fmt::print("wrong result: {}\n", t.wrong);
+    print_unspecified(t.wrong_unspecified);
     if (t.findings.empty() && t.wrong.empty()) fmt::print("  nothing to complain of\n");
   }
   if (o.json) fmt::print("{}\n", all.dump(2));
@@ -253,6 +337,9 @@ void add_model(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->json, "Findings as JSON");
   command->add_option("--allow", options->allow,
                       "Do not report this rule (proxy.shared_read, ...)");
+  command->add_option("--reading", options->readings,
+                      "Where the manual leaves room, take this reading in every seed: "
+                      "elect.lane=second; a wrong name lists all");
   command->add_option("--kernel", options->kernel,
                       "Of a file: part of the kernel's name, if it has several");
   command->add_option("--grid", options->grid, "Of a file: CTAs in x,y,z (1)")

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "harness/model/machine/decode.hpp"
+#include "harness/model/ptx/inline.hpp"
 
 namespace assay::model {
 
@@ -17,6 +18,7 @@ Arguments& Arguments::push(const void* value, std::size_t bytes, std::size_t ali
 }
 
 Gpu::Gpu(std::string_view ptx) : module_(parse_ptx(ptx)) {
+  inline_calls(module_);
   for (const Variable& v : module_.variables) {
     if (v.space == Variable::Space::shared || v.bytes == 0) continue;
     Array& a = memory_.allocate(v.name, static_cast<std::size_t>(v.bytes),

@@ -99,7 +99,19 @@ Address Run::symbol(const std::string& name) const {
 }
 
 int Run::next_cluster_to_cancel() {
-  return next_cluster_ < last_cluster_ ? static_cast<int>(next_cluster_++) : -1;
+  if (next_cluster_ >= last_cluster_) return -1;
+  return static_cast<int>(takes_second(Reading::launch_control_order) ? --last_cluster_
+                                                                      : next_cluster_++);
+}
+
+// Each reading is drawn apart, so that one alone differs between some seeds.
+bool Run::takes_second(Reading reading) {
+  const auto [at, asked] = outcome_.second.try_emplace(reading, false);
+  if (!asked) return at->second;
+  if (const auto fixed = options_.second.find(reading); fixed != options_.second.end())
+    return at->second = fixed->second;
+  std::mt19937_64 drawn(options_.seed * kReadings.size() + static_cast<std::uint64_t>(reading));
+  return at->second = options_.seed > 1 && drawn() % 2 == 1;
 }
 
 void Run::release(Warp& warp, int lane, Knowledge& to) {

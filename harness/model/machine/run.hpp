@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <random>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "harness/model/machine/machine.hpp"
 #include "harness/model/machine/memory.hpp"
+#include "harness/model/machine/reading.hpp"
 #include "harness/model/machine/trace.hpp"
 
 namespace assay::model {
@@ -24,6 +26,7 @@ struct Options {
   std::uint64_t most_steps = 400'000'000;  // instructions of a warp
   int resident_clusters = 16;              // that run at the same time, more if they need to
   bool check = true;
+  std::map<Reading, bool> second;  // readings that the seed does not draw: true takes the second
   Trace* trace = nullptr;
 };
 
@@ -47,6 +50,7 @@ struct Outcome {
   std::uint64_t instructions = 0;  // executed by warps
   std::uint64_t operations = 0;    // asynchronous ones finished
   bool finished = false;           // every thread left
+  std::map<Reading, bool> second;  // what the manual leaves open and the kernel asked for
 };
 
 enum class Space : std::uint8_t { generic, global, shared, local, parameter, constant };
@@ -139,6 +143,9 @@ class Run {
   // The event of the trace that opens a barrier now: the operation that works, or an arrival of the
   // warp, called `name`. -1 without a trace.
   std::int64_t opening_event(const char* name);
+
+  // Whether this launch takes the second of two readings of the manual.
+  bool takes_second(Reading reading);
 
   std::uint64_t random(std::uint64_t below) { return below < 2 ? 0 : generator_() % below; }
   std::uint64_t time() const { return outcome_.instructions; }

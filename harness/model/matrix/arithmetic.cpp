@@ -156,7 +156,13 @@ void multiply_exactly(const Arithmetic& x, const Factors& f, std::span<Word> d) 
   for (std::size_t at = 0; at < c.size(); ++at) c[at] = value_of(x.c, f.c[at]);
   exact_sums({x.m, x.n, x.k}, values(x.a, x.scale, x.block, f.a, f.scale_a),
              values(x.b, x.scale, x.block, f.b, f.scale_b), c, sums);
-  for (std::size_t at = 0; at < d.size(); ++at) d[at] = rounded(x.d, sums[at]);
+  for (std::size_t at = 0; at < d.size(); ++at) {
+    d[at] = rounded(x.d, sums[at]);
+    // One place less where rounding has made it greater than it is; never infinite.
+    if (x.toward_zero && x.d == Type::f32 && std::isfinite(sums[at]) &&
+        std::fabs(std::bit_cast<float>(d[at])) > std::fabs(sums[at]))
+      --d[at];
+  }
 }
 
 // The k of one of the sums that follow one another.

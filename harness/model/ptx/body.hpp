@@ -55,7 +55,7 @@ class BodyReader : public VariableReader {
       return;
     }
     const std::string_view text = peek().text;
-    if (text == ".reg") return registers();
+    if (text == ".reg" || text.starts_with(".reg.")) return registers();
     if (text == ".loc") return location();
     if (text == ".pragma") return skip_statement();
     if (text == ".file") {
@@ -65,8 +65,8 @@ class BodyReader : public VariableReader {
     }
     if (auto space = state_space(text)) {
       next();
-      function_->locals.push_back(variable(*space));
-      while (accept(",")) function_->locals.push_back(variable_of_same_kind());
+      local(variable(*space));
+      while (accept(",")) local(variable_of_same_kind());
       expect(";");
       return;
     }
@@ -96,12 +96,25 @@ class BodyReader : public VariableReader {
     }
   }
 
+  // Arguments of calls have the same names again and again: one variable serves them all.
+  void local(Variable v) {
+    for (Variable& known : function_->locals)
+      if (known.name == v.name && v.space == Variable::Space::parameter) {
+        known.bytes = std::max(known.bytes, v.bytes);
+        known.align = std::max(known.align, v.align);
+        return;
+      }
+    function_->locals.push_back(std::move(v));
+  }
+
+  // `.reg .b32 %r<5>;`, also written `.reg.b32`.
   void registers() {
-    next();
+    const bool joined = peek().text != ".reg";
+    if (!joined) next();
     int vector = 1;
     if (peek().text == ".v2" || peek().text == ".v4") vector = word()[2] - '0';
     if (vector != 1) fail("registers of vector type are not modelled");
-    const std::string type = word();
+    const std::string type = joined ? word().substr(4) : word();
     Type t;
     if (!parse_type(std::string_view(type).substr(1), t)) fail("'" + type + "' is no type");
     do {

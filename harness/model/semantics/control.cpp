@@ -118,8 +118,9 @@ Action call(Decoder& d, const Instruction& i) {
     return [](Warp&, Mask) -> Next {
       throw Violation("kernel.assert", "an assert of the kernel failed");
     };
-  throw Violation("model.unknown",
-                  "a call of '" + name + "': the model runs kernels whose functions are inlined");
+  throw Violation("model.unknown", "a call of '" + name +
+                                       "': the model runs no function by its address, by itself "
+                                       "or without a body");
 }
 
 // setmaxnreg: a warpgroup's registers. What a CTA may hold is 64 Ki registers; each warp begins

@@ -32,11 +32,14 @@ double random_share(const Number& to, int k, std::uint32_t bits) {
   return ((bits >> (16 + shift) & 0xff) << 8 | (bits >> shift & 0xff)) * 0x1p-16;
 }
 
+int random_bits(const Number& to) { return to.count == 2 && to.exponent_bits == 5 ? 13 : 16; }
+
 // cvt.rs[.relu][.satfinite].f16x2.f32 d, a, b, rbits, or .e4m3x4.f32 d, {a, b, e, f}, rbits:
 // "rounded toward zero or away from zero based on the carry out of the integer addition of the
 // supplied random bits to the truncated off bits of mantissa". Unspecified, where more bits are cut
-// off than random ones are given (narrow types, subnormal results): they count against the highest
-// of those; and in which order the two bytes of e2m1x4 count. Figures alone show it.
+// off than random ones are given (narrow types, subnormal results): whether they count against the
+// highest of those or, the second reading, the lowest of f32's; and in which order the two bytes of
+// e2m1x4 count. Figures alone show it.
 Action convert_at_random(Decoder& d, const Instruction& i) {
   Number from, to;
   if (!parse_number(i.parts.back(), from) || !parse_number(i.parts.at(i.parts.size() - 2), to) ||
@@ -60,7 +63,13 @@ Action convert_at_random(Decoder& d, const Instruction& i) {
         if (std::isfinite(x)) {
           const auto [places, last] = in_last_places(to, x);
           const double kept = std::floor(places);
-          const bool carry = places - kept + random_share(to, k, bits) >= 1;
+          double share = random_share(to, k, bits);
+          // Of the bits of f32 that are cut off, so many are more than there are random ones.
+          const int more =
+              last - (std::max(std::ilogb(x == 0 ? 1 : x), -126) - 23) - random_bits(to);
+          if (more > 0 && w.run->takes_second(Reading::random_rounding))
+            share = std::ldexp(share, -more);
+          const bool carry = places - kept + share >= 1;
           x = std::copysign(std::ldexp(kept + carry, last), x);
         }
         r |= low(from_double(to, x, Rounding::nearest, saturate), to.bits) << (k * to.bits);

@@ -2,6 +2,7 @@
 #include "harness/model/semantics/copy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
@@ -10,6 +11,17 @@
 #include "harness/model/semantics/number.hpp"
 
 namespace assay::model {
+namespace {
+
+// What 16 bytes with 6 bits each become: the 12 bytes of .b6p2x16's elements in global memory.
+std::array<std::uint8_t, 12> pack_sixes(const std::uint8_t* from) {
+  std::array<std::uint8_t, 12> to{};
+  for (std::size_t bit = 0; bit < 96; ++bit)
+    to[bit / 8] |= static_cast<std::uint8_t>((from[bit / 6] >> bit % 6 & 1) << bit % 8);
+  return to;
+}
+
+}  // namespace
 
 Transfer::Transfer(Run& run, std::vector<Chunk> chunks, std::vector<std::uint8_t> fill)
     : run_(run), chunks_(std::move(chunks)), fill_(std::move(fill)) {
@@ -57,7 +69,9 @@ void Transfer::finish() {
   std::size_t at = 0;
   for (const Chunk& c : chunks_) {
     if (c.to != nullptr) {
-      if (merge_)
+      if (c.packs)
+        std::memcpy(c.to, pack_sixes(buffer_.data() + at).data(), 12);
+      else if (merge_)
         merge_(c.to, buffer_.data() + at, c.bytes);
       else
         std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(at), c.bytes, c.to);

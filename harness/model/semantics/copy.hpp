@@ -14,6 +14,7 @@ struct Chunk {
   const std::uint8_t* from = nullptr;
   std::uint8_t* to = nullptr;
   std::uint32_t bytes = 0;
+  bool packs = false;  // of each byte the lower 6 bits: three bytes are written for four
 };
 
 // Combines what is there with what comes: of reductions.

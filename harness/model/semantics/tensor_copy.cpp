@@ -125,12 +125,12 @@ void start(Warp& w, int l, const TensorForm& f) {
         run.check_write(here, p.bytes, writer);
         chunks.push_back(c);
       } else {
-        if (p.kind == PieceKind::pack6)
-          throw Violation("model.unknown", "stores of packed 6-bit elements are not modelled");
-        const Where there = run.resolve_global(p.global, p.bytes, 1);
+        const bool packs = p.kind == PieceKind::pack6;
+        const std::uint32_t bytes = packs ? p.bytes / 4 * 3 : p.bytes;
+        const Where there = run.resolve_global(p.global, bytes, 1);
         run.check_read(here, p.bytes, reader);
-        run.check_write(there, p.bytes, writer);
-        chunks.push_back({here.bytes, there.bytes, p.bytes});
+        run.check_write(there, bytes, writer);
+        chunks.push_back({here.bytes, there.bytes, p.bytes, packs});
       }
     });
     const std::uint64_t fill = fill_bits(map);

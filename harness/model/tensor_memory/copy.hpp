@@ -92,10 +92,14 @@ constexpr std::array<std::uint8_t, 16> decompress(Decompression from,
 }
 
 // 9.7.16.9.3 "tcgen05.shift" and .ashift of an MMA: eight columns of a warp's 32 lanes move by one
-// lane; the last lane keeps what it has. The lane that lane `lane` gets its 32 bytes from. That
-// "down" is towards lane 0 is unspecified: taken from the lane that 4x256b is there to fill.
+// lane; the last lane keeps what it has. The lane that lane `lane` gets its 32 bytes from. Whether
+// "down" is towards lane 0 is unspecified: for it speaks the lane that 4x256b is there to fill.
+// `upwards`: it is towards lane 31, and the first lane keeps what it has.
 inline constexpr int kShiftColumns = 8;
-constexpr int shift_source(int lane) { return lane % 32 == 31 ? lane : lane + 1; }
+constexpr int shift_source(int lane, bool upwards = false) {
+  if (upwards) return lane % 32 == 0 ? lane : lane - 1;
+  return lane % 32 == 31 ? lane : lane + 1;
+}
 
 // Throws Violation unless the address fits: in columns, and for a shift in lanes, which start at a
 // multiple of 32.

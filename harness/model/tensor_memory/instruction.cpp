@@ -69,7 +69,7 @@ MmaInstruction decode_instruction(Kind kind, std::uint32_t descriptor) {
     if (!packed) reserved(31, 1);
     require(kind == mxf4nvf4 || i.scale == Scale::ue8m0, "tcgen05.type",
             "only kind::mxf4nvf4 has scales of ue4m3");
-    require(!packed || (i.a_byte % 2 == 0 && i.b_byte % 2 == 0), "tcgen05.scale_id",
+    require(!packed || i.k96 || (i.a_byte % 2 == 0 && i.b_byte % 2 == 0), "tcgen05.scale_id",
             "scale ids {} and {} of the 4-bit kinds are not 0 or 2", i.a_byte, i.b_byte);
     require(!i.k96 || !i.sparse, "tcgen05.shape", "K = 96 is dense");
   } else {
@@ -114,8 +114,9 @@ void check_shape(const MmaInstruction& i, int ctas, bool ws) {
     const int step = (i.kind == i8 && ctas == 2) ? 32 : ctas == 2 ? 16 : 8;
     if (i.n < step || i.n > 256 || i.n % step != 0) refuse("N is no multiple of its step");
     if (i.kind == i8 && i.n > 32 && i.n % 16 != 0) refuse("N beyond 32 is a multiple of 16");
-    // Table 39 gives K = 96 to two CTAs with M = 256, and leaves one CTA out.
-    if (i.k96 && (ctas != 2 || i.m != 256)) refuse("K = 96 needs M = 256 and two CTAs");
+    // Table 39 gives K = 96 to two CTAs with M = 256, and leaves one CTA out, for which CUTLASS has
+    // M = 128 (SM103_MXF4_ULTRA_SS_VS).
+    if (i.k96 && i.m != 128 * ctas) refuse("K = 96 needs 128 rows for each CTA");
     const bool small = i.kind == i8 || i.kind == f8f6f4 || i.kind == mxf8f6f4;
     if (small && i.b_mn_major && i.n % (16 * ctas) != 0)
       refuse("N of a transposed 8-bit B is a multiple of 16 for each CTA");
@@ -132,13 +133,14 @@ int tensor_memory_bits(Kind kind) {
 
 ptx::ScaleVector scale_vector(const MmaInstruction& i, bool block16) {
   require(has_block_scales(i.kind), "tcgen05.scale", "this kind has no block scales");
-  require(!i.k96, "tcgen05.scale", "where the scales of K = 96 lie is unspecified");
   require(!block16 || i.kind == mxf4nvf4, "tcgen05.scale",
           "only kind::mxf4nvf4 has a scale for every 16 elements");
   require(block16 || i.scale == Scale::ue8m0, "tcgen05.scale",
           "scales of ue4m3 are one for every 16 elements");
-  require(!block16 || (i.a_byte == 0 && i.b_byte == 0), "tcgen05.scale_id",
+  require(!block16 || i.k96 || (i.a_byte == 0 && i.b_byte == 0), "tcgen05.scale_id",
           "four scales of a row have the scale id 0");
+  require(!block16 || (i.a_byte % 2 == 0 && i.b_byte % 2 == 0), "tcgen05.scale_id",
+          "six scales of a row have the scale id 0 or 2");
   if (block16) return ptx::ScaleVector::x4;
   return i.kind == mxf8f6f4 ? ptx::ScaleVector::x1 : ptx::ScaleVector::x2;
 }

@@ -106,8 +106,7 @@ constexpr TensorCell scale_address(std::uint32_t address) {
 // A row's or a column's block scale, a byte: of A for the CTA's own rows, of B for all columns of
 // D. The 32 lanes of every warp hold the same (9.7.16.10.7), but for B in layout B, where the lower
 // 64 lanes need the scales of the lower half of the columns and the upper ones those of the upper
-// half. `first` is the instruction's scale id. Of K = 96 the manual has figures only (unspecified):
-// there is no layout here.
+// half. `first` is the instruction's scale id.
 constexpr PackedCell scale_cell(ptx::ScaleVector vector, int first, int row, int index, int copy) {
   const auto place = ptx::tensor_memory_scale(vector, first, row, index);
   return {{0, place.lane + 32 * copy, place.column}, place.byte * 8};
@@ -120,9 +119,20 @@ constexpr PackedCell scale_b_cell(const MmaShape& s, ptx::ScaleVector vector, in
   return scale_cell(vector, first, column % (s.n / 2), index, 2 * half + copy);
 }
 
+// With K = 96 a row has three scales or six, which begin in any byte of a column and go on in the
+// column of the next four. The manual has figures only; this is how CUTLASS's kernels for sm_103a
+// lay them out and step through them (tmem_sf_frg, sm103_blockscaled_mma_warpspecialized.hpp):
+// `lines` rows of A or columns of B take four columns for every 128 of them, then come the next
+// four scales.
+constexpr PackedCell scale_cell_k96(int lines, int first, int row, int index, int copy) {
+  const int byte = first + index, columns = (lines + 127) / 128 * 4;
+  return {{0, row % 32 + 32 * copy, row / 32 + byte / 4 * columns}, byte % 4 * 8};
+}
+
 // Metadata of a sparse A: `k` counts the elements of the row as if it were dense; each group of 4
 // (f16 and the 8-bit kinds), 2 (tf32) or 8 (4-bit kinds) of them has a nibble: two 2-bit indices.
-// The place of a group's nibble for M = 128 or 256, behind metadata_address(); for others
+// The place of a group's nibble behind metadata_address(), in layouts A and D; in E and G, with
+// .ws, that of the first of a_copies(), as CUTLASS has it (tmem_e_frg_ws). In C and F it is
 // unspecified.
 enum class MetadataWidth : std::uint8_t { tf32, f16, bits8, bits4 };
 constexpr PackedCell metadata_cell(MetadataWidth width, int row, int k) {

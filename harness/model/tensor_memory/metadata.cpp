@@ -38,7 +38,7 @@ TensorMetadata tensor_metadata(ptx::tcgen05::Kind kind, const MmaShape& shape, i
                                std::uint32_t address, int selector) {
   using enum ptx::tcgen05::Kind;
   const DataPath path = data_path(shape);
-  if (path != DataPath::a && path != DataPath::d)
+  if (path == DataPath::c || path == DataPath::f)
     throw Violation("model.unknown",
                     fmt::format("where the metadata of M = {} with {} CTA{} lie only figures of "
                                 "the manual show: not modelled",
@@ -53,6 +53,7 @@ TensorMetadata tensor_metadata(ptx::tcgen05::Kind kind, const MmaShape& shape, i
         pairs ? "model.unknown" : "sparse.selector",
         fmt::format("the sparsity selector is {}: {}", selector,
                     pairs ? "what 2 and 3 select is unspecified" : "it must be 0 for this kind"));
+  m.copies = a_copies(shape);
   m.first = pairs ? metadata_address(address, selector) : tensor_cell(address);
   return m;
 }

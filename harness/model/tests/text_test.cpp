@@ -227,8 +227,6 @@ TEST(ModelText, ACopySeesAMapThatWasFenced) {
             "proxy.tensor_map ");
 }
 
-// docs/model.md says which these are. The sentence names the instruction, and its word where the
-// rest of it has a meaning.
 TEST(ModelText, ThereMayBeNoLocalMemory) {
   for (const char* address : {"0", "4", "-1", "-4"}) {
     const Ran ran = run(kernel("mov.b64 %off, " + std::string(address) +
@@ -238,9 +236,9 @@ TEST(ModelText, ThereMayBeNoLocalMemory) {
   }
 }
 
+// The sentence names the instruction.
 TEST(ModelText, WhatHasNoMeaningIsRefusedByName) {
   const std::pair<const char*, const char*> kRefused[] = {
-      {"tcgen05.mma.sp.cta_group::1.kind::f16.ashift [%x], [%x], %off, [%x], %t, %p;", "ashift"},
       {"call (%x), there, (%x);", "call"},
       {"nosuch.instruction.b32 %x, %x;", "nosuch.instruction.b32"},
   };

@@ -61,8 +61,9 @@ class Copy : public TensorOperation {
 
 class Shift : public TensorOperation {
  public:
-  Shift(TensorMemory& memory, std::uint32_t number, std::vector<Cta*> ctas, TensorCell first)
-      : TensorOperation(memory, number), ctas_(std::move(ctas)), first_(first) {
+  Shift(TensorMemory& memory, std::uint32_t number, std::vector<Cta*> ctas, TensorCell first,
+        bool upwards)
+      : TensorOperation(memory, number), ctas_(std::move(ctas)), first_(first), upwards_(upwards) {
     what = "a tcgen05.shift";
   }
   void read() override {}
@@ -71,8 +72,9 @@ class Shift : public TensorOperation {
       for (int lane = first_.lane; lane < first_.lane + 32; ++lane)
         for (int column = first_.column; column < first_.column + kShiftColumns; ++column) {
           TensorMemory& memory = tensor_memory(*cta);
-          // Lane by lane from the first on: what is taken has not moved yet.
-          memory.at({lane, column}) = memory.at({lane - lane % 32 + shift_source(lane), column});
+          // Lane by lane from the end that moves on: what is taken has not moved yet.
+          const int to = upwards_ ? first_.lane + 31 - (lane - first_.lane) : lane;
+          memory.at({to, column}) = memory.at({to - to % 32 + shift_source(to, upwards_), column});
         }
     ++memory_.done;
   }
@@ -80,6 +82,7 @@ class Shift : public TensorOperation {
  private:
   std::vector<Cta*> ctas_;
   TensorCell first_;
+  bool upwards_;
 };
 
 TensorCopyShape shape_of(const Instruction& i) {
@@ -164,7 +167,8 @@ Action shift(Decoder& d, const Instruction& i) {
             check_cell(tensor_memory(*cta), cell, true, actor);
           }
       run.issue(w, l,
-                std::make_unique<Shift>(tensor_memory(*w.cta), number, std::move(ctas), first));
+                std::make_unique<Shift>(tensor_memory(*w.cta), number, std::move(ctas), first,
+                                        run.takes_second(Reading::tcgen05_shift)));
     });
     return Next::step;
   };

@@ -3,9 +3,8 @@
 // of a pair. PTX ISA 9.0, 9.7.16.10 "TensorCore 5th Generation Matrix Multiply and accumulate
 // Operations". Not silicon: the sums are exact products rounded once (matrix/arithmetic.hpp).
 //
-// Collector buffers change no result: what they may be used for is checked. Unspecified: which way
-// .ashift moves the rows; as tcgen05.shift does (tensor_memory/copy.hpp), so that each row of A is
-// the one behind it.
+// Collector buffers change no result: what they may be used for is checked. What is unspecified
+// takes one reading or the other (machine/reading.hpp).
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -49,8 +48,16 @@ struct Multiplication {
   std::uint32_t d_address = 0, a_address = 0, scale_a = 0, scale_b = 0;
   ptx::ScaleVector vector = ptx::ScaleVector::x1;
   std::optional<TensorMetadata> metadata;
-  bool accumulate = false;
+  bool accumulate = false, toward_zero = false, upwards = false, last_copy = false,
+       moves_metadata = false;
   std::array<std::uint32_t, 8> disabled{};
+
+  // The row that is in place of `row`.
+  int shifted(int row) const {
+    if (!form->ashift) return row;
+    return upwards ? std::max(row - 1, 0) : std::min(row + 1, rows() - 1);
+  }
+  bool reads(int copy, int copies) const { return copy == (last_copy ? copies - 1 : 0); }
 
   int rows() const { return shape.m / shape.ctas; }  // of one CTA
 
@@ -72,23 +79,25 @@ struct Multiplication {
     for (int copy = 0; copy < a_copies(shape); ++copy)
       for (int row = 0; row < rows(); ++row)
         for (int k = 0; k < mma->arithmetic.k; ++k) {
-          const int from = form->ashift && row + 1 < rows() ? row + 1 : row;
-          const PackedCell p = a_cell(shape, from, k, bits, copy);
+          const PackedCell p = a_cell(shape, shifted(row), k, bits, copy);
           each(row, k, copy, TensorCell{first.lane + p.cell.lane, first.column + p.cell.column},
                p.bit, bits);
         }
   }
+  int scale_copies(bool of_a) const { return !of_a && data_path(shape) == DataPath::b ? 2 : 4; }
   // Each scale of a CTA: of its rows of A (`of_a`), or of all columns of D.
   template <class Each>
   void for_scales(bool of_a, Each&& each) const {
     const int lines = of_a ? rows() : shape.n;
-    const int copies = !of_a && data_path(shape) == DataPath::b ? 2 : 4;
+    const int copies = scale_copies(of_a);
     const TensorCell first = scale_address(of_a ? scale_a : scale_b);
     for (int line = 0; line < lines; ++line)
       for (int k = 0; k < mma->arithmetic.scales(); ++k)
         for (int copy = 0; copy < copies; ++copy) {
-          const PackedCell p = of_a ? scale_cell(vector, mma->scale_byte_a, line, k, copy)
-                                    : scale_b_cell(shape, vector, mma->scale_byte_b, line, k, copy);
+          const int first_byte = of_a ? mma->scale_byte_a : mma->scale_byte_b;
+          const PackedCell p = mma->k == 96 ? scale_cell_k96(lines, first_byte, line, k, copy)
+                               : of_a       ? scale_cell(vector, first_byte, line, k, copy)
+                                      : scale_b_cell(shape, vector, first_byte, line, k, copy);
           each(line, k, copy, TensorCell{first.lane + p.cell.lane, first.column + p.cell.column},
                p.bit);
         }
@@ -116,7 +125,8 @@ class Multiply : public TensorOperation {
         TensorMemory& memory = tensor_memory(*m_.ctas[c]);
         m_.for_a([&](int row, int k, int copy, TensorCell cell, int bit, int bits) {
           const std::uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1;
-          if (copy == 0) a[size(row * x.k + k)] = memory.at(cell) >> bit & mask;
+          if (m_.reads(copy, a_copies(m_.shape)))
+            a[size(row * x.k + k)] = memory.at(cell) >> bit & mask;
         });
       } else {
         matrix::gather(matrix::tcgen05_operand(m_.a), f.shape_of_a(), shared, a);
@@ -127,9 +137,13 @@ class Multiply : public TensorOperation {
         columns_.resize(a_.size());
         const auto rows = std::span(columns_).subspan(c * a_size, a_size);
         const int stored = x.k / m_.metadata->groups();
-        m_.metadata->for_groups(m_.rows(), [&](int row, int g, TensorCell cell, int bit) {
-          m_.metadata->columns(g, tensor_memory(*m_.ctas[c]).at(cell) >> bit & 0xf,
-                               rows.subspan(size(row * x.k + g * stored), size(stored)));
+        m_.metadata->for_groups(m_.rows(), [&](int row, int g, int copy, TensorCell cell, int bit) {
+          if (!m_.reads(copy, m_.metadata->copies)) return;
+          const std::uint32_t nibble = tensor_memory(*m_.ctas[c]).at(cell) >> bit & 0xf;
+          for (int to = 0; to < m_.rows(); ++to)
+            if (row == (m_.moves_metadata ? m_.shifted(to) : to))
+              m_.metadata->columns(g, nibble,
+                                   rows.subspan(size(to * x.k + g * stored), size(stored)));
         });
       }
     }
@@ -145,6 +159,7 @@ class Multiply : public TensorOperation {
   void finish() override {
     matrix::Arithmetic part = m_.mma->arithmetic;  // of one CTA's rows
     part.m = m_.rows();
+    part.toward_zero = m_.toward_zero;
     const std::size_t a_size = a_.size() / m_.ctas.size();
     std::vector<Word> c, d(size(part.m) * size(part.n)), scale_a, scale_b;
     for (std::size_t r = 0; r < m_.ctas.size(); ++r) {
@@ -164,7 +179,8 @@ class Multiply : public TensorOperation {
         scale_b.resize(size(part.n * part.scales()));
         const auto take = [&](bool of_a, std::vector<Word>& to) {
           m_.for_scales(of_a, [&](int line, int k, int copy, TensorCell cell, int bit) {
-            if (copy == 0) to[size(line * part.scales() + k)] = memory.at(cell) >> bit & 0xff;
+            if (m_.reads(copy, m_.scale_copies(of_a)))
+              to[size(line * part.scales() + k)] = memory.at(cell) >> bit & 0xff;
           });
         };
         take(true, scale_a);
@@ -232,7 +248,7 @@ void check_operands(Warp& w, int l, const Multiplication& m, Epoch epoch) {
       shared(m.a, m.mma->shape_of_a(), cta);
     }
     if (m.metadata)
-      m.metadata->for_groups(m.rows(), [&](int, int, TensorCell cell, int) {
+      m.metadata->for_groups(m.rows(), [&](int, int, int, TensorCell cell, int) {
         require_allocated(memory, cell);
         check_cell(memory, cell, false, actor);
       });
@@ -296,6 +312,11 @@ void issue(Warp& w, int l, const Form& f) {
     m.scale_b = address(f.scale_b);
     m.vector = scale_vector(decode_instruction(m.mma->kind, descriptor), f.block16);
   }
+  if (f.ashift) m.upwards = run.takes_second(Reading::tcgen05_shift);
+  if (f.ashift && f.sparse) m.moves_metadata = run.takes_second(Reading::tcgen05_ashift_metadata);
+  if (f.scaled || a_copies(m.shape) > 1) m.last_copy = run.takes_second(Reading::tcgen05_copies);
+  if (x.certainty == matrix::Certainty::bounded)
+    m.toward_zero = run.takes_second(Reading::tcgen05_rounding);
   m.accumulate = ((w.reg(f.accumulate)[l] & 1) != 0) != f.accumulate_negated;
   for (std::size_t k = 0; k < f.disabled.size(); ++k)
     m.disabled[k] = static_cast<std::uint32_t>(w.reg(f.disabled[k])[l]);
@@ -346,9 +367,6 @@ Action multiply(Decoder& d, const Instruction& i) {
     throw Violation("tcgen05.form",
                     ".ashift is for an A in tensor memory, with neither .ws nor block scales");
   collect(i, *f);
-  if (f->ashift && f->sparse)
-    throw Violation("model.unknown",
-                    "whether .ashift moves the metadata of a sparse A too is unspecified");
   std::size_t next = 3;
   if (f->sparse) f->metadata = d.address(i.operands.at(next++));
   f->instruction = d.source(i.operands.at(next++));

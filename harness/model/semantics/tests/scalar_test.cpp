@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,15 @@ std::string kernel(const std::string& body) {
 
 using Longs = std::vector<std::uint64_t>;
 
-Longs run(const std::string& body, const Longs& memory, std::uint64_t seed) {
+Longs run(const std::string& body, const Longs& memory, std::uint64_t seed,
+          const std::map<Reading, bool>& second = {}) {
   Gpu gpu(kernel(body));
   const Address at = gpu.allocate("out", memory.size() * 8);
   gpu.write(at, memory);
   Arguments arguments;
   arguments.push(at);
-  const Outcome outcome = gpu.launch("one", {.block = {64, 1, 1}}, arguments, {.seed = seed});
+  const Outcome outcome =
+      gpu.launch("one", {.block = {64, 1, 1}}, arguments, {.seed = seed, .second = second});
   EXPECT_TRUE(outcome.finished);
   for (const Finding& f : outcome.findings) ADD_FAILURE() << to_text(f);
   return gpu.read<std::uint64_t>(at, memory.size());
@@ -92,9 +95,10 @@ TEST(Atomic128, NeedsSixteenBytes) {
   EXPECT_EQ(outcome.findings[0].rule, "memory.alignment");
 }
 
-// What cvt.rs makes of two or four numbers, the uppermost first, and random bits.
+// What cvt.rs makes of two or four numbers, the uppermost first, and random bits. Those count
+// against the lowest of more bits that are cut off, or against the highest.
 std::uint64_t rounded(const std::string& types, const std::vector<float>& from,
-                      std::uint32_t random) {
+                      std::uint32_t random, bool lowest = false) {
   std::string body, sources;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const std::string name = "%f" + std::to_string(i);
@@ -107,7 +111,8 @@ std::uint64_t rounded(const std::string& types, const std::vector<float>& from,
   body += "mov.b32 %r1, " + std::to_string(random) + ";\ncvt.rs." + types + ".f32 " +
           (narrow ? "%h, " : "%r0, ") + sources + ", %r1;\n";
   body += narrow ? "cvt.u64.u16 %x, %h;\n" : "cvt.u64.u32 %x, %r0;\n";
-  return run(body + "setp.eq.u32 %same, %t, 0;\n@%same st.global.u64 [%p], %x;", {0}, 0)[0];
+  return run(body + "setp.eq.u32 %same, %t, 0;\n@%same st.global.u64 [%p], %x;", {0}, 0,
+             {{Reading::random_rounding, lowest}})[0];
 }
 
 // f16 cuts 13 bits off, bf16 16: "based on the carry out of the integer addition".
@@ -135,6 +140,7 @@ TEST(StochasticRounding, FourNumbersShareTheRandomBits) {
   const std::vector<float> eights(4, 1.0625f), fours(4, 1.25f);
   EXPECT_EQ(rounded("satfinite.e4m3x4", eights, 0x80007fff), 0x39393838u);
   EXPECT_EQ(rounded("satfinite.e4m3x4", eights, 0x7fff8000), 0x38383939u);
+  EXPECT_EQ(rounded("satfinite.e4m3x4", eights, 0x80007fff, true), 0x38383838u);
   EXPECT_EQ(rounded("satfinite.e2m1x4", fours, 0xff00ff00), 0x3322u);  // upper bytes: a and b
   EXPECT_EQ(rounded("satfinite.e2m1x4", fours, 0x00ff00ff), 0x2233u);
   // Subnormal: 2^-10 is half of e4m3's least.

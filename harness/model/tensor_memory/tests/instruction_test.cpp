@@ -168,6 +168,9 @@ TEST(ModelMmaInstruction, ScalesOfARow) {
   i.scale = Scale::ue4m3;
   EXPECT_THROW(scale_vector(i, false), Violation);
   i.k96 = true;
+  i.a_byte = 2;
+  EXPECT_NO_THROW(scale_vector(i, true));
+  i.a_byte = 3;
   EXPECT_THROW(scale_vector(i, true), Violation);
 }
 

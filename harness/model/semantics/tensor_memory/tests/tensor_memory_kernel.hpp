@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,9 @@ struct Ran {
   std::vector<std::uint32_t> out;  // [thread][8]
 };
 
-inline Ran run(const std::string& ptx, const std::vector<std::uint8_t>& in, std::uint64_t seed) {
+// `second`: Options::second.
+inline Ran run(const std::string& ptx, const std::vector<std::uint8_t>& in, std::uint64_t seed,
+               const std::map<Reading, bool>& second = {}) {
   Gpu gpu(ptx);
   const Address from = gpu.allocate("in", 8192), to = gpu.allocate("out", 4096);
   std::vector<std::uint8_t> bytes = in;
@@ -106,7 +109,8 @@ inline Ran run(const std::string& ptx, const std::vector<std::uint8_t>& in, std:
   Arguments arguments;
   arguments.push(from).push(to);
   Ran ran;
-  ran.outcome = gpu.launch(gpu.kernel("k"), {.block = {128, 1, 1}}, arguments, {.seed = seed});
+  ran.outcome = gpu.launch(gpu.kernel("k"), {.block = {128, 1, 1}}, arguments,
+                           {.seed = seed, .second = second});
   ran.out = gpu.read<std::uint32_t>(to, 1024);
   return ran;
 }

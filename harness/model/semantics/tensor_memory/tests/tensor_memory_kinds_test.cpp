@@ -126,6 +126,82 @@ TEST(TensorMemoryModel, MultipliesPackedFoursByBlockScales) {
   }
 }
 
+// K = 96, of sm_103a: three or six scales of a row, which begin in any byte of a column and go on
+// four columns further on. Model, not silicon: as CUTLASS's tmem_sf_frg has it.
+TEST(TensorMemoryModel, ScalesNinetySixElements) {
+  const Packed six{
+      "mxf4nvf4.block_scale.block16", "mxf4nvf4", Kind::mxf4nvf4, Scale::ue4m3, 6, 2, 0, 0x38, 8};
+  Packed three = six;
+  three.words = "mxf4nvf4.block_scale.block32";
+  three.type = Scale::ue8m0, three.one = 127, three.doubling = 1;
+  three.parts = 3, three.a_byte = 3, three.b_byte = 1;
+  for (const Packed& p : {six, three}) {
+    const int bytes = 48 / p.parts;  // of a part
+    const auto at = [](int row, int k) {
+      return static_cast<std::size_t>(row / 8 * 384 + k / 16 * 128 + row % 8 * 16 + k % 16);
+    };
+    constexpr int kBehindA = 128 * 48;
+    std::vector<std::uint8_t> in(8192);
+    for (int k = 0; k < 48; ++k) {
+      for (int row = 0; row < 128; ++row) in[at(row, k)] = k / bytes % 2 == 0 ? 0x02 : 0x04;
+      for (int row = 0; row < 8; ++row) in[kBehindA + at(row, k)] = 0x02;
+    }
+    // Each lane's columns 32 to 39 of A's scales, 40 and 44 of B's.
+    std::string text = "  and.b32 %r4, %tid, 31;\n  add.u32 %r7, %lanes, 32;\n";
+    for (const bool of_a : {true, false}) {
+      for (int column = 0; column < 8; ++column) {
+        const std::string to = "%w" + std::to_string(column);
+        text += "  mov.b32 " + to + ", 0;\n";
+        for (int lane = 0; lane < (of_a ? 32 : 8); ++lane) {
+          std::uint32_t bits = 0;
+          for (int part = 0; part < p.parts; ++part) {
+            const int byte = (of_a ? p.a_byte : p.b_byte) + part, row = column % 4 * 32 + lane;
+            if (byte / 4 == column / 4 && (of_a || row < 8))
+              bits |= code(p, of_a ? exponent_a(row, part) : exponent_b(row, part))
+                      << (byte % 4 * 8);
+          }
+          text += "  setp.eq.u32 %p, %r4, " + std::to_string(lane) + ";\n  @%p mov.b32 " + to +
+                  ", " + std::to_string(bits) + ";\n";
+        }
+      }
+      text +=
+          "  tcgen05.st.sync.aligned.32x32b.x8.b32 [%r7], {%w0, %w1, %w2, %w3, %w4, %w5, %w6, "
+          "%w7};\n  add.u32 %r7, %lanes, 40;\n";
+    }
+    text += R"(
+  tcgen05.wait::st.sync.aligned;
+  tcgen05.fence::before_thread_sync;
+  bar.sync 0;
+  tcgen05.fence::after_thread_sync;
+  add.u32 %r8, %t, 32;
+  add.u32 %r9, %t, 40;
+)";
+    const auto descriptor = [](std::uint32_t start) {
+      return std::to_string(ptx::tcgen05::matrix_descriptor({start, 128, 384, ptx::Swizzle::none}));
+    };
+    const std::uint32_t instruction = instruction_descriptor(
+        {.kind = p.number, .a = Element::e2m1, .b = Element::e2m1, .m = 128, .n = 8},
+        {.type = p.type, .a_byte = p.a_byte, .b_byte = p.b_byte, .k96 = true});
+    const std::string work =
+        "  mov.b64 %x, " + descriptor(1024) + ";\n  mov.b64 %y, " + descriptor(1024 + kBehindA) +
+        ";\n  mov.b32 %r3, " + std::to_string(instruction) +
+        ";\n  setp.ne.u32 %p, 0, 0;\n  tcgen05.mma.cta_group::1.kind::" + p.words +
+        " [%t], %x, %y, %r3, [%r8], [%r9], %p;\n";
+    const Ran ran = run(kernel(text + by_one(work)), in, 6);
+    expect_clean(ran.outcome);
+    for (int row = 0; row < 128; ++row)
+      for (int column = 0; column < 8; ++column) {
+        double sum = 0;
+        for (int part = 0; part < p.parts; ++part)
+          sum +=
+              bytes * value_a(part) * std::exp2(exponent_a(row, part) + exponent_b(column, part));
+        ASSERT_EQ(std::bit_cast<float>(ran.out[static_cast<std::size_t>(row * 8 + column)]),
+                  static_cast<float>(sum))
+            << p.words << " " << row << " " << column;
+      }
+  }
+}
+
 TEST(TensorMemoryModel, RefusesScalesThatAKindLacks) {
   const auto rule_of = [](const char* words, Kind kind, Scale scale, int a_byte) {
     const std::uint32_t instruction = instruction_descriptor(

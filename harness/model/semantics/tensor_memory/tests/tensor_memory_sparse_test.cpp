@@ -3,6 +3,7 @@
 // 9.7.16.10.8 "Sparse Matrices", 9.7.16.10.9.1 "tcgen05.mma", 9.7.16.10.9.2 "tcgen05.mma.sp").
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <random>
@@ -128,6 +129,59 @@ TEST(TensorMemoryModel, MultipliesASparseA) {
   }
 }
 
+// Of 64 and 32 rows with .ws, every part of the lanes that holds a part of D's columns has the
+// metadata too, as CUTLASS's tmem_e_frg_ws lays them out.
+TEST(TensorMemoryModel, MultipliesASparseAOfFewRows) {
+  std::mt19937 random(9);
+  for (const int m : {32, 64}) {
+    constexpr int kN = 64, kK = 64, kWords = 2048;
+    std::vector<std::uint8_t> in(8192);
+    std::vector<int> a(static_cast<std::size_t>(m * kK)), b(kN * kK);
+    for (int row = 0; row < m; ++row)
+      for (int g = 0; g < kK / 4; ++g) {
+        constexpr std::uint32_t kPairs[] = {0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b0110, 0b1110};
+        const std::uint32_t nibble = kPairs[random() % 7];
+        for (int i = 0; i < 2; ++i) {
+          const int value = static_cast<int>(random() % 9) - 4;
+          a[static_cast<std::size_t>(row * kK + g * 4) + (nibble >> (2 * i) & 3)] = value;
+          put(in, offset(row, g * 2 + i), static_cast<std::uint32_t>(value) & 0xff, 1);
+        }
+        for (int lane = row; lane < 128; lane += m)
+          put(in, kWords + g / 8 * 512 + lane * 4, nibble << (g % 8 * 4), 4);
+      }
+    for (int column = 0; column < kN; ++column)
+      for (int k = 0; k < kK; ++k) {
+        const int value = static_cast<int>(random() % 9) - 4;
+        b[static_cast<std::size_t>(column * kK + k)] = value;
+        put(in, kB + column / 8 * 512 + k / 16 * 128 + column % 8 * 16 + k % 16,
+            static_cast<std::uint32_t>(value) & 0xff, 1);
+      }
+    Instruction described_ws = described(Kind::i8, Element::s8, Accumulator::s32, m);
+    described_ws.n = kN;
+    std::string work = sparse("i8", instruction_descriptor(described_ws));
+    const auto descriptor = [](std::uint32_t stride) {
+      return std::to_string(
+          ptx::tcgen05::matrix_descriptor({1024 + kB, 128, stride, ptx::Swizzle::none}));
+    };
+    replace(work, "mma.sp.", "mma.ws.sp.");
+    replace(work, descriptor(256), descriptor(512));
+    replace(work, "[%x+5120]", "[%x+2048]");
+    replace(work, "[%x+5632]", "[%x+2560]");
+    const Ran ran = run(kernel(work), in, 3);
+    expect_clean(ran.outcome);
+    for (int lane = 0; lane < 128; ++lane)
+      for (int j = 0; j < 8; ++j) {
+        const int row = lane % m, column = lane / m * (kN / (128 / m)) + j;
+        int sum = 0;
+        for (int k = 0; k < kK; ++k)
+          sum += a[static_cast<std::size_t>(row * kK + k)] *
+                 b[static_cast<std::size_t>(column * kK + k)];
+        ASSERT_EQ(static_cast<int>(ran.out[static_cast<std::size_t>(lane * 8 + j)]), sum)
+            << "M = " << m << ", lane " << lane << ", column " << j;
+      }
+  }
+}
+
 TEST(TensorMemoryModel, RefusesMetadataThatMeanNothing) {
   const auto rule_of = [](const char* kind, const Instruction& i) {
     const Ran ran = run(kernel(sparse(kind, instruction_descriptor(i))), {}, 0);
@@ -224,12 +278,14 @@ TEST(TensorMemoryModel, ShiftsTheRowsOfA) {
                                                             .m = 128,
                                                             .n = 8,
                                                             .d = Accumulator::s32});
-  const Ran ran =
-      run(kernel(store + by_one(multiply("i8.ashift", instruction, "0", "[%r8]"))), in, 4);
-  expect_clean(ran.outcome);
-  for (int row = 0; row < 128; ++row) {
-    const int from = row == 127 ? row : row + 1;
-    EXPECT_EQ(ran.out[static_cast<std::size_t>(row * 8 + 1)], static_cast<std::uint32_t>(from));
+  for (const bool up : {false, true}) {
+    const Ran ran = run(kernel(store + by_one(multiply("i8.ashift", instruction, "0", "[%r8]"))),
+                        in, 4, {{Reading::tcgen05_shift, up}});
+    expect_clean(ran.outcome);
+    for (int row = 0; row < 128; ++row) {
+      const int from = up ? std::max(row - 1, 0) : std::min(row + 1, 127);
+      EXPECT_EQ(ran.out[static_cast<std::size_t>(row * 8 + 1)], static_cast<std::uint32_t>(from));
+    }
   }
   // Of an A in shared memory there is none, nor with a collector that keeps A.
   EXPECT_THROW(run(kernel(store + by_one(multiply("i8.ashift", instruction))), in, 0), Violation);

@@ -171,11 +171,37 @@ TEST(TensorMemoryModel, CopiesRowsAndShiftsLanes) {
   const Ran copied = run(kernel(by_one(copy)), in, 5);
   expect_clean(copied.outcome);
   for (std::uint32_t t = 0; t < 128; ++t) EXPECT_EQ(copied.out[t * 8], t);
-  const Ran shifted =
-      run(kernel(by_one(copy + "  tcgen05.shift.cta_group::1.down [%t];\n")), in, 5);
-  expect_clean(shifted.outcome);
-  for (std::uint32_t t = 0; t < 128; ++t)
-    EXPECT_EQ(shifted.out[t * 8], t < 31 ? t + 1 : t) << "one warp's lanes move";
+  for (const bool up : {false, true}) {
+    const Ran shifted = run(kernel(by_one(copy + "  tcgen05.shift.cta_group::1.down [%t];\n")), in,
+                            5, {{Reading::tcgen05_shift, up}});
+    expect_clean(shifted.outcome);
+    EXPECT_TRUE(shifted.outcome.second.contains(Reading::tcgen05_shift));
+    for (std::uint32_t t = 0; t < 128; ++t) {
+      const std::uint32_t from = t >= 32 ? t : up ? (t == 0 ? 0 : t - 1) : (t == 31 ? t : t + 1);
+      EXPECT_EQ(shifted.out[t * 8], from) << "one warp's lanes move";
+    }
+  }
+}
+
+// 1 and three quarters of f32's next place: nearest, or cut off.
+TEST(TensorMemoryModel, RoundsSumsEitherWay) {
+  std::vector<std::uint8_t> in(8192);
+  const auto put = [&](int at, std::uint32_t value) {
+    in[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(value);
+    in[static_cast<std::size_t>(at + 1)] = static_cast<std::uint8_t>(value >> 8);
+  };
+  for (int k = 0; k < 4; ++k) {  // f16: 1, then 2^-13 times 2^-12
+    put(offset(0, 2 * k), k == 0 ? 0x3c00 : 0x0800);
+    put(kB + offset(0, 2 * k), k == 0 ? 0x3c00 : 0x0c00);
+  }
+  const std::uint32_t instruction = instruction_descriptor(
+      {.kind = Kind::f16, .a = Element::f16, .b = Element::f16, .m = 128, .n = 8});
+  for (const bool cut : {false, true}) {
+    const Ran ran = run(kernel(by_one(multiply("f16", instruction))), in, 0,
+                        {{Reading::tcgen05_rounding, cut}});
+    expect_clean(ran.outcome);
+    EXPECT_EQ(ran.out[0], cut ? 0x3f800000u : 0x3f800001u);
+  }
 }
 
 // What each edit of a right kernel breaks.
