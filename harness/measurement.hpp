@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was found: the C++ side of one entry of `measurements` in `assay.run/1`.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -63,6 +64,12 @@ struct SassRecord {  // which machine code was measured
   std::string text = {};  // the loop itself
 };
 
+struct KernelLaunch {
+  std::string kernel;  // as the linker knows it
+  std::array<unsigned, 3> grid, block;
+  unsigned shared_bytes;  // dynamic, of a CTA
+};
+
 enum class Status : std::uint8_t { ok, failed, skipped, not_run };
 
 struct Measurement {
@@ -82,6 +89,7 @@ struct Measurement {
   std::vector<Baseline> baselines = {};
   std::map<std::string, double> counters = {};
   std::vector<std::string> flags = {};
+  std::vector<KernelLaunch> launches = {};         // of one call
   std::map<std::string, std::string> loaded = {};  // generated kernel -> SHA-256 of what ran
   std::string recorded_kernel = {};  // of several, the one that `sass` tells of; empty: the first
   int repetition = 0;

@@ -87,8 +87,8 @@ struct MetricNote {
 struct Probe {
   std::string name;      // "memory/hbm": family / probe
   std::string question;  // what it answers, in one sentence
-  // Every metric and series but those that follow from the work (harness/measure/metric_notes.hpp),
-  // and those of them that mean something special here.
+  // Every metric and series but those that follow from the work
+  // (harness/measure/figures/metric_notes.hpp), and those of them that mean something special here.
   std::vector<MetricNote> metrics = {};
   Kind kind = Kind::probe;
   std::vector<Case> cases = {Case{}};

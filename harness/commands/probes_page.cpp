@@ -11,7 +11,7 @@
 
 #include "harness/commands/case_lines.hpp"
 #include "harness/error.hpp"
-#include "harness/measure/metric_notes.hpp"
+#include "harness/measure/figures/metric_notes.hpp"
 
 namespace assay::commands {
 namespace {

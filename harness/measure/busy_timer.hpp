@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "harness/callable.hpp"
@@ -10,6 +11,13 @@
 #include "harness/measure/device_kernels.hpp"
 
 namespace assay {
+
+// How many calls that take so long each make a row of 0.2 ms: what is at a row's ends, an event's
+// half microsecond and a first launch that waits, is then little of it.
+inline int calls_in_a_row(double ns) {
+  constexpr double kRowNs = 2e5, kMost = 100;
+  return static_cast<int>(std::clamp(kRowNs / ns, 1.0, kMost));
+}
 
 // The stream is kept busy while the work is enqueued behind it between two events. Should the first
 // event have come before the second was enqueued, the GPU may have waited for the CPU: libraries'

@@ -21,6 +21,10 @@ void stamp_clocks(ClockStamp* stamps, int sm_count, cudaStream_t stream);
 // Keeps the stream busy, so that what is enqueued behind it starts without waiting for the CPU.
 void delay(std::uint64_t nanoseconds, cudaStream_t stream);
 
+// How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch of
+// any library seen here, so that no launch latency is inside the events.
+constexpr std::uint64_t kEnqueueNs = 40'000;
+
 // Fills with reproducible random bits.
 void random_bits(void* memory, std::size_t bytes, std::uint64_t seed, cudaStream_t stream);
 

@@ -13,7 +13,7 @@
 #include "harness/error.hpp"
 #include "harness/machine/nvtx.hpp"
 #include "harness/measure/device_kernels.hpp"
-#include "harness/measure/plausible.hpp"
+#include "harness/measure/figures/plausible.hpp"
 #include "harness/measure/state_impl.hpp"
 
 namespace assay {

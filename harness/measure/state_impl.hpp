@@ -97,8 +97,10 @@ struct State::Impl {
   // Cycles from each sample's time and SM clock (which may have those of warm-up samples before
   // them); records the median clock. Empty if a clock is missing.
   std::vector<double> cycles_of(const std::vector<double>& time_ns, std::vector<double> clocks_mhz);
+  // Notes which kernels `launch` launches, and how. Like count(), called by what took the samples,
+  // after it, while all that the launch needs still lives.
+  void note_launches(const Callable<void()>& launch);
   // With --counters: what `launch` does once, counted by the hardware, and what it says `limit` is.
-  // Called by what took the samples, after it, while all that the launch needs still lives.
   void count(const Limit& limit, const Callable<void()>& launch);
   void take_limit(const std::string& counter);
   // How many rounds are counted and how many are done where `wanted` would do: the same, unless a

@@ -16,6 +16,7 @@
 #include "harness/measure/counters.hpp"
 #include "harness/measure/cycle_counter.hpp"
 #include "harness/measure/device_kernels.hpp"
+#include "harness/measure/launches.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/statistics.hpp"
 
@@ -35,9 +36,6 @@ constexpr std::chrono::milliseconds kRest{50};
 // Asking for processes takes the driver longer than the rest of a poll.
 constexpr int kPollsForProcesses = 5;
 constexpr double kCyclesInterval = 0.2;  // of the interval asked for, for figures in cycles
-// How long the CPU may take to enqueue a sample while the GPU is kept busy: longer than a launch
-// of any library seen here, so that no launch latency is inside the events.
-constexpr std::uint64_t kEnqueueNs = 40'000;
 
 // SM clock over a stretch of work, from the stamps before and after it; 0 if no SM has both.
 double clock_mhz(const GpuContext& gpu) {
@@ -118,6 +116,15 @@ std::vector<double> State::Impl::take_samples(const Callable<double()>& one, dou
     if (!conditions.sm_clock_mhz) conditions.sm_clock_mhz = summary.sm_clock_mhz;
   }
   return std::move(sampled.values);
+}
+
+// What is captured is not done, so that it is done then: a case may look at what its last launch
+// left. Not for cycles(), whose chases note at each launch how far they have come.
+void State::Impl::note_launches(const Callable<void()>& launch) {
+  if (!measurement.launches.empty()) return;
+  measurement.launches = kernels_launched(gpu->stream, launch);
+  launch();
+  check(cudaStreamSynchronize(gpu->stream));
 }
 
 void State::Impl::count(const Limit& limit, const Callable<void()>& launch) {
@@ -278,7 +285,9 @@ void State::time(const Work& work, const Callable<void(cudaStream_t)>& launch, L
   impl_.add_energy();
   impl_.measurement.samples = {{"time_ns", std::move(time_ns)}};
   impl_.set_iterations(repeats.counted);
-  impl_.count(work.limit, [&] { launch(gpu.stream); });
+  const auto once_more = [&] { launch(gpu.stream); };
+  impl_.note_launches(once_more);
+  impl_.count(work.limit, once_more);
 }
 
 void State::sample(const Work& work, const Callable<double()>& nanoseconds) {
@@ -294,7 +303,7 @@ void State::sample(const Work& work, const Callable<double()>& nanoseconds) {
 }
 
 void State::compare(const Work& work, int input_sets, const Contender& ours,
-                    const std::vector<Contender>& baselines) {
+                    const std::vector<Contender>& baselines, int calls) {
   GpuContext& gpu = impl_.need_gpu();
   std::vector<const Contender*> contenders{&ours};
   if (!impl_.options.alone)
@@ -307,10 +316,11 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
   // Each turn has the next set: on that of the turn before it would find its inputs in L2.
   int turn = 0;
   impl_.sustain([&] {
-    for (const Contender* contender : contenders) contender->run(gpu.stream, turn++ % input_sets);
+    for (const Contender* contender : contenders)
+      for (int call = 0; call < calls; ++call) contender->run(gpu.stream, turn++ % input_sets);
     check(cudaStreamSynchronize(gpu.stream));
   });
-  const Impl::Rounds repeats = impl_.rounds(1);
+  const Impl::Rounds repeats = impl_.rounds(impl_.options.profile ? 1 : calls);
   const bool rest = impl_.probe.pace == Pace::power && !impl_.sustained() && !impl_.options.profile;
   const auto one = [&] {
     if (rest) std::this_thread::sleep_for(kRest);
@@ -358,7 +368,10 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
     impl_.measurement.samples["time_ns/" + contenders[i]->name] = std::move(times[i]);
   }
   impl_.measurement.samples["time_ns"] = std::move(time_ns);
-  impl_.count(work.limit, [&] { ours.run(gpu.stream, 0); });
+  impl_.set_iterations(repeats.counted);
+  const auto once_more = [&] { ours.run(gpu.stream, 0); };
+  impl_.note_launches(once_more);
+  impl_.count(work.limit, once_more);
 }
 
 }  // namespace assay

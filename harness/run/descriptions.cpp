@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "harness/measure/metric_notes.hpp"
+#include "harness/measure/figures/metric_notes.hpp"
 
 namespace assay {
 namespace {

@@ -126,6 +126,16 @@ Json to_json(const SassRecord& sass) {
   return json;
 }
 
+Json to_json(const std::vector<KernelLaunch>& launches) {
+  Json json = Json::array();
+  for (const KernelLaunch& launch : launches)
+    json.push_back({{"kernel", launch.kernel},
+                    {"grid", launch.grid},
+                    {"block", launch.block},
+                    {"shared_bytes", launch.shared_bytes}});
+  return json;
+}
+
 Json to_json(const Measurement& m) {
   Json json = {{"name", m.name},
                {"kind", name(m.kind)},

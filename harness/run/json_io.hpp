@@ -21,6 +21,7 @@ std::string_view name(Pace pace);
 
 Json to_json(const Params& params);
 Json to_json(const SassRecord& record);
+Json to_json(const std::vector<KernelLaunch>& launches);  // `sass.launch`
 Json to_json(const Measurement& measurement);
 Json to_json(const Environment& environment);
 Json to_json(const RunOptions& options);

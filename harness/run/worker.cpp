@@ -106,6 +106,7 @@ int worker_main(int device_index) {
             on_host(*probe, *which) ? nullptr : gpu.context(request.value("siblings", 0)));
         answer["measurement"] = to_json(found);
         answer["loaded"] = found.loaded;
+        answer["launches"] = to_json(found.launches);
         answer["recorded_kernel"] = found.recorded_kernel;
         // A fault in a kernel poisons the CUDA context: the next case needs a fresh process.
         if (found.status == Status::failed && cudaDeviceSynchronize() != cudaSuccess)

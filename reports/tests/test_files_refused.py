@@ -111,6 +111,17 @@ def test_points_of_a_curve_are_refused_one_by_one():
     assert curve_case.series[1].values == [126.0, 100.0, 150.0]  # the run itself is as it was
 
 
+def test_a_series_is_held_to_the_limit_that_it_carries():
+    """Whatever its case has of its unit, if anything."""
+    (both, single) = curve([9000.0, 9300.0, None], [34.0, 35.0, None])
+    both.extra["limit"] = 9100.0
+    assert found(case("launch/x", curves=[both], time_us=metric("us", 3.0))) == [
+        ("bandwidth_gb_per_s", 1, "above the limit")
+    ]
+    single.extra["limit"] = 34.9  # and half a percent, as points are counted
+    assert found(case("launch/x", curves=[single], **{"x": metric("B/clk/SM", 20.0, limit=30.0)})) == []
+
+
 def test_nothing_of_a_shared_gpu_is_used():
     shared = case("memory/hbm/copy", flags=["shared_gpu"], **rate(16.0))
     assert found(shared) == [

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/measure/metric_notes.hpp"
+#include "harness/measure/figures/metric_notes.hpp"
 
 namespace assay {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every metric has a sentence, every sentence a metric, and all of them can be read.
-#include "harness/measure/metric_notes.hpp"
+#include "harness/measure/figures/metric_notes.hpp"
 
 #include <gtest/gtest.h>
 #include <re2/re2.h>

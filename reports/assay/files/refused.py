@@ -18,7 +18,7 @@ from .storage import load
 
 COUNTED = 1e-4  # of a limit: cycles are counted in whole ones at the begin and end of a loop
 # By how much a figure per second may be off the one per clock times the clock: the time is that of the slowest SM, the
-# cycles are the median SM's, and the clock moves within a case. harness/measure/plausible.cpp has the same.
+# cycles are the median SM's, and the clock moves within a case. harness/measure/figures/plausible.cpp has the same.
 ABOVE, BELOW = 0.05, 0.10
 POINT_COUNTED = 5e-3  # of a limit, the same for points: they come from short loops
 NOISE = 1e-3  # of a series' largest value: how far below nothing a difference may be that is nothing
@@ -144,6 +144,8 @@ def _disagree(run: Run, m: Measurement, a: float, unit: str, b: float, per_clock
 
 def _limit_of(m: Measurement, s: Series, known: dict[str, Measurement]) -> tuple[float, str] | None:
     """What no point of the series can be above, and whose limit it is."""
+    if s.extra.get("limit"):
+        return s.extra["limit"], "no more than {} is possible"
     own = [metric.limit for metric in m.metrics.values() if metric.unit == s.unit and metric.better != "lower"]
     if limits := [limit for limit in own if limit is not None]:
         return max(limits), "no more than {} is possible"

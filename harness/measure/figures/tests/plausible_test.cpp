@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/plausible.hpp"
+#include "harness/measure/figures/plausible.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harness/error.hpp"
-#include "harness/measure/metric_notes.hpp"
+#include "harness/measure/figures/metric_notes.hpp"
 #include "harness/measure/state_impl.hpp"
 #include "harness/statistics.hpp"
 

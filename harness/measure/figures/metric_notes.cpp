@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/measure/metric_notes.hpp"
+#include "harness/measure/figures/metric_notes.hpp"
 
 #include <re2/re2.h>
 
