@@ -24,6 +24,7 @@
 #include "harness/code/fatbin.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/machine/process.hpp"
 
 namespace assay {
@@ -252,6 +253,13 @@ DeviceCode device_code(std::vector<char> elf) {
                     fmt::format("damaged ELF image: names of kernels have more than {} characters, "
                                 "or {} in all; build or copy the file again",
                                 kLongestSymbol, kMostSymbolText));
+      // PTX has letters, digits, '_', '$' and '%' in names; what moves a cursor must not be shown.
+      if (printable(symbol.name) != symbol.name)
+        throw Error(
+            ExitCode::usage,
+            fmt::format("damaged ELF image: the name of kernel '{}' has characters that are "
+                        "no text; build or copy the file again",
+                        excerpt(symbol.name)));
       code.kernels.emplace_back(symbol.name);
     }
   code.elf = std::move(elf);

@@ -43,8 +43,23 @@ std::string exit_codes() {
 }
 
 int say(const Error& error) {
-  fmt::print(stderr, "assay: {}\n", printable(error.what()));
+  tell(error.what());
   return static_cast<int>(error.code());
+}
+
+// An empty value is a variable of a script that was not set, and no wish for the default: with
+// `--resume ""` a run of its own began. Where a filter is empty, everything is meant.
+void refuse_empty_values(CLI::App& app) {
+  const auto every = [](CLI::App*) { return true; };
+  for (CLI::App* const command : app.get_subcommands(every))
+    for (CLI::Option* const option : command->get_options())
+      if (!option->get_positional() && option->get_expected_max() > 0 &&
+          option->get_name() != "--ptx")  // which says it in words of its own
+        option->check(
+            [](const std::string& value) {
+              return value.empty() ? "its value is empty: give one, or leave the option out" : "";
+            },
+            "");
 }
 
 // What could not be printed is an error, whether the command noticed or not.
@@ -77,6 +92,7 @@ int main(int argc, char** argv) {
   add_run(app, exit_code);
   add_model(app, exit_code);
   add_sass(app, exit_code);
+  refuse_empty_values(app);
   add_worker(app, exit_code);
   try {
     run_external(app, argc, argv);

@@ -97,11 +97,10 @@ ExitCode check_all(const Options& options) {
   for (const Verification& v : verified) {
     if (!v.problems.empty()) ++wrong;
     for (const std::string& problem : v.problems)
-      fmt::print(stderr, "assay: {} for {}: {}\n", v.name, name(v.target), problem);
+      tell(fmt::format("{} for {}: {}", v.name, name(v.target), problem));
   }
   if (!options.out.empty()) write_run(options.out, verified, wanted);
-  fmt::print(stderr, "assay: {} cases checked, {} are not what they should be\n", verified.size(),
-             wrong);
+  tell(fmt::format("{} cases checked, {} are not what they should be", verified.size(), wrong));
   return wrong ? ExitCode::failed : ExitCode::ok;
 }
 

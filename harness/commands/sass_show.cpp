@@ -13,6 +13,7 @@
 #include "harness/code/elf.hpp"
 #include "harness/code/verification.hpp"
 #include "harness/commands/commands.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/machine/files.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/sass/analysis.hpp"
@@ -106,7 +107,7 @@ class Output {
     if (view_.json) fmt::print("{}", sass::document_json(objects_));
     if (view_.svg.empty()) return;
     if (!drawn_) throw Error(ExitCode::usage, "no loop to draw: choose a kernel that has one");
-    fmt::print(stderr, "assay: {}\n", view_.svg.string());
+    tell(view_.svg.string());
   }
 
  private:
@@ -188,9 +189,8 @@ void list_kernels(const Found& found, const std::filesystem::path& file,
     fmt::print("{:<16} {}\n", fmt::join(architectures, " "), name);
     ++listed;
   }
-  fmt::print(stderr,
-             "assay: {} kernels; `assay sass {}:KERNEL` shows one, --all every one of them\n",
-             listed, file.string());
+  tell(fmt::format("{} kernels; `assay sass {}:KERNEL` shows one, --all every one of them", listed,
+                   file.string()));
 }
 
 }  // namespace
@@ -199,7 +199,7 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
                    const std::vector<std::string>& architectures, const SassView& view) {
   const Found found = find_kernels(file, kernel, architectures, view.all);
   for (const std::string& what : found.damaged)
-    fmt::print(stderr, "assay: {}: passed over: {}\n", file.string(), what);
+    tell(fmt::format("{}: passed over: {}", file.string(), what));
   if (found.kernels == 0) refuse(found, file, kernel, architectures);
   if (found.images.empty()) {
     list_kernels(found, file, kernel);
@@ -239,7 +239,7 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
     output.add(analysis_of(function, view, sources), sources.table(function->arch));
   }
   if (problems.size() == refs.size()) throw Error(ExitCode::usage, problems.front());
-  for (const std::string& problem : problems) fmt::print(stderr, "assay: {}\n", problem);
+  for (const std::string& problem : problems) tell(problem);
   output.finish();
   return ExitCode::ok;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/machine/excerpt.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace assay {
@@ -51,5 +54,7 @@ std::string excerpt(std::string_view text, std::size_t longest) {
 }
 
 std::string printable(std::string_view text) { return without_controls(std::string(text), "\n\t"); }
+
+void tell(std::string_view message) { fmt::print(stderr, "assay: {}\n", printable(message)); }
 
 }  // namespace assay

@@ -16,4 +16,7 @@ std::string excerpt(std::string_view text, std::size_t longest = kLongName);
 // The same of a message of several lines: whole, and with its line ends and tabs.
 std::string printable(std::string_view text);
 
+// "assay: MESSAGE" as a line on standard error, printable.
+void tell(std::string_view message);
+
 }  // namespace assay

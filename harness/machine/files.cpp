@@ -101,7 +101,24 @@ int write_all(int file, std::string_view content) {
   return 0;
 }
 
+namespace {
+
+// Into a device, or into a pipe that somebody reads.
+void write_as_it_is(const fs::path& path, std::string_view content) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) cannot_write(path, errno);
+  ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  const int error = write_all(file, content);
+  ::close(file);
+  if (error) cannot_write(path, error);
+}
+
+}  // namespace
+
 void write_atomically(const fs::path& path, std::string_view content) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return write_as_it_is(path, content);
   const fs::path temporary = path.string() + ".part";
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) cannot_write(path, errno);
@@ -110,8 +127,11 @@ void write_atomically(const fs::path& path, std::string_view content) {
     ::unlink(temporary.c_str());
     cannot_write(path, error);
   }
-  if (::fsync(file) != 0 || ::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
-    cannot_write(path, errno);
+  if (::fsync(file) != 0 || ::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    cannot_write(path, error);
+  }
 }
 
 }  // namespace assay

@@ -31,6 +31,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t most);
 int write_all(int file, std::string_view content);
 
 // Writes beside the file, syncs and renames: a reader sees the old content or the new, never half.
+// Into what is no file, /dev/stdout or a pipe, it writes as it is, or a file would take its place.
 // Throws Error(io) naming the path and the reason (disk full, no permission).
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 

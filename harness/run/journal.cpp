@@ -167,8 +167,8 @@ bool Journal::is_in_place() const {
 void Journal::restore() {
   if (is_in_place()) return;
   open_new();
-  fmt::print(stderr, "assay: {} was deleted: it is made again with the {} measurements so far\n",
-             (folder_ / kFile).string(), measurements_.size());
+  tell(fmt::format("{} was deleted: it is made again with the {} measurements so far",
+                   (folder_ / kFile).string(), measurements_.size()));
   append_line(header_.dump());
   for (const Json& measurement : measurements_)
     append_line(Json{{"measurement", measurement}}.dump());

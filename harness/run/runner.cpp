@@ -13,6 +13,7 @@
 #include <random>
 
 #include "harness/code/verification.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/run/journal.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/run/progress.hpp"
@@ -111,16 +112,15 @@ class Run {
     const Json& gpu = environment_.at("gpu");
     const int others = gpu.is_null() ? 0 : gpu.value("other_processes", 0);
     if (others == 0) return;
-    fmt::print(
-        stderr,
-        "assay: warning: {} other process{} on this GPU{}: every figure measured beside "
+    tell(fmt::format(
+        "warning: {} other process{} on this GPU{}: every figure measured beside "
         "{} is flagged 'shared_gpu', and neither the gate nor the report trusts it. "
         "--wait SECONDS waits until the GPU is free\n",
         others, others == 1 ? " is" : "es are",
         gpu.contains("utilization_percent")
             ? fmt::format(", which was busy {}% of the time", gpu["utilization_percent"].get<int>())
             : "",
-        others == 1 ? "it" : "them");
+        others == 1 ? "it" : "them"));
   }
 
   void start_worker() {
@@ -145,7 +145,7 @@ class Run {
     const std::string said = fmt::format("{} was started on {}", request_.out.string(), difference);
     if (!request_.or_new)
       throw Error(ExitCode::unfit, said + ": resume it there, or add --or-new for a new run");
-    fmt::print(stderr, "assay: {}: a new run is started\n", said);
+    tell(said + ": a new run is started");
     journal_.reset();
     request_.out.clear();
   }
@@ -180,8 +180,7 @@ class Run {
     const std::string why =
         target_ == Target::host ? no_gpu_ : fmt::format("they do not exist on {}", name(target_));
     if (cases_.empty()) throw Error(ExitCode::unfit, why);
-    if (left_out)
-      fmt::print(stderr, "assay: {} of {} cases are left out: {}\n", left_out, chosen, why);
+    if (left_out) tell(fmt::format("{} of {} cases are left out: {}", left_out, chosen, why));
     // In random order no case always runs in the wake (heat, clocks, cache) of the same other one.
     std::ranges::shuffle(cases_, std::mt19937_64(request_.options.seed));
   }
@@ -289,12 +288,13 @@ class Run {
           return attach_code(to_json(refused), selected);
         }
     return attach_code(std::move(measurement), selected,
-                       answer->value("recorded_kernel", std::string()));
+                       answer->value("recorded_kernel", std::string()),
+                       answer->value("launches", Json::array()));
   }
 
   // Of a case with several kernels the first is recorded, or the one that it named.
-  Json attach_code(Json measurement, const Selected& selected,
-                   const std::string& recorded = {}) const {
+  Json attach_code(Json measurement, const Selected& selected, const std::string& recorded = {},
+                   Json launches = {}) const {
     const auto code = verified_.find(selected.name);
     if (code == verified_.end() || code->second.kernels.empty()) return measurement;
     const std::vector<SassRecord>& kernels = code->second.kernels;
@@ -303,6 +303,7 @@ class Run {
     measurement["sass"] = to_json(record);
     if (std::string hash = code_sha256(code->second.code); !hash.empty())
       measurement["sass"]["code_sha256"] = std::move(hash);
+    if (!launches.empty()) measurement["sass"]["launch"] = std::move(launches);
     if (record.emulated) measurement["flags"].push_back("emulated");
     return measurement;
   }
@@ -327,11 +328,10 @@ class Run {
   ExitCode finish() {
     workers_.clear();
     const auto path = journal_->write_run_file();
-    fmt::print(stderr, "assay: {}\n", progress_->summary());
+    tell(progress_->summary());
     fmt::print(has_flag("--benchmark_format") ? stderr : stdout, "{}\n", path.string());
     if (interrupted) {
-      fmt::print(stderr, "assay: interrupted; go on with: assay run --resume {}\n",
-                 request_.out.string());
+      tell("interrupted; go on with: assay run --resume " + request_.out.string());
       return ExitCode::interrupted;
     }
     return progress_->failed() ? ExitCode::failed : ExitCode::ok;
@@ -362,9 +362,9 @@ ExitCode run_for_profiler(const std::string& name, int device_index) {
   if (needs_gpu(selected)) gpu.emplace(device(device_index));
   const Measurement found =
       measure_case(*selected.probe, *selected.which, options, gpu ? &*gpu : nullptr);
-  fmt::print(stderr, "assay: {}: {}\n", found.name,
-             found.status == Status::ok ? "launched once for the profiler; nothing was timed"
-                                        : found.reason);
+  tell(fmt::format("{}: {}", found.name,
+                   found.status == Status::ok ? "launched once for the profiler; nothing was timed"
+                                              : found.reason));
   return found.status == Status::failed ? ExitCode::failed : ExitCode::ok;
 }
 

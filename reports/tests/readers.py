@@ -34,7 +34,8 @@ from mutations import mutated, mutated_bytes
 
 # "measurements[3].params["a b"] (its/name)", or the place in a file that is no JSON; "its/name: kind" of the gate.
 FIELD = re.compile(
-    r"line \d+|not text: byte|not an assay|nested too deeply|more than [\d,]+ values|larger than|the document|"
+    r"line \d+|end of document|not text: byte|not an assay|nested too deeply|more than [\d,]+ values|larger than|"
+    r"the document|"
     r"""(?:[\w.]|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+\.{0,3}[\w.\[\]]*( '[^']*')?( \(.*\))?:|[^\s:]+: [\w.]+:"""
 )
 
@@ -274,7 +275,7 @@ def _nvbench(factor):
     state = {"device": 0, "axis_values": [{"name": "N", "value": "8"}], "is_skipped": False,
              "summaries": [{"tag": "nv/cold/time/gpu/mean", "data": [value]}]}  # fmt: skip
     return {
-        "devices": [{"id": 0, "name": "NVIDIA H200", "sm_version": 900, "number_of_sms": 132}],
+        "devices": [{"id": n, "name": "NVIDIA H200", "sm_version": 900, "number_of_sms": 132} for n in (0, 1)],
         "benchmarks": [{"name": "copy", "states": [state, {**state, "device": 1, "is_skipped": True}]}],
     }
 
@@ -317,9 +318,56 @@ def history(rng: random.Random, folder: Path) -> str:
     return Exit(status).name.lower()
 
 
+POLICY = """# what counts
+[default]
+threshold_percent = 2
+[[rule]]
+case = "memory/*"
+metric = "*"
+threshold_percent = 1.5
+[[rule]]
+case = 'host/*'
+gated = false
+"""
+KEYS = ["case", "metric", "gated", "threshold_percent", "default", "rule", "x", '""', '"a\\nb"', "[rule]", "[[x]]"]
+VALUES = [
+    *("0", "-1", "1e999", "nan", "true", "'x'", "[]", "{}", "0x" + "f" * 5000, "9" * 400, "9" * 5000, "1979-13-01"),
+    *("[" * 5000, "{a=" * 5000, r'"\ud800"', r'"\u001b[2J"', f"'{'[' * 5000}'", "'''", '"""', "1_", "'\x1b[2J'"),
+]
+
+
+def _changed_policy(rng: random.Random) -> bytes:
+    lines = POLICY.split("\n")
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        at = rng.randrange(len(lines))
+        key, _, value = lines[at].partition(" = ")
+        key = rng.choice([key, rng.choice(KEYS), key + ".a" * rng.choice([1, 5000]), ".".join([key] * 3)])
+        lines[at] = f"{key} = {rng.choice([value, rng.choice(VALUES)])}" if rng.random() < 0.8 else key
+        if rng.random() < 0.2:
+            lines[at:at] = lines[rng.randrange(len(lines)) :] * rng.choice([1, 1, 500])
+    content = "\n".join(lines).encode()
+    return mutated_bytes(rng, content) if rng.random() < 0.2 else content
+
+
+def policy(rng: random.Random, folder: Path) -> str:
+    """A policy over a slowdown of 20%, which no rule may hide but one that says so."""
+    paths = [folder / "base.json", folder / "candidate.json", folder / "gate.toml"]
+    for path, document in zip(paths, PAIRS[3]):
+        path.write_text(json.dumps(document))
+    paths[2].write_bytes(_changed_policy(rng))
+    status, out, err = called(gate_main, *paths[:2], "--policy", paths[2])
+    check_refusal(status, err, paths[2])
+    if any(line.startswith("::") or "\x1b" in line for line in (out + err).splitlines()):
+        raise Broken("a name gives a command")
+    said = paths[2].read_text(errors="replace")
+    if status == Exit.OK and not re.search(r"gated = false|threshold_percent = .*\d\d", said):
+        raise Broken(f"exit 0 over a hidden slowdown: {said}")
+    return Exit(status).name.lower()
+
+
 READERS = {
     **{"gate": gate, "report": report, "loops": loops, "isa_page": isa_page, "sass_timeline": sass_timeline},
-    **{"foreign": foreign, "history": history, "journal": journal},
+    **{"foreign": foreign, "history": history, "journal": journal, "policy": policy},
 }
 
 

@@ -163,6 +163,7 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
         "kernels-grouped",
         "kernels-block-scaled",
         "kernels-forms",
+        "kernels-rows",
         "kernels-two-loops",
         "kernels-ways-out",
     ]

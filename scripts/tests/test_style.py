@@ -90,6 +90,13 @@ def test_headers_open_no_namespace_for_others():
     )
 
 
+def test_messages_go_one_way():
+    """What they repeat of files and of the command line is made harmless in one place."""
+    telling = re.compile(r'stderr,\s*"assay: ')
+    found = {path for path in sources.files("*.cpp", "*.cu") if telling.search(path.read_text())}
+    assert relative(found) == ["harness/machine/excerpt.cpp"]
+
+
 def test_names_say_what_they_name():
     found = {str(p.relative_to(sources.ROOT)): m[0]
              for p in sources.files(*CXX) if (m := VAGUE.search(sources.code(p)))}

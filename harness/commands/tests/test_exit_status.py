@@ -133,6 +133,9 @@ def test_numbers_that_their_type_cannot_hold(tmp_path, value):
     ["isa", "nosuchform"], ["isa", "--targets", "sm_1"], ["isa", "a" * 50_000], ["ruin"], ["--nonsense"], [],
     ["model"], ["model", "nosuchcase"], ["model", "x.ptx", "--block", "1,2,3,4"], ["model", "x.ptx", "--seeds", "0"],
     ["run", CASE, "--seed", "-1"], ["run", CASE, "--seed", "99999999999999999999"], ["run", CASE, "--seed", "1.5"],
+    ["run", "--resume", ""], ["run", "--profile", ""], ["run", CASE, "--out", ""], ["run", CASE, "--suite="],
+    ["list", "--suite", ""], ["sass", CASE, "--table", ""], ["sass", CASE, "--measured", ""], ["sass", CASE, "--svg", ""],
+    ["sass", "--check", CASE, "--out", ""], ["isa", "--targets", ""], ["model", "x.ptx", "--trace", ""],
     ["run", CASE, "--seed", "nan"], ["model", "x.ptx", "--seed", "-1"], ["ab", "--base", "", "--candidate", " "],
 ], ids=lambda arguments: " ".join(arguments)[:40] or "nothing")
 def test_wrong_usage(tmp_path, arguments):

@@ -14,7 +14,7 @@ ITERATIONS, COUNT, RECORDS = "s64:2", "u32[1]=zero", "u64[256]=zero"
 THREE = (ITERATIONS, COUNT, RECORDS)
 WITH_NUMBER = (ITERATIONS, "u32:1", COUNT, RECORDS)
 
-# Of a file of probes/sync: part of the kernel's name, CTAs, threads, arguments.
+# Of a file of probes/sync: part of the kernel's name, empty where it has but one, CTAs, threads, arguments.
 KERNELS = [
     ("syncthreads", "", 1, 128, THREE),
     ("mbarrier", "", 1, 128, THREE),
@@ -33,7 +33,9 @@ KERNELS = [
 
 
 def run(file, kernel, ctas, threads, arguments, seeds=4):
-    command = [built("assay"), "model", ROOT / f"probes/sync/{file}.cu", "--include", ROOT, "--kernel", kernel]
+    command = [built("assay"), "model", ROOT / f"probes/sync/{file}.cu", "--include", ROOT]
+    if kernel:
+        command += ["--kernel", kernel]
     if file == "mbarrier_remote":  # its cluster is the launch's
         command += ["--cluster", str(ctas)]
     command += ["--grid", str(ctas), "--block", str(threads), "--seeds", str(seeds)]

@@ -48,3 +48,25 @@ def test_one_damaged_image_keeps_nothing_else_from_being_read(tmp_path):
     assert f"{file}: passed over: damaged ELF image: section headers of unknown size" in result.stderr
     gone = sass(f"{file}:mandelbrot")
     assert gone.returncode == 2
+
+
+@pytest.mark.parametrize("place", ["device", "pipe", "folder"])
+def test_a_picture_takes_the_place_of_nothing_but_a_file(tmp_path, place):
+    """Of a device, by a link to one: `--svg /dev/stdout` as root must leave a device there."""
+    there = tmp_path / "there"
+    {"device": lambda: there.symlink_to("/dev/full"), "pipe": lambda: os.mkfifo(there), "folder": there.mkdir}[place]()
+    result = sass(f"{CODE}:sha256", "--brief", "--svg", there)
+    assert result.returncode == 5 and str(there) in result.stderr, result.stderr
+    assert list(tmp_path.iterdir()) == [there]
+    assert there.is_symlink() if place == "device" else there.is_fifo() if place == "pipe" else there.is_dir()
+
+
+def test_no_name_of_a_file_or_kernel_moves_the_cursor(tmp_path):
+    """In what is listed, and in what is told beside it."""
+    file = tmp_path / "a\x1b[2Jb.fatbin"
+    file.write_bytes(CODE.read_bytes().replace(b"mandelbrot", b"mandel\x1b[1m"))
+    for what, options in ((file, []), (f"{file}:sha256", ["--brief"])):
+        result = sass(what, *options)
+        assert result.returncode == 0 and "sha256" in result.stdout + result.stderr, result.stderr
+        assert "\x1b" not in result.stdout + result.stderr
+        assert "passed over: damaged ELF image: the name of kernel" in result.stderr

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histories: what is kept, who moves the baseline, which steps are found, and what the page shows."""
 
+import itertools
 import json
 import re
+import time
 import xml.etree.ElementTree as ElementTree
 import committed
 import numpy as np
@@ -182,6 +184,30 @@ def test_one_run_that_is_off_is_no_change():
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 5, [7.0] * 40])
 def test_what_is_short_or_constant_has_no_change(values):
     assert change_points.changes(values) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_division_costs_less(seed):
+    """Against every division of a short series into stretches of three runs or more."""
+    signal = np.random.default_rng(seed).normal(0, 3, 14).cumsum()
+
+    def cost(ends):
+        stretches = [signal[a:b] for a, b in zip([0, *ends], ends)]
+        return sum(((s - s.mean()) ** 2).sum() + 8.0 for s in stretches)
+
+    inner = range(3, 12)
+    every = [[*some, 14] for n in range(4) for some in itertools.combinations(inner, n)]
+    every = [ends for ends in every if min(np.diff([0, *ends])) >= 3]
+    assert cost(change_points._divided(signal, 8.0)) == pytest.approx(min(map(cost, every)))
+
+
+@pytest.mark.quiet
+def test_a_long_history_is_quick():
+    """Where nothing changes, and where all does."""
+    begin = time.process_time()
+    assert change_points.changes([7.0] * 3000) == []
+    assert len(change_points.changes(np.repeat(np.geomspace(1, 2, 30), 100) * series(1, 3000, 0.001) / 100)) == 29
+    assert time.process_time() - begin < 5
 
 
 def page_of(path):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies: which threshold holds, and what is wrong with a file."""
 
+import time
+
 import pytest
 import runs
 from runs import measurement
@@ -72,7 +74,9 @@ def test_the_command_takes_it(write, tmp_path):
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("[default", "not valid TOML"),
+        ("[default", "end of document: not valid TOML: "),
+        ("x = 1\nx = 2", "end of document: not valid TOML: Cannot overwrite a value; "),
+        ("[" + "a" * 5000 + "]\n[" + "a" * 5000 + "]", "line 2, column 5002: not valid TOML: Cannot declare ('aaaa"),
         ("threshold_percent = 2", "document.threshold_percent: no such field"),
         ("[default]\nthreshold = 2", "default.threshold: no such field; known are threshold_percent"),
         ("[default]\nthreshold_percent = '2%'", "is no int or float"),
@@ -84,9 +88,35 @@ def test_the_command_takes_it(write, tmp_path):
         ("[[rule]]\ncase = 'a'", "rule[0]: says nothing"),
         ("[[rule]]\ncase = 1\ngated = false", "rule[0].case: 1 is no str"),
         ("[[rule]]\ngated = 0", "rule[0].gated: 0 is no bool"),
+        ("[default]\nthreshold_percent = " + "9" * 400, "default.threshold_percent: 99999"),
+        ("[default]\nthreshold_percent = 0x" + "f" * 5000, "an integer of so many digits is not from"),
+        ("[default]\nthreshold_percent = " + "9" * 5000, "the document: an integer of more digits"),
+        ("[[rule]]\ncase = 0x" + "f" * 5000, "rule[0].case: an integer of so many digits is no str"),
+        ("[[rule]]\ncase.a.a = 1", "rule[0].case: a table is no str"),
+        ("x = " + "[" * 50_000, "nested too deeply"),
+        ("[[rule]]\ncase" + ".a" * 100_000 + " = 1", "line 2: more than 16 dots"),
+        ('x = """\n#"""\n[' + "a." * 100_000 + "a]\n", "line 3: more than 16 dots"),
+        ("[[rule]]\ncase = '" + "[" * 100_000 + "'\ngated = false", "rule[0].case: 100,000 characters"),
+        ("[[rule]]\ngated = false\n" * 1001, "rule: 1,001 of them, 1,000 are the most"),
+        ("a" * 100_000 + " = 1", f"document.{'a' * 60}: no such field"),
+        ('"a\\nb" = 1', r'document["a\x0ab"]: no such field'),
+        ("#" * (1 << 20) + "\n", "larger than 1 MiB"),
     ],
+    ids=lambda text: text[:40],
 )
 def test_what_is_wrong_names_the_field_and_the_mend(write, text, words):
     with pytest.raises(RunFileError) as caught:
         policy.load(write(text))
     assert words in str(caught.value) and "assay gate --help" in str(caught.value) and "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 700
+
+
+@pytest.mark.quiet
+def test_a_policy_of_as_much_as_it_may_hold_is_quick(write):
+    """Globs of every length, and as many rules as there may be, over as many cases as a run has."""
+    text = "".join(f"[[rule]]\ncase = '{'*a' * 20}{number}'\ngated = false\n" for number in range(policy.MOST_RULES))
+    begin = time.process_time()
+    found = policy.load(write(text + "# 0.0.0.0 " + "." * 1000 + "\n"))
+    for number in range(200):
+        assert found.gated(f"kernels/{'a' * 30}/{number}", "time_us") is None or number in range(policy.MOST_RULES)
+    assert time.process_time() - begin < 10
