@@ -3,7 +3,9 @@
 """Fits the constants of kernels/gemm/sm90/time_model_sm90.cpp to what assay_gemm_sweep measured.
 
 Searches for the constants by which the choice that the model likes best costs least over the best that was measured.
-Prints them, and how good the choices are on the shapes fitted and on shapes held out.
+Where a sweep has rows of calls beside single ones, a choice's time is the geometric mean of a call of both. Prints them
+as kernels/gemm/sm90/time_constants_sm90.hpp has them, which holds those of 16-bit and of 8-bit operands, then how good
+the choices are on the shapes fitted and on shapes held out.
 
   scripts/fit_gemm_sm90.py results/h200/2026-11-23-gemm-forms/fitted.csv.gz --held-out .../held_out.csv.gz
 """
@@ -27,8 +29,10 @@ BOUNDS = {
     "l2_alone": (0.2, 1), "delivered": (50, 150), "cluster": (0, 20), "misaligned": (1, 1.9),
     "tile_together": (500, 5000), "tile_pingpong": (0, 2500), "out": (0.02, 0.6), "join": (500, 8000), "leave": (0.01, 0.4),
     "add": (0, 0.4), "uneven": (1, 1.1), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
+    "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
-CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+))?")
+CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?")
+NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
 
 
@@ -58,7 +62,7 @@ def features(shape: str, choice: str) -> dict[str, float]:
     match = CHOICE.fullmatch(choice)
     if not match:
         raise ValueError(f"{choice!r} is no choice of the product; GemmChoiceSm90::text() writes them")
-    swapped, pingpong, tile_m, tile_n, cluster_m, cluster_n, stream, workers = match.groups()
+    swapped, pingpong, tile_m, tile_n, cluster_m, cluster_n, stream, workers, parts = match.groups()
     tile_m, tile_n, cluster_m, cluster_n = int(tile_m), int(tile_n), int(cluster_m), int(cluster_n)
     each = 1 if type_ in ("e4m3", "e5m2") else 2
     rows, columns = (n, m) if swapped else (m, n)
@@ -66,30 +70,45 @@ def features(shape: str, choice: str) -> dict[str, float]:
     tiles, k_steps = tiles_m * tiles_n, _up(k * each, 128)
     if stream:
         streamed, used = int(stream), int(workers)
+    elif parts:
+        streamed, used = 0, tiles * int(parts)
     else:
         streamed = 0
         used = _up(tiles, _up(tiles, min(tiles, CLUSTERS[cluster_m * cluster_n])))
     return {
         "tile_m": tile_m, "tile_n": tile_n, "cluster_m": cluster_m, "cluster_n": cluster_n, "pingpong": bool(pingpong),
-        "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used,
+        "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used, "split": bool(parts),
         "busy": used * cluster_m * cluster_n / 132, "misaligned": k * each % 128 != 0,
         "bytes_p": each * rows * k, "bytes_q": each * columns * k, "bytes_d": 2 * m * n,
     }
 
 
-def load(path: Path) -> Sweep:
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        rows = list(csv.reader(file))[1:]
-    shapes = list(dict.fromkeys(row[0] for row in rows))
+def read_times(paths: list[Path]) -> dict[tuple[str, str], dict[bool, float]]:
+    """Nanoseconds of a call by (shape, choice) and whether it is one of a row. Where files differ, the last one's."""
+    times: dict[tuple[str, str], dict[bool, float]] = {}
+    for path in paths:
+        opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+        with opened as file:
+            for shape, name, ns, _ in list(csv.reader(file))[1:]:
+                match = NAME.fullmatch(name)
+                times.setdefault((shape, match[1]), {})[match[2] is not None] = float(ns)
+    return times
+
+
+def load(paths: list[Path]) -> Sweep:
+    times = read_times(paths)
+    shapes = list(dict.fromkeys(shape for shape, _ in times))
     number = {shape: index for index, shape in enumerate(shapes)}
-    library = np.full(len(shapes), np.nan)
+    in_rows = any(True in of for of in times.values())
+    library = np.full((len(shapes), 2), np.nan)
     ours = []
-    for shape, choice, ns, _ in rows:
+    for (shape, choice), of in times.items():
         if choice.startswith("cublaslt"):
-            library[number[shape]] = np.nanmin([library[number[shape]], float(ns)])
-        else:
-            ours.append((shape, choice, float(ns)))
+            for row, ns in of.items():
+                library[number[shape], int(row)] = np.nanmin([library[number[shape], int(row)], ns])
+        elif len(of) == 1 + in_rows:
+            ours.append((shape, choice, float(np.exp(np.log(list(of.values())).mean()))))
+    library = np.exp(np.log(library[:, : 1 + in_rows]).mean(axis=1))
     found = [features(shape, choice) for shape, choice, _ in ours]
     return Sweep({name: np.array([float(f[name]) for f in found]) for name in found[0]},
                  np.array([ns for *_, ns in ours]), np.array([number[shape] for shape, *_ in ours]),
@@ -118,14 +137,17 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     l2 = np.maximum(l2, 128 * (x["tile_m"] + x["tile_n"]) / c["delivered"] * x["busy"])
     step = np.maximum(mma, l2) + c["step_more"] + c["cluster"] * (x["cluster_m"] * x["cluster_n"] - 1)
     streams, tiles = x["stream"] > 0, x["tiles_m"] * x["tiles_n"]
-    whole = np.ceil((tiles - x["stream"]) / x["workers"])
-    share = np.ceil(x["stream"] * x["k_steps"] / x["workers"])
+    split = x["split"] > 0
+    whole = np.where(split, 0, np.ceil((tiles - x["stream"]) / x["workers"]))
+    share = np.ceil(np.where(split, tiles, x["stream"]) * x["k_steps"] / x["workers"])
     cycles = (whole * x["k_steps"] + share) * step + area * c["out"]
     between = np.where(x["pingpong"] > 0, c["tile_pingpong"], c["tile_together"])
-    cycles += np.maximum(0, whole + streams - 1) * between
+    cycles += np.maximum(0, whole + (streams | split) - 1) * between
     some = np.maximum(x["stream"], 1)
     others = np.maximum(0, np.ceil(x["workers"] / some) - 1)
     cycles += streams * (c["join"] + area * (c["leave"] + c["add"] * others))
+    written = 4 * area * x["cluster_m"] * x["cluster_n"] * x["workers"]
+    cycles += split * (c["reduce"] + area * (c["leave"] - c["out"]) + written / c["reduce_l2"])
     uneven = streams & (x["workers"] % some != 0)
     cycles *= np.where(uneven, c["uneven"], 1)
     again = np.minimum(x["tiles_n"] - 1, 3) * x["bytes_p"] + np.minimum(x["tiles_m"] - 1, 3) * x["bytes_q"]
@@ -208,8 +230,8 @@ def fit_factors(sweep: Sweep, y: np.ndarray) -> dict[str, float]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sweep", type=Path, help="CSV of assay_gemm_sweep, also gzipped")
-    parser.add_argument("--held-out", type=Path, help="another, of shapes that are not fitted")
+    parser.add_argument("sweep", type=Path, nargs="+", help="CSV of assay_gemm_sweep, also gzipped")
+    parser.add_argument("--held-out", type=Path, nargs="+", help="others, of shapes that are not fitted")
     parser.add_argument("--rounds", type=int, default=500, help="of the search (default: 500, about two minutes)")
     options = parser.parse_args()
     try:
@@ -219,8 +241,10 @@ def main() -> int:
         print(f"fit_gemm_sm90: {error}", file=sys.stderr)
         return 2
     model = fit(sweep, options.rounds)
-    for name, value in (*model.constants.items(), *model.factors.items()):
-        print(f"{name:15} {value:.4g}")
+    for name, value in model.constants.items():
+        print(f"    .{name} = {value:.4g},")
+    for name, value in model.factors.items():
+        print(f'    {{"{name}", {value:.4g}}},')
     report("fitted", model, sweep)
     if held_out:
         report("held out", model, held_out)

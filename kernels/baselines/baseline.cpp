@@ -12,10 +12,13 @@
 
 namespace assay::kernels {
 
-LaunchTimer event_timer(cudaStream_t stream) {
+LaunchTimer event_timer(cudaStream_t stream, int calls) {
   const auto timer = std::make_shared<BusyTimer>();
   return [=](const Callable<void(cudaStream_t)>& enqueue) {
-    return timer->nanoseconds(stream, [&] { enqueue(stream); });
+    const double ns = timer->nanoseconds(stream, [&] {
+      for (int call = 0; call < calls; ++call) enqueue(stream);
+    });
+    return ns / calls;
   };
 }
 

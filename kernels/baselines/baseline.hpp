@@ -40,7 +40,8 @@ using OpenBaseline = Callable<std::unique_ptr<Baseline>()>;
 // Nanoseconds of what the given function enqueues: of the GPU, which is kept busy before it, so
 // that the CPU's time to launch does not hide which of two small kernels is the faster.
 using LaunchTimer = Callable<double(const Callable<void(cudaStream_t)>&)>;
-LaunchTimer event_timer(cudaStream_t stream);
+// Of so many `calls` without a pause, what one takes.
+LaunchTimer event_timer(cudaStream_t stream, int calls = 1);
 
 // The fastest candidate: all take turns on the rotating sets, once to warm up and then `rounds`
 // times, and the least median wins. After three rounds those drop out that take a fifth longer than

@@ -8,10 +8,13 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "harness/device.hpp"
 #include "harness/error.hpp"
 #include "harness/limits.hpp"
+#include "harness/measure/busy_timer.hpp"
+#include "harness/statistics.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -28,6 +31,17 @@ std::vector<Contender> contenders_of(const std::shared_ptr<const Baseline>& libr
   };
   if (library->asked() == 1) return {contender("", 0)};
   return {contender(fmt::format("_best{}", library->asked()), best), contender("_first", 0)};
+}
+
+// Under lasting load the calls of a turn follow each other, as a program's do: a kernel may begin
+// while the one before it ends. How many ours makes in a turn, everybody does.
+int calls_of_a_turn(const Contender& ours, int sets, cudaStream_t stream) {
+  constexpr int kTrials = 5;
+  const LaunchTimer timer = event_timer(stream);
+  std::vector<double> ns;
+  for (int trial = 0; trial < kTrials; ++trial)
+    ns.push_back(timer([&](cudaStream_t on) { ours.run(on, trial % sets); }));
+  return calls_in_a_row(median(ns));
 }
 
 }  // namespace
@@ -105,12 +119,13 @@ void compare(State& state, const Comparison& comparison) {
   const auto found = params.find("state");
   const bool sustained = found != params.end() && found->second == Value("sustained");
   const auto rest = [] { std::this_thread::sleep_for(kRest); };
+  const int calls = sustained ? calls_of_a_turn(ours, sets.count(), state.stream()) : 1;
   Field field = line_up(libraries, {.sets = sets.count(),
-                                    .nanoseconds = event_timer(state.stream()),
+                                    .nanoseconds = event_timer(state.stream(), calls),
                                     .must_be_right = must_be_right,
                                     .pause = sustained ? Callable<void()>() : rest});
   for (std::string& flag : field.flags) state.add_flag(std::move(flag));
-  state.compare(comparison.work, sets.count(), ours, field.baselines);
+  state.compare(comparison.work, sets.count(), ours, field.baselines, calls);
 }
 
 }  // namespace assay::kernels

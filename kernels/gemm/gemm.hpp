@@ -32,6 +32,10 @@ struct GemmProblem {
     return alpha == 1 && beta == 0 && !bias && activation == Activation::none &&
            scaling == Scaling::none && d_type() != "f32";
   }
+  // Whether they become D by factors and rounding to 16 bits alone.
+  bool scaled() const {
+    return beta == 0 && !bias && activation == Activation::none && d_type() != "f32";
+  }
   std::string text() const;  // "gemm_bf16_nt m=64 n=64 k=64"
 };
 

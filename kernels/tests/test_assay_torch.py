@@ -3,6 +3,7 @@
 
 import math
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -17,23 +18,33 @@ from assay_torch.groups import GroupedShape  # noqa: E402
 from assay_torch.library import VARIABLE, KernelError, Kernels, find_library  # noqa: E402
 from assay_torch.problem import Problem, Shape  # noqa: E402
 from assay_torch.summary import BEST, geometric_mean, summarize  # noqa: E402
-from assay_torch.turns import Contender, take_turns, to_measurement  # noqa: E402
+from assay_torch.turns import (  # noqa: E402
+    MOST_IN_A_ROW,
+    ROW_NANOSECONDS,
+    Contender,
+    calls_in_a_row,
+    take_turns,
+    to_measurement,
+)
 
 
-def simulated_turns(rounds: int = 40, seed: int = 1):
+def simulated_turns(rounds: int = 40, seed: int = 1, calls: int = 1):
     """Two contenders on a clock that drifts: the baseline takes 5% longer at every moment."""
     log = []
+    costs = {"ours": 1.0, "theirs": 1.05}
     drift = random.Random(seed)
 
     def time_round(launches):
         speed = drift.uniform(0.8, 1.2)
-        return [1e6 * speed * launch() for launch in launches]
+        times = []
+        for launch in launches:
+            before = len(log)
+            launch()
+            times.append(1e6 * speed * sum(costs[name] for name, _ in log[before:]))
+        return times
 
-    def contender(name, cost):
-        return Contender(name, lambda chosen: (log.append((name, chosen)), cost)[1])
-
-    times = take_turns([contender("ours", 1.0), contender("theirs", 1.05)], 3, rounds, seed, time_round)
-    return times, log
+    contenders = [Contender(name, lambda chosen, name=name: log.append((name, chosen))) for name in costs]
+    return take_turns(contenders, 3, rounds, seed, time_round, calls), log
 
 
 def test_everybody_runs_once_a_round_and_every_turn_has_the_next_set():
@@ -44,6 +55,20 @@ def test_everybody_runs_once_a_round_and_every_turn_has_the_next_set():
     assert [chosen for _, chosen in log] == [turn % 3 for turn in range(80)]
     firsts = [log[2 * number][0] for number in range(40)]
     assert 8 < firsts.count("ours") < 32
+
+
+def test_calls_in_a_row_have_the_next_set_each_and_count_once():
+    times, log = simulated_turns(rounds=10, calls=4)
+    assert [chosen for _, chosen in log] == [call % 3 for call in range(80)]
+    assert all(len({name for name, _ in log[turn:turn + 4]}) == 1 for turn in range(0, 80, 4))
+    assert all(0.8e6 <= sample <= 1.2e6 for sample in times["ours"])
+
+
+def test_a_row_is_as_long_as_that_of_the_harness():
+    source = (ROOT / "harness" / "measure" / "busy_timer.hpp").read_text()
+    found = re.search(r"kRowNs = (\S+), kMost = (\d+)", source)
+    assert (float(found[1]), int(found[2])) == (ROW_NANOSECONDS, MOST_IN_A_ROW)
+    assert [calls_in_a_row(ns) for ns in (1e3, 5e4, 1e7)] == [100, 4, 1]
 
 
 def test_the_order_follows_the_seed():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "fit_gemm_sm90.py"
+CONSTANT = r"^    \.(\w+) = [\d.e+]+,$"
 SWEEP = ROOT / "results" / "h200" / "2026-11-23-gemm-forms"
 
 
@@ -21,10 +22,20 @@ def test_fits_the_committed_sweep_and_names_each_constant_of_the_model() -> None
     done = fit(str(SWEEP / "held_out.csv.gz"), "--rounds", "1", "--held-out", str(SWEEP / "held_out.csv.gz"))
     assert done.returncode == 0, done.stderr
     assert "held out: 108 shapes" in done.stdout
-    model = (ROOT / "kernels" / "gemm" / "sm90" / "time_model_sm90.cpp").read_text()
-    constants = re.findall(r"^    \.(\w+) = [\d.]+,", model, re.MULTILINE)
-    fitted = [line.split()[0] for line in done.stdout.splitlines()[: len(constants)]]
-    assert sorted(fitted) == sorted(constants)
+    held = (ROOT / "kernels" / "gemm" / "sm90" / "time_constants_sm90.hpp").read_text()
+    sets = [re.findall(CONSTANT, block, re.MULTILINE) for block in held.split("constexpr TimeModelSm90 ")[1:]]
+    fitted = re.findall(CONSTANT, done.stdout, re.MULTILINE)
+    assert fitted and sets == [fitted, fitted]
+
+
+def test_a_choice_that_is_quick_in_a_row_too_is_preferred(tmp_path: Path) -> None:
+    shape = "bf16 nt 4096 4096 4096"
+    times = {"cublaslt_0": (100, 100), "taken 128x256_c2x1_s4": (100, 121), "128x192_c2x1_s4 split 4": (110, 100)}
+    lines = [f"{shape},{name}{row},{ns},20\n" for name, pair in times.items() for row, ns in zip(("", " x9"), pair)]
+    (tmp_path / "sweep.csv").write_text("shape,choice,ns,samples\n" + "".join(lines))
+    done = fit(str(tmp_path / "sweep.csv"), "--rounds", "1")
+    assert done.returncode == 0, done.stderr
+    assert "the best choice 0.953" in done.stdout  # sqrt(110 * 100) of 100
 
 
 def test_a_choice_that_it_cannot_read_is_named(tmp_path: Path) -> None:

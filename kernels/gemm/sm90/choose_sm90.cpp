@@ -42,8 +42,12 @@ std::vector<KernelUse> kernels(const GemmProblem& problem) {
   const bool wide = v.tile_k == 64;
   const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
                              std::to_string(v.tile_n) + (wide ? "x16" : "x32") + ".F32";
-  return {{.kernel = v.kernel_name,
-           .sass = {{opcode, per_stage, per_stage}, waits_for_dependencies()}}};
+  std::vector<KernelUse> all = {
+      {.kernel = v.kernel_name,
+       .sass = {{opcode, per_stage, per_stage}, waits_for_dependencies()}}};
+  if (choice.parts > 1)
+    all.push_back({.kernel = v.reduce.name, .sass = {waits_for_dependencies()}});
+  return all;
 }
 
 const GemmPaths::Registration path{
@@ -65,7 +69,7 @@ std::span<const GemmVariantSm90> gemm_variants_sm90() {
     for (const auto& more : {gemm_variants_bf16_swapped_sm90(), gemm_variants_bf16_plain_sm90(),
                              gemm_variants_bf16_layouts_sm90(), gemm_variants_f16_sm90(),
                              gemm_variants_f16_plain_sm90(), gemm_variants_f16_layouts_sm90(),
-                             gemm_variants_fp8_sm90()})
+                             gemm_variants_fp8_sm90(), gemm_variants_fp8_plain_sm90()})
       variants.insert(variants.end(), more.begin(), more.end());
     return variants;
   }();
@@ -80,7 +84,8 @@ std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& pro
                                       v.major_p == major_b && v.major_q == major_a
                                 : v.type_p == problem.type && v.type_q == problem.b_type() &&
                                       v.major_p == major_a && v.major_q == major_b;
-    if (fits && (!v.plain || problem.plain())) found.push_back(&v);
+    const bool little = v.tile_k == 64 ? problem.plain() : problem.scaled();
+    if (fits && (!v.plain || little)) found.push_back(&v);
   }
   return found;
 }
@@ -98,6 +103,12 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
     // Whole tiles: as few workers as do not take another wave, which leaves power and L2 to others.
     const int waves = divide_up(tiles, std::min(tiles, most));
     all.push_back({.variant = v, .workers = divide_up(tiles, waves)});
+    // Few tiles, each in many parts.
+    constexpr int kFewestParts = 4, kFewestSteps = 8;
+    for (const int parts : {most / tiles, most / tiles / 2}) {
+      if (!v->reduce.kernel || parts < kFewestParts || k_steps / parts < kFewestSteps) continue;
+      all.push_back({.variant = v, .workers = tiles * parts, .parts = parts});
+    }
     const int rest = tiles % most;
     if (rest == 0) continue;
     // The rest shared by all; also with a whole wave before it, so that shares are longer.

@@ -56,8 +56,8 @@ struct LinesSm90 {
   float bias[kBiases][2];
 };
 
-// Of a warp whose first block begins at (row, column) of R.
-template <class Tile>
+// Of a warp whose first block begins at (row, column) of R. Without kBias there is none.
+template <class Tile, bool kBias = true>
 __device__ LinesSm90<Tile> load_lines(const GemmArgumentsSm90& args, int row, int column) {
   using Lines = LinesSm90<Tile>;
   const int lane = threadIdx.x % 32;
@@ -79,7 +79,7 @@ __device__ LinesSm90<Tile> load_lines(const GemmArgumentsSm90& args, int row, in
 #pragma unroll
     for (int at = 0; at < Lines::kBiases; ++at) {
       const int line = (Tile::kSwapped ? first_row + 8 * i : first_column + i) + 64 * at;
-      const bool there = args.bias && line < (Tile::kSwapped ? args.rows : args.columns);
+      const bool there = kBias && args.bias && line < (Tile::kSwapped ? args.rows : args.columns);
       lines.bias[at][i] = there ? load_element(args.bias, line, args.type) : 0;
     }
   }
@@ -116,11 +116,11 @@ __device__ void scale_columns(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
   }
 }
 
-template <class Tile>
+template <class Tile, bool kBias = true>
 __device__ void scale_tile(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
                            const GemmArgumentsSm90& args, const LinesSm90<Tile>& lines,
                            float factor) {
-  const bool column_bias = !Tile::kSwapped && args.bias;
+  const bool bias = kBias && args.bias, column_bias = !Tile::kSwapped && bias;
   if (args.column_scale) {
     if (column_bias) {
       scale_columns<Tile, true, true>(d, lines, factor);
@@ -129,7 +129,7 @@ __device__ void scale_tile(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
     }
   } else if (column_bias) {
     scale_columns<Tile, false, true>(d, lines, factor);
-  } else if (factor != 1 || args.row_scale || args.bias) {
+  } else if (factor != 1 || args.row_scale || bias) {
     scale_columns<Tile, false, false>(d, lines, factor);
   }
 }

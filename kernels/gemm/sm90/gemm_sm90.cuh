@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/ptx/load_store.cuh"
@@ -21,9 +22,10 @@
 namespace assay::kernels {
 
 // Leaves a share of a tile in this CTA's slot: accumulators in groups of four, so that the threads
-// of a warp write without gaps.
+// of a warp write without gaps. Whoever waits for it, unless that is a kernel after this one, must
+// be told then (tell_partial).
 template <class Tile>
-__device__ void leave_partial(const GemmArgumentsSm90& args, int slot, int consumer, int barrier,
+__device__ void leave_partial(const GemmArgumentsSm90& args, int slot, int consumer,
                               const float (&d)[Tile::kBlocks][Tile::kTileN / 2]) {
   const int thread = threadIdx.x % 128;
   constexpr int kGroups = Tile::kBlocks * Tile::kTileN / 8;
@@ -37,8 +39,12 @@ __device__ void leave_partial(const GemmArgumentsSm90& args, int slot, int consu
           d[block][4 * j], d[block][4 * j + 1], d[block][4 * j + 2], d[block][4 * j + 3]};
     }
   }
+}
+
+template <class Tile>
+__device__ void tell_partial(const GemmArgumentsSm90& args, int slot, int consumer, int barrier) {
   ptx::named_barrier_sync(barrier, 128);
-  if (thread == 0) ptx::increment_release(&args.flags[slot * Tile::kSharing + consumer]);
+  if (threadIdx.x % 128 == 0) ptx::increment_release(&args.flags[slot * Tile::kSharing + consumer]);
   // What follows keeps the walk in registers of the warp. Without this, the lane that signals came
   // later than the others and took a step of its own (ptxas 13.0).
   __syncwarp();
@@ -105,8 +111,8 @@ __device__ void add_partials(const GemmArgumentsSm90& args, int slot, int count,
   }
 }
 
-// The Work of multiply_tiles() for one dense product.
-template <class Tile>
+// The Work of multiply_tiles() for one dense product. kSplits: its tiles may be in parts.
+template <class Tile, bool kSplits = false>
 class DenseWorkSm90 {
  public:
   using Arguments = GemmArgumentsSm90;
@@ -114,7 +120,9 @@ class DenseWorkSm90 {
   static constexpr bool kUnitsInMemory = false;
 
   __device__ DenseWorkSm90(const GemmArgumentsSm90& args, int rank_m, int rank_n)
-      : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {}
+      : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {
+    if (kSplits && args.schedule.parts > 1) walk_.take_part(worker());
+  }
 
   __device__ bool next(WorkUnit& unit) { return walk_.next(unit); }
 
@@ -138,8 +146,11 @@ class DenseWorkSm90 {
   __device__ bool shares(const WorkUnit& unit, float (&d)[Tile::kBlocks][Tile::kTileN / 2],
                          int consumer, int barrier) const {
     const GemmSchedule& schedule = args_.schedule;
-    if (unit.k_end < schedule.k_steps) {
-      leave_partial<Tile>(args_, static_cast<int>(blockIdx.x), consumer, barrier, d);
+    const bool part = kSplits && schedule.parts > 1;
+    if (unit.k_end < schedule.k_steps || part) {
+      const int slot = static_cast<int>(blockIdx.x);
+      leave_partial<Tile>(args_, slot, consumer, d);
+      if (!part) tell_partial<Tile>(args_, slot, consumer, barrier);
       return true;
     }
     // The others that have steps of this tile precede me, and what each left is of this tile.
@@ -189,21 +200,47 @@ class DenseWorkSm90 {
 
   __device__ bool half() const { return args_.type == OutputType::f16; }
 
+ protected:
+  const GemmArgumentsSm90& args_;
+
  private:
   __device__ static int worker() { return static_cast<int>(blockIdx.x) / Tile::kClusterSize; }
 
-  const GemmArgumentsSm90& args_;
   int rank_m_, rank_n_;
   WorkWalk walk_;
 };
 
 // The same for products whose sums are rounded as they are: a quarter of the machine code.
 template <class Tile>
-class PlainWorkSm90 : public DenseWorkSm90<Tile>, public PlainResultsSm90 {
+class PlainWorkSm90 : public DenseWorkSm90<Tile, true>, public PlainResultsSm90 {
  public:
-  using DenseWorkSm90<Tile>::DenseWorkSm90;
+  using DenseWorkSm90<Tile, true>::DenseWorkSm90;
   using PlainResultsSm90::plain, PlainResultsSm90::factor, PlainResultsSm90::lines,
       PlainResultsSm90::finish, PlainResultsSm90::writes;
+};
+
+// The same for sums to which factors are applied before they are rounded, and nothing else: what
+// products of 8-bit types ask for.
+template <class Tile>
+class ScaledWorkSm90 : public DenseWorkSm90<Tile> {
+ public:
+  using DenseWorkSm90<Tile>::DenseWorkSm90;
+
+  __device__ static constexpr bool plain() { return false; }
+  __device__ LinesSm90<Tile> lines(const ResultPlace& at) const {
+    return load_lines<Tile, false>(args_, at.row, at.column);
+  }
+  __device__ void finish(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
+                         float factor, const ResultPlace&) const {
+    scale_tile<Tile, false>(d, args_, lines, factor);
+  }
+  __device__ static constexpr bool writes(const float (&)[Tile::kBlocks][Tile::kTileN / 2],
+                                          const ResultPlace&) {
+    return false;
+  }
+
+ private:
+  using DenseWorkSm90<Tile>::args_;
 };
 
 // Template arguments are GemmTileSm90's.
@@ -230,7 +267,9 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
                     const __grid_constant__ GemmArgumentsSm90 args) {
   using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
-  multiply_tiles<Tile, PlainWorkSm90<Tile>>(map_p, map_q, map_d, edge_p, edge_q, args);
+  using Work =
+      std::conditional_t<Tile::kElementBytes == 1, ScaledWorkSm90<Tile>, PlainWorkSm90<Tile>>;
+  multiply_tiles<Tile, Work>(map_p, map_q, map_d, edge_p, edge_q, args);
 }
 
 }  // namespace assay::kernels

@@ -39,6 +39,16 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
                                .block = {v.threads, 1, 1},
                                .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
                               arguments, options);
+  const auto wrong = [&] { return !result.outcome.finished || !result.outcome.findings.empty(); };
+  if (l.reduce.parts > 0 && !wrong()) {
+    model::Arguments sums;
+    sums.push(l.reduce);
+    result.outcome = gpu.launch(gpu.kernel(v.reduce.linker_name),
+                                {.grid = {reduce_ctas_sm90(l.reduce), 1, 1},
+                                 .block = {kReduceThreadsSm90, 1, 1},
+                                 .early = true},
+                                sums, options);
+  }
   if (result.outcome.finished) operands.compare(gpu, result);
   return result;
 }
@@ -87,6 +97,15 @@ GemmProblem dressed(GemmProblem p, const std::string& name) {
   return p;
 }
 
+// Of a form that does little to sums, what it can.
+GemmProblem dressed_plainly(GemmProblem p, const std::string& name) {
+  if (p.type[0] != 'e') return p;
+  const GemmProblem whole = dressed(p, name);
+  p.scaling = whole.scaling;
+  p.alpha = whole.alpha;
+  return p;
+}
+
 // So many tiles, the last a little less than whole, and steps.
 GemmProblem of_tiles(const GemmVariantSm90& v, int tiles_m, int tiles_n, int steps) {
   const int rows = tiles_m * v.tile_m - 8, columns = tiles_n * v.tile_n - 8;
@@ -115,9 +134,10 @@ std::vector<ModelFormSm90> forms() {
     p.type_b = kind.type_b;
     if (k == 272) p.type_d = "bf16";
     for (const GemmVariantSm90* v : fitting_variants_sm90(p)) {
+      const std::string name = form_name(p, *v);
       // The first tile's three steps are shared by three workers, of which each does others whole.
-      all.push_back({.name = form_name(p, *v),
-                     .problem = v->plain ? p : dressed(p, form_name(p, *v)),
+      all.push_back({.name = name,
+                     .problem = v->plain ? dressed_plainly(p, name) : dressed(p, name),
                      .choice = {.variant = v, .stream_tiles = 1, .workers = 3}});
     }
   }
@@ -131,6 +151,14 @@ std::vector<ModelFormSm90> forms() {
     all.push_back(
         {.name = form_name(p, *v) + "_deep", .problem = p, .choice = {.variant = v, .workers = 1}});
   }
+  // Tiles in parts that another kernel adds.
+  for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
+    if (!v->reduce.kernel) continue;
+    const GemmProblem p = of_tiles(*v, 2 * v->cluster_m, v->cluster_n, 8);
+    all.push_back({.name = form_name(p, *v) + "_split",
+                   .problem = p,
+                   .choice = {.variant = v, .workers = 6, .parts = 3}});
+  }
   // CTAs of a cluster that lie beyond the ends of both P and Q, and so get no bytes, while others
   // load more than their rings hold.
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
@@ -143,12 +171,18 @@ std::vector<ModelFormSm90> forms() {
   return all;
 }
 
+std::vector<std::string> kernels_of(const GemmChoiceSm90& choice) {
+  const GemmVariantSm90& v = *choice.variant;
+  if (choice.parts == 1) return {v.linker_name};
+  return {v.linker_name, v.reduce.linker_name};
+}
+
 std::vector<ModelCase> cases() {
   std::vector<ModelCase> all;
   for (const ModelFormSm90& f : model_forms_sm90())
     all.push_back(
         {.name = f.name,
-         .kernels = {f.choice.variant->linker_name},
+         .kernels = kernels_of(f.choice),
          .run = [f](model::Gpu& gpu, const model::Options& options) {
            const GemmProblem& p = f.problem;
            if (f.plain)

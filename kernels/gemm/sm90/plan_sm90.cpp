@@ -45,6 +45,7 @@ OutputType output_type(const std::string& type) {
 }  // namespace
 
 std::string GemmChoiceSm90::text() const {
+  if (parts > 1) return fmt::format("{} split {}", variant->name, parts);
   if (stream_tiles == 0) return variant->name;
   return fmt::format("{} stream {} over {}", variant->name, stream_tiles, workers);
 }
@@ -85,10 +86,11 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   }
 
   GemmArgumentsSm90& a = l.args;
-  a.schedule = GemmSchedule({.rows = divide_up(rows, v.tile_m * v.cluster_m),
-                             .columns = divide_up(columns, v.tile_n * v.cluster_n),
-                             .band = choice.band},
-                            divide_up(k, v.tile_k), choice.stream_tiles, choice.workers);
+  a.schedule =
+      GemmSchedule({.rows = divide_up(rows, v.tile_m * v.cluster_m),
+                    .columns = divide_up(columns, v.tile_n * v.cluster_n),
+                    .band = choice.band},
+                   divide_up(k, v.tile_k), choice.stream_tiles, choice.workers, choice.parts);
   a.p_read_once = a.schedule.raster.columns() == 1;
   a.alpha = problem.alpha;
   a.beta = problem.beta;
@@ -111,7 +113,21 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   a.plain = problem.plain();
 
   l.grid = choice.workers * v.cluster_size();
-  if (choice.stream_tiles > 0) {
+  if (choice.parts > 1) {
+    l.reduce = {.raster = a.schedule.raster,
+                .parts = choice.parts,
+                .blocks = v.tile_m / 64,
+                .groups = v.tile_n / 8,
+                .cluster_m = v.cluster_m,
+                .cluster_n = v.cluster_n,
+                .rows = rows,
+                .columns = columns,
+                .swapped = v.swapped,
+                .type = a.type,
+                .partials = nullptr,
+                .d = operands.d};
+  }
+  if (choice.stream_tiles > 0 || choice.parts > 1) {
     l.workspace_bytes = kFlagBytesSm90 + static_cast<std::size_t>(l.grid) *
                                              static_cast<std::size_t>(v.tile_m) *
                                              static_cast<std::size_t>(v.tile_n) * sizeof(float);
@@ -123,6 +139,7 @@ void give_workspace_sm90(GemmLaunchSm90& launch, void* workspace) {
   auto* const data = static_cast<std::uint8_t*>(workspace);
   launch.args.flags = reinterpret_cast<std::uint32_t*>(data);
   launch.args.partials = reinterpret_cast<float*>(data + kFlagBytesSm90);
+  launch.reduce.partials = launch.args.partials;
 }
 
 Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
@@ -131,20 +148,26 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
   const GemmVariantSm90& v = *launch.variant;
   // Lets the kernel have its shared memory.
   resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name);
-  return {.variant = choice.text(),
-          .run = [l = launch, p = ptx::encode_tensor_map(launch.p),
-                  q = ptx::encode_tensor_map(launch.q), d = ptx::encode_tensor_map(launch.d),
-                  edge_p = ptx::encode_tensor_map(launch.edge_p),
-                  edge_q = ptx::encode_tensor_map(launch.edge_q)](cudaStream_t stream) mutable {
-            if (l.workspace_bytes > 0)
-              give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
-            void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &l.args};
-            const GemmVariantSm90& own = *l.variant;
-            launch_kernel(
-                own.kernel,
-                {.ctas = l.grid, .threads = own.threads, .shared_bytes = own.shared_bytes},
-                arguments, stream);
-          }};
+  return {
+      .variant = choice.text(),
+      .run = [l = launch, p = ptx::encode_tensor_map(launch.p),
+              q = ptx::encode_tensor_map(launch.q), d = ptx::encode_tensor_map(launch.d),
+              edge_p = ptx::encode_tensor_map(launch.edge_p),
+              edge_q = ptx::encode_tensor_map(launch.edge_q)](cudaStream_t stream) mutable {
+        if (l.workspace_bytes > 0)
+          give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
+        void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &l.args};
+        const GemmVariantSm90& own = *l.variant;
+        launch_kernel(own.kernel,
+                      {.ctas = l.grid, .threads = own.threads, .shared_bytes = own.shared_bytes},
+                      arguments, stream);
+        if (l.reduce.parts == 0) return;
+        void* sums[] = {&l.reduce};
+        launch_kernel(
+            own.reduce.kernel,
+            {.ctas = reduce_ctas_sm90(l.reduce), .threads = kReduceThreadsSm90, .shared_bytes = 0},
+            sums, stream);
+      }};
 }
 
 }  // namespace assay::kernels

@@ -11,19 +11,22 @@
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
+#include "kernels/gemm/sm90/reduce_sm90.hpp"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 
 // How a problem is done. The order of additions, and so D's bits, depends on `variant` and, where
-// tiles are shared, on `stream_tiles` and `workers`.
+// tiles are shared, on `stream_tiles` and `workers`, or on `parts`.
 struct GemmChoiceSm90 {
   const GemmVariantSm90* variant = nullptr;
   int stream_tiles = 0;  // GemmSchedule::stream_tiles
   int workers = 0;       // clusters
   int band = 8;          // Raster::band
+  int parts = 1;         // GemmSchedule::parts: of forms with a reduce kernel alone
 
-  std::string text() const;  // "128x256_c2x1_s4", "128x256_c2x1_s4 stream 66 of 132"
+  // "128x256_c2x1_s4", "128x256_c2x1_s4 stream 66 over 132", "128x256_c2x1_s4 split 33"
+  std::string text() const;
 };
 
 // Variants that can do a problem.
@@ -37,22 +40,45 @@ int clusters_here_sm90(const GemmVariantSm90& variant);  // the current device
 std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
                                               const ClustersSm90& clusters);
 
-// Constants of the model of a choice's time (time_model_sm90.cpp says what each is).
+// Constants of the model of a choice's time, in SM cycles where nothing else is said. Fitted, they
+// are no measurements of one thing each.
 struct TimeModelSm90 {
-  double start, mma_stretch, mma_least, step_more, l2, l2_alone, delivered, cluster, misaligned,
-      tile_together, tile_pingpong, out, join, leave, add, uneven, reread, dram, dram_busy,
-      dram_out;
+  double start;          // launch, barriers, first bytes, end
+  double mma_stretch;    // of a step over the tensor core's own time
+  double mma_least;      // of one MMA of few columns: 64 rows of P from shared memory
+  double step_more;      // per step: waits and signals
+  double l2;             // bytes per cycle and SM when all load
+  double l2_alone;       // share of a load's time that others do not cause
+  double delivered;      // bytes per cycle that an SM takes in when all do
+  double cluster;        // per step and CTA of a cluster beside the first: they wait for all
+  double misaligned;     // rows that do not begin on lines of 128 bytes
+  double tile_together;  // between two tiles that both consumers share
+  double tile_pingpong;  // ... that they take turns with
+  double out;            // per element of the last tile, after its sums are done
+  double join;           // shares: signals, the wait for the others
+  double leave;          // per element of a share that is left
+  double add;            // per element of each share that is added
+  double uneven;         // shares that do not go in step read on their own
+  double reread;         // and fetch what others fetched before, up to three times
+  double dram;           // bytes per cycle
+  double dram_busy;      // of it by the first SM; the rest by the others
+  double dram_out;       // per element of a tile, after its last byte has come
+  double reduce;         // the kernel that adds parts
+  double reduce_l2;      // bytes of parts per cycle
   struct FormFactor {
     std::string_view form;  // GemmVariantSm90::name
     double factor;
   };
   std::span<const FormFactor> factors;
 };
-const TimeModelSm90& dense_time_model_sm90();
+const TimeModelSm90& dense_time_model_sm90(const GemmProblem& problem);
 
-// The time that a model gives a choice, in SM cycles.
+// The time that a model gives a choice, in SM cycles: good for an order among choices.
 double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice,
-                             const TimeModelSm90& model = dense_time_model_sm90());
+                             const TimeModelSm90& model);
+inline double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice) {
+  return predicted_cycles_sm90(problem, choice, dense_time_model_sm90(problem));
+}
 
 // The choice that the model of its time prefers.
 GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& clusters);
@@ -61,11 +87,13 @@ GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& 
 // choose takes the CPU longer than a small product takes the GPU. Thread-safe.
 GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem);
 
-// Everything that a launch needs: tensor maps as yet to be encoded.
+// Everything that a launch needs: tensor maps as yet to be encoded. Where tiles are in parts, the
+// kernel that adds them follows it.
 struct GemmLaunchSm90 {
   const GemmVariantSm90* variant;
   ptx::TensorMapShape p, q, d, edge_p, edge_q;
   GemmArgumentsSm90 args = {};
+  ReduceArgumentsSm90 reduce = {};  // parts 0: there is none
   int grid = 0;
   std::size_t workspace_bytes = 0;  // the first kFlagBytesSm90 of them 0
 };

@@ -10,6 +10,10 @@
 // workspace. Whoever has the tile's last step adds what the others left and writes D. The order of
 // every addition is thus fixed by the shape and W alone.
 //
+// Where tiles are few and k is long, every tile may instead be split into `parts` of equal length,
+// a worker for each, and a kernel of its own adds them (reduce_sm90.hpp): with all SMs, while the
+// owner of a tile would add what dozens left.
+//
 // Nobody waits in vain: a share that is left is the first thing that its worker does, and who waits
 // does so for workers of lower index. GPUs start CTAs in the order of their index, so these run
 // even where other kernels leave no room for all.
@@ -31,21 +35,25 @@ struct GemmSchedule {
   int k_steps = 0;       // of each tile, >= 1
   int stream_tiles = 0;  // tiles that are shared, the first of the raster
   int workers = 0;       // clusters; at most stream_tiles * k_steps if that is not 0
-  // Of all steps of the shared tiles each worker has so many, and the first ones one more.
+  int parts = 1;         // more: of each tile, then tiles * parts workers, and no shared tiles
+  // Of all steps of the shared tiles each worker has so many, and the first ones one more. Of a
+  // tile in parts, each part.
   int steps_each = 0, steps_over = 0;
   Divisor of_k_steps;
 
   constexpr GemmSchedule() = default;
-  constexpr GemmSchedule(const Raster& of, int k_steps_, int stream_tiles_, int workers_)
+  constexpr GemmSchedule(const Raster& of, int k_steps_, int stream_tiles_, int workers_,
+                         int parts_ = 1)
       : raster(of),
         k_steps(k_steps_),
         stream_tiles(stream_tiles_),
         workers(workers_),
-        steps_each(stream_tiles_ * k_steps_ / workers_),
-        steps_over(stream_tiles_ * k_steps_ % workers_),
+        parts(parts_),
+        steps_each(parts_ > 1 ? k_steps_ / parts_ : stream_tiles_ * k_steps_ / workers_),
+        steps_over(parts_ > 1 ? k_steps_ % parts_ : stream_tiles_ * k_steps_ % workers_),
         of_k_steps(k_steps_) {}
 
-  // The first step of a worker's range, of all steps of the shared tiles.
+  // The first step of a worker's range, of all steps of the shared tiles; of a part, of its tile's.
   __host__ __device__ constexpr int range_begin(int worker) const {
     return steps_each * worker + (worker < steps_over ? worker : steps_over);
   }
@@ -59,6 +67,16 @@ class WorkWalk {
         begin_(schedule.stream_tiles == 0 ? 0 : schedule.range_begin(worker)),
         end_(schedule.stream_tiles == 0 ? 0 : schedule.range_begin(worker + 1)),
         tile_(schedule.stream_tiles + worker) {}
+
+  // Where tiles are in parts: one of them. Workers of one part are neighbours, for what they read
+  // of the operands is the same.
+  __host__ __device__ constexpr void take_part(int worker) {
+    const int tiles = schedule_.raster.count(), part = worker / tiles;
+    const int first = (worker - part * tiles) * schedule_.k_steps;
+    begin_ = first + schedule_.range_begin(part);
+    end_ = first + schedule_.range_begin(part + 1);
+    tile_ = tiles;
+  }
 
   // False when nothing is left. Shares come from the end of the range to its begin.
   __host__ __device__ constexpr bool next(WorkUnit& unit) {

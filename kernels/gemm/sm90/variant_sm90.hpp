@@ -7,6 +7,12 @@
 
 namespace assay::kernels {
 
+// The kernel that adds what a form leaves of tiles in parts (reduce_sm90.cuh).
+struct ReduceKernelSm90 {
+  std::string name, linker_name;  // as GemmVariantSm90's
+  const void* kernel = nullptr;   // none: the form does whole tiles alone
+};
+
 struct GemmVariantSm90 {
   std::string name;            // "128x256_c2x1_s4", "swapped_128x16_c1x1_s8": tile, cluster, stages
   std::string kernel_name;     // as the source spells it
@@ -19,11 +25,14 @@ struct GemmVariantSm90 {
   int share_p, share_q;      // rows that a CTA of a cluster loads at once
   bool swapped;              // computes the transpose of D
   bool pingpong;             // GemmTileSm90::kPingpong
-  bool plain;                // rounds sums as they are, and can do nothing else to them
+  // Does little to sums, and can do nothing else to them: of 16-bit types it rounds them as they
+  // are (GemmProblem::plain()), of 8-bit types it applies factors first (scaled()).
+  bool plain;
   int threads;
   int shared_bytes;
   int store_columns;
   const void* kernel;
+  ReduceKernelSm90 reduce = {};
 
   int cluster_size() const { return cluster_m * cluster_n; }
   // Elements of the boxes that TMA moves: along k (or the row), along the row (or k).
@@ -46,6 +55,7 @@ std::vector<GemmVariantSm90> gemm_variants_f16_sm90();           // nt
 std::vector<GemmVariantSm90> gemm_variants_f16_plain_sm90();     // nt
 std::vector<GemmVariantSm90> gemm_variants_f16_layouts_sm90();   // nn, tn, tt
 std::vector<GemmVariantSm90> gemm_variants_fp8_sm90();           // nt
+std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90();     // nt
 
 // All of them.
 std::span<const GemmVariantSm90> gemm_variants_sm90();

@@ -2,17 +2,21 @@
 // Times every choice of the Hopper matrix product for a list of shapes, beside cuBLASLt's
 // candidates: what the model of its time (time_model_sm90.cpp) is fitted on.
 //
-//   assay_gemm_sweep SHAPES OUT.csv [MILLISECONDS] [chosen]
+//   assay_gemm_sweep SHAPES OUT.csv [MILLISECONDS] [CHOICES]
 //
-// A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k. A line of OUT.csv is the
-// shape, the choice, its median ns and how many samples that is of. All take turns in random order
-// on inputs that rotate beyond L2; who falls behind leaves (turns.hpp). Each result is checked
-// first. MILLISECONDS bounds the time of a shape, 50 if not given.
+// A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k. 8-bit types have a factor
+// for each operand. A line of OUT.csv is the shape, the choice, its median ns and how many samples
+// that is of. All take turns in random order on inputs that rotate beyond L2; who falls behind
+// leaves (turns.hpp). Each result is checked first. MILLISECONDS bounds the time of a shape, 50 if
+// not given.
 //
-// "chosen": of the choices only the one that the model takes, and all again in rows of 20 calls
-// ("... x20"), where a kernel that is launched early begins while the one before it ends.
+// CHOICES: only so many, those that the model of the time likes best and "taken" before the name of
+// its favourite; and all again in rows of calls without a pause ("... x12": of twelve), where a
+// kernel that is launched early begins while the one before it ends.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -34,32 +38,56 @@
 namespace assay::kernels {
 namespace {
 
-void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, bool chosen,
+// The model's best choices, its favourite first. 0: all there are, as they come.
+std::vector<GemmChoiceSm90> choices_of(const GemmProblem& problem, int most) {
+  std::vector<GemmChoiceSm90> all = gemm_choices_sm90(problem, clusters_here_sm90);
+  if (most == 0) return all;
+  std::ranges::stable_sort(all, {}, [&](const GemmChoiceSm90& choice) {
+    return predicted_cycles_sm90(problem, choice);
+  });
+  all.resize(std::min(all.size(), static_cast<std::size_t>(most)));
+  return all;
+}
+
+// Rotating sets of operands.
+class Sets {
+ public:
+  Sets(const GemmOperandLayout& layout, cudaStream_t stream) {
+    cudaDeviceProp device;
+    check(cudaGetDeviceProperties(&device, 0));
+    std::size_t bytes = 0;
+    for (const Operand& operand : layout.operands()) bytes += operand.bytes;
+    std::uint64_t seed = 0;
+    for (int left = sets_beyond_l2(static_cast<std::uint64_t>(device.l2CacheSize), bytes); left > 0;
+         --left) {
+      std::vector<void*> set;
+      for (const Operand& operand : layout.operands()) {
+        set.push_back(buffers_.emplace_back(operand.bytes).data());
+        if (operand.fill) operand.fill(set.back(), seed++, stream);
+      }
+      operands_.push_back(layout.of(set));
+    }
+  }
+  const std::vector<GemmOperands>& operands() const { return operands_; }
+
+ private:
+  std::vector<Buffer> buffers_;
+  std::vector<GemmOperands> operands_;
+};
+
+// How many calls take 0.2 ms.
+int calls_in_a_row(const std::vector<Entry>& entries) {
+  double best = 1e300;
+  for (const Entry& entry : entries)
+    if (!entry.ns.empty()) best = std::min(best, entry.median());
+  return static_cast<int>(std::clamp(2e5 / best, 2.0, 20.0));
+}
+
+void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, int most,
            FILE* out) {
   const Stream stream;
-  cudaDeviceProp device;
-  check(cudaGetDeviceProperties(&device, 0));
-  const auto count = [](int x, int y) {
-    return static_cast<std::size_t>(x) * static_cast<std::size_t>(y);
-  };
-  const auto bytes = [](std::size_t elements, const std::string& type) {
-    return elements * static_cast<std::size_t>(element_bits(type)) / 8;
-  };
-  const std::size_t of_a = count(problem.m, problem.k), of_b = count(problem.n, problem.k);
-  const std::size_t bytes_d = bytes(count(problem.m, problem.n), problem.d_type());
-  const std::size_t bytes_of_set =
-      bytes(of_a, problem.type) + bytes(of_b, problem.b_type()) + bytes_d;
-  const int sets = sets_beyond_l2(static_cast<std::uint64_t>(device.l2CacheSize), bytes_of_set);
-  std::vector<Buffer> buffers;
-  std::vector<GemmOperands> operands;
-  for (int set = 0; set < sets; ++set) {
-    Buffer a(bytes(of_a, problem.type)), b(bytes(of_b, problem.b_type())), d(bytes_d);
-    fill_normal(problem.type, a.data(), of_a, 2 * static_cast<std::uint64_t>(set), stream);
-    fill_normal(problem.b_type(), b.data(), of_b, 2 * static_cast<std::uint64_t>(set) + 1, stream);
-    operands.push_back({.d = d.data(), .a = a.data(), .b = b.data()});
-    for (Buffer* buffer : {&a, &b, &d}) buffers.push_back(std::move(*buffer));
-  }
-
+  const Sets sets(GemmOperandLayout(problem), stream);
+  const std::vector<GemmOperands>& operands = sets.operands();
   std::vector<Entry> entries;
   std::unique_ptr<Baseline> library;
   try {
@@ -70,17 +98,19 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
   }
-  const std::vector<GemmChoiceSm90> choices = chosen
-                                                  ? std::vector{choose_gemm_here_sm90(problem)}
-                                                  : gemm_choices_sm90(problem, clusters_here_sm90);
-  for (const GemmChoiceSm90& choice : choices) {
+  bool taken = most > 0;
+  for (const GemmChoiceSm90& choice : choices_of(problem, most)) {
     std::vector<Plan> plans;
     for (const GemmOperands& set : operands) plans.push_back(plan_gemm_sm90(problem, set, choice));
-    entries.push_back({choice.text(), [plans, &stream](int set) mutable {
+    entries.push_back({(taken ? "taken " : "") + choice.text(), [plans, &stream](int set) mutable {
                          plans[static_cast<std::size_t>(set)].run(stream);
                        }});
+    taken = false;
   }
   constexpr std::uint64_t kChecked = 1 << 12;  // results: more would take longer than the timing
+  const std::size_t bytes_d = static_cast<std::size_t>(problem.m) *
+                              static_cast<std::size_t>(problem.n) *
+                              static_cast<std::size_t>(element_bits(problem.d_type())) / 8;
   for (Entry& entry : entries) {
     poison(operands[0].d, bytes_d, stream);
     entry.run(0);
@@ -91,15 +121,16 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
   }
 
   std::erase_if(entries, [](const Entry& entry) { return entry.out; });
-  constexpr int kRow = 20;
-  for (const int calls : {1, kRow}) {
-    if (calls > 1 && !chosen) break;
+  for (const bool rows : {false, true}) {
+    if (rows && most == 0) break;
+    const int calls = rows ? calls_in_a_row(entries) : 1;
     for (Entry& entry : entries) {
       entry.ns.clear();
       entry.out = false;
     }
-    take_turns(entries, sets, static_cast<std::uint32_t>(problem.m + problem.n + problem.k),
-               milliseconds * calls, stream, calls);
+    take_turns(entries, static_cast<int>(operands.size()),
+               static_cast<std::uint32_t>(problem.m + problem.n + problem.k), milliseconds, stream,
+               calls);
     for (const Entry& entry : entries) {
       if (entry.ns.empty()) continue;
       fmt::print(out, "{},{}{},{:.0f},{}\n", line, entry.name,
@@ -115,7 +146,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
 int main(int argc, char** argv) {
   using namespace assay;
   if (argc < 3) {
-    std::fprintf(stderr, "assay_gemm_sweep: SHAPES OUT.csv [MILLISECONDS] [chosen]\n");
+    std::fprintf(stderr, "assay_gemm_sweep: SHAPES OUT.csv [MILLISECONDS] [CHOICES]\n");
     return static_cast<int>(ExitCode::usage);
   }
   std::ifstream shapes(argv[1]);
@@ -131,9 +162,12 @@ int main(int argc, char** argv) {
       kernels::GemmProblem problem{};
       if (!(words >> problem.type >> problem.layout >> problem.m >> problem.n >> problem.k))
         continue;
-      if (element_bits(problem.type) == 8) problem.type_d = "bf16";
+      if (element_bits(problem.type) == 8) {
+        problem.type_d = "bf16";
+        problem.scaling = kernels::Scaling::tensor;
+      }
       kernels::sweep(problem, line, argc > 3 ? std::strtod(argv[3], nullptr) : 50,
-                     argc > 4 && std::string(argv[4]) == "chosen", out);
+                     argc > 4 ? std::atoi(argv[4]) : 0, out);
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_gemm_sweep: %s\n", error.what());

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 
 import torch
 
@@ -13,15 +11,12 @@ from assay.files import Measurement
 from assay_torch.library import KernelError, Kernels, Operands, expected_shapes, expected_types, torch_type
 from assay_torch.problem import Problem
 from assay_torch.rivals import factors, rivals
-from assay_torch.turns import Contender, take_turns, to_measurement
+from assay_torch.timing import time_contenders
+from assay_torch.turns import Contender, to_measurement
 
 OURS = "assay"
 CHECKED = 4096  # outputs compared with float64
 PRODUCTS_AT_ONCE = 1 << 25  # of the check
-LOAD_SECONDS = 1.2  # before a sustained figure
-IDLE_SECONDS = 0.05  # before each round of a burst figure
-SPIN_CYCLES = 500_000  # a quarter of a millisecond and more: one round of launches
-MOST_BUSY = 1024  # times that, or calls of the work
 
 
 def make_operands(problem: Problem, generator: torch.Generator) -> Operands:
@@ -86,42 +81,6 @@ def require_right(who: str, problem: Problem, o: Operands, out: torch.Tensor, se
         raise KernelError(f"{who}: wrong result: an error is {worst:.3g} times what rounding allows")
 
 
-class StreamTimer:
-    """Times launches by events around them, without the time that Python takes for them.
-
-    The GPU is kept busy while they are enqueued, by the work that is measured where the load is to last, else by a
-    kernel that spins, at little power. Should the first event have come before the last was enqueued, the GPU may have
-    waited: then all is done again behind twice as much, which is kept.
-    """
-
-    def __init__(self, load: Callable[[], object] | None = None) -> None:
-        self._load = load
-        self._amount = 1
-
-    def busy(self) -> None:
-        """Enqueues what comes before."""
-        if self._load is None:
-            torch.cuda._sleep(self._amount * SPIN_CYCLES)
-            return
-        for _ in range(self._amount):
-            self._load()
-
-    def __call__(self, launches: list[Callable[[], object]]) -> list[float]:
-        """Nanoseconds of each, in their order. They may be launched several times."""
-        while True:
-            events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(launches))]
-            self.busy()
-            for index, launch in enumerate(launches):
-                events[2 * index].record()
-                launch()
-                events[2 * index + 1].record()
-            late = events[0].query()
-            torch.cuda.synchronize()
-            if not late or self._amount >= MOST_BUSY:
-                return [events[i].elapsed_time(events[i + 1]) * 1e6 for i in range(0, len(events), 2)]
-            self._amount *= 2
-
-
 def contenders_of(kernels: Kernels, problem: Problem, sets: list[Operands], seed: int, compiled: bool,
                   flags: list[str]) -> list[Contender]:
     """Ours and what torch has, each checked; one that torch cannot do becomes a flag."""
@@ -153,24 +112,12 @@ def measure(kernels: Kernels, problem: Problem, rounds: int, seed: int, sustaine
     sets = [make_operands(problem, generator) for _ in range(2 + 2 * cache // problem.bytes)]
     flags: list[str] = []
     contenders = contenders_of(kernels, problem, sets, seed, compiled, flags)
-    timer = StreamTimer((lambda: contenders[0].launch(0)) if sustained else None)
-
-    def time_round(launches: list[Callable[[], object]]) -> list[float]:
-        if not sustained:
-            time.sleep(IDLE_SECONDS)
-        return timer(launches)
-
-    time_round([lambda c=c: c.launch(1) for c in contenders])  # what is done at the first call alone
-    end = time.monotonic() + LOAD_SECONDS
-    while sustained and time.monotonic() < end:
-        timer.busy()
-        torch.cuda.synchronize()
-    times = take_turns(contenders, len(sets), rounds, seed, time_round)
+    times, calls = time_contenders(contenders, len(sets), rounds, seed, sustained)
 
     state = "sustained" if sustained else "burst"
     found = to_measurement(
         problem.name + ("/sustained" if sustained else ""),
         {**problem.params, "state": state, "torch": torch.__version__}, problem.flop, times, OURS,
-        {"l2": "cold", "seed": seed})
+        {"l2": "cold", "seed": seed, "iterations": calls})
     found.flags += flags
     return found

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import torch
 
 from assay.files import Measurement
-from assay_torch.gemm import CHECKED, IDLE_SECONDS, LOAD_SECONDS, OURS, StreamTimer
+from assay_torch.gemm import CHECKED, OURS
 from assay_torch.groups import GroupedShape
 from assay_torch.library import KernelError, Kernels
-from assay_torch.turns import Contender, take_turns, to_measurement
+from assay_torch.timing import time_contenders
+from assay_torch.turns import Contender, to_measurement
 
 
 def gemm_block_scaled(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor,
@@ -130,20 +128,9 @@ def measure(kernels: Kernels, shape: GroupedShape, rounds: int, seed: int, susta
         contender.launch(0)
         require_right(contender.name, out[0], a[0], b[0], ends, seed)
 
-    timer = StreamTimer((lambda: contenders[0].launch(0)) if sustained else None)
-
-    def time_round(launches: list[Callable[[], object]]) -> list[float]:
-        if not sustained:
-            time.sleep(IDLE_SECONDS)
-        return timer(launches)
-
-    end = time.monotonic() + LOAD_SECONDS
-    while sustained and time.monotonic() < end:
-        timer.busy()
-        torch.cuda.synchronize()
-    times = take_turns(contenders, sets, rounds, seed, time_round)
+    times, calls = time_contenders(contenders, sets, rounds, seed, sustained)
     state = "sustained" if sustained else "burst"
     return to_measurement(
         f"kernels/grouped/bf16/{shape}/contiguous_uneven" + ("/sustained" if sustained else ""),
         {"type": "bf16", "groups": groups, "m": m, "n": n, "k": k, "state": state, "torch": torch.__version__},
-        2.0 * m * n * k, times, OURS, {"l2": "cold", "seed": seed}, "kernels/grouped")
+        2.0 * m * n * k, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, "kernels/grouped")

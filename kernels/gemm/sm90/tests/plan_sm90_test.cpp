@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "harness/code/verification.hpp"
 #include "harness/cuda.hpp"
+#include "harness/probe.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
 
@@ -57,6 +59,50 @@ TEST(GemmSm90, TheScheduleDoesEveryStepOnce) {
       }
     }
   }
+}
+
+// Of tiles in parts every step is one worker's, who has a single range.
+TEST(GemmSm90, PartsOfATileAreItsStepsOnce) {
+  for (const int k_steps : {5, 8, 1024}) {
+    for (const int tiles : {1, 2, 6}) {
+      for (const int parts : {2, 3, 5}) {
+        const GemmSchedule schedule({tiles, 1, 8}, k_steps, 0, tiles * parts, parts);
+        std::vector<std::vector<int>> ends(static_cast<std::size_t>(tiles));
+        for (int worker = 0; worker < tiles * parts; ++worker) {
+          WorkWalk walk(schedule, worker);
+          walk.take_part(worker);
+          WorkUnit unit;
+          ASSERT_TRUE(walk.next(unit));
+          EXPECT_EQ(unit.tile, worker % tiles);  // as the kernel that adds them takes it
+          std::vector<int>& of_tile = ends[static_cast<std::size_t>(unit.tile)];
+          EXPECT_EQ(unit.k_begin, of_tile.empty() ? 0 : of_tile.back());
+          EXPECT_GT(unit.k_end, unit.k_begin);
+          of_tile.push_back(unit.k_end);
+          EXPECT_FALSE(walk.next(unit));
+        }
+        for (const std::vector<int>& of_tile : ends) {
+          EXPECT_EQ(of_tile.size(), static_cast<std::size_t>(parts));
+          EXPECT_EQ(of_tile.back(), k_steps);
+        }
+      }
+    }
+  }
+}
+
+// A choice may fall on any form, also where none of the suite's cases does.
+TEST(GemmSm90, NoFormSpills) {
+  const Probe all{.name = "forms", .kernels = [](const Case&, Target) {
+                    std::vector<KernelUse> uses;
+                    for (const GemmVariantSm90& v : gemm_variants_sm90())
+                      uses.push_back({.kernel = v.kernel_name});
+                    return uses;
+                  }};
+  const Case one{.name = "all"};
+  const auto verified =
+      verify_all({{Selected{.probe = &all, .which = &one, .name = "forms/all"}, Target::sm_90a}});
+  ASSERT_EQ(verified.size(), 1U);
+  EXPECT_EQ(verified[0].kernels.size(), gemm_variants_sm90().size());
+  for (const std::string& problem : verified[0].problems) ADD_FAILURE() << problem;
 }
 
 TEST(GemmSm90, EveryChoiceHasAWorkerForEachShareAndRoomForItsFlags) {

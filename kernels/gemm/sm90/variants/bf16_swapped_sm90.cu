@@ -12,7 +12,6 @@ std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90() {
   nt.add_swapped<128, 160>();
   nt.add_swapped<128, 160, 1, 2>();
   nt.add_swapped<128, 192, 2>();
-  nt.add_swapped<128, 200>();
   nt.add_swapped_pingpong<64, 16>();
   nt.add_swapped_pingpong<64, 32, 2>();
   nt.add_swapped_pingpong<64, 32, 4>();
@@ -32,7 +31,6 @@ std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90() {
   nt.add_swapped_pingpong<128, 160, 2>();
   nt.add_swapped_pingpong<128, 160, 2, 2>();
   nt.add_swapped_pingpong<128, 176, 2>();
-  nt.add_swapped_pingpong<192, 104, 1, 2>();
   return all;
 }
 

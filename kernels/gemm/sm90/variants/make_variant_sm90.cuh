@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/gemm/sm90/gemm_sm90.cuh"
+#include "kernels/gemm/sm90/reduce_sm90.cuh"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
@@ -67,6 +68,16 @@ GemmVariantSm90 make_variant_sm90(const char* type_p, const char* type_q) {
     mangled += "Li" + std::to_string(value) + "E";
   }
   const void* kernel = nullptr;
+  ReduceKernelSm90 reduce;
+  if constexpr (kPlain && Tile::kElementBytes == 2) {
+    constexpr int kMajorA = kSwapped ? kMajorQ : kMajorP, kMajorB = kSwapped ? kMajorP : kMajorQ;
+    reduce.name = "gemm_reduce_sm90<" + std::to_string(kIndex) + ", " + std::to_string(kMajorA) +
+                  ", " + std::to_string(kMajorB) + ">";
+    reduce.linker_name = "gemm_reduce_sm90I";
+    for (const int value : {kIndex, kMajorA, kMajorB})
+      reduce.linker_name += "Li" + std::to_string(value) + "E";
+    reduce.kernel = reinterpret_cast<const void*>(&gemm_reduce_sm90<kIndex, kMajorA, kMajorB>);
+  }
   if constexpr (kPlain) {
     kernel = reinterpret_cast<const void*>(
         &gemm_plain_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
@@ -76,8 +87,10 @@ GemmVariantSm90 make_variant_sm90(const char* type_p, const char* type_q) {
         reinterpret_cast<const void*>(&gemm_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages,
                                                  kClusterM, kClusterN, kSwapped, kPingpong>);
   }
-  return describe_variant_sm90<Tile>(name + "<" + arguments, name + "I" + mangled, type_p, type_q,
-                                     kernel, kPlain);
+  GemmVariantSm90 variant = describe_variant_sm90<Tile>(
+      name + "<" + arguments, name + "I" + mangled, type_p, type_q, kernel, kPlain);
+  variant.reduce = reduce;
+  return variant;
 }
 
 // As many stages as fit beside the buffers of the results, at most 10.
@@ -142,7 +155,7 @@ void add_few_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 160, 2>();
 }
 
-// What a 16-bit type gets for "nt" beside these, for plain products: the forms that gained most
+// What a type gets for "nt" beside these, for plain products: the forms that gained most
 // over 128 shapes of a sweep with 109 candidates on an H200 (results/h200/2026-11-23-gemm-forms).
 template <class Forms>
 void add_plain_sm90(Forms& nt) {
@@ -166,6 +179,8 @@ void add_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 184, 2>();
   nt.template add_swapped_pingpong<128, 200, 2>();
   nt.template add_swapped_pingpong<192, 80, 1, 2>();
+  nt.template add_swapped_pingpong<192, 104, 1, 2>();
+  nt.template add_swapped<128, 200>();
   nt.template add_pingpong<64, 32, 1, 4>();
   nt.template add_pingpong<64, 136, 4>();
   nt.template add_pingpong<64, 136, 2, 4>();

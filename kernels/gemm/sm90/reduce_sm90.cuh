@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds the parts of sums that the Hopper product left, and rounds them.
+#pragma once
+#include <cstdint>
+
+#include "harness/ptx/launch_control.cuh"
+#include "harness/ptx/load_store.cuh"
+#include "kernels/gemm/sm90/epilogue_sm90.cuh"
+#include "kernels/gemm/sm90/reduce_sm90.hpp"
+
+namespace assay::kernels {
+
+// The order of additions is that of the parts, every kReducersSm90-th in turn, whatever the GPU.
+// What the template arguments are does not matter to it: each file of forms has a kernel of its own
+// name, so that the host model finds it beside them.
+template <int kTypes, int kMajorA, int kMajorB>
+__global__ void __launch_bounds__(kReduceThreadsSm90)
+    gemm_reduce_sm90(const __grid_constant__ ReduceArgumentsSm90 args) {
+  __shared__ float4 sums[kReducersSm90 - 1][128];
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const int reducer = static_cast<int>(threadIdx.x) / 128;
+  const int per_tile = args.blocks * args.groups, cluster = args.cluster_m * args.cluster_n;
+  const int all_pieces = static_cast<int>(blockIdx.x), slot = all_pieces / per_tile;
+  const int tile = slot / cluster, rank = slot % cluster;
+  const int piece = all_pieces % per_tile, block = piece / args.groups, group = piece % args.groups;
+  ptx::launch_dependents();
+  ptx::wait_for_dependencies();
+
+  // Part p of a tile is what the CTA of this rank of cluster p * tiles + tile left: pieces of all
+  // tiles lie one after the other, and parts of all pieces.
+  const std::int64_t per_part = std::int64_t{args.raster.count()} * cluster * per_tile * 128;
+  const uint4* from = reinterpret_cast<const uint4*>(args.partials) + reducer * per_part +
+                      std::int64_t{all_pieces} * 128 + thread;
+  float4 sum = {};
+#pragma unroll 8
+  for (int part = reducer; part < args.parts; part += kReducersSm90) {
+    const uint4 more = ptx::load_v4_l2(from);
+    from += kReducersSm90 * per_part;
+    sum.x += __uint_as_float(more.x);
+    sum.y += __uint_as_float(more.y);
+    sum.z += __uint_as_float(more.z);
+    sum.w += __uint_as_float(more.w);
+  }
+  if (reducer > 0) sums[reducer - 1][thread] = sum;
+  __syncthreads();
+  if (reducer > 0) return;
+#pragma unroll
+  for (int other = 0; other < kReducersSm90 - 1; ++other) {
+    const float4 more = sums[other][thread];
+    sum.x += more.x;
+    sum.y += more.y;
+    sum.z += more.z;
+    sum.w += more.w;
+  }
+
+  const bool half = args.type == OutputType::f16;
+  const int lane = thread % 32;
+  const TilePosition at = args.raster.at(tile);
+  const int row = ((at.m * args.cluster_m + rank / args.cluster_n) * args.blocks + block) * 64 +
+                  thread / 32 * 16 + lane / 4;
+  const int column =
+      ((at.n * args.cluster_n + rank % args.cluster_n) * args.groups + group) * 8 + lane % 4 * 2;
+  auto* const d = static_cast<std::uint16_t*>(args.d);
+#pragma unroll
+  for (int lower = 0; lower < 2; ++lower) {
+    const int r = row + 8 * lower;
+    if (r >= args.rows) continue;
+    const std::uint32_t pair = lower == 0 ? pack(sum.x, sum.y, half) : pack(sum.z, sum.w, half);
+    if (args.swapped) {
+      if (column < args.columns)
+        d[std::int64_t{column} * args.rows + r] = static_cast<std::uint16_t>(pair);
+      if (column + 1 < args.columns)
+        d[std::int64_t{column + 1} * args.rows + r] = static_cast<std::uint16_t>(pair >> 16);
+    } else if (column < args.columns) {  // rows of D begin on 16 bytes: their pairs are whole
+      *reinterpret_cast<std::uint32_t*>(d + std::int64_t{r} * args.columns + column) = pair;
+    }
+  }
+}
+
+}  // namespace assay::kernels

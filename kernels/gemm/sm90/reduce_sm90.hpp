@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel that adds the parts of sums which the Hopper product leaves where it splits tiles
+// (GemmSchedule::parts), and rounds them.
+#pragma once
+#include "kernels/gemm/raster.hpp"
+#include "kernels/gemm/sm90/arguments_sm90.hpp"
+
+namespace assay::kernels {
+
+struct ReduceArgumentsSm90 {
+  PreparedRaster raster;  // of the product
+  int parts;              // of each tile
+  int blocks, groups;     // 64 rows each, eight columns each, that a CTA's tile has
+  int cluster_m, cluster_n;
+  int rows, columns;      // of R
+  int swapped;            // not 0: R is D's transpose
+  OutputType type;        // bf16 or f16
+  const float* partials;  // as leave_partial() wrote them
+  void* d;
+};
+
+// As many parts of a sum are read at once, by threads of their own.
+constexpr int kReducersSm90 = 4;
+constexpr int kReduceThreadsSm90 = 128 * kReducersSm90;
+
+// A CTA for each eight columns of 64 rows of a CTA's tile.
+inline int reduce_ctas_sm90(const ReduceArgumentsSm90& args) {
+  return args.raster.count() * args.cluster_m * args.cluster_n * args.blocks * args.groups;
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
+
+namespace assay::kernels {
+
+std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90() {
+  std::vector<GemmVariantSm90> all;
+  FormsSm90<ptx::WgmmaTypes::e4m3, 0, 0, true> nt{all, "e4m3", "e4m3"};
+  add_plain_sm90(nt);
+  nt.add<128, 192, 2>();
+  nt.add_pingpong<128, 144, 2>();
+  nt.add_swapped_pingpong<64, 48, 2>();
+  nt.add_swapped_pingpong<64, 64, 4>();
+  nt.add_swapped_pingpong<64, 96, 1, 2>();
+  nt.add_swapped_pingpong<64, 128, 4>();
+  nt.add_swapped_pingpong<128, 112, 2>();
+  nt.add_swapped_pingpong<128, 176, 2>();
+  return all;
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The GPU's time of launches, and turns of contenders from rest or under lasting load."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+from assay_torch.turns import Contender, calls_in_a_row, take_turns
+
+LOAD_SECONDS = 1.2  # before a sustained figure
+IDLE_SECONDS = 0.05  # before each round of a burst figure
+SPIN_CYCLES = 500_000  # a quarter of a millisecond and more: one round of launches
+MOST_BUSY = 1024  # times that
+TRIALS = 5  # by which the calls of a turn are known
+
+
+class StreamTimer:
+    """Times launches by events around them, without the time that Python takes for them.
+
+    The GPU is kept busy while they are enqueued, by a kernel that spins, at little power; where the load is to last, by
+    the work that is measured before that. Should the first event have come before the last was enqueued, the GPU may
+    have waited: then all is done again behind twice as much, which is kept.
+    """
+
+    def __init__(self, load: Callable[[], object] | None = None) -> None:
+        self._load = load
+        self._spins = 0 if load else 1
+
+    def busy(self) -> None:
+        """Enqueues what comes before."""
+        if self._load:
+            self._load()
+        if self._spins:
+            torch.cuda._sleep(self._spins * SPIN_CYCLES)
+
+    def __call__(self, launches: list[Callable[[], object]]) -> list[float]:
+        """Nanoseconds of each, in their order. They may be launched several times."""
+        while True:
+            events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(launches))]
+            self.busy()
+            for index, launch in enumerate(launches):
+                events[2 * index].record()
+                launch()
+                events[2 * index + 1].record()
+            late = events[0].query()
+            torch.cuda.synchronize()
+            if not late or self._spins >= MOST_BUSY:
+                return [events[i].elapsed_time(events[i + 1]) * 1e6 for i in range(0, len(events), 2)]
+            self._spins = max(1, 2 * self._spins)
+
+
+def time_contenders(contenders: Sequence[Contender], sets: int, rounds: int, seed: int,
+                    sustained: bool) -> tuple[dict[str, list[float]], int]:
+    """Nanoseconds of each contender in each round, and of how many calls in a row each is the mean.
+
+    From rest a round comes after a pause and a turn is one call. Under lasting load a turn is as many calls, one after
+    the other, as ours does in a fifth of a millisecond.
+    """
+    ours = contenders[0]
+    calls = 1
+    first = StreamTimer()
+    first([lambda c=c: c.launch(1 % sets) for c in contenders])  # what is done at the first call alone
+    if sustained:
+        trials = first([lambda i=i: ours.launch(i % sets) for i in range(TRIALS)])
+        calls = calls_in_a_row(sorted(trials)[TRIALS // 2])
+
+    def load() -> None:
+        for call in range(calls):
+            ours.launch(call % sets)
+
+    timer = StreamTimer(load if sustained else None)
+
+    def time_round(launches: list[Callable[[], object]]) -> list[float]:
+        if not sustained:
+            time.sleep(IDLE_SECONDS)
+        return timer(launches)
+
+    end = time.monotonic() + LOAD_SECONDS
+    while sustained and time.monotonic() < end:
+        timer.busy()
+        torch.cuda.synchronize()
+    return take_turns(contenders, sets, rounds, seed, time_round, calls), calls
