@@ -15,11 +15,11 @@
 // kernel that is launched early begins while the one before it ends.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -145,14 +145,28 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
 
 int main(int argc, char** argv) {
   using namespace assay;
-  if (argc < 3) {
-    std::fprintf(stderr, "assay_gemm_sweep: SHAPES OUT.csv [MILLISECONDS] [CHOICES]\n");
-    return static_cast<int>(ExitCode::usage);
+  CLI::App app("Times every choice of the Hopper matrix product beside cuBLASLt's candidates");
+  std::string shapes_path, out_path;
+  double milliseconds = 50;
+  int most = 0;
+  app.add_option("SHAPES", shapes_path, "A line each: bf16 nt 4096 4096 4096")->required();
+  app.add_option("OUT", out_path, "CSV: shape, choice, median ns, samples")->required();
+  app.add_option("MILLISECONDS", milliseconds, "Most time of a shape")
+      ->check(CLI::Range(1.0, 1e5))
+      ->capture_default_str();
+  app.add_option("CHOICES", most, "Only so many, those said to be fastest; 0 is all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
   }
-  std::ifstream shapes(argv[1]);
-  FILE* const out = std::fopen(argv[2], "w");
+  std::ifstream shapes(shapes_path);
+  FILE* const out = std::fopen(out_path.c_str(), "w");
   if (!shapes || !out) {
-    std::fprintf(stderr, "assay_gemm_sweep: cannot open %s\n", shapes ? argv[2] : argv[1]);
+    std::fprintf(stderr, "assay_gemm_sweep: cannot open %s\n",
+                 (shapes ? out_path : shapes_path).c_str());
     return static_cast<int>(ExitCode::usage);
   }
   fmt::print(out, "shape,choice,ns,samples\n");
@@ -166,8 +180,7 @@ int main(int argc, char** argv) {
         problem.type_d = "bf16";
         problem.scaling = kernels::Scaling::tensor;
       }
-      kernels::sweep(problem, line, argc > 3 ? std::strtod(argv[3], nullptr) : 50,
-                     argc > 4 ? std::atoi(argv[4]) : 0, out);
+      kernels::sweep(problem, line, milliseconds, most, out);
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_gemm_sweep: %s\n", error.what());
