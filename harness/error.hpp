@@ -14,6 +14,7 @@ enum class ExitCode {
   inconclusive = 3,  // (gate) the data cannot tell
   unfit = 4,         // this machine cannot do it: no GPU, driver too old, throttled
   io = 5,            // results could not be written: disk full, no permission
+  defect = 70,       // what nobody foresaw: sysexits.h has it as EX_SOFTWARE
   interrupted = 130  // Ctrl-C; the run can be resumed
 };
 

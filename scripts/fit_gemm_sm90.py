@@ -57,7 +57,7 @@ def _up(a: int, b: int) -> int:
 
 
 def features(shape: str, choice: str) -> dict[str, float]:
-    type_, _, m, n, k = shape.split()
+    type_, layout, m, n, k = shape.split()
     m, n, k = int(m), int(n), int(k)
     match = CHOICE.fullmatch(choice)
     if not match:
@@ -66,6 +66,8 @@ def features(shape: str, choice: str) -> dict[str, float]:
     tile_m, tile_n, cluster_m, cluster_n = int(tile_m), int(tile_n), int(cluster_m), int(cluster_n)
     each = 1 if type_ in ("e4m3", "e5m2") else 2
     rows, columns = (n, m) if swapped else (m, n)
+    row_a, row_b = m if layout[0] == "t" else k, n if layout[1] == "n" else k
+    row_p, row_q = (row_b, row_a) if swapped else (row_a, row_b)
     tiles_m, tiles_n = _up(rows, tile_m * cluster_m), _up(columns, tile_n * cluster_n)
     tiles, k_steps = tiles_m * tiles_n, _up(k * each, 128)
     if stream:
@@ -78,7 +80,8 @@ def features(shape: str, choice: str) -> dict[str, float]:
     return {
         "tile_m": tile_m, "tile_n": tile_n, "cluster_m": cluster_m, "cluster_n": cluster_n, "pingpong": bool(pingpong),
         "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used, "split": bool(parts),
-        "busy": used * cluster_m * cluster_n / 132, "misaligned": k * each % 128 != 0,
+        "busy": used * cluster_m * cluster_n / 132, "misaligned_p": row_p * each % 128 != 0,
+        "misaligned_q": row_q * each % 128 != 0,
         "bytes_p": each * rows * k, "bytes_q": each * columns * k, "bytes_d": 2 * m * n,
     }
 
@@ -132,8 +135,9 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     """The same without the factors."""
     area = x["tile_m"] * x["tile_n"]
     mma = 4 * x["tile_m"] / 64 * np.maximum(x["tile_n"] / 2, c["mma_least"] + x["tile_n"] / 4) * c["mma_stretch"]
-    l2 = 128 * (x["tile_m"] / x["cluster_n"] + x["tile_n"] / x["cluster_m"])
-    l2 *= np.where(x["misaligned"] > 0, c["misaligned"], 1) / c["l2"] * (c["l2_alone"] + (1 - c["l2_alone"]) * x["busy"])
+    slowed_p, slowed_q = (np.where(x[f"misaligned_{name}"] > 0, c["misaligned"], 1) for name in "pq")
+    l2 = 128 * (x["tile_m"] / x["cluster_n"] * slowed_p + x["tile_n"] / x["cluster_m"] * slowed_q)
+    l2 *= (c["l2_alone"] + (1 - c["l2_alone"]) * x["busy"]) / c["l2"]
     l2 = np.maximum(l2, 128 * (x["tile_m"] + x["tile_n"]) / c["delivered"] * x["busy"])
     step = np.maximum(mma, l2) + c["step_more"] + c["cluster"] * (x["cluster_m"] * x["cluster_n"] - 1)
     streams, tiles = x["stream"] > 0, x["tiles_m"] * x["tiles_n"]

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <sstream>
 #include <string>
@@ -33,6 +34,7 @@ constexpr Meaning kMeanings[] = {
     {ExitCode::inconclusive, "the data cannot tell (gate)"},
     {ExitCode::unfit, "this machine cannot do it: no GPU, driver too old, throttled, no tool"},
     {ExitCode::io, "results could not be written: disk full, no permission"},
+    {ExitCode::defect, "a defect of assay itself: please report it"},
     {ExitCode::interrupted, "interrupted; a run can be resumed"}};
 
 std::string exit_codes() {
@@ -45,6 +47,11 @@ std::string exit_codes() {
 int say(const Error& error) {
   tell(error.what());
   return static_cast<int>(error.code());
+}
+
+Error defect(const char* what) {
+  return Error(ExitCode::defect,
+               "a defect of assay, please report it with your input: " + excerpt(what));
 }
 
 // An empty value is a variable of a script that was not set, and no wish for the default: with
@@ -106,12 +113,16 @@ int main(int argc, char** argv) {
     return with_output_written(static_cast<int>(is_help ? ExitCode::ok : ExitCode::usage));
   } catch (const Error& error) {
     return say(error);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return say(Error(ExitCode::usage, excerpt(error.what())));
   } catch (const std::bad_alloc&) {
     return say(Error(ExitCode::usage, "this input needs more memory than there is"));
   } catch (const std::exception& error) {
     // fmt throws where a print fails.
     if (std::ferror(stdout)) return with_output_written(static_cast<int>(ExitCode::io));
-    return say(Error(ExitCode::usage, excerpt(error.what())));
+    return say(defect(error.what()));
+  } catch (...) {
+    return say(defect("something was thrown that is no std::exception"));
   }
   return with_output_written(exit_code);
 }

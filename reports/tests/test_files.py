@@ -13,7 +13,7 @@ import pytest
 import runs
 
 from assay import files
-from assay.files import RunFileError
+from assay.files import RunFileError, json_text
 
 FULL = runs.run(
     {
@@ -159,6 +159,12 @@ def test_a_journal_damaged_in_the_middle_is_refused(tmp_path):
     (tmp_path / "journal.jsonl").write_text("[]\n")
     with pytest.raises(RunFileError, match="line 1: not an assay journal"):
         files.load(tmp_path)
+
+
+def test_a_byte_order_mark_says_nothing(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"\xef\xbb\xbf[7]")
+    assert json_text.parse(json_text.read_text(path, "mend it"), path, "mend it") == [7]
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,14 @@ def call(*arguments, folder=None, **options) -> subprocess.CompletedProcess:
 def test_readme_and_help_hold_the_same_table():
     said = call("--help").stdout.split("Exit status:\n")[1]
     table = re.findall(r"^ +(\d+) +(.*)$", said, re.MULTILINE)
-    assert [code for code, _ in table] == ["0", "1", "2", "3", "4", "5", "130"]
+    assert [code for code, _ in table] == ["0", "1", "2", "3", "4", "5", "70", "130"]
     assert "".join(f"| {code} | {words} |\n" for code, words in table) in (ROOT / "README.md").read_text()
+
+
+def test_what_nobody_foresaw_is_a_defect():
+    done = subprocess.run([built("assay_test_probes"), "sass", "--check", "^bad/kernels$"], text=True, capture_output=True)
+    assert done.returncode == 70
+    assert done.stderr == "assay: a defect of assay, please report it with your input: something was thrown that is no std::exception\n"
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ struct Clean {
   Check check;
   std::uint64_t seeds = 200;
 };
+
+// In ctest's names of them.
+inline void PrintTo(const Clean& clean, std::ostream* out) { *out << clean.run.kernel; }
 
 inline std::string compare(std::size_t at, double found, double wanted, double tolerance) {
   if (std::fabs(found - wanted) <= tolerance) return {};

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <ostream>
+#include <string>
 #include <vector>
 
 #include "harness/model/tests/kernel_runs.hpp"
@@ -163,6 +165,9 @@ TEST_P(WildTest, IsCleanWhenMended) {
     ASSERT_EQ(all_of(outcome), "") << "seed " << seed;
   }
 }
+
+// In ctest's names of them.
+void PrintTo(const Wild& wild, std::ostream* out) { *out << wild.run.kernel; }
 
 const auto kName = [](const auto& p) { return std::string(p.param.run.kernel); };
 INSTANTIATE_TEST_SUITE_P(Reports, WildTest, testing::ValuesIn(wild()), kName);

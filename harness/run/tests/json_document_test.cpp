@@ -34,6 +34,7 @@ TEST(ParseJson, IsTheDocument) {
   EXPECT_EQ(parse_json(text, kSource).dump(),
             R"({"b":[1,-2,2.5,18446744073709551615,"µ",true,null,{}],"a":{"c":[[]]}})");
   EXPECT_EQ(parse_json("7", kSource), 7);
+  EXPECT_EQ(parse_json("\xef\xbb\xbf[7]", kSource)[0], 7);  // a byte order mark says nothing
   EXPECT_EQ(parse_json(many_members(1000) + "\"end\": 0}", kSource).size(), 1001u);
 }
 

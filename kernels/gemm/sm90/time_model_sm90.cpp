@@ -62,10 +62,16 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
 
   const double mma = 4.0 * v.tile_m / 64 *
                      std::max(v.tile_n / 2.0, model.mma_least + v.tile_n / 4.0) * model.mma_stretch;
-  const bool misaligned = std::fmod(problem.k * bytes_each, 128) != 0;
-  const int rows_loaded = v.tile_m / v.cluster_n + v.tile_n / v.cluster_m;
-  const double l2 = 128.0 * rows_loaded * (misaligned ? model.misaligned : 1) / model.l2 *
-                    (model.l2_alone + (1 - model.l2_alone) * busy);
+  // A line of a box lies in two of L2's lines where its operand's rows, of k or of the other
+  // dimension, do not begin at such a line.
+  const auto slowed = [&](int major, int other) {
+    const double row = bytes_each * (major == 0 ? problem.k : other);
+    return std::fmod(row, 128) != 0 ? model.misaligned : 1;
+  };
+  const double lines_loaded = v.tile_m / v.cluster_n * slowed(v.major_p, rows) +
+                              v.tile_n / v.cluster_m * slowed(v.major_q, columns);
+  const double l2 =
+      128.0 * lines_loaded / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
   // What is multicast is fetched once, but each SM takes all of it in.
   const double taken_in = 128.0 * (v.tile_m + v.tile_n) / model.delivered * busy;
   const double step =

@@ -69,7 +69,7 @@ def read_text(path: Path, how: str) -> str:
     if len(content) > LARGEST:
         raise RunFileError(f"{path}: larger than {LARGEST >> 20} MiB; {how}")
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")  # without the byte order mark that some editors write
     except UnicodeDecodeError as error:
         raise RunFileError(f"{path}: not text: byte {error.start} is not UTF-8; {how}") from None
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "harness/callable.hpp"
 #include "harness/commands/commands.hpp"
@@ -79,6 +80,14 @@ const assay::Registration nothing{probe("bad/nothing", "Is a case that measures 
 const assay::Registration infinite{
     probe("bad/infinite", "Is a figure that is not finite kept out of the file?", full_suite_only(),
           [](assay::State& s) { s.sample({.bytes = 1}, [] { return 0.0; }); })};
+
+// Throws in the program itself, not in a worker.
+const assay::Registration unforeseen{
+    {.name = "bad/kernels",
+     .question = "Is what nobody foresaw told as a defect?",
+     .cases = full_suite_only(),
+     .kernels = [](const assay::Case&, assay::Target) -> std::vector<assay::KernelUse> { throw 7; },
+     .run = [](assay::State&) {}}};
 
 // Not run anywhere in these tests: it exists on GPUs alone.
 const assay::Registration gpu{{.name = "gpu/only",
