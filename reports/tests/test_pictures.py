@@ -54,6 +54,21 @@ def test_an_svg_stands_alone(folder):
         assert "var(" not in drawn and "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", drawn), path
 
 
+def test_no_title_leaves_its_file(folder, of_a_gpu):
+    """A narrow picture's long title goes on in further lines, above the drawing."""
+    broken = 0
+    for path in (*(folder / "pictures").glob("*.svg"), *(of_a_gpu / "pictures").glob("*.svg")):
+        root = ElementTree.fromstring(path.read_text())
+        wide = float(root.get("width"))
+        title = [(float(one.get("y")), one.text) for one in root if one.get("font-weight") == "bold"]
+        drawing = next(one for one in root if one.tag.endswith("}svg"))
+        assert " ".join(line for _, line in title) == " ".join(root.find("{http://www.w3.org/2000/svg}title").text.split())
+        assert all(export.ROOM + export.BOLD * placing.width(line, export.SIZE) < wide for _, line in title), path.name
+        assert max(y for y, _ in title) < float(drawing.get("y"))
+        broken += len(title) > 1
+    assert broken
+
+
 def test_a_csv_has_a_head_and_rows_as_long(folder):
     for path in (folder / "pictures").glob("*.csv"):
         head, *rows = csv.reader(path.open())
