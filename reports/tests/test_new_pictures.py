@@ -83,6 +83,19 @@ def test_collectives_wait_first_and_move_then():
         assert re.match(r"With .* the smallest size takes [\d.]+ µs, and .* twice as long\.", figure.note)
 
 
+def test_bus_bandwidth_shows_and_names_every_line_with_its_interval():
+    """Types are panels: a panel has at most six lines, and none is left out."""
+    book = model.build([load(committed.RESULTS / "h200" / "2026-11-21-collectives-4gpus")])
+    drawn = collective.curves(book)
+    assert len(drawn) == 2
+    for figure in drawn:
+        assert is_sound(figure, r".* ends highest, at .*, and .* lowest, at .*\.")
+        shown = " ".join(label.words for label in label_boxes.labels(figure.svg)[1])
+        assert shown.count("bus bandwidth, GB/s") == 2 and "low" in figure.data.head
+        names = {row[0] for row in figure.data.rows}
+        assert len(names) == 8 and all(name in shown for name in names), shown
+
+
 def test_a_pair_of_gpus_that_is_slower_is_named():
     make = data_runs.Exact(1)
     data_runs.link(make, gpus=3)

@@ -123,6 +123,15 @@ def test_more_lines_than_colours_are_several_panels():
     assert len(drawn.data.rows) == 16 and label_boxes.overlaps(drawn.svg) == []
 
 
+def test_panels_are_by_what_names_begin_or_end_with():
+    names = [f"{way}, {n} CTAs" for n in (1, 2, 4, 8) for way in ("relaxed", "ordered")]
+    for of in (names, [", ".join(reversed(name.split(", "))) for name in names]):
+        lines = [curves.Line(name, [(1, 2 + i), (2, 3 + 2 * i)]) for i, name in enumerate(of)]
+        drawn = curves.draw("k", "t", lines, curves.Axis("x"), curves.Axis("y"))
+        found = [label.words for label in label_boxes.labels(drawn.svg)[1] if label.words in of]
+        assert len(found) == 8 and ["ordered" in name for name in found] == 4 * [False] + 4 * [True]
+
+
 def test_a_name_stands_clear_of_lines_and_names():
     room = placing.Room((0, 0, 200, 100))
     room.line([(0, 50), (200, 50)])
