@@ -113,6 +113,28 @@ def test_a_slower_clock_is_one_finding_behind_all_others():
     assert of - agree <= 7  # rates per clock of what the memory paces, and the planted one
 
 
+def kernels(iterations, times, seed):
+    """A machine with a kernel under lasting load, so many calls a sample, and the same in a burst."""
+    run = machine(seed=seed)
+    for state, calls in (("", 1), ("/sustained", iterations)):
+        made = case(f"kernels/gemm/bf16/m256n256k256/nt{state}", rate=100.0 * times)
+        made.kind, made.conditions["iterations"] = "kernel", calls
+        run.measurements.append(made)
+    return run
+
+
+def test_a_row_of_calls_is_not_compared_with_single_ones():
+    """Of lasting load alone: a burst is single calls in either run."""
+    name = "kernels/gemm/bf16/m256n256k256/nt"
+    for calls, apart in (((1, 4), 1), ((3, 4), 0), ((1, 1), 0)):
+        comparison = compared(kernels(calls[0], 1.0, 1), kernels(calls[1], 2.0, 2))
+        names = {f.name for f in comparison.figures}
+        assert comparison.apart == apart
+        assert name in names and (f"{name}/sustained" in names) != bool(apart)
+        said = repr(comparison.pages()[-1])
+        assert ("1 sustained case of a kernel is not compared" in said) == bool(apart)
+
+
 def test_what_the_memory_explains_ranks_behind_what_nothing_does():
     wider = {"memory_clock_max_mhz": 3200, "l2_bytes": 60 << 20}
     found = compared(
