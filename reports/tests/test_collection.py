@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A site of all results: what is on it, where it stays, and that every link leads somewhere."""
 
+import copy
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import assay
 from assay.files import load, save
 from assay.files.isa_file import Isa
 from assay.report.collection import __main__ as command
-from assay.report.collection import changes, entries, measurements
+from assay.report.collection import changes, entries, further, measurements, pages
 from assay.report.compare import subjects
 
 RESULTS = Path(assay.__file__).parents[2] / "results"
@@ -161,14 +162,48 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
         "links-4gpus",
         "kernels",
         "kernels-grouped",
+        "kernels-ways-out",
+        "kernels-two-loops",
         "kernels-block-scaled",
         "kernels-forms",
         "kernels-rows",
-        "kernels-two-loops",
-        "kernels-ways-out",
     ]
     addresses = set(entries.folders(leads, others).values())
     assert {"gpus/h200-771368", "gpus/h200-4ec465", "gpus/h100-305aab", "gpus/h200-links-4gpus"} < addresses
+
+
+def test_runs_of_one_day_stand_in_the_order_in_which_they_were_measured():
+    of_day = [entry for entry in entries.entries(RESULTS) if entry.gpu == "h200" and entry.date == "2026-11-23"]
+    assert [entry.started for entry in of_day] == sorted(entry.started for entry in of_day)
+    assert of_day[-1].purpose == "kernels-rows"
+
+
+def test_the_newest_kernels_lead_where_older_ones_stand(tmp_path):
+    """Of two states of the kernels the newer one; a run of few of them is no state."""
+    for day, calls, count in (("01", 1, 6), ("02", 4, 5), ("03", 4, 1)):
+        run = report_runs.measured(int(day))
+        run.extra["run"] = {"started": f"2026-01-{day}T10:00:00Z"}
+        kernels = [m for m in run.measurements if m.name.startswith("kernels/gemm/")]
+        assert kernels and all(m.baselines for m in kernels)
+        few = [copy.deepcopy(kernels[0]) for _ in range(count)]
+        for i, m in enumerate(few):
+            m.name = f"kernels/gemm/bf16/m{64 << i}n4096k4096/nt"
+        run.measurements = [m for m in run.measurements if day == "01" and not m.name.startswith("kernels/")] + few
+        put(tmp_path / "results", "h200", f"2026-01-{day}-{'full' if day == '01' else 'kernels'}", run, day * 8)
+    all_of = entries.entries(tmp_path / "results")
+    assert further.newest_kernels(all_of, "h200").date == "2026-01-02" and further.newest_kernels(all_of, "h100") is None
+
+
+def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
+    collection = pages.Collection(entries.entries(RESULTS), [], None)
+    newer = collection.newer()
+    reported = [collection.subjects[entry] for entry in (*collection.leads, *collection.others)]
+    said = {subject.folder: "".join(span.said for span in newer.get(subject.index, [])) for subject in reported}
+    assert said["gpus/h200-kernels-rows"] == "" and said["gpus/h100-305aab"] == ""
+    assert "h200, kernels-rows, measured on 2026-11-23 (" in said["gpus/h200-771368"]
+    assert "Over 29 shapes our bf16 GEMM runs at 0.984 times" in said["gpus/h200-771368"]
+    main = repr(collection.main())
+    assert "The newest state of our kernels" in main and main.index("kernels-rows") < main.index("kernels-forms")
 
 
 def test_sentences_about_committed_runs():

@@ -298,10 +298,13 @@ def quantity(metric: str) -> str:
 
 
 def baseline(name: str) -> str:
-    """ "cublaslt_best16" is "cuBLASLt's best of 16", "cublaslt_first" its first choice; others in their words."""
-    found = re.fullmatch(r"(\w+?)_(first|best(\d+))", name)
+    """ "cublaslt_best16" is "cuBLASLt's best of 16", "cublaslt_first" its first choice, "cublaslt_loop" a loop
+    of its calls; others in their words."""
+    found = re.fullmatch(r"(\w+?)_(first|loop|best(\d+))", name)
     if not found:
         return words(name)
+    if found[2] == "loop":
+        return f"a loop of {words(found[1])} calls"
     return f"{words(found[1])}'s {f'best of {found[3]}' if found[3] else 'first choice'}"
 
 

@@ -32,6 +32,12 @@ class Entry:
         return found[0] if found else ""
 
     @property
+    def started(self) -> str:
+        """ "2026-11-22T21:40:28Z"; "" where the file does not say."""
+        run = self.run.extra.get("run")
+        return str((run if isinstance(run, dict) else {}).get("started") or "")
+
+    @property
     def purpose(self) -> str:
         return self.name.removeprefix(self.date).strip("-") or "run"
 
@@ -48,7 +54,7 @@ def entries(results: Path) -> list[Entry]:
     found = [Entry(path.parts[-3], path.parts[-2], load(path)) for path in paths]
     if not any(entry.cases for entry in found):
         raise RunFileError(f"{results}: holds no <gpu>/<date>-<purpose>/run.json with a measurement; measure one first")
-    return sorted(found, key=lambda entry: (entry.date, entry.gpu, entry.name))
+    return sorted(found, key=lambda entry: (entry.date, entry.started, entry.gpu, entry.name))
 
 
 def leading(found: Iterable[Entry]) -> list[Entry]:

@@ -19,7 +19,7 @@ from ..compare.pages import Comparison
 from ..compare.subjects import Subject, short_labels, subjects
 from ..page import isa
 from ..page.front import MAIN
-from . import changes, entries, gpus, measurements
+from . import changes, entries, further, gpus, measurements
 from .entries import Entry
 
 TITLE = "What GPUs are made of"
@@ -97,12 +97,12 @@ class Collection:
         leads = [self.subjects[entry] for entry in self.leads]
         found = gpus.gpus(leads, self.published)
         sections: list[Block] = [gpus.index(found, where)]
-        if self.others:
-            spans = [Span("Measured besides: ")]
-            for entry in self.others:
-                spans += [Span(f"{entry.gpu}, {entry.purpose}", f"{self.folders[entry]}/{MAIN}"), Span(", ")]
-            spans[-1] = Span(".")
-            sections.append(Paragraph(spans))
+        for gpu in dict.fromkeys(entry.gpu for entry in self.leads):
+            newest = further.newest_kernels([*self.leads, *self.others], gpu)
+            if newest in self.others:
+                sections.append(Paragraph(further.leads_to(newest, self.subjects[newest], self.folders[newest])))
+        if listed := further.section(self.others, self.folders):
+            sections.append(listed)
         return self._page(MAIN, "", TITLE, LEAD, sections)
 
     def matrix(self, compared: Sequence[tuple[str, Comparison]]) -> Page:
@@ -150,6 +150,16 @@ class Collection:
         lead = "What was measured when, and how far it agrees with the run before it of the same kind of GPU."
         sections = changes.section(self.entries, self.subjects, self.folders)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
+
+    def newer(self) -> dict[int, list[Span]]:
+        """By index of the subject: what its page of kernels says of a run of newer ones on a GPU of its kind."""
+        found = {}
+        for entry in [*self.leads, *self.others]:
+            newest = further.newest_kernels([*self.leads, *self.others], entry.gpu)
+            if newest and newest is not entry and further.of_kernels(entry):
+                to = f"../../{self.folders[newest]}"
+                found[self.subjects[entry].index] = further.leads_to(newest, self.subjects[newest], to)
+        return found
 
     def cases(self) -> dict[str, measurements.Case]:
         """Every measurement of any run."""

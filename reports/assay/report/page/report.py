@@ -26,8 +26,8 @@ NO_LOOPS = (
 
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
-    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. It is made by up
-    to `processes`."""
+    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. `newer` says
+    where a newer state of the kernels is. It is made by up to `processes`."""
 
     def __init__(
         self,
@@ -35,8 +35,10 @@ class Report:
         siblings: Sequence[Sibling] = (),
         permanent: Mapping[str, str] | None = None,
         processes: int = 1,
+        newer: Sequence[Span] = (),
     ) -> None:
         self.book = book
+        self.newer = newer
         self.siblings = siblings
         self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book, processes)
@@ -108,6 +110,7 @@ class Report:
         page = part.page(one, answered, mine, cases, pages, first, last)
         if "kernels" in one.families:  # they change with the commit, as no GPU does
             page.lead = f"{page.lead} {identity.of_commits([column.run for column in self.book.columns])}".strip()
+            page.head += [Paragraph(list(self.newer))] if self.newer else []
         return page
 
     def _cases_page(self, key: str) -> Page:
