@@ -74,7 +74,8 @@ LIMITS = {
 
 def _of_limit(group: str, source: str, emulated: bool, far: dict[str, tuple[Row, Number]]) -> str:
     family, probe = group.split("/")[0], group.partition("/")[2]
-    what = labels.words(probe if family in ("tensor_core", "kernels") else group.replace("/", "_"))
+    what = labels.subject_of(group) if family not in ("tensor_core", "kernels") else ""
+    what = what or labels.words(probe if family in ("tensor_core", "kernels") else group.replace("/", "_"))
     what = what.upper() if what == "gemm" else what
     # Of a limit at the highest clock the file also says how its peak is known: the last phrase that fits is the nearest.
     limit = next((words for part, words in reversed(LIMITS.items()) if part in source), "its limit")

@@ -20,13 +20,13 @@ from .words import name as name_of
 # Ratios of one run to another in which a figure may lie: the upper end of each, and what stands over it.
 BINS = (
     (0.5, "<½"),
-    (0.8, "<.8"),
+    (0.8, "<⅘"),
     (0.95, "<.95"),
     (math.exp(-ALIKE), "<1"),
     (math.exp(ALIKE), "≈1"),
     (1.05, ">1"),
     (1.25, ">1.05"),
-    (2.0, ">1.25"),
+    (2.0, ">1¼"),
     (math.inf, ">2"),
 )
 MIDDLE = 4
