@@ -35,7 +35,7 @@ def leads_to(entry: Entry, subject: Subject, folder: str) -> list[Span]:
     """Where the newest state of the kernels is, and the first sentence of what it says; `folder` is its report's, from
     the page that leads there."""
     commit = identity.commit_of(entry.run)
-    said = f"{text.counted(len(of_kernels(entry)), 'case')}{f', commit {commit}' if commit else ''}"
+    said = f"{text.counted(len(of_kernels(entry)), 'case')} beside a library{f', commit {commit}' if commit else ''}"
     on = "" if not entry.date else f", measured on {entry.date}"
     spans = [
         Span("The newest state of our kernels: "),

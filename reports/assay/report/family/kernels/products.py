@@ -87,7 +87,8 @@ def summary(book: Book, column: Column) -> Table | None:
         paired = [against(products(book, column, state, operation, kind)) for state in STATES]
         if any(paired):
             names = Counter(p.best.name for of_state in paired for p in of_state)
-            row = [Cell(called(operation, kind)), Cell(str(max(map(len, paired))))]
+            counts = dict.fromkeys(str(len(of_state)) for of_state in paired if of_state)  # a run may be cut short
+            row = [Cell(called(operation, kind)), Cell(" and ".join(counts))]
             row.append(Cell(labels.baseline(names.most_common(1)[0][0])))
             for of_state in paired:
                 row += _middle_and_worst(column, of_state)
@@ -95,7 +96,10 @@ def summary(book: Book, column: Column) -> Table | None:
     head = ["Product", "Shapes", "Fastest library, mostly"]
     head += [f"{state}: {what}" for state in STATES for what in ("median", "worst")]
     caption = f"{SUMMARY}: times as fast{who(book, column)}"
-    return Table(caption, head, rows, _called(book, column)) if rows else None
+    notes = _called(book, column)
+    if any(" and " in row[1].said for row in rows):
+        notes.append("Where two counts of shapes stand, a state has shapes that the other lacks, and medians are of all its own.")
+    return Table(caption, head, rows, notes) if rows else None
 
 
 def _called(book: Book, column: Column) -> list[str]:
