@@ -160,6 +160,7 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
     assert [entry.purpose for entry in others] == [
         "collectives-4gpus",
         "links-4gpus",
+        "quick-processes",
         "kernels",
         "kernels-grouped",
         "kernels-ways-out",
@@ -194,11 +195,32 @@ def test_the_newest_kernels_lead_where_older_ones_stand(tmp_path):
     assert further.newest_kernels(all_of, "h200").date == "2026-01-02" and further.newest_kernels(all_of, "h100") is None
 
 
+def test_a_run_of_several_processes_has_its_report_though_it_adds_no_case(tmp_path):
+    """The newest of those with most processes, where no leading run has as many."""
+    for day, processes in (("01", 1), ("02", 6), ("03", 6), ("04", 2)):
+        run = report_runs.measured(int(day))
+        run.extra["run"] = {"started": f"2026-01-{day}T10:00:00Z", "repetitions": processes}
+        if processes > 1:
+            part_of(run, "memory/")
+        put(tmp_path / "results", "h200", f"2026-01-{day}-run", run, day * 8)
+    all_of = entries.entries(tmp_path / "results")
+    leads = entries.leading(all_of)
+    assert [entry.date for entry in leads] == ["2026-01-01"]
+    assert [entry.date for entry in entries.adding(all_of, leads)] == ["2026-01-03"]
+    all_of[0].run.extra["run"]["repetitions"] = 8
+    assert entries.adding(all_of, leads) == []
+    all_of[0].run.extra["run"] = "no table"
+    assert (all_of[0].started, all_of[0].processes) == ("", 1)
+
+
 def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
     collection = pages.Collection(entries.entries(RESULTS), [], None)
-    newer = collection.newer()
+    further = collection.further()
     reported = [collection.subjects[entry] for entry in (*collection.leads, *collection.others)]
-    said = {subject.folder: "".join(span.said for span in newer.get(subject.index, [])) for subject in reported}
+    said = {s.folder: "".join(span.said for span in further[s.index].get("kernels.html", [])) for s in reported}
+    spread = {s.folder: "".join(span.said for span in further[s.index].get("index.html", [])) for s in reported}
+    assert spread["gpus/h200-771368"].endswith(" on one GPU of this kind: h200, quick-processes.")
+    assert spread["gpus/h200-quick-processes"] == spread["gpus/h100-305aab"] == ""
     assert said["gpus/h200-kernels-rows"] == "" and said["gpus/h100-305aab"] == ""
     assert "h200, kernels-rows, measured on 2026-11-23 (" in said["gpus/h200-771368"]
     assert "Over the 24 shapes measured both ways our bf16 GEMM runs at 0.987 times" in said["gpus/h200-771368"]

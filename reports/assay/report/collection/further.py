@@ -15,6 +15,7 @@ from ..said.kernels import beside_library
 from .entries import MOST_OF, Entry
 
 KERNELS = "kernels"
+FEW = 3  # families that are named
 GEMM = beside_library(("gemm",), "GEMM")
 
 
@@ -48,6 +49,21 @@ def leads_to(entry: Entry, subject: Subject, folder: str) -> list[Span]:
     return spans
 
 
+def _said(titles: Sequence[str], processes: int) -> str:
+    """What was measured: few families by name; and that it was repeated."""
+    what = ", ".join(titles) if len(titles) <= FEW else f"{len(titles)} families"
+    return f"{what}, in {processes} processes each" if processes > 1 else what
+
+
+def repeated(entry: Entry, folder: str) -> list[Span]:
+    """Where it is known how far processes differ."""
+    return [
+        Span(f"How far {entry.processes} processes differ that measure the same on one GPU of this kind: "),
+        Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{MAIN}#run-to-run"),
+        Span("."),
+    ]
+
+
 def section(others: Sequence[Entry], folders: Mapping[Entry, str]) -> Section | None:
     """A line for each, the newest first."""
     rows = []
@@ -59,7 +75,7 @@ def section(others: Sequence[Entry], folders: Mapping[Entry, str]) -> Section | 
                 Cell(f"{entry.gpu}, {entry.purpose}", f"{folders[entry]}/{MAIN}"),
                 Cell(entry.date),
                 Cell(identity.gpu_name(entry.run)),
-                Cell(", ".join(what)),
+                Cell(_said(list(what), entry.processes)),
                 Cell(text.number(len(entry.cases))),
                 Cell(identity.commit_of(entry.run)),
             ]

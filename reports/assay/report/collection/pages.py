@@ -151,14 +151,19 @@ class Collection:
         sections = changes.section(self.entries, self.subjects, self.folders)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
 
-    def newer(self) -> dict[int, list[Span]]:
-        """By index of the subject: what its page of kernels says of a run of newer ones on a GPU of its kind."""
-        found = {}
-        for entry in [*self.leads, *self.others]:
-            newest = further.newest_kernels([*self.leads, *self.others], entry.gpu)
+    def further(self) -> dict[int, dict[str, list[Span]]]:
+        """By index of the subject and name of the page: where a run of newer kernels, and one that was repeated, is."""
+        found: dict[int, dict[str, list[Span]]] = {}
+        reported = [*self.leads, *self.others]
+        for entry in reported:
+            pages = found.setdefault(self.subjects[entry].index, {})
+            newest = further.newest_kernels(reported, entry.gpu)
             if newest and newest is not entry and further.of_kernels(entry):
                 to = f"../../{self.folders[newest]}"
-                found[self.subjects[entry].index] = further.leads_to(newest, self.subjects[newest], to)
+                pages[f"{further.KERNELS}.html"] = further.leads_to(newest, self.subjects[newest], to)
+            repeated = max((e for e in reported if e.gpu == entry.gpu), key=lambda e: e.processes)
+            if repeated.processes > entry.processes:
+                pages[MAIN] = further.repeated(repeated, f"../../{self.folders[repeated]}")
         return found
 
     def cases(self) -> dict[str, measurements.Case]:
