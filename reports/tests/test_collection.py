@@ -46,6 +46,9 @@ def results(tmp_path_factory):
     for m in links.measurements:
         m.name = m.name.replace("268435456", "1024")
     put(folder, "h200", "2026-02-04-links", links)
+    repeated = part_of(report_runs.measured(6), "memory/")
+    repeated.extra["run"] = {"started": "2026-02-05T10:00:00Z", "repetitions": 3}
+    put(folder, "h200", "2026-02-05-processes", repeated)
     return folder
 
 
@@ -89,7 +92,9 @@ def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurem
     index = said(found[site / "index.html"])
     assert "NVIDIA H200" in index and "NVIDIA H100 80GB HBM3" in index and "measured" in index
     assert (site / ".nojekyll").exists() and (site / "compare/h100-and-h200/index.html").exists()
-    assert {path.name for path in (site / "gpus").iterdir()} == {"h100", "h200", "h200-links"}
+    assert {path.name for path in (site / "gpus").iterdir()} == {"h100", "h200", "h200-links", "h200-processes"}
+    front = (site / "gpus/h200/index.html").read_text()
+    assert "How far 3 processes differ" in front and "gpus/h200-processes/index.html" in front
     assert "mma.bf16" in (site / "support.html").read_text()
     matrix = said(found[site / "matrix.html"])
     assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
@@ -135,7 +140,7 @@ def test_the_leading_runs_are_the_largest_of_each_gpu(results):
     all_of = entries.entries(results)
     leads = entries.leading(all_of)
     assert [(lead.gpu, lead.name) for lead in leads] == [("h100", "2026-01-05-full"), ("h200", "2026-02-02-full")]
-    assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links"]
+    assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links", "processes"]
 
 
 def test_the_newest_run_of_each_gpu_is_printed(results, capsys):

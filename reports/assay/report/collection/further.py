@@ -59,7 +59,7 @@ def repeated(entry: Entry, folder: str) -> list[Span]:
     """Where it is known how far processes differ."""
     return [
         Span(f"How far {entry.processes} processes differ that measure the same on one GPU of this kind: "),
-        Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{MAIN}#run-to-run"),
+        Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{MAIN}"),
         Span("."),
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..answer import surprises
-from ..block.kinds import Block, Figures, Fold, Headlines, Lines, Section, Span
+from ..block.kinds import Block, Figures, Fold, Headlines, Lines, Paragraph, Section, Span
 from ..book import headline, text
 from ..book.model import BURST, LASTING, STATES, Book, Column
 from ..draw.diagram import sm_diagram
