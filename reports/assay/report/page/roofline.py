@@ -45,11 +45,7 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
         room = placing.room_of(ax, lines, [(p.intensity, p.tflops) for p in data.points])
         slope = data.bandwidth * 1e-3
         name_dot(ax, room, 3, 3 * slope, f"{text.number(slope)} TB/s", INK)
-        if 0 < len(data.points) <= FEW:
-            for p in data.points:
-                name_dot(ax, room, p.intensity, p.tflops, f"{_what(p)} {p.shape}", color_of(p.kind))
-        else:
-            _name_two(ax, room, data)
+        _name_dots(ax, room, data)
         said = ", ".join(f"{_kinds(r)} {text.number(r.tflops)}" for r in data.roofs)
         return finish(
             canvas,
@@ -68,12 +64,14 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
         )
 
 
-def _name_two(ax: Any, room: placing.Room, data: roofs.Roofline) -> None:
+def _name_dots(ax: Any, room: placing.Room, data: roofs.Roofline) -> None:
     """Of many kernels the one nearest to its roof and the one furthest from it, by name below all dots, a line down from
-    each: the name of the right one begins below it, that of the left one is one line further down."""
+    each: the name of the right one begins below it, that of the next one is a line further down."""
+    few = len(data.points) <= FEW
     near = sorted((p for p in data.points if _roof_of(data, p)), key=lambda p: p.tflops / _roof_of(data, p))
-    chosen = sorted({id(p): p for p in (*near[-1:], *near[:1])}.values(), key=lambda p: -p.intensity)
-    one = len({_what(p) for p in data.points}) == 1  # the note says what all are
+    chosen = data.points if few else list({id(p): p for p in (*near[-1:], *near[:1])}.values())
+    chosen = sorted(chosen, key=lambda p: -p.intensity)
+    one = not few and len({_what(p) for p in data.points}) == 1  # the note says what all are
     lowest = min((p.tflops for p in data.points), default=1.0)
     heights = [lowest, *(r.tflops for r in data.roofs if r.tflops > lowest / 2)]  # and below the names of the roofs there
     for line, p in enumerate(chosen):
