@@ -6,11 +6,12 @@ import random
 import re
 from pathlib import Path
 
+import label_boxes
 import pytest
 
 import assay
 from assay.files import Measurement, Metric, Run, load
-from assay.report.compare import causes, figures, findings, subjects, words
+from assay.report.compare import causes, figures, findings, pictures, subjects, words
 from assay.report.compare.pages import Comparison
 
 RESULTS = Path(assay.__file__).parents[2] / "results"
@@ -189,6 +190,20 @@ def test_more_than_four_runs_are_a_distribution():
     heads = [table.head for section in page.sections for table in section.blocks if getattr(table, "head", None)]
     assert ["Finding", "least", "median", "most"] in [head[:4] for head in heads]
     assert any(getattr(b, "figures", None) for section in page.sections for b in section.blocks)
+
+
+def test_the_picture_of_many_runs_tells_kinds_of_gpus_and_small_differences_apart():
+    """Whole names above their dots, one colour for the GPUs of a name, and room however far one figure is off."""
+    names = ["NVIDIA H100", "NVIDIA H100", "NVIDIA H200", "NVIDIA H200", "NVIDIA H200"]
+    runs = [machine(name, seed=i, fence=2.5 if "H100" in name else 1.0) for i, name in enumerate(names)]
+    runs[0].measurements = [m for m in runs[0].measurements if m.name != "memory/l2/read"]
+    runs[0].measurements.append(case("memory/l2/read", per_clock=3e4, domain="l2"))
+    comparison = compared(*runs)
+    figure = pictures.distributions(comparison.subjects, comparison.found)
+    shown = {label.words for label in label_boxes.labels(figure.svg)[1]}
+    assert {words.name(found) for found in comparison.found} <= shown and len(comparison.found) > 1
+    assert label_boxes.overlaps(figure.svg) == [] and label_boxes.outside(figure.svg) == []
+    assert "--series1" in figure.svg and "--series2" in figure.svg and "--series3" not in figure.svg
 
 
 def test_three_machines_of_two_kinds_have_one_finding():

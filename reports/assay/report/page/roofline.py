@@ -71,7 +71,7 @@ def _name_dots(ax: Any, room: placing.Room, data: roofs.Roofline) -> None:
     near = sorted((p for p in data.points if _roof_of(data, p)), key=lambda p: p.tflops / _roof_of(data, p))
     chosen = data.points if few else list({id(p): p for p in (*near[-1:], *near[:1])}.values())
     chosen = sorted(chosen, key=lambda p: -p.intensity)
-    one = not few and len({_what(p) for p in data.points}) == 1  # the note says what all are
+    one = len({_what(p) for p in data.points}) == 1  # the note says what all are
     lowest = min((p.tflops for p in data.points), default=1.0)
     heights = [lowest, *(r.tflops for r in data.roofs if r.tflops > lowest / 2)]  # and below the names of the roofs there
     for line, p in enumerate(chosen):
@@ -202,7 +202,7 @@ def _dots(points: list[roofs.Point]) -> str:
         return ""
     counts = Counter(_what(p) for p in points)
     said = ", ".join(f"{text.counted(n, 'shape')} of {what}" for what, n in counts.items())
-    return f"Dots: {said}, all by name in “{UNDER_ROOF}”. " if len(points) > FEW else ""
+    return f"Dots: {said}, all by name in “{UNDER_ROOF}”. " if len(points) > FEW else f"Dots: {said}. "
 
 
 def _reached(data: roofs.Roofline) -> str:
