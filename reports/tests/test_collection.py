@@ -129,6 +129,13 @@ def test_a_measurement_has_one_address_with_all_that_is_known_of_it(site, found)
     assert (site / measurements.address("tensor_core/wgmma/bf16/m64n256/ss/sustained")).exists()
 
 
+def test_of_more_runs_than_quantities_each_run_is_a_line_the_newest_first(site):
+    told = (site / measurements.address("memory/dram/latency")).read_text()
+    lines = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', told, re.DOTALL)
+    dates = [found[0] for line in lines if (found := re.search(r"2026-\d\d-\d\d", re.sub(r"<[^>]+>", "", line)))]
+    assert len(dates) > 3 and dates == sorted(dates, reverse=True)
+
+
 def test_changes_say_how_far_a_run_agrees_with_the_one_before(site, found):
     told = said(found[site / "changes.html"])
     assert "h200, 2026-02-02 full" in told and "Against 2026-01-01-full" in told
