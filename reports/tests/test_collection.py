@@ -236,6 +236,12 @@ def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
     assert said["gpus/h200-kernels-rows"] == "" and said["gpus/h100-305aab"] == ""
     assert "h200, kernels-rows, measured on 2026-11-23 (" in said["gpus/h200-771368"]
     assert "Over the 24 shapes measured both ways our bf16 GEMM runs at 0.987 times" in said["gpus/h200-771368"]
+    for s in collection.reported:
+        collection.homes[s.index] = {}
+    cases = collection.cases()
+    names = [f"kernels/gemm/bf16/m1000n5000k3000/nt{state}" for state in ("", "/sustained")]
+    burst, lasting = map(repr, collection.of_measurements({name: cases[name] for name in names})[1])
+    assert "called in a row" in lasting and "called one by one" in lasting and "called" not in burst
     main = repr(collection.main())
     assert "The newest state of our kernels" in main and main.index("kernels-rows") < main.index("kernels-forms")
 

@@ -11,6 +11,7 @@ from ..block.kinds import Block, Cell, Fold, Page, Paragraph, Section, Span, Tab
 from ..book import labels, model, text
 from ..book.model import STATES, Number, Published
 from ..book.published import short_title
+from ..compare.figures import calls
 from ..compare.published import PLAIN
 from ..compare.subjects import Subject
 
@@ -92,16 +93,20 @@ def _measured(
         said = text.number(number.value, number.half_width)
         return Cell(said, where.get((subject.index, number.anchor), ""), more=more)
 
+    # How kernels were called under lasting load is said where runs did it in different ways: their figures differ by it.
+    ways = {s.index: calls(next(filter(None, (s.book.measurement(c, case.name) for c in s.book.columns)), None)) for s in shown}
+    several = len(set(ways.values())) > 1
+    label = {s.index: f"{s.label}, called {ways[s.index]}" if several else s.label for s in shown}
     if len(case.units) < len(shown):
         head = ["Run", *(", ".join(filter(None, [labels.quantity(m), text.unit(u)])) for m, u in case.units.items())]
-        rows = [[Cell(s.label), *(cell(metric, s) for metric in case.units)] for s in reversed(shown)]
+        rows = [[Cell(label[s.index]), *(cell(metric, s) for metric in case.units)] for s in reversed(shown)]
         meanings = dict.fromkeys(words[metric] for metric in case.units if words.get(metric))
         return Table("Measured, the newest run first", head, rows, list(meanings), PLAIN)
     rows = [
         [Cell(labels.quantity(metric), title=words.get(metric, "")), Cell(text.unit(unit)), *(cell(metric, s) for s in shown)]
         for metric, unit in case.units.items()
     ]
-    return Table("Measured", ["Quantity", "Unit", *(s.label for s in shown)], rows)
+    return Table("Measured", ["Quantity", "Unit", *(label[s.index] for s in shown)], rows)
 
 
 def index(found: Mapping[str, Case]) -> list[Block]:

@@ -154,7 +154,7 @@ def _comparable(number: Number, metric: str, measured: Measurement | None) -> bo
     return 0 < number.value < math.inf and model.SHARED not in number.flags
 
 
-def _calls(measured: Measurement | None) -> str:
+def calls(measured: Measurement | None) -> str:
     """How a kernel was called under lasting load: of a row, each call may begin while the one before it ends."""
     if measured is None or measured.kind != "kernel" or not measured.name.endswith(SUSTAINED):
         return ""
@@ -171,7 +171,7 @@ def parted(subjects: list[Subject]) -> tuple[list[Figure], int]:
     alike: list[Figure] = []
     apart: set[str] = set()
     for figure in _shared(subjects):
-        if len({_calls(v.measurement) for v in figure.values}) == 1:
+        if len({calls(v.measurement) for v in figure.values}) == 1:
             alike.append(figure)
         else:
             apart.add(figure.name)
