@@ -9,6 +9,7 @@ import pytest
 import report_runs
 from test_page import Document
 
+from assay.files import load
 from assay.report import site
 from assay.report.answer import surprises
 from assay.report.book import headline, machine, model
@@ -112,6 +113,17 @@ def test_a_sibling_that_is_slower_surprises():
     siblings = [(other, other.columns[0])]
     assert wanted in [s.said for s in surprises.unlike_siblings(one, one.columns[0], siblings)]
     assert surprises.siblings_in(one, one.columns[0]) == []
+
+
+def test_kernels_of_another_commit_say_nothing_of_the_gpu():
+    """The newest kernels are faster than those of the whole run, and not because of the GPU."""
+    whole = committed.book("newest H200")
+    of_kernels = model.build([load(committed.RESULTS / "h200/2026-11-23-kernels-rows")])
+    found = surprises.unlike_siblings(whole, whole.columns[0], [(of_kernels, of_kernels.columns[0])])
+    assert found == []
+    of_kernels.columns[0].run.environment["assay"]["commit"] = whole.columns[0].run.environment["assay"]["commit"]
+    found = surprises.unlike_siblings(whole, whole.columns[0], [(of_kernels, of_kernels.columns[0])])
+    assert any("GEMM, bf16" in surprise.said for surprise in found)
 
 
 def test_it_is_light_and_whole(gpu):

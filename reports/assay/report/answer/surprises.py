@@ -138,13 +138,17 @@ def siblings_in(book: Book, column: Column) -> list[Sibling]:
 
 
 def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> list[Surprise]:
-    """Of each probe the figure of this GPU that is furthest from the median of its siblings."""
+    """Of each probe the figure of this GPU that is furthest from the median of its siblings. Kernels of another commit are
+    other kernels, which say nothing of the GPU."""
     found: dict[str, Surprise] = {}
+    commit = identity.commit_of(column.run)
+    alike = [(other, c) for other, c in siblings if identity.commit_of(c.run) == commit]
     for row, state in itertools.product(book.rows, STATES):
         own = of_state(row, column.index, state)
         if row.family == "host" or not row.primary or not own or not _is_sure(own):
             continue
-        rows = ((other.row(row.name, row.metric), c) for other, c in siblings)
+        of_row = alike if row.family == "kernels" else siblings
+        rows = ((other.row(row.name, row.metric), c) for other, c in of_row)
         numbers = [n for theirs, c in rows if theirs and (n := of_state(theirs, c.index, state)) and _is_sure(n)]
         middle = statistics.median(n.value for n in numbers) if numbers else 0
         apart = own.value / middle - 1 if middle else 0.0
