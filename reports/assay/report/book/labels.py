@@ -364,7 +364,7 @@ def part_words(name: str, part: str) -> str:
 
 
 def case_words(name: str) -> str:
-    """A measurement name as a label, its family left out: "link/h2d/pinned/268435456" is "to the GPU, pinned, 256 MiB"."""
+    """A measurement name as a label, its family left out: "link/h2d/pinned/268435456" is "copies to the GPU, pinned, 256 MiB"."""
     family, *parts = name.split("/")
     said = [part_words(name, part) for part in parts]
     if subject := subject_of(name):
