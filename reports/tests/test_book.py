@@ -60,7 +60,7 @@ def test_shares_and_deviations():
     assert text.size(3 * 2**20) == "3\u202fMiB"
     sizes = (1023, 1000 * 1024, 1023.4 * 1024, 1023.6 * 1024, 1000 * 2**40)  # never with an exponent
     assert [text.size(v).replace("\u202f", " ") for v in sizes] == ["1023 B", "1000 KiB", "1023 KiB", "1 MiB", "1000 TiB"]
-    assert labels.case_words("link/h2d/pinned/268435456") == "to the GPU, pinned, 256\u202fMiB"
+    assert labels.case_words("link/h2d/pinned/268435456") == "copies to the GPU, pinned, 256\u202fMiB"
     assert labels.case_words("sass/ffma/4096") == "ffma 4096"
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A site of all results: what is on it, where it stays, and that every link leads somewhere."""
 
+import copy
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import assay
 from assay.files import load, save
 from assay.files.isa_file import Isa
 from assay.report.collection import __main__ as command
-from assay.report.collection import changes, entries, measurements
+from assay.report.collection import changes, entries, further, measurements, pages
 from assay.report.compare import subjects
 
 RESULTS = Path(assay.__file__).parents[2] / "results"
@@ -45,6 +46,9 @@ def results(tmp_path_factory):
     for m in links.measurements:
         m.name = m.name.replace("268435456", "1024")
     put(folder, "h200", "2026-02-04-links", links)
+    repeated = part_of(report_runs.measured(6), "memory/")
+    repeated.extra["run"] = {"started": "2026-02-05T10:00:00Z", "repetitions": 3}
+    put(folder, "h200", "2026-02-05-processes", repeated)
     return folder
 
 
@@ -88,7 +92,9 @@ def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurem
     index = said(found[site / "index.html"])
     assert "NVIDIA H200" in index and "NVIDIA H100 80GB HBM3" in index and "measured" in index
     assert (site / ".nojekyll").exists() and (site / "compare/h100-and-h200/index.html").exists()
-    assert {path.name for path in (site / "gpus").iterdir()} == {"h100", "h200", "h200-links"}
+    assert {path.name for path in (site / "gpus").iterdir()} == {"h100", "h200", "h200-links", "h200-processes"}
+    front = (site / "gpus/h200/index.html").read_text()
+    assert "How far 3 processes differ" in front and "gpus/h200-processes/index.html" in front
     assert "mma.bf16" in (site / "support.html").read_text()
     matrix = said(found[site / "matrix.html"])
     assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
@@ -123,6 +129,13 @@ def test_a_measurement_has_one_address_with_all_that_is_known_of_it(site, found)
     assert (site / measurements.address("tensor_core/wgmma/bf16/m64n256/ss/sustained")).exists()
 
 
+def test_of_more_runs_than_quantities_each_run_is_a_line_the_newest_first(site):
+    told = (site / measurements.address("memory/dram/latency")).read_text()
+    lines = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', told, re.DOTALL)
+    dates = [found[0] for line in lines if (found := re.search(r"2026-\d\d-\d\d", re.sub(r"<[^>]+>", "", line)))]
+    assert len(dates) > 3 and dates == sorted(dates, reverse=True)
+
+
 def test_changes_say_how_far_a_run_agrees_with_the_one_before(site, found):
     told = said(found[site / "changes.html"])
     assert "h200, 2026-02-02 full" in told and "Against 2026-01-01-full" in told
@@ -134,7 +147,7 @@ def test_the_leading_runs_are_the_largest_of_each_gpu(results):
     all_of = entries.entries(results)
     leads = entries.leading(all_of)
     assert [(lead.gpu, lead.name) for lead in leads] == [("h100", "2026-01-05-full"), ("h200", "2026-02-02-full")]
-    assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links"]
+    assert [entry.purpose for entry in entries.adding(all_of, leads)] == ["links", "processes"]
 
 
 def test_the_newest_run_of_each_gpu_is_printed(results, capsys):
@@ -159,16 +172,78 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
     assert [entry.purpose for entry in others] == [
         "collectives-4gpus",
         "links-4gpus",
+        "quick-processes",
         "kernels",
         "kernels-grouped",
+        "kernels-ways-out",
+        "kernels-two-loops",
         "kernels-block-scaled",
         "kernels-forms",
         "kernels-rows",
-        "kernels-two-loops",
-        "kernels-ways-out",
     ]
     addresses = set(entries.folders(leads, others).values())
     assert {"gpus/h200-771368", "gpus/h200-4ec465", "gpus/h100-305aab", "gpus/h200-links-4gpus"} < addresses
+
+
+def test_runs_of_one_day_stand_in_the_order_in_which_they_were_measured():
+    of_day = [entry for entry in entries.entries(RESULTS) if entry.gpu == "h200" and entry.date == "2026-11-23"]
+    assert [entry.started for entry in of_day] == sorted(entry.started for entry in of_day)
+    assert of_day[-1].purpose == "kernels-rows"
+
+
+def test_the_newest_kernels_lead_where_older_ones_stand(tmp_path):
+    """Of two states of the kernels the newer one; a run of few of them is no state."""
+    for day, calls, count in (("01", 1, 6), ("02", 4, 5), ("03", 4, 1)):
+        run = report_runs.measured(int(day))
+        run.extra["run"] = {"started": f"2026-01-{day}T10:00:00Z"}
+        kernels = [m for m in run.measurements if m.name.startswith("kernels/gemm/")]
+        assert kernels and all(m.baselines for m in kernels)
+        few = [copy.deepcopy(kernels[0]) for _ in range(count)]
+        for i, m in enumerate(few):
+            m.name = f"kernels/gemm/bf16/m{64 << i}n4096k4096/nt"
+        run.measurements = [m for m in run.measurements if day == "01" and not m.name.startswith("kernels/")] + few
+        put(tmp_path / "results", "h200", f"2026-01-{day}-{'full' if day == '01' else 'kernels'}", run, day * 8)
+    all_of = entries.entries(tmp_path / "results")
+    assert further.newest_kernels(all_of, "h200").date == "2026-01-02" and further.newest_kernels(all_of, "h100") is None
+
+
+def test_a_run_of_several_processes_has_its_report_though_it_adds_no_case(tmp_path):
+    """The newest of those with most processes, where no leading run has as many."""
+    for day, processes in (("01", 1), ("02", 6), ("03", 6), ("04", 2)):
+        run = report_runs.measured(int(day))
+        run.extra["run"] = {"started": f"2026-01-{day}T10:00:00Z", "repetitions": processes}
+        if processes > 1:
+            part_of(run, "memory/")
+        put(tmp_path / "results", "h200", f"2026-01-{day}-run", run, day * 8)
+    all_of = entries.entries(tmp_path / "results")
+    leads = entries.leading(all_of)
+    assert [entry.date for entry in leads] == ["2026-01-01"]
+    assert [entry.date for entry in entries.adding(all_of, leads)] == ["2026-01-03"]
+    all_of[0].run.extra["run"]["repetitions"] = 8
+    assert entries.adding(all_of, leads) == []
+    all_of[0].run.extra["run"] = "no table"
+    assert (all_of[0].started, all_of[0].processes) == ("", 1)
+
+
+def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
+    collection = pages.Collection(entries.entries(RESULTS), [], None)
+    further = collection.further()
+    reported = [collection.subjects[entry] for entry in (*collection.leads, *collection.others)]
+    said = {s.folder: "".join(span.said for span in further[s.index].get("kernels.html", [])) for s in reported}
+    spread = {s.folder: "".join(span.said for span in further[s.index].get("index.html", [])) for s in reported}
+    assert spread["gpus/h200-771368"].endswith(" on one GPU of this kind: h200, quick-processes.")
+    assert spread["gpus/h200-quick-processes"] == spread["gpus/h100-305aab"] == ""
+    assert said["gpus/h200-kernels-rows"] == "" and said["gpus/h100-305aab"] == ""
+    assert "h200, kernels-rows, measured on 2026-11-23 (" in said["gpus/h200-771368"]
+    assert "Over the 24 shapes measured both ways our bf16 GEMM runs at 0.987 times" in said["gpus/h200-771368"]
+    for s in collection.reported:
+        collection.homes[s.index] = {}
+    cases = collection.cases()
+    names = [f"kernels/gemm/bf16/m1000n5000k3000/nt{state}" for state in ("", "/sustained")]
+    burst, lasting = map(repr, collection.of_measurements({name: cases[name] for name in names})[1])
+    assert "called in a row" in lasting and "called one by one" in lasting and "called" not in burst
+    main = repr(collection.main())
+    assert "The newest state of our kernels" in main and main.index("kernels-rows") < main.index("kernels-forms")
 
 
 def test_sentences_about_committed_runs():

@@ -6,11 +6,12 @@ import random
 import re
 from pathlib import Path
 
+import label_boxes
 import pytest
 
 import assay
 from assay.files import Measurement, Metric, Run, load
-from assay.report.compare import causes, figures, findings, subjects, words
+from assay.report.compare import causes, figures, findings, pictures, subjects, words
 from assay.report.compare.pages import Comparison
 
 RESULTS = Path(assay.__file__).parents[2] / "results"
@@ -113,6 +114,28 @@ def test_a_slower_clock_is_one_finding_behind_all_others():
     assert of - agree <= 7  # rates per clock of what the memory paces, and the planted one
 
 
+def kernels(iterations, times, seed):
+    """A machine with a kernel under lasting load, so many calls a sample, and the same in a burst."""
+    run = machine(seed=seed)
+    for state, calls in (("", 1), ("/sustained", iterations)):
+        made = case(f"kernels/gemm/bf16/m256n256k256/nt{state}", rate=100.0 * times)
+        made.kind, made.conditions["iterations"] = "kernel", calls
+        run.measurements.append(made)
+    return run
+
+
+def test_a_row_of_calls_is_not_compared_with_single_ones():
+    """Of lasting load alone: a burst is single calls in either run."""
+    name = "kernels/gemm/bf16/m256n256k256/nt"
+    for calls, apart in (((1, 4), 1), ((3, 4), 0), ((1, 1), 0)):
+        comparison = compared(kernels(calls[0], 1.0, 1), kernels(calls[1], 2.0, 2))
+        names = {f.name for f in comparison.figures}
+        assert comparison.apart == apart
+        assert name in names and (f"{name}/sustained" in names) != bool(apart)
+        said = repr(comparison.pages()[-1])
+        assert ("1 sustained case of a kernel is not compared" in said) == bool(apart)
+
+
 def test_what_the_memory_explains_ranks_behind_what_nothing_does():
     wider = {"memory_clock_max_mhz": 3200, "l2_bytes": 60 << 20}
     found = compared(
@@ -167,6 +190,20 @@ def test_more_than_four_runs_are_a_distribution():
     heads = [table.head for section in page.sections for table in section.blocks if getattr(table, "head", None)]
     assert ["Finding", "least", "median", "most"] in [head[:4] for head in heads]
     assert any(getattr(b, "figures", None) for section in page.sections for b in section.blocks)
+
+
+def test_the_picture_of_many_runs_tells_kinds_of_gpus_and_small_differences_apart():
+    """Whole names above their dots, one colour for the GPUs of a name, and room however far one figure is off."""
+    names = ["NVIDIA H100", "NVIDIA H100", "NVIDIA H200", "NVIDIA H200", "NVIDIA H200"]
+    runs = [machine(name, seed=i, fence=2.5 if "H100" in name else 1.0) for i, name in enumerate(names)]
+    runs[0].measurements = [m for m in runs[0].measurements if m.name != "memory/l2/read"]
+    runs[0].measurements.append(case("memory/l2/read", per_clock=3e4, domain="l2"))
+    comparison = compared(*runs)
+    figure = pictures.distributions(comparison.subjects, comparison.found)
+    shown = {label.words for label in label_boxes.labels(figure.svg)[1]}
+    assert {words.name(found) for found in comparison.found} <= shown and len(comparison.found) > 1
+    assert label_boxes.overlaps(figure.svg) == [] and label_boxes.outside(figure.svg) == []
+    assert "--series1" in figure.svg and "--series2" in figure.svg and "--series3" not in figure.svg
 
 
 def test_three_machines_of_two_kinds_have_one_finding():

@@ -9,6 +9,7 @@ import pytest
 import report_runs
 from test_page import Document
 
+from assay.files import load
 from assay.report import site
 from assay.report.answer import surprises
 from assay.report.book import headline, machine, model
@@ -108,10 +109,21 @@ def test_a_sibling_that_is_slower_surprises():
         if m.name == "memory/hbm/read":
             m.metrics["bandwidth_gb_per_s"].value *= 0.8
     one, other = model.build([slow]), model.build([report_runs.measured(1)])
-    wanted = "In a burst, this GPU is 20.0\u202f% below its sibling in HBM read, bandwidth."
+    wanted = "In a burst, “HBM read, bandwidth” is 20.0\u202f% below that of its sibling."
     siblings = [(other, other.columns[0])]
     assert wanted in [s.said for s in surprises.unlike_siblings(one, one.columns[0], siblings)]
     assert surprises.siblings_in(one, one.columns[0]) == []
+
+
+def test_kernels_of_another_commit_say_nothing_of_the_gpu():
+    """The newest kernels are faster than those of the whole run, and not because of the GPU."""
+    whole = committed.book("newest H200")
+    of_kernels = model.build([load(committed.RESULTS / "h200/2026-11-23-kernels-rows")])
+    found = surprises.unlike_siblings(whole, whole.columns[0], [(of_kernels, of_kernels.columns[0])])
+    assert found == []
+    of_kernels.columns[0].run.environment["assay"]["commit"] = whole.columns[0].run.environment["assay"]["commit"]
+    found = surprises.unlike_siblings(whole, whole.columns[0], [(of_kernels, of_kernels.columns[0])])
+    assert any("GEMM, bf16" in surprise.said for surprise in found)
 
 
 def test_it_is_light_and_whole(gpu):

@@ -57,8 +57,10 @@ def test_titles_of_findings_can_be_read(runs):
         ("placement/waves/1", "waves of CTAs, 1 CTA per SM"),
         ("sync/named_barrier/sync/128", "named barrier, sync, 128 threads"),
         ("launch/workers/threads_connections32/50us", "workers that launch at once, threads, 32 connections, 50 µs"),
-        ("launch/call/memset/65536", "call, memset, 64 KiB"),
-        ("tma/tensor_2d/bandwidth/bytes_32768", "tensor 2-D, bandwidth, 32 KiB"),
+        ("memory/distributed_async/bulk/latency", "copies to the shared memory of another SM, bulk, latency"),
+        ("sync/mbarrier_remote/hand_over", "mbarrier of another CTA, hand over"),
+        ("launch/call/memset/65536", "a call of the CUDA runtime, memset, 64 KiB"),
+        ("tma/tensor_2d/bandwidth/bytes_32768", "TMA with 2-D boxes, bandwidth, 32 KiB"),
     ],
 )
 def test_what_a_number_counts_is_said(name, said):

@@ -15,6 +15,7 @@ from assay.report.book import model
 from assay.report.draw import repeated
 from assay.report.family import collective, link
 from assay.report.family.kernels import products
+from assay.report.family.numerics import sums
 from assay.report.family.sass import pipes
 from assay.report.family.tensor_core import over_time
 
@@ -81,6 +82,28 @@ def test_collectives_wait_first_and_move_then():
     for figure in drawn:
         assert is_sound(figure, r".* ends highest, at .*, and .* lowest, at .*\.")
         assert re.match(r"With .* the smallest size takes [\d.]+ µs, and .* twice as long\.", figure.note)
+
+
+def test_errors_of_sums_have_a_panel_for_each_type(gpu):
+    figure = sums.error_growth(*gpu)
+    assert is_sound(figure, r"wgmma e4m3 errs most, by .* at K = 16384, promoted by .*\.")
+    shown = [label.words for label in label_boxes.labels(figure.svg)[1]]
+    types = [words for words in shown if words.startswith(("wgmma", "mma.sync"))]
+    assert 2 <= len(types) == len(set(types)) <= 6
+    assert all(shown.count(name) == 1 for name in sums.NAMES.values())
+
+
+def test_bus_bandwidth_shows_and_names_every_line_with_its_interval():
+    """Types are panels: a panel has at most six lines, and none is left out."""
+    book = model.build([load(committed.RESULTS / "h200" / "2026-11-21-collectives-4gpus")])
+    drawn = collective.curves(book)
+    assert len(drawn) == 2
+    for figure in drawn:
+        assert is_sound(figure, r".* ends highest, at .*, and .* lowest, at .*\.")
+        shown = " ".join(label.words for label in label_boxes.labels(figure.svg)[1])
+        assert shown.count("bus bandwidth, GB/s") == 2 and "low" in figure.data.head
+        names = {row[0] for row in figure.data.rows}
+        assert len(names) == 8 and all(name in shown for name in names), shown
 
 
 def test_a_pair_of_gpus_that_is_slower_is_named():

@@ -54,6 +54,21 @@ def test_an_svg_stands_alone(folder):
         assert "var(" not in drawn and "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", drawn), path
 
 
+def test_no_title_leaves_its_file(folder, of_a_gpu):
+    """A narrow picture's long title goes on in further lines, above the drawing."""
+    broken = 0
+    for path in (*(folder / "pictures").glob("*.svg"), *(of_a_gpu / "pictures").glob("*.svg")):
+        root = ElementTree.fromstring(path.read_text())
+        wide = float(root.get("width"))
+        title = [(float(one.get("y")), one.text) for one in root if one.get("font-weight") == "bold"]
+        drawing = next(one for one in root if one.tag.endswith("}svg"))
+        assert " ".join(line for _, line in title) == " ".join(root.find("{http://www.w3.org/2000/svg}title").text.split())
+        assert all(export.ROOM + export.BOLD * placing.width(line, export.SIZE) < wide for _, line in title), path.name
+        assert max(y for y, _ in title) < float(drawing.get("y"))
+        broken += len(title) > 1
+    assert broken
+
+
 def test_a_csv_has_a_head_and_rows_as_long(folder):
     for path in (folder / "pictures").glob("*.csv"):
         head, *rows = csv.reader(path.open())
@@ -106,6 +121,15 @@ def test_more_lines_than_colours_are_several_panels():
     drawn = curves.draw("k", "t", lines, curves.Axis("x"), curves.Axis("y"))
     assert drawn.svg.count(">y<") == 2 and all(f">line {i}<" in drawn.svg for i in range(8))
     assert len(drawn.data.rows) == 16 and label_boxes.overlaps(drawn.svg) == []
+
+
+def test_panels_are_by_what_names_begin_or_end_with():
+    names = [f"{way}, {n} CTAs" for n in (1, 2, 4, 8) for way in ("relaxed", "ordered")]
+    for of in (names, [", ".join(reversed(name.split(", "))) for name in names]):
+        lines = [curves.Line(name, [(1, 2 + i), (2, 3 + 2 * i)]) for i, name in enumerate(of)]
+        drawn = curves.draw("k", "t", lines, curves.Axis("x"), curves.Axis("y"))
+        found = [label.words for label in label_boxes.labels(drawn.svg)[1] if label.words in of]
+        assert len(found) == 8 and ["ordered" in name for name in found] == 4 * [False] + 4 * [True]
 
 
 def test_a_name_stands_clear_of_lines_and_names():

@@ -3,10 +3,12 @@
 
 import re
 
+import committed
 import kernel_runs
 import label_boxes
 import pytest
 
+from assay.files import load
 from assay.report.book import identity, labels, model
 from assay.report.book.model import STATES
 from assay.report.book.products import against, middle, products
@@ -35,6 +37,27 @@ def test_gemm_is_said_by_state_and_the_worst_of_all_types_by_name(one):
     assert worst == (
         "The worst is e4m3 GEMM of 64×57344×8192, in a burst, at 0.500 times the speed of cuBLASLt's best of 16."
     )
+
+
+def test_states_are_said_of_the_same_shapes_and_rows_of_calls_as_such():
+    """In a run that was cut short each state has shapes that the other lacks."""
+    book = model.build([load(committed.RESULTS / "h200/2026-11-23-kernels-rows")])
+    one = book, book.columns[0]
+    for number, operation in ((22, "gemm"), (24, "grouped")):
+        found = [against(products(*one, state, operation, "bf16")) for state in STATES]
+        both = set.intersection(*({p.shape for p in of_state} for of_state in found))
+        burst, lasting = (f"{middle([p for p in of_state if p.shape in both]):.3f}" for of_state in found)
+        main = said(one, number)[0]
+        assert main.startswith(f"Over the {len(both)} shapes measured both ways our bf16 ")
+        assert f" at {burst} times the speed" in main and f" at {lasting} under lasting load" in main
+    notes = " ".join(pages.summary(*one).notes)
+    assert "a state has shapes that the other lacks" in notes and re.search(r"up to \d+ calls in a row", notes)
+    assert pages.summary(*committed_one()).notes == ["Sustained: each sample is a single call."]
+
+
+def committed_one():
+    book = committed.book("newest H200")
+    return book, book.columns[0]
 
 
 def test_few_tokens_beside_a_copy_and_beside_the_library(one):

@@ -3,13 +3,15 @@
 
 import itertools
 
+import committed
+import label_boxes
 import pytest
 import report_runs
 
 from assay.files import Baseline, Estimate, Measurement, Metric, Run
 from assay.report.book import model, roofs
 from assay.report.book.model import BURST, LASTING
-from assay.report.page import overview
+from assay.report.page import overview, roofline
 from assay.report.page.answers import answers
 
 SHEET = 989.4
@@ -120,3 +122,16 @@ def test_gemm_is_compared_over_every_shape_with_the_fastest_baseline(book):
     assert burst[2].startswith("worst 0.7") and burst[2].endswith("first at 1000×5000×3000")
     assert sustained[2].startswith("worst 0.65") and sustained[2].endswith("best of 16 at 1000×5000×3000")
     assert sustained[3].startswith("best 0.99") and sustained[3].endswith("first at 4096×4096×4096")
+
+
+@pytest.mark.parametrize("gpu", ["newest H200", "newest H100"])
+@pytest.mark.parametrize("state", model.STATES)
+def test_of_many_dots_the_nearest_to_its_roof_and_the_furthest_are_named(gpu, state):
+    book = committed.book(gpu)
+    figure = roofline.roofline(book, book.columns[0], state)
+    data = roofs.roofline(book, book.columns[0], state)
+    shares = {p.shape: p.tflops / roofline._roof_of(data, p) for p in data.points}
+    words = {label.words for label in label_boxes.labels(figure.svg)[1]}
+    assert len(shares) > roofline.FEW
+    assert words & shares.keys() == {max(shares, key=shares.get), min(shares, key=shares.get)}
+    assert label_boxes.overlaps(figure.svg) == [] and label_boxes.outside(figure.svg) == []

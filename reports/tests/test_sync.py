@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is said of fences: whether they leave the SM shows in how far SMs are apart."""
 
+import re
+
+import committed
+import pytest
 from report_runs import Maker
 
 from assay.report.book import model
@@ -49,8 +53,17 @@ def test_the_table_stands_in_groups_of_who_takes_part():
     table = sync.overview(model.build([one.run, other.run]))
     assert table.groups == {0: "A warp", 1: "A CTA", 3: "Fences"}
     assert [row[0].said for row in table.rows] == [
-        "__syncwarp, whole",
+        "__syncwarp, where no lane has left the others",
         "named barrier, 32 threads",
         "named barrier, handed over, 64 threads",
         "fence, acquire-release, scope of the GPU",
     ]
+
+
+@pytest.mark.parametrize("gpu", ["newest H200", "newest H100"])
+def test_no_row_is_cut_from_an_identifier(gpu):
+    """Forms of mbarriers and grids are said in words, not by the names that probes give them."""
+    names = [row[0].said for row in sync.overview(committed.book(gpu)).rows]
+    assert len(names) > 30 and len(set(names)) == len(names)
+    forms = re.compile(r"arrive spin|arrive wait|hand over|all to all|expect tx|by piece|\b(try|test) wait|, whole")
+    assert not [name for name in names if forms.search(name)]

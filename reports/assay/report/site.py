@@ -23,7 +23,7 @@ from assay.plain_text import printable
 
 from .answer import findings
 from .answer.surprises import Sibling
-from .block.kinds import Block, Page
+from .block.kinds import Block, Page, Span
 from .book import glossary, interval, labels, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
@@ -251,8 +251,9 @@ def _write_files(
     siblings: Sequence[Sibling] = (),
     permanent: Mapping[str, str] | None = None,
     processes: int = 1,
+    further: Mapping[str, Sequence[Span]] | None = None,
 ) -> Written:
-    report = Report(book, siblings, permanent, processes)
+    report = Report(book, siblings, permanent, processes, further)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -276,16 +277,18 @@ def _write_files(
     return Written([*pictures.names, *written], report.homes)
 
 
-_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool, Mapping[str, str]] | None = None
+Further = Mapping[int, Mapping[str, Sequence[Span]]]
+_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool, Mapping[str, str], Further] | None = None
 
 
 def _write_subject(index: int) -> Written:
-    subjects, folder, up, png, permanent = _compared
+    subjects, folder, up, png, permanent, further = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
     siblings = siblings_of(subject, subjects)
     left = cores() // len(subjects)  # what the other reports, made meanwhile, do not need
-    return _write_files(subject.book, folder / subject.folder, png, up, siblings, permanent, left)
+    more = further.get(subject.index)
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings, permanent, left, more)
 
 
 def write_reports(
@@ -294,10 +297,12 @@ def write_reports(
     up: tuple[str, str],
     png: bool = False,
     permanent: Mapping[str, str] | None = None,
+    further: Further | None = None,
 ) -> list[Written]:
-    """The report of each, in processes of their own where it takes long. `permanent`: Report's."""
+    """The report of each, in processes of their own where it takes long. `permanent` and, by the index of a subject,
+    `further` are Report's."""
     global _compared
-    _compared = subjects, folder, up, png, permanent or {}  # a forked process has it without being sent it
+    _compared = subjects, folder, up, png, permanent or {}, further or {}  # a forked process has it without being sent it
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or cores() < 2:
         return [_write_subject(task) for task in tasks]

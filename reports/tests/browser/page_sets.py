@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from assay import files
 from assay.files import history
-from assay.report import documents
+from assay.report import documents, site
+from assay.report.__main__ import load_published
+from assay.report.book import model
 from assay.report.collection import __main__ as collection
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -60,7 +63,23 @@ def made_up_history() -> list[history.Entry]:
     return entries
 
 
-MAKERS = {"site": make_site, "documents": make_documents}
+def make_report(run: str) -> Callable[[Path], None]:
+    """What `assay report` makes of a run that has what no whole run of one GPU has."""
+
+    def make(folder: Path) -> None:
+        site.write(model.build([files.load(RESULTS / run)], load_published(RESULTS / "published")), folder)
+
+    return make
+
+
+MAKERS = {
+    "site": make_site,
+    "documents": make_documents,
+    "kernels": make_report("h200/2026-11-23-kernels-rows"),
+    "collectives": make_report("h200/2026-11-21-collectives-4gpus"),
+    "links": make_report("h200/2026-11-21-links-4gpus"),
+    "processes": make_report("h200/2026-11-22-quick-processes"),
+}
 
 
 def parts(folder: Path) -> list[Path]:
@@ -74,5 +93,9 @@ SETS = {
     "other report": ("site", lambda site: parts(site / "gpus/h100")),
     "comparison": ("site", lambda site: sorted(site.glob("compare/*/*.html"))),
     "site": ("site", lambda site: sorted(site.glob("*.html"))),
+    "kernels": ("kernels", lambda folder: [folder / "index.html", folder / "kernels.html"]),
+    "collectives": ("collectives", lambda folder: [folder / "link.html"]),
+    "links": ("links", lambda folder: [folder / "link.html"]),
+    "processes": ("processes", lambda folder: [folder / "index.html"]),
     "documents": ("documents", lambda folder: sorted([*folder.glob("*.html"), *folder.glob("*.svg")])),
 }

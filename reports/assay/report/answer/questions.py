@@ -367,7 +367,7 @@ PARTS: tuple[Part, ...] = (
         "Copies between CPU and GPU, between GPUs, and among many.",
         ("link", "collective"),
         LINKS,
-        ("collective", "link-h2d"),
+        ("collective-all_reduce", "collective", "peer-write-copy_engine", "link-h2d"),
         "Copies by the kind",
     ),
     Part(

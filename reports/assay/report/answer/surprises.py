@@ -61,6 +61,7 @@ def far_from_limits(book: Book, column: Column) -> list[Surprise]:
     return found
 
 
+MEMORIES = ("shared", "constant", "texture")  # which are called so only with that word
 # What limits are called, by a part of what their file says of them.
 LIMITS = {
     "dense peak": "the tensor cores' dense peak",
@@ -74,7 +75,9 @@ LIMITS = {
 
 def _of_limit(group: str, source: str, emulated: bool, far: dict[str, tuple[Row, Number]]) -> str:
     family, probe = group.split("/")[0], group.partition("/")[2]
-    what = labels.words(probe if family in ("tensor_core", "kernels") else group.replace("/", "_"))
+    what = labels.subject_of(group) if family not in ("tensor_core", "kernels") else ""
+    what = what or labels.words(probe if family in ("tensor_core", "kernels", "memory") else group.replace("/", "_"))
+    what += " memory" if probe in MEMORIES and family == "memory" else ""
     what = what.upper() if what == "gemm" else what
     # Of a limit at the highest clock the file also says how its peak is known: the last phrase that fits is the nearest.
     limit = next((words for part, words in reversed(LIMITS.items()) if part in source), "its limit")
@@ -135,13 +138,17 @@ def siblings_in(book: Book, column: Column) -> list[Sibling]:
 
 
 def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> list[Surprise]:
-    """Of each probe the figure of this GPU that is furthest from the median of its siblings."""
+    """Of each probe the figure of this GPU that is furthest from the median of its siblings. Kernels of another commit are
+    other kernels, which say nothing of the GPU."""
     found: dict[str, Surprise] = {}
+    commit = identity.commit_of(column.run)
+    alike = [(other, c) for other, c in siblings if identity.commit_of(c.run) == commit]
     for row, state in itertools.product(book.rows, STATES):
         own = of_state(row, column.index, state)
         if row.family == "host" or not row.primary or not own or not _is_sure(own):
             continue
-        rows = ((other.row(row.name, row.metric), c) for other, c in siblings)
+        of_row = alike if row.family == "kernels" else siblings
+        rows = ((other.row(row.name, row.metric), c) for other, c in of_row)
         numbers = [n for theirs, c in rows if theirs and (n := of_state(theirs, c.index, state)) and _is_sure(n)]
         middle = statistics.median(n.value for n in numbers) if numbers else 0
         apart = own.value / middle - 1 if middle else 0.0
@@ -149,7 +156,8 @@ def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> 
             side = "above" if apart > 0 else "below"
             who = "its sibling" if len(numbers) == 1 else f"the median of {len(numbers)} siblings"
             words = labels.figure_words(row.name, row.metric)
-            said = f"{state[:1].upper()}{state[1:]}, this GPU is {text.percent(abs(apart))} {side} {who} in {words}."
+            share = text.percent(abs(apart))
+            said = f"{state[:1].upper()}{state[1:]}, “{words}” is {share} {side} that of {who}."
             found[row.group] = Surprise(said, own.anchor, abs(apart))
     return list(found.values())
 

@@ -19,6 +19,16 @@ from .tables import of_column, sweep_table, who
 
 MOST_COLUMNS, MOST_ROWS = 20, 40  # of a table; more are a curve or nothing
 MOST_LINES = 8  # of one figure; a series of more is a table
+# What an axis is of, where its name alone does not say.
+AXES = {
+    "cluster": "clusters of",
+    "distance": "distance in ranks",
+    "distance_bytes": "bytes between the two loads",
+    "latency_cycles": "latency, cycles",
+    "message_bytes": "bytes of a message",
+    "stride_bytes": "bytes from one line to the next",
+    "writes_of_16": "writes, of 16 accesses",
+}
 WORDS = ("finding", "answer")  # params that say in words what a case found
 
 
@@ -70,11 +80,13 @@ def _figure(key: str, title: str, series: Series) -> object:
     values = [v for line in lines for _, v in line.points]
     steep = min(values) > 0 and max(values) >= 100 * min(values)
     sized = axis.name.endswith("bytes")
-    label = labels.words(axis.name.removesuffix("_bytes") if sized else axis.name)
+    label = AXES.get(axis.name) or labels.words(axis.name.removesuffix("_bytes") if sized else axis.name)
     x = Axis(label, 2 if wide else None, bytes=sized)
-    y = Axis(text.unit(series.unit) or labels.quantity(series.name), 10 if steep else None)
+    unit, quantity = text.unit(series.unit), labels.quantity(series.name)
+    said = f"{quantity}, %" if unit == "%" else unit or quantity
+    y = Axis(said, 10 if steep else None)
     if len(series.axes) == 2:
-        of = labels.words(series.axes[0].name)
+        of = AXES.get(series.axes[0].name) or labels.words(series.axes[0].name)
         lines = [replace(line, label=f"{of} {line.label}") if line.label[0].isdigit() else line for line in lines]
     return curves.draw(key, title, lines, x, y)
 

@@ -65,13 +65,18 @@ def title(runs: list[Run]) -> str:
     return " · ".join(said) or "no GPU"
 
 
+def commit_of(run: Run) -> str:
+    """ "9104612517d7", "9104612517d7, changed"; "" where the file names none."""
+    assay = run.environment.get("assay") or {}
+    return f"{str(assay['commit'])[:COMMIT]}{', changed' if assay.get('dirty') else ''}" if assay.get("commit") else ""
+
+
 def of_commits(runs: list[Run]) -> str:
     """ "Measured on 2026-11-22 in run 2026-11-22-full, with our kernels of commit 9104612517d7."; a sentence for each."""
     said = []
     for run in runs:
         day = str((run.extra.get("run") or {}).get("started") or "")[:10]
-        assay = run.environment.get("assay") or {}
-        commit = f"{str(assay['commit'])[:COMMIT]}{', changed' if assay.get('dirty') else ''}" if assay.get("commit") else ""
+        commit = commit_of(run)
         words = ["Measured", day and f"on {day}", run_name(run) and f"in run {run_name(run)}"]
         words.append(f"with our kernels of commit {commit}" if commit else "with kernels of an unknown commit")
         said.append(" ".join(filter(None, words)) + ".")

@@ -31,6 +31,7 @@ QUANTITIES = {
     "energy_pj_per_flop": "energy per operation, whole board",
     "tlb_miss_cycles": "cycles more at the widest range, of hits and misses in the mean",
     "half_bandwidth_bytes": "size for half the bandwidth",
+    "loads_percent": "share of loads",
     "late_loads_percent": "share of late loads",
     "line_bytes": "size of a line",
     "sector_bytes": "size of a sector",
@@ -189,39 +190,65 @@ SUBJECTS = {
     "kernels/gemm_curve": "GEMM from 1 to 512 tokens",
     "kernels/grouped": "grouped GEMM",
     "launch/arguments": "arguments of an empty kernel",
-    "launch/call": "call",
+    "launch/call": "a call of the CUDA runtime",
     "launch/cluster": "empty kernels in clusters",
     "launch/empty": "an empty kernel",
+    "launch/graph": "a graph of empty kernels",
+    "launch/graph_interval": "kernels of a graph",
     "launch/green_context": "green contexts",
     "launch/grid": "empty kernels in a row",
     "launch/module": "loading a module",
     "launch/neighbour": "a quick kernel beside a crowd",
     "launch/queue": "launches that wait in a queue",
     "launch/workers": "workers that launch at once",
+    "link/both_ways": "copies both ways at once",
+    "link/d2h": "copies to the host",
+    "link/h2d": "copies to the GPU",
+    "link/peer": "between GPUs",
+    "link/zero_copy": "the host's memory from a kernel",
+    "memory/atomics": "atomics",
     "memory/bandwidth_curve": "bandwidth over footprint",
+    "memory/distributed_async": "copies to the shared memory of another SM",
     "memory/distributed_shared": "shared memory of another SM",
+    "memory/l2_residency": "what stays in L2 beside a stream",
     "memory/latency_curve": "latency over footprint",
     "memory/lines": "lines of a cache",
     "memory/loaded_latency": "latency under load",
     "memory/pages": "pages by kind",
+    "memory/read_write_mix": "reads and writes of memory mixed",
     "memory/reduction": "sum of an array",
+    "memory/shared_access": "access to shared memory",
     "memory/timed_loads": "a single timed load",
     "placement/one_each": "one CTA for each SM",
     "placement/order": "order in which CTAs are placed",
     "placement/schedule": "tiles given to CTAs",
     "placement/waves": "waves of CTAs",
+    "special_function/exp2_accuracy": "accuracy of exp2 by polynomial",
+    "special_function/exp2_polynomial_mix": "exp2, some of it by polynomial",
+    "special_function/imbalance": "exp2 and matrix math of attention",
+    "special_function/interference": "exp2 beside matrix math",
+    "special_function/overlap": "matrix math and softmax at once",
     "sync/cluster": "barrier of a cluster",
+    "sync/fence": "fence",
     "sync/fence_parts": "fence of GPU scope",
     "sync/grid": "barrier of the grid",
+    "sync/mbarrier": "mbarrier",
+    "sync/mbarrier_remote": "mbarrier of another CTA",
+    "sync/syncthreads": "syncthreads",
+    "sync/syncwarp": "syncwarp",
     "tensor_core/power": "power of matrix math",
     "tensor_core/power_over_time": "clock under matrix math",
     "tma/box": "TMA copies by the size of a box",
+    "tma/bulk": "TMA in bulk",
+    "tma/bulk_16b": "TMA in bulk, 16 B each",
     "tma/ctas_per_sm": "TMA copies by CTAs per SM",
     "tma/descriptor": "descriptor of a TMA copy",
+    "tma/im2col": "TMA with im2col",
     "tma/latency": "TMA latency",
     "tma/multicast": "TMA multicast",
     "tma/pipeline": "TMA copies by the bytes in flight",
     "tma/store": "TMA stores",
+    **{f"tma/tensor_{n}d": f"TMA with {n}-D boxes" for n in range(1, 6)},
 }
 # What a plain number in the name of a case counts; "" is bytes. The longest beginning that fits is taken.
 COUNTED_IN_CASES = {
@@ -298,10 +325,13 @@ def quantity(metric: str) -> str:
 
 
 def baseline(name: str) -> str:
-    """ "cublaslt_best16" is "cuBLASLt's best of 16", "cublaslt_first" its first choice; others in their words."""
-    found = re.fullmatch(r"(\w+?)_(first|best(\d+))", name)
+    """ "cublaslt_best16" is "cuBLASLt's best of 16", "cublaslt_first" its first choice, "cublaslt_loop" a loop
+    of its calls; others in their words."""
+    found = re.fullmatch(r"(\w+?)_(first|loop|best(\d+))", name)
     if not found:
         return words(name)
+    if found[2] == "loop":
+        return f"a loop of {words(found[1])} calls"
     return f"{words(found[1])}'s {f'best of {found[3]}' if found[3] else 'first choice'}"
 
 
@@ -334,7 +364,7 @@ def part_words(name: str, part: str) -> str:
 
 
 def case_words(name: str) -> str:
-    """A measurement name as a label, its family left out: "link/h2d/pinned/268435456" is "to the GPU, pinned, 256 MiB"."""
+    """A measurement name as a label, its family left out: "link/h2d/pinned/268435456" is "copies to the GPU, pinned, 256 MiB"."""
     family, *parts = name.split("/")
     said = [part_words(name, part) for part in parts]
     if subject := subject_of(name):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..block.kinds import Block, Paragraph, Section, Span, sentence
 from ..book import identity, text
 from ..compare import words
-from ..compare.figures import PER_CLOCK, counted, figures
+from ..compare.figures import PER_CLOCK, counted, parted
 from ..compare.findings import findings
 from ..compare.subjects import Subject
 from .entries import Entry
@@ -39,11 +39,12 @@ def measured(entry: Entry) -> str:
 
 def changed(before: Subject, after: Subject, name: str) -> str:
     """How far the run agrees with the one before, and what differs most."""
-    compared = figures([before, after])
+    compared, apart = parted([before, after])
     agree, of = counted(compared, lambda f: f.kind == PER_CLOCK)
     said = f"Against {name} {text.number(agree)} of {text.number(of)} figures per clock agree within 0.5{text.THIN}%."
     found = [finding for finding in findings(compared) if finding.lead.sure]
-    return f"{said} Most differs: {words.title(found[0])}." if found else f"{said} No figure differs beyond its noise."
+    said += f" Most differs: {words.title(found[0])}." if found else " No figure differs beyond its noise."
+    return f"{said} {words.left_out(apart)}".strip()
 
 
 def section(found: Sequence[Entry], subjects: Mapping[Entry, Subject], folders: Mapping[Entry, str]) -> list[Section]:

@@ -32,6 +32,22 @@ class Entry:
         return found[0] if found else ""
 
     @property
+    def _about(self) -> dict:
+        about = self.run.extra.get("run")
+        return about if isinstance(about, dict) else {}
+
+    @property
+    def started(self) -> str:
+        """ "2026-11-22T21:40:28Z"; "" where the file does not say."""
+        return str(self._about.get("started") or "")
+
+    @property
+    def processes(self) -> int:
+        """In how many fresh processes each of its cases ran."""
+        count = self._about.get("repetitions")
+        return count if type(count) is int and count > 1 else 1
+
+    @property
     def purpose(self) -> str:
         return self.name.removeprefix(self.date).strip("-") or "run"
 
@@ -48,7 +64,7 @@ def entries(results: Path) -> list[Entry]:
     found = [Entry(path.parts[-3], path.parts[-2], load(path)) for path in paths]
     if not any(entry.cases for entry in found):
         raise RunFileError(f"{results}: holds no <gpu>/<date>-<purpose>/run.json with a measurement; measure one first")
-    return sorted(found, key=lambda entry: (entry.date, entry.gpu, entry.name))
+    return sorted(found, key=lambda entry: (entry.date, entry.started, entry.gpu, entry.name))
 
 
 def leading(found: Iterable[Entry]) -> list[Entry]:
@@ -77,14 +93,23 @@ def newest_of_folders(leads: Iterable[Entry]) -> list[Entry]:
 
 
 def adding(found: Iterable[Entry], leads: list[Entry]) -> list[Entry]:
-    """Runs that measured what no leading one of their folder did."""
+    """Runs that measured what no leading one of their folder did; and of each folder the newest whose cases ran in most
+    processes, where no leading one's did: how far processes differ is known from it alone."""
+    found = list(found)
     known: dict[str, set[str]] = {}
+    most: dict[str, int] = {}
     for lead in leads:
         known.setdefault(lead.gpu, set()).update(lead.cases)
+        most[lead.gpu] = max(most.get(lead.gpu, 1), lead.processes)
+    repeated: dict[str, Entry] = {}
+    for entry in found:
+        if entry.processes > 1 and entry.processes >= most.get(entry.gpu, 1):
+            most[entry.gpu], repeated[entry.gpu] = entry.processes, entry
     return [
         entry
         for entry in found
-        if entry not in leads and len(entry.cases - known.get(entry.gpu, set())) > ADDS * len(entry.cases)
+        if entry not in leads
+        and (entry in repeated.values() or len(entry.cases - known.get(entry.gpu, set())) > ADDS * len(entry.cases))
     ]
 
 

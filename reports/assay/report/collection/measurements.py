@@ -11,6 +11,8 @@ from ..block.kinds import Block, Cell, Fold, Page, Paragraph, Section, Span, Tab
 from ..book import labels, model, text
 from ..book.model import STATES, Number, Published
 from ..book.published import short_title
+from ..compare.figures import calls
+from ..compare.published import PLAIN
 from ..compare.subjects import Subject
 
 FOLDER = "m"
@@ -54,20 +56,7 @@ def page(
 ) -> Page:
     """`where` leads to the details of a subject's measurement, by its index and anchor, where it has a report."""
     shown = [s for s in subjects if any(index == s.index for _, index in case.numbers)]
-    rows = []
-    for metric, unit in case.units.items():
-        cells = []
-        for subject in shown:
-            number = case.numbers.get((metric, subject.index))
-            if number is None:
-                cells.append(Cell(""))
-                continue
-            said = text.number(number.value, number.half_width)
-            around = text.plus_minus(number.value, number.low, number.high)
-            more = (Span(around, kind="pm"),) if around not in ("", "±0") else ()
-            cells.append(Cell(said, where.get((subject.index, number.anchor), ""), more=more))
-        rows.append([Cell(labels.quantity(metric), title=words.get(metric, "")), Cell(text.unit(unit)), *cells])
-    blocks: list[Block] = [Table("Measured", ["Quantity", "Unit", *(s.label for s in shown)], rows)]
+    blocks: list[Block] = [_measured(case, shown, where, words)]
     if case.published:
         theirs = [
             [
@@ -88,6 +77,36 @@ def page(
         case.name,
         [Section("figures", "Figures", [*blocks, repeat])],
     )
+
+
+def _measured(
+    case: Case, shown: Sequence[Subject], where: Mapping[tuple[int, str], str], words: Mapping[str, str]
+) -> Table:
+    """A line for each quantity, or where runs are more than these a line for each run, the newest first."""
+
+    def cell(metric: str, subject: Subject) -> Cell:
+        number = case.numbers.get((metric, subject.index))
+        if number is None:
+            return Cell("")
+        around = text.plus_minus(number.value, number.low, number.high)
+        more = (Span(around, kind="pm"),) if around not in ("", "±0") else ()
+        said = text.number(number.value, number.half_width)
+        return Cell(said, where.get((subject.index, number.anchor), ""), more=more)
+
+    # How kernels were called under lasting load is said where runs did it in different ways: their figures differ by it.
+    ways = {s.index: calls(next(filter(None, (s.book.measurement(c, case.name) for c in s.book.columns)), None)) for s in shown}
+    several = len(set(ways.values())) > 1
+    label = {s.index: f"{s.label}, called {ways[s.index]}" if several else s.label for s in shown}
+    if len(case.units) < len(shown):
+        head = ["Run", *(", ".join(filter(None, [labels.quantity(m), text.unit(u)])) for m, u in case.units.items())]
+        rows = [[Cell(label[s.index]), *(cell(metric, s) for metric in case.units)] for s in reversed(shown)]
+        meanings = dict.fromkeys(words[metric] for metric in case.units if words.get(metric))
+        return Table("Measured, the newest run first", head, rows, list(meanings), PLAIN)
+    rows = [
+        [Cell(labels.quantity(metric), title=words.get(metric, "")), Cell(text.unit(unit)), *(cell(metric, s) for s in shown)]
+        for metric, unit in case.units.items()
+    ]
+    return Table("Measured", ["Quantity", "Unit", *(label[s.index] for s in shown)], rows)
 
 
 def index(found: Mapping[str, Case]) -> list[Block]:

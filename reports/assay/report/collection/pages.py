@@ -19,7 +19,7 @@ from ..compare.pages import Comparison
 from ..compare.subjects import Subject, short_labels, subjects
 from ..page import isa
 from ..page.front import MAIN
-from . import changes, entries, gpus, measurements
+from . import changes, entries, further, gpus, measurements
 from .entries import Entry
 
 TITLE = "What GPUs are made of"
@@ -97,12 +97,12 @@ class Collection:
         leads = [self.subjects[entry] for entry in self.leads]
         found = gpus.gpus(leads, self.published)
         sections: list[Block] = [gpus.index(found, where)]
-        if self.others:
-            spans = [Span("Measured besides: ")]
-            for entry in self.others:
-                spans += [Span(f"{entry.gpu}, {entry.purpose}", f"{self.folders[entry]}/{MAIN}"), Span(", ")]
-            spans[-1] = Span(".")
-            sections.append(Paragraph(spans))
+        for gpu in dict.fromkeys(entry.gpu for entry in self.leads):
+            newest = further.newest_kernels([*self.leads, *self.others], gpu)
+            if newest in self.others:
+                sections.append(Paragraph(further.leads_to(newest, self.subjects[newest], self.folders[newest])))
+        if listed := further.section(self.others, self.folders):
+            sections.append(listed)
         return self._page(MAIN, "", TITLE, LEAD, sections)
 
     def matrix(self, compared: Sequence[tuple[str, Comparison]]) -> Page:
@@ -150,6 +150,21 @@ class Collection:
         lead = "What was measured when, and how far it agrees with the run before it of the same kind of GPU."
         sections = changes.section(self.entries, self.subjects, self.folders)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
+
+    def further(self) -> dict[int, dict[str, list[Span]]]:
+        """By index of the subject and name of the page: where a run of newer kernels, and one that was repeated, is."""
+        found: dict[int, dict[str, list[Span]]] = {}
+        reported = [*self.leads, *self.others]
+        for entry in reported:
+            pages = found.setdefault(self.subjects[entry].index, {})
+            newest = further.newest_kernels(reported, entry.gpu)
+            if newest and newest is not entry and further.of_kernels(entry):
+                to = f"../../{self.folders[newest]}"
+                pages[f"{further.KERNELS}.html"] = further.leads_to(newest, self.subjects[newest], to)
+            repeated = max((e for e in reported if e.gpu == entry.gpu), key=lambda e: e.processes)
+            if repeated.processes > entry.processes:
+                pages[MAIN] = further.repeated(repeated, f"../../{self.folders[repeated]}")
+        return found
 
     def cases(self) -> dict[str, measurements.Case]:
         """Every measurement of any run."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from assay.files import Measurement
 
 from ..book import model
-from ..book.model import STATES, Column, Number, Row
+from ..book.model import STATES, SUSTAINED, Column, Number, Row
 from .subjects import Subject
 
 PER_CLOCK, PER_SECOND, PER_WATT, AMOUNT = "per clock", "per second", "per watt", "counts and shares"
@@ -154,8 +154,31 @@ def _comparable(number: Number, metric: str, measured: Measurement | None) -> bo
     return 0 < number.value < math.inf and model.SHARED not in number.flags
 
 
+def calls(measured: Measurement | None) -> str:
+    """How a kernel was called under lasting load: of a row, each call may begin while the one before it ends."""
+    if measured is None or measured.kind != "kernel" or not measured.name.endswith(SUSTAINED):
+        return ""
+    return "in a row" if measured.conditions.get("iterations", 1) > 1 else "one by one"
+
+
 def figures(subjects: list[Subject]) -> list[Figure]:
-    """All that at least two subjects measured, in the order of the first one's book."""
+    """All that at least two subjects measured, and alike, in the order of the first one's book."""
+    return parted(subjects)[0]
+
+
+def parted(subjects: list[Subject]) -> tuple[list[Figure], int]:
+    """The figures, and how many cases are not compared: kernels under lasting load that some called in a row, some not."""
+    alike: list[Figure] = []
+    apart: set[str] = set()
+    for figure in _shared(subjects):
+        if len({calls(v.measurement) for v in figure.values}) == 1:
+            alike.append(figure)
+        else:
+            apart.add(figure.name)
+    return alike, len(apart)
+
+
+def _shared(subjects: list[Subject]) -> list[Figure]:
     order: dict[tuple[str, str], Row] = {}
     for subject in subjects:
         for row in subject.book.rows:

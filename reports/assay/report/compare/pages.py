@@ -12,7 +12,7 @@ from ..book import identity, labels, text
 from ..page import environment
 from ..page.front import MAIN
 from . import causes, pictures, published, words
-from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, figures, only_in, ratio
+from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, only_in, parted, ratio
 from .findings import Finding, findings
 from .subjects import Subject
 
@@ -46,7 +46,7 @@ class Comparison:
         self.subjects = list(subjects)
         self.where = where
         self.root = root
-        self.figures = figures(self.subjects)
+        self.figures, self.apart = parted(self.subjects)
         self.found = findings(self.figures)
         self.causes = causes.causes(self.subjects)
         self.many = len(self.subjects) > words.COLUMNS
@@ -239,6 +239,8 @@ class Comparison:
             caption = "Figures that agree within 0.5 %, of all that were compared"
             table = Table(caption, ["Family", *KINDS], list(unique.values()), kind=published.PLAIN)
             blocks.append(Fold("Agreement by family", f"{len(unique)} families", [table]))
+        if said := words.left_out(self.apart):
+            blocks.append(sentence(said))
         alone = [
             f"{s.short} alone measured {text.counted(count, 'case')}"
             for s, count in zip(self.subjects, only_in(self.subjects))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from .. import family
 from ..book import text
 from ..draw import cells
-from ..draw.svg import INK, MUTED, SERIES, Data, Figure, axes, finish
+from ..draw.svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish
 from .figures import ALIKE, KINDS
 from .figures import Figure as Compared
 from .findings import Finding
@@ -20,17 +20,19 @@ from .words import name as name_of
 # Ratios of one run to another in which a figure may lie: the upper end of each, and what stands over it.
 BINS = (
     (0.5, "<½"),
-    (0.8, "<.8"),
+    (0.8, "<⅘"),
     (0.95, "<.95"),
     (math.exp(-ALIKE), "<1"),
     (math.exp(ALIKE), "≈1"),
     (1.05, ">1"),
     (1.25, ">1.05"),
-    (2.0, ">1.25"),
+    (2.0, ">1¼"),
     (math.inf, ">2"),
 )
 MIDDLE = 4
-LONGEST = 60  # characters of a finding beside its dots
+# Of the picture of many runs: up to which logarithm its scale is even, the ratios marked on it, and its room.
+LINEAR, TICKS, ENDS = 0.02, (1.02, 1.2, 2, 20), 20
+LONGEST = 90  # characters of a finding above its dots
 
 
 def _bin(ratio: float) -> int:
@@ -93,36 +95,47 @@ def heat_maps(subjects: Sequence[Subject], figures: Sequence[Compared]) -> list[
 
 
 def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figure | None:
-    """A dot for each run on the line of each finding: its value over the median of all."""
+    """A dot for each run on the line of each finding: its value over the median of all, near 1 on a scale that tells
+    small differences apart. Runs of GPUs of one name have one colour."""
     if not found:
         return None
+    kinds = list(dict.fromkeys(str(subject.gpu.get("name")) for subject in subjects))
+    color_of = {s.index: SERIES[kinds.index(str(s.gpu.get("name"))) % len(SERIES)] for s in subjects}
+    widest = ALIKE
     with axes(0.7 + 0.36 * len(found), 7.5) as (canvas, ax):
         for y, finding in enumerate(found):
             values = [v.number.value for v in finding.lead.values]
             middle = statistics.median(values)
-            ratios = [value / middle for value in values]
-            ax.plot([min(ratios), max(ratios)], [y, y], color=MUTED, lw=0.8)
-            ax.plot(ratios, [y] * len(ratios), "o", ms=5, color=SERIES[0], alpha=0.6, ls="none")
+            apart = [math.log(value / middle) for value in values]
+            widest = max(widest, *map(abs, apart))
+            ax.plot([min(apart), max(apart)], [y, y], color=MUTED, lw=0.8)
+            for v, x in zip(finding.lead.values, apart):
+                ax.plot(x, y, "o", ms=5, color=color_of[v.subject.index], mec=PAPER, mew=0.4, ls="none")
             for v in finding.lead.ends:
                 right = v is finding.lead.ends[1]
                 ax.annotate(
                     v.subject.short,
-                    (v.number.value / middle, y),
+                    (math.log(v.number.value / middle), y),
                     xytext=(6 if right else -6, 0),
                     textcoords="offset points",
                     ha="left" if right else "right",
                     va="center",
                     fontsize=8,
-                    color=INK,
+                    color=color_of[v.subject.index],
                 )
         names = [name_of(finding) for finding in found]
         short = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
-        ax.set(yticks=range(len(found)), yticklabels=short, ylim=(len(found) - 0.5, -0.5), xscale="log")
-        ax.margins(x=0.45)  # room for the names at both ends
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.3g}")
-        ax.xaxis.set_minor_formatter(lambda v, _: "")
+        ax.set(yticks=[], ylim=(len(found) - 0.5, -0.9))
+        ax.set_xscale("symlog", linthresh=LINEAR, linscale=1.2)
+        ax.set_xlim(-ENDS * widest, ENDS * widest)  # room for the names at both ends
+        for y, name in enumerate(short):
+            shade = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+            ax.annotate(name, (-ENDS * widest, y - 0.42), va="center", fontsize=8.5, color=INK, bbox=shade)
+        ticks = [t for t in TICKS if math.log(t) <= 1.2 * widest]
+        ax.set_xticks([*(-math.log(t) for t in reversed(ticks)), 0, *map(math.log, ticks)])
+        ax.set_xticklabels([*(f"1/{t:g}" for t in reversed(ticks)), "1", *(f"{t:g}" for t in ticks)])
+        ax.minorticks_off()
         ax.set_xlabel("value over the median of all runs")
-        ax.tick_params(axis="y", labelcolor=INK)
         said = f"{len(found)} findings over {len(subjects)} runs. {names[0]} differs most."
         rows = [
             [name, v.subject.short, v.number.value, v.number.low, v.number.high]
@@ -134,6 +147,6 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
             "distributions",
             "How far the runs are apart",
             said,
-            "A dot is a run; the ends are named.",
+            "A dot is a run, its colour the kind of GPU; the ends are named.",
             Data(["finding", "run", "value", "low", "high"], rows),
         )

@@ -193,6 +193,17 @@ def agreement(figures: list[Figure]) -> str:
     return f"{joined(said)}." if said else "No figure was measured by two of them."
 
 
+def left_out(cases: int) -> str:
+    """That kernels which were called in different ways are not compared; "" where none were."""
+    if not cases:
+        return ""
+    are = "sustained case of a kernel is" if cases == 1 else "sustained cases of kernels are"
+    return (
+        f"{text.number(cases)} {are} not compared: called one by one in some runs, and in a row, where a call may begin "
+        "while the one before it ends, in others."
+    )
+
+
 def shares(figures: list[Figure]) -> str:
     """ "90 % of figures per clock are alike, 26 % per second and 9.1 % per watt"."""
     said = []

@@ -95,12 +95,12 @@ def draw(
     `levels` are plateaus by name: (from x, to x, y, words). `limit` is drawn dashed across. Intervals are bands.
     """
     of_data = [line for line in lines if len(line.points) > 1]
-    lines = _merged(of_data)
+    groups = _groups(of_data)
+    lines = [line for group in groups for line in group]
     if not lines:
         return None
     if y.base and min(line.points[-1][1] for line in lines) <= 0:
         y = replace(y, base=None)  # a line that ends at nothing has no place for its name
-    groups = _groups(lines)
     with axes(height + 2.0 * (len(groups) - 1), panels=(len(groups), 1)) as (canvas, panels):
         for ax, of_panel in zip(panels.flat if len(groups) > 1 else [panels], groups):
             _scales(ax, lines, x, y)
@@ -138,10 +138,21 @@ def draw(
 
 
 def _groups(lines: Sequence[Line]) -> list[Sequence[Line]]:
-    """At most MOST_LINES a panel: more lines than colours are several panels, as even as may be."""
-    count = math.ceil(len(lines) / MOST_LINES)
-    size = math.ceil(len(lines) / count)
-    return [lines[i : i + size] for i in range(0, len(lines), size)]
+    """The lines of each panel, those that lie on each other as one. More than MOST_LINES are several panels: by what their
+    names begin or end with, "relaxed, 2 CTAs", where that makes few enough, else as even as may be."""
+    merged = _merged(lines)
+    count = math.ceil(len(merged) / MOST_LINES)
+    if count < 2:
+        return [merged] if merged else []
+    for end in (0, -1):
+        by_part: dict[str, list[Line]] = {}
+        for line in lines:
+            by_part.setdefault(line.label.split(", ")[end], []).append(line)
+        parts = [_merged(of_part) for of_part in by_part.values()]
+        if 1 < len(parts) <= count + 1 and max(map(len, parts)) <= MOST_LINES:
+            return parts
+    size = math.ceil(len(merged) / count)
+    return [merged[i : i + size] for i in range(0, len(merged), size)]
 
 
 def _scales(ax: Any, lines: Sequence[Line], x: Axis, y: Axis) -> None:
@@ -210,7 +221,7 @@ def _logarithmic(ax: object, values: list[float]) -> None:
     ax.minorticks_off()
 
 
-def _merged(lines: list[Line], close: float = 0.015) -> list[Line]:
+def _merged(lines: Sequence[Line], close: float = 0.015) -> list[Line]:
     """Lines that lie on each other as one that bears their names: of two, one would hide the other."""
     kept: list[Line] = []
     for line in lines:
@@ -219,7 +230,7 @@ def _merged(lines: list[Line], close: float = 0.015) -> list[Line]:
             if same and all(
                 abs(a - b) <= close * max(abs(a), abs(b)) for (_, a), (_, b) in zip(line.points, other.points)
             ):
-                other.label += f", {line.label}"
+                other.label += f"{'; ' if ',' in other.label + line.label else ', '}{line.label}"
                 break
         else:
             kept.append(replace(line))

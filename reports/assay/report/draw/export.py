@@ -9,10 +9,14 @@ import re
 from functools import lru_cache
 
 from ..book import text
+from . import placing
 from .svg import Figure
 
 ROOM = 8  # units around the picture
 TITLE = 16  # units of height of the line above it
+LINE = 13  # and of each that it goes on in, where the picture is narrow
+BOLD = 1.16  # times as wide as the same letters upright
+SIZE = 10  # of its letters
 FONT = "DejaVu Sans"  # matplotlib's, so that it is there
 ZOOM = 2  # pixels of a unit, in PNG
 
@@ -40,14 +44,16 @@ def svg(figure: Figure, css: str) -> str:
     """The picture with its title above, on paper, needing nothing of the page."""
     view = re.search(r'viewBox="([^"]*)"', figure.svg)
     *_, width, height = (float(part) for part in view[1].split())
+    title = title_lines(figure.title, width)
+    down = TITLE + LINE * (len(title) - 1)
     drawn = _resolved(re.sub(r"<(title|desc)\b[^>]*>[^<]*</\1>", "", figure.svg), css)
     head, rest = drawn[: drawn.index(">")], drawn[drawn.index(">") :]
     inner = re.sub(r'\s(?:role|aria-labelledby|style|xmlns|xmlns:xlink|viewBox)="[^"]*"', "", head) + rest
     inner = inner.replace(
-        "<svg", f'<svg x="{ROOM}" y="{ROOM + TITLE}" width="{width:g}" height="{height:g}" {view[0]}', 1
+        "<svg", f'<svg x="{ROOM}" y="{ROOM + down}" width="{width:g}" height="{height:g}" {view[0]}', 1
     )
     paper, ink = (_variables(css).get(name, "#000") for name in ("--paper", "--ink"))
-    whole = f"{width + 2 * ROOM:g} {height + 2 * ROOM + TITLE:g}"
+    whole = f"{width + 2 * ROOM:g} {height + 2 * ROOM + down:g}"
     wide, high = whole.split()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {whole}" '
@@ -55,9 +61,24 @@ def svg(figure: Figure, css: str) -> str:
         f"<title>{_escaped(figure.title)}</title><desc>{_escaped(figure.description)}</desc>"
         f'<style>text {{ font-family: "{FONT}", sans-serif; }} {_rules(css)}</style>'
         f'<rect width="{wide}" height="{high}" fill="{paper}"/>'
-        f'<text x="{ROOM}" y="{ROOM + 9}" font-size="10" font-weight="bold" fill="{ink}">{_escaped(figure.title)}</text>'
-        f"{inner}</svg>\n"
+        + "".join(
+            f'<text x="{ROOM}" y="{ROOM + 9 + LINE * i}" font-size="{SIZE}" font-weight="bold" fill="{ink}">{_escaped(line)}</text>'
+            for i, line in enumerate(title)
+        )
+        + f"{inner}</svg>\n"
     )
+
+
+def title_lines(title: str, width: float) -> list[str]:
+    """The title above a picture of this width; a single word that is wider keeps its line."""
+    lines: list[str] = []
+    for word in title.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and BOLD * placing.width(longer, SIZE) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines or [""]
 
 
 def name_of(figure: Figure) -> str:

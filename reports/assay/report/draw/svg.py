@@ -225,7 +225,7 @@ def spark(samples: list[float], width: int = 160, height: int = 28, most: int = 
 OURS, LIBRARY = SERIES[0], SERIES[1]
 BANDWIDTH, LATENCY = SERIES[0], SERIES[1]
 CLOCK, POWER = SERIES[0], SERIES[1]
-KIND_COLORS = {"nvf4": 4, "mxf4": 4, "e4m3": 0, "s8": 0, "bf16": 1, "f16": 1, "tf32": 2, "f64": 5, "f32": 3}
+KIND_COLORS = {"nvf4": 4, "mxf4": 4, "e4m3": 0, "e5m2": 0, "s8": 0, "bf16": 1, "f16": 1, "tf32": 2, "f64": 5, "f32": 3}
 
 
 def color_of(kind: str) -> str:

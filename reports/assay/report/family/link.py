@@ -293,9 +293,12 @@ def peer_table(book: Book, column: Column) -> Table | None:
 
 
 def _words(name: str) -> str:
-    """ "read/sm/both_ways" -> "read by SMs both ways"."""
-    said = [f"by {COPIED_BY[part]}" if part in COPIED_BY else labels.words(part) for part in name.split("/")]
-    return " ".join(said)
+    """ "read/sm/both_ways" is "read by SMs, both ways", "latency/load" is "latency of a load"."""
+    what, *parts = name.split("/")
+    if what == "latency" and parts:
+        return f"latency of {'an' if parts[0][0] in 'aeiou' else 'a'} {labels.words(parts[0])}"
+    said = [f" by {COPIED_BY[part]}" if part in COPIED_BY else f", {labels.words(part)}" for part in parts]
+    return f"{labels.words(what)}{''.join(said)}"
 
 
 FAMILY = Family(

@@ -29,10 +29,10 @@ GROUPS = {
     },
     "mbarriers": {
         "mbarrier/arrive_wait": "mbarrier, arrive and wait",
-        "mbarrier": "mbarrier, by piece",
+        "mbarrier": "mbarrier",
         "mbarrier_remote": "mbarrier of another CTA",
     },
-    "Clusters and grids": {"cluster": "cluster", "grid": "grid"},
+    "Clusters and grids": {"cluster": "barrier of a cluster", "grid": "barrier of the grid"},
     "Fences": {"fence": "fence", "fence_parts": "a fence at GPU scope and its parts"},
 }
 KINDS = {kind: words for kinds in GROUPS.values() for kind, words in kinds.items()}
@@ -40,6 +40,23 @@ COUNTED = {"syncwarp": "lane", "cluster": "CTA", "setmaxnreg": "warpgroup"}  # w
 ORDERS = {"acq rel": "acquire-release", "sc": "sequentially consistent"}
 SCOPES = {"cta": "a CTA", "cluster": "a cluster", "gpu": "the GPU", "sys": "the system"}
 SAID = {
+    ("syncwarp", "whole"): "where no lane has left the others",
+    ("syncwarp", "masked"): "lanes of a mask, known at run time",
+    ("mbarrier", "arrive"): "arriving alone",
+    ("mbarrier", "test wait"): "asking whether a phase has ended (test_wait)",
+    ("mbarrier", "try wait"): "asking whether a phase has ended (try_wait)",
+    ("mbarrier", "expect tx"): "one thread expects bytes, gets them and waits",
+    ("mbarrier", "warp arrive wait"): "one lane of each warp arrives, all wait",
+    ("mbarrier", "arrive spin"): "all arrive, and ask until the phase has ended",
+    ("mbarrier", "hand over"): "two groups take turns, as a producer and a consumer do",
+    **{
+        ("mbarrier_remote", f"{form}{end}"): f"{words}{said}"
+        for form, words in (("hand over", "one way"), ("all to all", "all CTAs of the cluster wait for each other"))
+        for end, said in (("", ""), (" ordered", ", with release and acquire"))
+    },
+    ("grid", "clusters"): "by clusters",
+    ("grid", "cooperative"): "by cooperative groups",
+    ("grid", "counter"): "by a counter",
     ("setmaxnreg", "wait"): "from another's release to having its registers",
     **{
         ("fence", f"{order} {scope}"): f"{words}, scope of {of}"

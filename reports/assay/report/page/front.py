@@ -26,12 +26,15 @@ HOW = [
 ]
 
 
-def page(book: Book, title: str, parts: list[Chapter], siblings: Sequence[Sibling] = ()) -> Page:
-    """`parts` are the pages that it leads to; `siblings` other GPUs of the name of a book's only one."""
+def page(
+    book: Book, title: str, parts: list[Chapter], siblings: Sequence[Sibling] = (), further: Sequence[Span] = ()
+) -> Page:
+    """`parts` are the pages that it leads to; `siblings` other GPUs of the name of a book's only one; `further` leads to a
+    report that says how far processes differ."""
     listed = Section("parts", "The parts of this report", [chapters(parts)])
     skip = ("#parts", "Skip to the parts")
     if column := measured.subject(book):
-        found = [*measured.first(book, column, siblings), listed, *measured.more(book, column)]
+        found = [*measured.first(book, column, siblings), listed, *measured.more(book, column, further)]
         found.append(environment.machine(book))
         heading, lead = f"{title}, as measured", measured.lead(book, column)
         return Page(MAIN, "", heading, lead, found, skip=skip, kind=measured.KIND)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..answer import surprises
-from ..block.kinds import Block, Figures, Fold, Headlines, Lines, Section, Span
+from ..block.kinds import Block, Figures, Fold, Headlines, Lines, Paragraph, Section, Span
 from ..book import headline, text
 from ..book.model import BURST, LASTING, STATES, Book, Column
 from ..draw.diagram import sm_diagram
@@ -82,8 +82,8 @@ def first(book: Book, column: Column, siblings: Sequence[surprises.Sibling] = ()
     return blocks
 
 
-def more(book: Book, column: Column) -> list[Block]:
-    """The pictures of the other state, folded, and how far processes differ."""
+def more(book: Book, column: Column, further: Sequence[Span] = ()) -> list[Block]:
+    """The pictures of the other state, folded, and how far processes differ, or where that is said."""
     blocks: list[Block] = []
     others = [state for state in STATES if state != state_of(book, column)]
     if drawn := overview.overview(book, others):
@@ -91,6 +91,8 @@ def more(book: Book, column: Column) -> list[Block]:
         blocks.append(Section("peak", f"The same {others[0]}", [folded], printed=False))
     if repeated := guard.made("The spread", lambda: run_to_run(book, column), lambda said: None):
         blocks.append(Section("run-to-run", "From run to run", [Figures([repeated])], printed=False))
+    elif further:
+        blocks.append(Section("run-to-run", "From run to run", [Paragraph(list(further))], printed=False))
     return blocks
 
 

@@ -26,8 +26,8 @@ NO_LOOPS = (
 
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
-    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. It is made by up
-    to `processes`."""
+    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. `further` says by
+    the name of a page where another report has more of it. It is made by up to `processes`."""
 
     def __init__(
         self,
@@ -35,8 +35,10 @@ class Report:
         siblings: Sequence[Sibling] = (),
         permanent: Mapping[str, str] | None = None,
         processes: int = 1,
+        further: Mapping[str, Sequence[Span]] | None = None,
     ) -> None:
         self.book = book
+        self.further = further or {}
         self.siblings = siblings
         self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book, processes)
@@ -66,7 +68,7 @@ class Report:
         found = {p.key: answered for p, answered in answers(self.book, sections.evidence(made))}
         self.of_parts = [self._part(one, found.get(one.key, []), made) for one in self.shown]
         chapters = [part.chapter(one, found.get(one.key, []), one in self.shown) for one in self.parts]
-        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings)
+        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings, self.further.get(front.MAIN, ()))
         for page in [*self.of_parts, *self.others, main]:
             for anchor in anchors(page.sections):
                 self.homes.setdefault(anchor, page.name)
@@ -106,6 +108,8 @@ class Report:
             last = [isa.section(self.book.isa)]
         cases = {key: found for key, found in self.cases.items() if key in one.families}
         page = part.page(one, answered, mine, cases, pages, first, last)
+        if said := self.further.get(page.name):
+            page.head.append(Paragraph(list(said)))
         if "kernels" in one.families:  # they change with the commit, as no GPU does
             page.lead = f"{page.lead} {identity.of_commits([column.run for column in self.book.columns])}".strip()
         return page

@@ -20,7 +20,9 @@ KIND_LABELS = {"e4m3": "fp8", "s8": "int8", "f32": "FFMA"}
 RATE = "TFLOP/s, of integers TOP/s"
 UNDER_ROOF = "Kernels under their roof"
 MOST_ROWS = 16  # of kernels
-FEW = 3  # kernels that are named at their dots
+FEW = 3  # kernels that are all named at their dots
+NAME = 8  # units of height of such a name
+AIR = 60  # units right of the axes, where roofs have their names
 DASHED, DOTTED = ({"lw": 0.9, "ls": (0, on_off)} for on_off in ((4, 3), (1, 2)))
 Line = list[tuple[float, float]]
 
@@ -43,9 +45,7 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
         room = placing.room_of(ax, lines, [(p.intensity, p.tflops) for p in data.points])
         slope = data.bandwidth * 1e-3
         name_dot(ax, room, 3, 3 * slope, f"{text.number(slope)} TB/s", INK)
-        if 0 < len(data.points) <= FEW:
-            for p in data.points:
-                name_dot(ax, room, p.intensity, p.tflops, f"{_what(p)} {p.shape}", color_of(p.kind))
+        _name_dots(ax, room, data)
         said = ", ".join(f"{_kinds(r)} {text.number(r.tflops)}" for r in data.roofs)
         return finish(
             canvas,
@@ -62,6 +62,28 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
                 ],
             ),
         )
+
+
+def _name_dots(ax: Any, room: placing.Room, data: roofs.Roofline) -> None:
+    """Of many kernels the one nearest to its roof and the one furthest from it, by name below all dots, a line down from
+    each: the name of the right one begins below it, that of the next one is a line further down."""
+    few = len(data.points) <= FEW
+    near = sorted((p for p in data.points if _roof_of(data, p)), key=lambda p: p.tflops / _roof_of(data, p))
+    chosen = data.points if few else list({id(p): p for p in (*near[-1:], *near[:1])}.values())
+    chosen = sorted(chosen, key=lambda p: -p.intensity)
+    one = len({_what(p) for p in data.points}) == 1  # the note says what all are
+    lowest = min((p.tflops for p in data.points), default=1.0)
+    heights = [lowest, *(r.tflops for r in data.roofs if r.tflops > lowest / 2)]  # and below the names of the roofs there
+    for line, p in enumerate(chosen):
+        words = p.shape if one else f"{_what(p)} {p.shape}"
+        at = float(ax.transData.transform((p.intensity, p.tflops))[0])
+        wide = placing.width(words, NAME)
+        left = min(at - NAME / 2, room.bounds[2] + AIR - wide) if line == 0 else at - wide / 2
+        y = float(ax.transData.transform((1, min(heights)))[1]) - NAME * (1.5 + 1.5 * line)
+        back = ax.transData.inverted().transform
+        ax.plot(*zip((p.intensity, p.tflops), back((at, y + 0.7 * NAME))), color=color_of(p.kind), lw=0.6)
+        place = {"ha": "left", "va": "center", "fontsize": NAME, "color": color_of(p.kind), "annotation_clip": False}
+        ax.annotate(words, back((left, y)), **place)
 
 
 def _lines(ax: Any, data: roofs.Roofline) -> list[Line]:
@@ -180,7 +202,7 @@ def _dots(points: list[roofs.Point]) -> str:
         return ""
     counts = Counter(_what(p) for p in points)
     said = ", ".join(f"{text.counted(n, 'shape')} of {what}" for what, n in counts.items())
-    return f"Dots: {said}, by name in “{UNDER_ROOF}”. " if len(points) > FEW else ""
+    return f"Dots: {said}, all by name in “{UNDER_ROOF}”. " if len(points) > FEW else f"Dots: {said}. "
 
 
 def _reached(data: roofs.Roofline) -> str:

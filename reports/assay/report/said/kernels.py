@@ -16,30 +16,40 @@ Found = list[Sentence | None]
 
 
 def beside_library(operations: tuple[str, ...], said: str) -> Callable[[Book, Column], Found]:
-    """The middle of the ratios to the fastest library over the shapes of one type, and the worst shape of all types."""
+    """The middle of the ratios to the fastest library over the shapes of one type, and the worst shape of all types. What
+    holds in a burst and under lasting load is said of the same shapes: a run that was cut short has others in each."""
 
     def make(book: Book, column: Column) -> Found:
         main = _main_kind(book, column, operations)
         if main is None:
             return []
-        middles, counts = {}, set()
-        for state in STATES:
-            if paired := against(products(book, column, state, *main)):
-                middles[state] = (f"{middle(paired):.3f}", f"q{QUESTION_OF[main[0]]}-more")
-                counts.add(len(paired))
-        count = (str(max(counts)), "")
+        paired = {state: against(products(book, column, state, *main)) for state in STATES}
+        shapes = {state: {p.shape for p in found} for state, found in paired.items() if found}
+        both = set.intersection(*shapes.values())
+        over = "{count} shapes" if all(of == both for of in shapes.values()) else "the {count} shapes measured both ways"
+        if not both:  # nothing stands beside the other state: of that with more shapes alone
+            shapes = dict([max(shapes.items(), key=lambda entry: len(entry[1]))])
+            (both,), over = shapes.values(), "{count} shapes"
+        middles = {
+            state: (
+                f"{middle([p for p in paired[state] if p.shape in both]):.3f}",
+                f"q{QUESTION_OF[main[0]]}-more",
+            )
+            for state in shapes
+        }
+        count = (str(len(both)), "")
         ours = f"our {main[1]} {said}"
         return [
             first(
                 say(
-                    f"Over {{count}} shapes {ours} runs at {{burst}} times the speed of the fastest library in a burst, "
+                    f"Over {over} {ours} runs at {{burst}} times the speed of the fastest library in a burst, "
                     "and at {held} under lasting load, in the median.",
                     count=count,
                     burst=middles.get(BURST),
                     held=middles.get(LASTING),
                 ),
                 say(
-                    f"Over {{count}} shapes {ours} runs at {{times}} times the speed of the fastest library, in the median.",
+                    f"Over {over} {ours} runs at {{times}} times the speed of the fastest library, in the median.",
                     count=count,
                     times=next(iter(middles.values())),
                 ),

@@ -14,7 +14,7 @@ from ...answer.questions import by_number
 from ...block.kinds import EMPTY, Block, Cell, Evidence, Table
 from ...block.tables import of_column, who
 from ...book import labels, text
-from ...book.model import LASTING, STATES, Book, Column
+from ...book.model import LASTING, STATES, SUSTAINED, Book, Column
 from ...book.products import GEMM, Product, against, called, kinds_of, middle, products, unit_of
 from ...draw import cells, curves
 from ...draw.curves import Axis, Line
@@ -87,7 +87,8 @@ def summary(book: Book, column: Column) -> Table | None:
         paired = [against(products(book, column, state, operation, kind)) for state in STATES]
         if any(paired):
             names = Counter(p.best.name for of_state in paired for p in of_state)
-            row = [Cell(called(operation, kind)), Cell(str(max(map(len, paired))))]
+            counts = dict.fromkeys(str(len(of_state)) for of_state in paired if of_state)  # a run may be cut short
+            row = [Cell(called(operation, kind)), Cell(" and ".join(counts))]
             row.append(Cell(labels.baseline(names.most_common(1)[0][0])))
             for of_state in paired:
                 row += _middle_and_worst(column, of_state)
@@ -95,7 +96,28 @@ def summary(book: Book, column: Column) -> Table | None:
     head = ["Product", "Shapes", "Fastest library, mostly"]
     head += [f"{state}: {what}" for state in STATES for what in ("median", "worst")]
     caption = f"{SUMMARY}: times as fast{who(book, column)}"
-    return Table(caption, head, rows) if rows else None
+    notes = _called(book, column)
+    if any(" and " in row[1].said for row in rows):
+        notes.append("Where two counts of shapes stand, a state has shapes that the other lacks, and medians are of all its own.")
+    return Table(caption, head, rows, notes) if rows else None
+
+
+def _called(book: Book, column: Column) -> list[str]:
+    """How kernels were called under lasting load, where any was: it differs between builds of the suite."""
+    calls = [
+        m.conditions.get("iterations", 1)
+        for c, m in book.measurements
+        if c is column and m.kind == "kernel" and m.baselines and m.name.endswith(SUSTAINED)
+    ]
+    if not calls:
+        return []
+    if max(calls) == 1:
+        return ["Sustained: each sample is a single call."]
+    rows = sum(number > 1 for number in calls)
+    return [
+        f"Sustained: in {rows} of {text.counted(len(calls), 'case')} a sample is up to {max(calls)} calls in a row, ours as "
+        "many as the library's. In a row a call of ours is set up while the one before it ends."
+    ]
 
 
 def _middle_and_worst(column: Column, paired: list[Product]) -> list[Cell]:

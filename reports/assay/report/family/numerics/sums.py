@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,8 @@ from ...answer.questions import Question
 from ...block.kinds import EMPTY, Block, Cell, Facts, Span, Table, figures
 from ...book import labels, text
 from ...book.model import Book, Column, Row
-from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
+from ...draw import placing
+from ...draw.svg import MUTED, PAPER, Data, Figure, axes, color_of, finish, name_dot
 from . import fp8
 
 ACCUMULATE = "numerics/accumulate/"
@@ -121,12 +124,18 @@ def multiply_adds(book: Book, column: Column) -> list[tuple[str, str, str]]:
     ]
 
 
+Curve = list[tuple[float, float]]  # (K, relative error)
+STYLES: dict[str, dict[str, Any]] = {
+    "in_mma": {"marker": "o", "ms": 3, "mec": PAPER, "mew": 0.4},
+    "promoted": {"ls": (0, (4, 3))},
+    "float32": {"ls": (0, (1, 2))},
+}
 VARIANTS = {"in_mma": "in the MMA", "promoted": "promoted", "float32": "f32 in order"}
 
 
 def error_growth(book: Book, column: Column, data: str = "positive") -> Figure | None:
-    """Relative error against K, each type's sums in the MMA (solid) and promoted every few steps (dashed)."""
-    curves: list[tuple[str, str, list[tuple[float, float]]]] = []
+    """Relative error against K, each type's sums in the MMA (solid) and promoted every few steps (dashed), a panel each."""
+    curves: list[tuple[str, str, Curve]] = []
     for c, m in book.measurements:
         if c is not column or not m.name.startswith(GROWTH):
             continue
@@ -143,42 +152,27 @@ def error_growth(book: Book, column: Column, data: str = "positive") -> Figure |
     shown = names[:1] if len(names) == 1 else _distinct(names, curves)
     if not shown:
         return None
-    with axes(3.6) as (canvas, ax):
-        ax.set(xscale="log", yscale="log")
-        ends = []
-        for name, variant, points in curves:
-            if variant == "float32":
-                color, style = MUTED, (0, (1, 2))
-            elif name in shown:
-                color, style = SERIES[shown.index(name) % len(SERIES)], "-" if variant == "in_mma" else (0, (4, 3))
-            else:
-                continue
-            ax.plot(
-                *zip(*points),
-                color=color,
-                ls=style,
-                marker="o" if variant == "in_mma" else None,
-                ms=3,
-                mec=PAPER,
-                mew=0.4,
-            )
-            if variant == "in_mma" or variant == "float32":
-                ends.append((points[-1], color, "f32, CPU" if variant == "float32" else name))
-        place = spread([float(np.log10(p[1])) for p, *_ in ends], 0.34)
-        for (point, color, label), y in zip(ends, place):
-            ax.annotate(
-                label,
-                (point[0], 10**y),
-                xytext=(6, 0),
-                textcoords="offset points",
-                va="center",
-                color=color,
-                fontsize=8.5,
-            )
-        ax.set(xlabel="K", ylabel="relative error")
-        ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-        ax.yaxis.set_major_formatter(lambda v, _: f"{v:.0e}".replace("e-0", "e-"))
+    of_type = {name: {variant: points for n, variant, points in curves if n == name} for name in shown}
+    alone = next((points for _, variant, points in curves if variant == "float32"), None)
+    across = min(2, len(shown))
+    down = math.ceil(len(shown) / across)
+    with axes(0.5 + 1.5 * down, panels=(down, across)) as (canvas, panels):
+        every = list(np.ravel(panels))
+        for ax in every[len(shown) :]:
+            ax.remove()
+        drawn = [_panel(ax, name, of_type[name], alone) for ax, name in zip(every, shown)]
+        values = [v for lines in drawn for points, _ in lines.values() for _, v in points]
+        for at, ax in enumerate(every[: len(shown)]):
+            ax.set_ylim(min(values) / 2, max(values) * 2)
+            if at % across == 0:
+                ax.set(ylabel="relative error")
+            if at + across >= len(shown):
+                ax.set(xlabel="K")
+                ax.tick_params(labelbottom=True)
+        canvas.get_layout_engine().execute(canvas)
+        room = placing.room_of(every[0], [points for points, _ in drawn[0].values()], [])
+        for variant, (points, color) in drawn[0].items():
+            name_dot(every[0], room, *points[len(points) // 2], NAMES[variant], color, 8.5)
         said = "; ".join(
             f"{n} {VARIANTS[v]} {p[-1][1]:.1e} at K = {p[-1][0]:g}"
             for n, v, p in curves
@@ -188,9 +182,9 @@ def error_growth(book: Book, column: Column, data: str = "positive") -> Figure |
             canvas,
             f"error-growth{column.index}",
             f"Error of long dot products, {column.label}",
-            f"Relative error on {data} data: {said}.",
-            "Solid: added up by the MMA. Dashed: partial sums promoted to f32 every four steps. Dotted: f32, one after "
-            f"another. Data: {data}.",
+            f"{_worst(of_type)} Relative error on {data} data: {said}.",
+            f"Of K products, by type. Solid: added up by the MMA. Dashed: partial sums promoted to f32 every four steps. "
+            f"Dotted, the same everywhere: f32 on the CPU, one after another. Data: {data}.",
             Data(
                 ["mma", "sums", "K", "relative error"],
                 [
@@ -202,7 +196,39 @@ def error_growth(book: Book, column: Column, data: str = "positive") -> Figure |
         )
 
 
-def _distinct(names: list[str], curves: list[tuple[str, str, list[tuple[float, float]]]], most: int = 6) -> list[str]:
+NAMES = {"in_mma": "in the MMA", "promoted": "promoted", "float32": "f32, CPU"}
+
+
+def _panel(ax: Any, name: str, of_type: dict[str, Curve], alone: Curve | None) -> dict[str, tuple[Curve, str]]:
+    """One type beside sums on the CPU; the lines with their colours, by variant."""
+    color = color_of(name.split(",")[0].rpartition(" ")[2])
+    lines = {variant: (points, color) for variant, points in of_type.items()}
+    if alone:
+        lines["float32"] = (alone, MUTED)
+    for variant, (points, ink) in lines.items():
+        ax.plot(*zip(*points), color=ink, **STYLES[variant])
+    ax.set_title(name, fontsize=8.5)
+    ax.set(xscale="log", yscale="log")
+    ax.set_xscale("log", base=2)
+    ax.minorticks_off()
+    ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+    ax.yaxis.set_major_formatter(lambda v, _: f"{v:.0e}".replace("e-0", "e-"))
+    return lines
+
+
+def _worst(of_type: dict[str, dict[str, Curve]]) -> str:
+    """Which type's long sums err most, and what promotion leaves of it, in a sentence."""
+    ends = {name: {variant: points[-1] for variant, points in found.items()} for name, found in of_type.items()}
+    name = max(ends, key=lambda name: ends[name].get("in_mma", (0, 0))[1])
+    if "in_mma" not in ends[name]:
+        return ""
+    k, error = ends[name]["in_mma"]
+    left = ends[name].get("promoted")
+    promoted = f", promoted by {left[1]:.1e}" if left else ""
+    return f"{name} errs most, by {error:.1e} at K = {k:g}{promoted}."
+
+
+def _distinct(names: list[str], curves: list[tuple[str, str, Curve]], most: int = 6) -> list[str]:
     """Names whose last errors differ by more than a tenth from those of a name before."""
     last = {(name, variant): points[-1][1] for name, variant, points in curves}
     kept: list[str] = []
