@@ -133,6 +133,11 @@ class Measurement:
         """The value of a metric, None without it."""
         return self.metrics[metric].value if metric in self.metrics else None
 
+    @property
+    def iterations(self) -> int:
+        """Calls of a kernel, or rounds of a loop, behind one sample; 1 where it is not recorded."""
+        return self.conditions.get("iterations") or 1
+
     def series_named(self, name: str) -> Series | None:
         return next((s for s in self.series if s.name == name), None)
 

@@ -34,7 +34,8 @@ verdicts, worst first:
   slower        surely slower than the threshold allows
   missing       the base has this case, the candidate has no result for it, or failed in one of its repetitions
   unknown       it failed in the base, so there is nothing to compare with
-  unfit         throttled, another process used the GPU, or a different memory clock: no judgement
+  unfit         throttled, another process used the GPU, a different memory clock, or a kernel called singly on one
+                side and in rows on the other: no judgement
   inconclusive  the interval reaches across the threshold: measure longer, or in more processes
   faster        surely faster than the threshold
   equivalent    surely within the threshold, either way

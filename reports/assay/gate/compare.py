@@ -85,6 +85,8 @@ def _compare_case(
         which = f"repetition {gone.repetition} " if gone and len(after) > 1 else ""
         note = f"{which}{gone.status}: {gone.reason}" if gone else "not in the candidate"
         return [Comparison(**common, verdict=Verdict.MISSING, note=note)]
+    if said := sanity.other_rows([m for m in before if m.ok], [m for m in after if m.ok]):
+        return [Comparison(**common, verdict=Verdict.UNFIT, note=said)]
     comparisons = []
     for metric in _metrics_to_compare(first, domain, rules):
         c = Comparison(

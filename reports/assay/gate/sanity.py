@@ -13,6 +13,8 @@ CLOCK = 0.05  # by which the medians of the SM clock may differ unsaid
 EXAMPLES = 3  # names in a warning
 OWN = ("variant",)  # parameters that the code itself chooses: a candidate may choose another
 
+ROWS = 2.0  # times as many calls of a kernel in a row: how many fit into a fixed time varies a little
+
 Cases = dict[str, list[Measurement]]
 
 
@@ -29,6 +31,20 @@ def differences(base: Run, candidate: Run, before: Cases, after: Cases) -> list[
         *_said(pairs, "another seed, so other inputs", _other_seed),
         *_said(pairs, f"SM clocks that differ by more than {CLOCK:.0%}", _other_clock),
     ]
+
+
+def other_rows(before: Sequence[Measurement], after: Sequence[Measurement]) -> str:
+    """Why the times of a kernel's calls are not of one kind, if they are not.
+
+    In a row, a call may be set up while the one before it ends. Builds of before that was measured called singly.
+    """
+    calls = [[m.iterations for m in side if m.kind == "kernel"] for side in (before, after)]
+    if not all(calls):
+        return ""
+    base, candidate = (sorted(side)[len(side) // 2] for side in calls)
+    if max(base, candidate) <= ROWS * min(base, candidate):
+        return ""
+    return f"a sample is of {base} calls in a row in the base and of {candidate} in the candidate"
 
 
 def _of_builds(base: Run, candidate: Run) -> list[str]:

@@ -9,7 +9,7 @@ from runs import measurement
 from test_gate import load
 
 from assay.gate.compare import OTHER_GPU, compare
-from assay.gate.result import Rules
+from assay.gate.result import Rules, Verdict
 from assay.gate.sides import IncomparableRuns
 
 
@@ -77,6 +77,15 @@ def test_options_that_differ_are_named():
     assert warnings(measurement(), measurement(), *options) == [
         "--time-cap differs: 2 in the base, 0.25 in the candidate"
     ]
+
+
+@pytest.mark.parametrize("kind, calls, unfit", [("kernel", 12, True), ("kernel", 2, False), ("probe", 12, False)])
+def test_single_calls_of_a_kernel_are_not_compared_with_rows_of_them(kind, calls, unfit):
+    sides = [measurement(kind=kind, value=v, conditions={"iterations": n}) for v, n in ((100.0, 1), (300.0, calls))]
+    (c,) = compare(*(load(runs.run(side)) for side in sides)).comparisons
+    assert (c.verdict is Verdict.UNFIT) == unfit
+    if unfit:
+        assert c.note == "a sample is of 1 calls in a row in the base and of 12 in the candidate"
 
 
 def test_many_names_are_cut():

@@ -158,7 +158,7 @@ def calls(measured: Measurement | None) -> str:
     """How a kernel was called under lasting load: of a row, each call may begin while the one before it ends."""
     if measured is None or measured.kind != "kernel" or not measured.name.endswith(SUSTAINED):
         return ""
-    return "in a row" if measured.conditions.get("iterations", 1) > 1 else "one by one"
+    return "in a row" if measured.iterations > 1 else "one by one"
 
 
 def figures(subjects: list[Subject]) -> list[Figure]:

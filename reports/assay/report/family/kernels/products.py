@@ -105,7 +105,7 @@ def summary(book: Book, column: Column) -> Table | None:
 def _called(book: Book, column: Column) -> list[str]:
     """How kernels were called under lasting load, where any was: it differs between builds of the suite."""
     calls = [
-        m.conditions.get("iterations", 1)
+        m.iterations
         for c, m in book.measurements
         if c is column and m.kind == "kernel" and m.baselines and m.name.endswith(SUSTAINED)
     ]
