@@ -16,25 +16,52 @@ std::vector<ModelCase>& all() {
   return cases;
 }
 
-// The PTX of one object file, and the names of the kernels in it.
+// The PTX of one object file: kernels, and what they share. It is gone through once, as the texts
+// are long and every case asks for a kernel.
 struct Text {
+  struct Part {
+    std::string_view text, entry;  // the name of a kernel; empty: of all of them
+  };
   std::string whole;
-  std::vector<std::string_view> entries;
+  std::vector<Part> parts;
+
+  explicit Text(std::string_view text) : whole(text) {
+    const std::string_view all = whole;
+    std::size_t first = 0;  // of the part that is read
+    std::string_view entry;
+    bool section = false;      // of debug information: names of functions, which nobody asks for
+    std::ptrdiff_t depth = 0;  // of braces; asm statements have some at the begin of a line
+    const auto end_part = [&](std::size_t at) {
+      if (at > first && !section) parts.push_back({all.substr(first, at - first), entry});
+      first = at;
+      entry = {};
+      section = false;
+    };
+    for (std::size_t begin = 0; begin < all.size();) {
+      const std::size_t end = std::min(all.find('\n', begin), all.size() - 1) + 1;
+      const std::string_view line = all.substr(begin, end - begin);
+      constexpr std::string_view kEntry = ".entry ";
+      if (const auto at = line.find(kEntry); at != line.npos) {
+        end_part(begin);
+        entry = line.substr(at + kEntry.size(), line.find('(') - at - kEntry.size());
+      } else if (depth == 0 && line.starts_with(".section")) {
+        end_part(begin);
+        section = true;
+      }
+      const std::ptrdiff_t before = depth;
+      depth += std::ranges::count(line, '{') - std::ranges::count(line, '}');
+      begin = end;
+      if (before > 0 && depth == 0) end_part(begin);
+    }
+    end_part(all.size());
+  }
 };
 
-// A list, as the names point into the texts.
+// A list, as parts point into the texts.
 const std::list<Text>& program_texts() {
   static const std::list<Text> texts = [] {
     std::list<Text> found;
-    visit_ptx("/proc/self/exe", [&](std::string_view whole) {
-      Text& text = found.emplace_back(std::string(whole));
-      const std::string_view own = text.whole;
-      constexpr std::string_view kEntry = ".entry ";
-      for (auto at = own.find(kEntry); at != own.npos; at = own.find(kEntry, at + 1)) {
-        const std::size_t begin = at + kEntry.size();
-        text.entries.push_back(own.substr(begin, own.find('(', at) - begin));
-      }
-    });
+    visit_ptx("/proc/self/exe", [&](std::string_view whole) { found.emplace_back(whole); });
     return found;
   }();
   return texts;
@@ -42,9 +69,9 @@ const std::list<Text>& program_texts() {
 
 const Text& text_of(std::string_view kernel) {
   for (const Text& text : program_texts())
-    for (const std::string_view entry : text.entries)
+    for (const Text::Part& part : text.parts)
       // The first of several targets' is as good as another: a kernel of one architecture has one.
-      if (entry.find(kernel) != entry.npos) return text;
+      if (part.entry.find(kernel) != part.entry.npos) return text;
   throw Error(ExitCode::unfit, "this program holds no PTX of a kernel '" + std::string(kernel) +
                                    "': build it for the kernel's target");
 }
@@ -63,23 +90,12 @@ const std::vector<ModelCase>& model_cases() {
 }
 
 std::string ptx_of(const std::vector<std::string>& kernels) {
-  const std::string_view ptx = text_of(kernels.at(0)).whole;
-  const auto wanted = [&](std::string_view line) {
-    return std::ranges::any_of(kernels, [&](const auto& k) { return line.find(k) != line.npos; });
-  };
   std::string kept;
-  bool skipping = false;
-  std::ptrdiff_t depth = 0;  // of braces; asm statements have some at the begin of a line
-  for (std::size_t begin = 0; begin < ptx.size();) {
-    const std::size_t end = std::min(ptx.find('\n', begin), ptx.size() - 1) + 1;
-    const std::string_view line = ptx.substr(begin, end - begin);
-    begin = end;
-    if (line.find(".entry ") != line.npos) skipping = !wanted(line);
-    if (!skipping) kept += line;
-    const std::ptrdiff_t before = depth;
-    depth += std::ranges::count(line, '{') - std::ranges::count(line, '}');
-    if (before > 0 && depth == 0) skipping = false;
-  }
+  for (const Text::Part& part : text_of(kernels.at(0)).parts)
+    if (part.entry.empty() || std::ranges::any_of(kernels, [&](const std::string& kernel) {
+          return part.entry.find(kernel) != part.entry.npos;
+        }))
+      kept += part.text;
   return kept;
 }
 

@@ -10,7 +10,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace assay::model {
@@ -31,73 +33,112 @@ struct Epoch {
 };
 
 // Entries lie in chunks of 256 components, shared until written: after a barrier of a CTA all of
-// its threads hold the same chunks.
+// its threads hold the same chunks. A clock has those alone that it knows of, in order.
 class Clock {
  public:
   std::uint32_t at(Component component) const {
-    const auto [chunk, index] = place(component);
-    return chunk < chunks_.size() && chunks_[chunk] ? (*chunks_[chunk])[index] : 0;
+    const Component number = number_of(component);
+    const std::size_t i = place(number);
+    return is_at(i, number) ? (*chunks_[i].entries)[component % kChunk] : 0;
   }
   bool covers(Epoch epoch) const { return at(epoch.component) >= epoch.time; }
 
   void raise(Epoch epoch) {
     if (covers(epoch)) return;
-    const auto [chunk, index] = place(epoch.component);
-    own(chunk)[index] = epoch.time;
+    const Component number = number_of(epoch.component);
+    const std::size_t i = place(number);
+    if (!is_at(i, number)) insert(i, {number, std::make_shared<Entries>()});
+    own(chunks_[i])[epoch.component % kChunk] = epoch.time;
   }
 
-  void join(const Clock& other) { join(other, 0, 1); }
+  void join(const Clock& other) { join(other, 0); }
   // What `other` has of asynchronous strands alone.
-  void join_asynchronous(const Clock& other) { join(other, 1, 2); }
+  void join_asynchronous(const Clock& other) { join(other, other.place(kAsynchronous)); }
 
  private:
-  void join(const Clock& other, std::size_t first, std::size_t step) {
-    for (std::size_t i = first; i < other.chunks_.size(); i += step) {
-      const auto& theirs = other.chunks_[i];
-      if (!theirs) continue;
-      if (chunks_.size() <= i) chunks_.resize(i + 1);
-      if (chunks_[i] == theirs) continue;
-      if (!chunks_[i]) {
-        chunks_[i] = theirs;
-        continue;
-      }
-      bool mine_less = false, theirs_less = false;
-      for (std::size_t k = 0; k < kChunk; ++k) {
-        mine_less |= (*chunks_[i])[k] < (*theirs)[k];
-        theirs_less |= (*theirs)[k] < (*chunks_[i])[k];
-      }
-      if (!mine_less) continue;
-      if (!theirs_less) {
-        chunks_[i] = theirs;
-        continue;
-      }
-      auto& entries = own(i);
-      for (std::size_t k = 0; k < kChunk; ++k) entries[k] = std::max(entries[k], (*theirs)[k]);
-    }
-  }
-
   static constexpr std::size_t kChunk = 256;
-  using Chunk = std::array<std::uint32_t, kChunk>;
-  struct Place {
-    std::size_t chunk, index;
+  using Entries = std::array<std::uint32_t, kChunk>;
+  struct Chunk {
+    Component number = 0;
+    std::shared_ptr<Entries> entries;
   };
-  // Threads in even chunks, asynchronous strands in odd ones.
-  static Place place(Component component) {
-    const std::size_t number = component & ~kAsynchronous;
-    return {number / kChunk * 2 + (component >> 31), number % kChunk};
+
+  // Of a chunk: those of asynchronous strands come after all of threads.
+  static Component number_of(Component component) {
+    return (component & kAsynchronous) | (component & ~kAsynchronous) / kChunk;
   }
-  Chunk& own(std::size_t chunk) {
-    if (chunks_.size() <= chunk) chunks_.resize(chunk + 1);
-    auto& at = chunks_[chunk];
-    if (!at) {
-      at = std::make_shared<Chunk>();
-    } else if (at.use_count() > 1) {
-      at = std::make_shared<Chunk>(*at);
-    }
-    return *at;
+  bool is_at(std::size_t i, Component number) const {
+    return i < chunks_.size() && chunks_[i].number == number;
+  }
+  // Where a chunk is, or would be. Mostly there are no gaps: threads count from the first one, and
+  // asynchronous strands up to the last one.
+  std::size_t place(Component number) const {
+    if (chunks_.empty()) return 0;
+    const std::size_t guess = (number & kAsynchronous) == 0
+                                  ? std::size_t{number} - chunks_.front().number
+                                  : chunks_.size() - 1 - chunks_.back().number + number;
+    if (is_at(guess, number)) return guess;
+    return static_cast<std::size_t>(std::ranges::lower_bound(chunks_, number, {}, &Chunk::number) -
+                                    chunks_.begin());
+  }
+  void insert(std::size_t i, Chunk chunk) {
+    chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(i), std::move(chunk));
   }
 
-  std::vector<std::shared_ptr<Chunk>> chunks_;
+  // With what `other` has from its chunk `first` on.
+  void join(const Clock& other, std::size_t first) {
+    if (chunks_.empty() && first == 0) {
+      chunks_ = other.chunks_;
+      return;
+    }
+    std::size_t i = 0;
+    for (; first < other.chunks_.size(); ++first, ++i) {
+      const Chunk& theirs = other.chunks_[first];
+      if (!is_at(i, theirs.number)) i = place(theirs.number);
+      if (!is_at(i, theirs.number)) {
+        insert(i, theirs);
+      } else if (chunks_[i].entries != theirs.entries) {
+        join(chunks_[i], theirs);
+      }
+    }
+  }
+  // The lanes of a warp mostly hold the same chunks and join them with the same ones: what came of
+  // the last pairs is kept.
+  struct Joined {
+    std::shared_ptr<Entries> one, other, both;
+  };
+  static void join(Chunk& mine, const Chunk& theirs) {
+    static thread_local std::array<Joined, 128> last;
+    const auto hash = [](const auto& p) { return std::hash<const void*>()(p.get()) / 64; };
+    Joined& kept = last[(hash(mine.entries) * 3 + hash(theirs.entries)) % last.size()];
+    if (kept.one == mine.entries && kept.other == theirs.entries) {
+      mine.entries = kept.both;
+      return;
+    }
+    const Entries &a = *mine.entries, &b = *theirs.entries;
+    std::uint32_t less = 0, more = 0;  // their highest bits: times are below 2^31
+    for (std::size_t k = 0; k < kChunk; ++k) {
+      less |= a[k] - b[k];
+      more |= b[k] - a[k];
+    }
+    const bool is_less = less >> 31 != 0, is_more = more >> 31 != 0;
+    std::shared_ptr<Entries> both = is_less ? theirs.entries : mine.entries;
+    if (is_less && is_more) {
+      both = std::make_shared<Entries>();
+      for (std::size_t k = 0; k < kChunk; ++k) (*both)[k] = std::max(a[k], b[k]);
+    }
+    // What is nobody else's may still be written where it is, and would be copied if it were kept.
+    if (mine.entries.use_count() > 1 + (is_less ? 0 : 1))
+      kept = {mine.entries, theirs.entries, both};
+    mine.entries = std::move(both);
+  }
+
+  static Entries& own(Chunk& chunk) {
+    if (chunk.entries.use_count() > 1) chunk.entries = std::make_shared<Entries>(*chunk.entries);
+    return *chunk.entries;
+  }
+
+  std::vector<Chunk> chunks_;
 };
 
 // What a thread knows: of everything; and of ordinary accesses also what a proxy fence has made

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "harness/model/check/clock.hpp"
+#include "harness/model/check/spare.hpp"
 
 namespace assay::model {
 
@@ -64,7 +66,11 @@ class Shadow {
 // which is rare; from then on each of its bytes has one.
 class ByteShadow {
  public:
-  explicit ByteShadow(std::size_t bytes) : words_((bytes + kWord - 1) / kWord) {}
+  explicit ByteShadow(std::size_t bytes)
+      : words_(Spare<Cell>::filled((bytes + kWord - 1) / kWord, {})) {}
+  ~ByteShadow() { Spare<Cell>::give(std::move(words_)); }
+  ByteShadow(const ByteShadow&) = delete;
+  ByteShadow& operator=(const ByteShadow&) = delete;
 
   // Calls visit(cell, first byte) for what these bytes have, in order.
   template <class Visit>

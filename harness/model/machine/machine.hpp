@@ -107,20 +107,39 @@ struct CommitGroups {
   int uncommitted = 0;  // operations in the open group
 };
 
+// Of each scope. Few threads fence, and few barriers pass anything on of that: it is made when
+// first asked for.
+class ScopedKnowledge {
+ public:
+  bool any() const { return all_ != nullptr; }
+  Knowledge& operator[](std::size_t scope) {
+    if (!all_) all_ = std::make_unique<All>();
+    return (*all_)[scope];
+  }
+  void join(const ScopedKnowledge& other) {
+    for (std::size_t s = 0; other.any() && s < kScopes; ++s) (*this)[s].join((*other.all_)[s]);
+  }
+  // Of `least` and wider ones.
+  void join_into(Knowledge& to, Scope least) const {
+    for (std::size_t s = static_cast<std::size_t>(least) - 1; any() && s < kScopes; ++s)
+      to.join((*all_)[s]);
+  }
+
+ private:
+  using All = std::array<Knowledge, kScopes>;
+  std::unique_ptr<All> all_;
+};
+
 struct Lane {
   Knowledge knows;
   std::uint32_t time = 1;
   // At the last fence of each scope: what relaxed stores after it release to it.
-  std::array<Knowledge, kScopes> fenced;
+  ScopedKnowledge fenced;
   Clock inits;  // mbarriers made and fenced by fence.mbarrier_init
   // By relaxed loads, by how far away the writer is: what the next fence of that scope acquires.
-  std::array<Knowledge, kScopes> observed;
-  bool has_fenced = false, has_observed = false;
+  ScopedKnowledge observed;
+  bool has_observed = false;
   CommitGroups bulk, copies;
-  void join_fenced(Knowledge& to, Scope least) const {
-    for (std::size_t s = static_cast<std::size_t>(least) - 1; has_fenced && s < kScopes; ++s)
-      to.join(fenced[s]);
-  }
   std::uint64_t cluster_round = 0;  // barrier.cluster.arrive executed
   std::uint32_t mma_sequence = 0;   // tcgen05 operations issued
 };
@@ -128,22 +147,17 @@ struct Lane {
 // What fences have to do with relaxed accesses, from thread to thread over a barrier: one fences
 // before it and another writes the flag after it; one reads the flag and another fences.
 struct Passed {
-  std::array<Knowledge, kScopes> fenced, observed;
-  bool has_fenced = false, has_observed = false;
+  ScopedKnowledge fenced, observed;
+  bool has_observed = false;
 
-  static void join(std::array<Knowledge, kScopes>& to, const std::array<Knowledge, kScopes>& from) {
-    for (std::size_t s = 0; s < kScopes; ++s) to[s].join(from[s]);
-  }
   void take(const Lane& lane) {
-    if (lane.has_fenced) join(fenced, lane.fenced);
-    if (lane.has_observed) join(observed, lane.observed);
-    has_fenced |= lane.has_fenced;
+    fenced.join(lane.fenced);
+    if (lane.has_observed) observed.join(lane.observed);
     has_observed |= lane.has_observed;
   }
   void give(Lane& lane) const {
-    if (has_fenced) join(lane.fenced, fenced);
-    if (has_observed) join(lane.observed, observed);
-    lane.has_fenced |= has_fenced;
+    lane.fenced.join(fenced);
+    if (has_observed) lane.observed.join(observed);
     lane.has_observed |= has_observed;
   }
 };

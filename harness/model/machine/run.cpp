@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
+#include "harness/model/check/spare.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model {
@@ -363,7 +365,7 @@ void Run::end(Cta& cta) {
              place_of(op->issued.thread, op->issued.site), nullptr,
              "wait for it before the last thread returns");
   for (auto& warp : cta.warps) {
-    warp->registers = {};
+    Spare<Value>::give(std::exchange(warp->registers, {}));
     warp->owned.clear();
   }
   const auto& all = cta.cluster->ctas;
@@ -376,6 +378,8 @@ void Run::end(Cta& cta) {
       report_bytes_left(*c);
       c->shared = {};
       c->shadow = std::make_unique<ByteShadow>(0);
+      c->barriers = {};
+      for (auto& warp : c->warps) warp->lanes = {};
     }
     start_clusters();
   }

@@ -2,6 +2,7 @@
 // Clusters, CTAs and warps as they begin.
 #include <algorithm>
 
+#include "harness/model/check/spare.hpp"
 #include "harness/model/machine/run.hpp"
 
 namespace assay::model {
@@ -69,7 +70,8 @@ void Run::start(Cta& cta) {
     warp->live = lanes == 32 ? kAllLanes : (Mask{1} << lanes) - 1;
     warp->groups.push_back({.mask = warp->live});
     // As in shared memory, anything: no number as a float.
-    warp->registers.assign(static_cast<std::size_t>(program_.slots) * 32, 0xffffdead);
+    warp->registers =
+        Spare<Value>::filled(static_cast<std::size_t>(program_.slots) * 32, 0xffffdead);
     warp->priority = static_cast<int>(random(4));
     if (program_.has_wgmma) warp->written.assign(static_cast<std::size_t>(program_.slots), 0);
     for (const auto& [slot, value] : program_.constants) std::fill_n(warp->reg(slot), 32, value);

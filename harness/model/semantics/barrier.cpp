@@ -125,7 +125,7 @@ Action cluster_arrive(Decoder&, const Instruction& i) {
     for_lanes(m, [&](int l) {
       if (!relaxed) w.run->release(w, l, c.gathering);
       // A fence before it releases all the same; fence.mbarrier_init does so for fresh mbarriers.
-      lane_of(w, l).join_fenced(c.gathering, Scope::cluster);
+      lane_of(w, l).fenced.join_into(c.gathering, Scope::cluster);
       c.gathering.all.join(lane_of(w, l).inits);
     });
     c.arrived += std::popcount(m);
@@ -200,7 +200,6 @@ Action order(Decoder&, const Instruction& i) {
       const std::size_t own = static_cast<std::size_t>(scope) - 1;
       for (std::size_t s = 0; s < own; ++s) lane.fenced[s] = {};
       lane.fenced[own] = std::move(now);
-      lane.has_fenced = true;
     });
     return Next::step;
   };

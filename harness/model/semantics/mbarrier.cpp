@@ -194,7 +194,7 @@ void tell(Warp& w, int l, Mbarrier& b, bool own, bool relaxed, bool cluster) {
   Lane& lane = w.lanes[static_cast<std::size_t>(l)];
   if (own) {
     if (relaxed)
-      lane.join_fenced(b.gathering, Scope::cta);
+      lane.fenced.join_into(b.gathering, Scope::cta);
     else
       w.run->release(w, l, b.gathering);
     return;
@@ -202,9 +202,9 @@ void tell(Warp& w, int l, Mbarrier& b, bool own, bool relaxed, bool cluster) {
   const auto wide = [&]() -> Knowledge& {
     return b.gathering_wide ? *b.gathering_wide : b.gathering_wide.emplace();
   };
-  if (lane.has_fenced) {
+  if (lane.fenced.any()) {
     Knowledge fenced;
-    lane.join_fenced(fenced, Scope::cluster);
+    lane.fenced.join_into(fenced, Scope::cluster);
     b.gathering.join_narrow(fenced);
     wide().join(fenced);
   }

@@ -90,7 +90,7 @@ void announce(Warp& w, int l, const Where& where, const MemoryForm& f) {
   Lane& lane = lane_of(w, l);
   if (f.release) {
     w.run->release(w, l, w.run->flags()[flag_of(where)].of(f.strong, w.cta));
-  } else if (lane.has_fenced) {
+  } else if (lane.fenced.any()) {
     Flag& flag = w.run->flags()[flag_of(where)];
     for (std::size_t s = 0; s < kScopes; ++s)
       flag.of(std::min(static_cast<Scope>(s + 1), f.strong), w.cta).join(lane.fenced[s]);
