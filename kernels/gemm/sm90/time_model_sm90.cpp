@@ -68,8 +68,8 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
     const double row = bytes_each * (major == 0 ? problem.k : other);
     return std::fmod(row, 128) != 0 ? model.misaligned : 1;
   };
-  const double lines_loaded = v.tile_m / v.cluster_n * slowed(v.major_p, rows) +
-                              v.tile_n / v.cluster_m * slowed(v.major_q, columns);
+  const double lines_loaded = 1.0 * v.tile_m / v.cluster_n * slowed(v.major_p, rows) +
+                              1.0 * v.tile_n / v.cluster_m * slowed(v.major_q, columns);
   const double l2 =
       128.0 * lines_loaded / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
   // What is multicast is fetched once, but each SM takes all of it in.
