@@ -25,6 +25,7 @@
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/machine/process.hpp"
 
 namespace assay {
@@ -72,24 +73,13 @@ class MappedFile {
 
 using CubinVisitor = Callable<void(std::vector<char>)>;
 void visit_by_cuobjdump(const fs::path& file, const CubinVisitor& visit) {
-  std::string folder = (fs::temp_directory_path() / "assay-XXXXXX").string();
-  if (!mkdtemp(folder.data()))
-    throw Error(ExitCode::io, "cannot make a folder in " + fs::temp_directory_path().string() +
-                                  ": " + std::strerror(errno));
-  struct Cleanup {
-    fs::path folder;
-    ~Cleanup() {
-      std::error_code ignored;
-      fs::remove_all(folder, ignored);
-    }
-  } cleanup{folder};
-
-  const ToolOutput output =
-      run_tool({find_tool("cuobjdump"), "-xelf", "all", fs::absolute(file).string()}, {}, folder);
+  const PrivateFolder folder;
+  const ToolOutput output = run_tool(
+      {find_tool("cuobjdump"), "-xelf", "all", fs::absolute(file).string()}, {}, folder.path());
   if (output.status != 0)
     throw Error(ExitCode::usage, "cuobjdump cannot read " + file.string() + ": " +
                                      output.errors.substr(0, output.errors.find('\n')));
-  for (const fs::directory_entry& found : fs::directory_iterator(folder)) {
+  for (const fs::directory_entry& found : fs::directory_iterator(folder.path())) {
     std::ifstream stream(found.path(), std::ios::binary);
     visit({std::istreambuf_iterator<char>(stream), {}});
   }

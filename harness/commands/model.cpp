@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -51,28 +50,6 @@ struct Subject {
 };
 
 constexpr std::size_t kLargestFile = 64 << 20;
-
-// A folder of our own that goes when this does.
-class PrivateFolder {
- public:
-  PrivateFolder() : path_((fs::temp_directory_path() / "assay-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr)
-      throw Error(ExitCode::io,
-                  fmt::format("cannot make a folder in {}: {}", fs::temp_directory_path().string(),
-                              std::strerror(errno)));
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;  // owns the folder
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  fs::path path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // What nvcc makes of a .cu file. It runs in an empty folder: to a LD_LIBRARY_PATH that is not set
 // nvcc.profile adds its own and a colon, and with that the compilers that it starts load libraries

@@ -134,4 +134,18 @@ void write_atomically(const fs::path& path, std::string_view content) {
   }
 }
 
+PrivateFolder::PrivateFolder() {
+  std::string name = (fs::temp_directory_path() / "assay-XXXXXX").string();  // mkdtemp()'s form
+  if (::mkdtemp(name.data()) == nullptr)
+    throw Error(ExitCode::io,
+                fmt::format("cannot make a folder in {}: {}", fs::temp_directory_path().string(),
+                            std::strerror(errno)));
+  path_ = name;
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
 }  // namespace assay

@@ -35,4 +35,19 @@ int write_all(int file, std::string_view content);
 // Throws Error(io) naming the path and the reason (disk full, no permission).
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 
+// A new folder among the temporary ones that only this user may enter. It goes, with all that is in
+// it, when this does. The constructor throws Error(io) naming the place and the reason.
+class PrivateFolder {
+ public:
+  PrivateFolder();
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;  // owns the folder
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace assay

@@ -115,7 +115,7 @@ class Run {
     tell(fmt::format(
         "warning: {} other process{} on this GPU{}: every figure measured beside "
         "{} is flagged 'shared_gpu', and neither the gate nor the report trusts it. "
-        "--wait SECONDS waits until the GPU is free\n",
+        "--wait SECONDS waits until the GPU is free",
         others, others == 1 ? " is" : "es are",
         gpu.contains("utilization_percent")
             ? fmt::format(", which was busy {}% of the time", gpu["utilization_percent"].get<int>())

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked of each run in results/."""
 
+import json
+import subprocess
+
 import pytest
 from committed import RESULTS
 
@@ -12,3 +15,16 @@ RUNS = sorted(file.parent for gpu in ("h100", "h200") for file in (RESULTS / gpu
 def test_a_committed_run_is_small(run):
     size = sum(file.stat().st_size for file in run.rglob("*") if file.is_file())
     assert size <= LARGEST
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], cwd=RESULTS, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.parent.name}/{run.name}")
+def test_what_measured_a_run_is_in_the_history_or_the_readme_says_that_it_is_not(run):
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("the history is not here")
+    commit = json.loads((run / "run.json").read_text())["environment"]["assay"]["commit"]
+    lacks = git("merge-base", "--is-ancestor", commit, "HEAD").returncode != 0
+    assert (commit in (RESULTS / "README.md").read_text().split("Two runs name")[1].split("\n\n")[0]) == lacks

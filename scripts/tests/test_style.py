@@ -95,6 +95,8 @@ def test_messages_go_one_way():
     telling = re.compile(r'stderr,\s*"assay: ')
     found = {path for path in sources.files("*.cpp", "*.cu") if telling.search(path.read_text())}
     assert relative(found) == ["harness/machine/excerpt.cpp"]
+    ends_twice = re.compile(r'\btell\([^;]*?\\n"\s*[,)]')
+    assert not [path for path in set(sources.files("*.cpp")) - found if ends_twice.search(path.read_text())]
 
 
 def test_names_say_what_they_name():

@@ -29,6 +29,7 @@
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
 #include "harness/error.hpp"
+#include "harness/measure/busy_timer.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/contest.hpp"
@@ -75,12 +76,11 @@ class Sets {
   std::vector<GemmOperands> operands_;
 };
 
-// How many calls take 0.2 ms.
-int calls_in_a_row(const std::vector<Entry>& entries) {
+int calls_of_a_turn(const std::vector<Entry>& entries) {
   double best = 1e300;
   for (const Entry& entry : entries)
     if (!entry.ns.empty()) best = std::min(best, entry.median());
-  return static_cast<int>(std::clamp(2e5 / best, 2.0, 20.0));
+  return std::clamp(assay::calls_in_a_row(best), 2, 20);
 }
 
 void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, int most,
@@ -123,7 +123,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
   std::erase_if(entries, [](const Entry& entry) { return entry.out; });
   for (const bool rows : {false, true}) {
     if (rows && most == 0) break;
-    const int calls = rows ? calls_in_a_row(entries) : 1;
+    const int calls = rows ? calls_of_a_turn(entries) : 1;
     for (Entry& entry : entries) {
       entry.ns.clear();
       entry.out = false;
