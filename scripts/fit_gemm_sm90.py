@@ -31,6 +31,7 @@ BOUNDS = {
     "add": (0, 0.4), "uneven": (1, 1.1), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
     "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
+HEADER = Path(__file__).parent.parent / "kernels/gemm/sm90/time_constants_sm90.hpp"
 CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
@@ -68,6 +69,7 @@ def features(shape: str, choice: str) -> dict[str, float]:
     rows, columns = (n, m) if swapped else (m, n)
     row_a, row_b = m if layout[0] == "t" else k, n if layout[1] == "n" else k
     row_p, row_q = (row_b, row_a) if swapped else (row_a, row_b)
+    whole_boxes = layout[0] == "t" if swapped else layout[1] == "n"  # of 64 columns of Q: GemmTileSm90::kLoadedN
     tiles_m, tiles_n = _up(rows, tile_m * cluster_m), _up(columns, tile_n * cluster_n)
     tiles, k_steps = tiles_m * tiles_n, _up(k * each, 128)
     if stream:
@@ -78,7 +80,8 @@ def features(shape: str, choice: str) -> dict[str, float]:
         streamed = 0
         used = _up(tiles, _up(tiles, min(tiles, CLUSTERS[cluster_m * cluster_n])))
     return {
-        "tile_m": tile_m, "tile_n": tile_n, "cluster_m": cluster_m, "cluster_n": cluster_n, "pingpong": bool(pingpong),
+        "tile_m": tile_m, "tile_n": tile_n, "loaded_n": _up(tile_n, 64) * 64 if whole_boxes else tile_n, "cluster_m": cluster_m,
+        "cluster_n": cluster_n, "pingpong": bool(pingpong),
         "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used, "split": bool(parts),
         "busy": used * cluster_m * cluster_n / 132, "misaligned_p": row_p * each % 128 != 0,
         "misaligned_q": row_q * each % 128 != 0,
@@ -136,9 +139,9 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     area = x["tile_m"] * x["tile_n"]
     mma = 4 * x["tile_m"] / 64 * np.maximum(x["tile_n"] / 2, c["mma_least"] + x["tile_n"] / 4) * c["mma_stretch"]
     slowed_p, slowed_q = (np.where(x[f"misaligned_{name}"] > 0, c["misaligned"], 1) for name in "pq")
-    l2 = 128 * (x["tile_m"] / x["cluster_n"] * slowed_p + x["tile_n"] / x["cluster_m"] * slowed_q)
+    l2 = 128 * (x["tile_m"] / x["cluster_n"] * slowed_p + x["loaded_n"] / x["cluster_m"] * slowed_q)
     l2 *= (c["l2_alone"] + (1 - c["l2_alone"]) * x["busy"]) / c["l2"]
-    l2 = np.maximum(l2, 128 * (x["tile_m"] + x["tile_n"]) / c["delivered"] * x["busy"])
+    l2 = np.maximum(l2, 128 * (x["tile_m"] + x["loaded_n"]) / c["delivered"] * x["busy"])
     step = np.maximum(mma, l2) + c["step_more"] + c["cluster"] * (x["cluster_m"] * x["cluster_n"] - 1)
     streams, tiles = x["stream"] > 0, x["tiles_m"] * x["tiles_n"]
     split = x["split"] > 0
@@ -232,20 +235,34 @@ def fit_factors(sweep: Sweep, y: np.ndarray) -> dict[str, float]:
     return {name: float(np.exp(value)) for name, value in zip(forms, logs, strict=True) if value != 0}
 
 
+def constants_of(header: Path, name: str) -> dict[str, float]:
+    """Those of a model of time in the C++ file."""
+    found = re.search(rf"{name} = \{{(.*?)\}};", header.read_text(), re.DOTALL)
+    if not found:
+        raise ValueError(f"{header} has no {name}")
+    return {key: float(value) for key, value in re.findall(r"\.(\w+) = ([\d.]+),", found[1])}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sweep", type=Path, nargs="+", help="CSV of assay_gemm_sweep, also gzipped")
     parser.add_argument("--held-out", type=Path, nargs="+", help="others, of shapes that are not fitted")
     parser.add_argument("--rounds", type=int, default=500, help="of the search (default: 500, about two minutes)")
+    parser.add_argument("--factors-beside", metavar="NAME",
+                        help="keep the constants of this model of the C++ file, kWideTimesSm90, and fit the forms' factors alone")
     options = parser.parse_args()
     try:
         sweep = load(options.sweep)
         held_out = load(options.held_out) if options.held_out else None
+        kept = constants_of(HEADER, options.factors_beside) if options.factors_beside else None
     except (OSError, ValueError) as error:
         print(f"fit_gemm_sm90: {error}", file=sys.stderr)
         return 2
-    model = fit(sweep, options.rounds)
-    for name, value in model.constants.items():
+    if kept:
+        model = Model(kept, fit_factors(sweep, np.log(predict(kept, sweep.x))))
+    else:
+        model = fit(sweep, options.rounds)
+    for name, value in ({} if kept else model.constants).items():
         print(f"    .{name} = {value:.4g},")
     for name, value in model.factors.items():
         print(f'    {{"{name}", {value:.4g}}},')

@@ -66,10 +66,10 @@ const GemmPaths::Registration path{
 std::span<const GemmVariantSm90> gemm_variants_sm90() {
   static const std::vector<GemmVariantSm90> all = [] {
     std::vector<GemmVariantSm90> variants = gemm_variants_bf16_sm90();
-    for (const auto& more : {gemm_variants_bf16_swapped_sm90(), gemm_variants_bf16_plain_sm90(),
-                             gemm_variants_bf16_layouts_sm90(), gemm_variants_f16_sm90(),
-                             gemm_variants_f16_plain_sm90(), gemm_variants_f16_layouts_sm90(),
-                             gemm_variants_fp8_sm90(), gemm_variants_fp8_plain_sm90()})
+    for (const auto& more : {gemm_variants_bf16_plain_sm90(), gemm_variants_bf16_layouts_sm90(),
+                             gemm_variants_f16_sm90(), gemm_variants_f16_plain_sm90(),
+                             gemm_variants_f16_layouts_sm90(), gemm_variants_fp8_sm90(),
+                             gemm_variants_fp8_plain_sm90()})
       variants.insert(variants.end(), more.begin(), more.end());
     return variants;
   }();

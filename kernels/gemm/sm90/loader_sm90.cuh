@@ -47,23 +47,25 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
   int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
   for (; more; more = work.next(unit)) {
     const OperandPlace at = work.operands(unit);
-    const int row = at.row + rank_n * Tile::kShareP;
+    const int share_p = Tile::kTurnsAtP ? 0 : rank_n * Tile::kShareP;  // its first row
+    const int row = at.row + share_p;
     const int share_q = Tile::kTurnsAtQ ? 0 : rank_m * Tile::kShareQ;  // its first row
     const int column = at.column + share_q;
+    constexpr int kRows = Tile::kTileM + Tile::kLoadedN;
     // Of this unit, beyond the first round: rows of my shares, and what lands here.
-    int cut_p = Tile::kShareP, cut_q = Tile::kShareQ, cut_rows = Tile::kTileM + Tile::kTileN;
+    int cut_p = Tile::kShareP, cut_q = Tile::kShareQ, cut_rows = kRows;
     if constexpr (Work::kEdges) {
       constexpr int kMajorP = Tile::kMajorP, kMajorQ = Tile::kMajorQ;
       cut_p = rows_that_land<kMajorP>(work.rows(), row, Tile::kShareP);
       cut_q = rows_that_land<kMajorQ>(work.columns(), column, Tile::kShareQ);
       cut_rows = rows_that_land<kMajorP>(work.rows(), at.row, Tile::kTileM) +
-                 rows_that_land<kMajorQ>(work.columns(), at.column, Tile::kTileN);
+                 rows_that_land<kMajorQ>(work.columns(), at.column, Tile::kLoadedN);
     }
-    constexpr int kRows = Tile::kTileM + Tile::kTileN;
     const auto load_p = [&](const CUtensorMap* map, int rows, int ks) {
+      if (Tile::kTurnsAtP && ks % Tile::kClusterN != rank_n) return;
       load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
-          stages_p + stage * Tile::kBytesP + rank_n * Tile::kShareP * 128, map, rows, &full[stage],
-          mask_p, at.k + ks * Tile::kTileK, row, policy_p);
+          stages_p + stage * Tile::kBytesP + share_p * 128, map, rows, &full[stage], mask_p,
+          at.k + ks * Tile::kTileK, row, policy_p);
     };
     const auto load_q = [&](const CUtensorMap* map, int rows, int ks) {
       if (Tile::kTurnsAtQ && ks % Tile::kClusterM != rank_m) return;

@@ -12,6 +12,10 @@
 
 namespace assay::kernels {
 
+constexpr int columns_loaded_sm90(int tile_n, int major_q) {
+  return major_q == 0 ? tile_n : (tile_n + 63) / 64 * 64;
+}
+
 template <int kTypes_, int kMajorP_, int kMajorQ_, int kTileM_, int kTileN_, int kStages_,
           int kClusterM_, int kClusterN_, bool kSwapped_, bool kPingpong_>
 struct GemmTileSm90 {
@@ -47,15 +51,20 @@ struct GemmTileSm90 {
   // tile's first MMAs are under way.
   static constexpr bool kDeferred = !kPingpong && kBlocks * kTileN / 2 <= 128;
 
+  // Columns of Q that lie in a stage. Where the column runs fastest they come by whole boxes of 64,
+  // and a tile's last box may bring some of the next tile's.
+  static constexpr int kLoadedN = columns_loaded_sm90(kTileN, kMajorQ);
   static constexpr int kBytesP = kTileM * 128;
-  static constexpr int kBytesQ = kTileN * 128;
+  static constexpr int kBytesQ = kLoadedN * 128;
   // What one CTA of a cluster fetches for all that share it: its part of each step's rows. Where
-  // Q's parts were no whole swizzle atoms, each fetches all of Q in every kClusterM-th step
-  // instead.
+  // such parts were no whole swizzle atoms, each CTA fetches all of the operand's tile in its turn,
+  // every kClusterN-th step for P, every kClusterM-th for Q.
+  static constexpr int kAtomP = kMajorP == 0 ? 8 : 64;
   static constexpr int kAtomQ = kMajorQ == 0 ? 8 : 64;
-  static constexpr bool kTurnsAtQ = kTileN % (kClusterM * kAtomQ) != 0;
-  static constexpr int kShareP = kTileM / kClusterN;
-  static constexpr int kShareQ = kTurnsAtQ ? kTileN : kTileN / kClusterM;
+  static constexpr bool kTurnsAtP = kTileM % (kClusterN * kAtomP) != 0;
+  static constexpr bool kTurnsAtQ = kLoadedN % (kClusterM * kAtomQ) != 0;
+  static constexpr int kShareP = kTurnsAtP ? kTileM : kTileM / kClusterN;
+  static constexpr int kShareQ = kTurnsAtQ ? kLoadedN : kLoadedN / kClusterM;
 
   // Results leave through two buffers for each 16 rows of a consumer, each kStoreRows x
   // kStoreColumns of 16 bits. A swapped tile's rows are columns of D: 16 of them would be 32 bytes

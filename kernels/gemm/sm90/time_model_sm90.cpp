@@ -46,7 +46,8 @@ double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
 }  // namespace
 
 const TimeModelSm90& dense_time_model_sm90(const GemmProblem& problem) {
-  return element_bits(problem.type) == 8 ? kNarrowTimesSm90 : kWideTimesSm90;
+  if (element_bits(problem.type) == 8) return kNarrowTimesSm90;
+  return problem.layout == "nt" ? kWideTimesSm90 : kOtherLayoutTimesSm90;
 }
 
 double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice,
@@ -69,11 +70,11 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
     return std::fmod(row, 128) != 0 ? model.misaligned : 1;
   };
   const double lines_loaded = 1.0 * v.tile_m / v.cluster_n * slowed(v.major_p, rows) +
-                              1.0 * v.tile_n / v.cluster_m * slowed(v.major_q, columns);
+                              1.0 * v.loaded_n / v.cluster_m * slowed(v.major_q, columns);
   const double l2 =
       128.0 * lines_loaded / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
   // What is multicast is fetched once, but each SM takes all of it in.
-  const double taken_in = 128.0 * (v.tile_m + v.tile_n) / model.delivered * busy;
+  const double taken_in = 128.0 * (v.tile_m + v.loaded_n) / model.delivered * busy;
   const double step =
       std::max({mma, l2, taken_in}) + model.step_more + model.cluster * (v.cluster_size() - 1);
 

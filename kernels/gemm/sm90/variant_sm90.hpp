@@ -20,6 +20,7 @@ struct GemmVariantSm90 {
   std::string type_p, type_q;  // "bf16", "e4m3"
   int major_p, major_q;        // 0: k runs fastest in memory; 1: rows (columns) do
   int tile_m, tile_n, tile_k;
+  int loaded_n;  // columns of Q that a step brings: GemmTileSm90::kLoadedN
   int stages;
   int cluster_m, cluster_n;  // CTAs
   int share_p, share_q;      // rows that a CTA of a cluster loads at once
@@ -48,7 +49,6 @@ struct GemmVariantSm90 {
 
 // A file for each, so that they compile beside each other.
 std::vector<GemmVariantSm90> gemm_variants_bf16_sm90();          // nt
-std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90();  // nt
 std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90();    // nt
 std::vector<GemmVariantSm90> gemm_variants_bf16_layouts_sm90();  // nn, tn, tt
 std::vector<GemmVariantSm90> gemm_variants_f16_sm90();           // nt

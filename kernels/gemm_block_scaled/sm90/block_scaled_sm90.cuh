@@ -15,7 +15,13 @@
 // while it promotes. 256 columns keep 128 promoted sums a thread beside that. Measured against this
 // on an H200, at 4096 x 7168 x 16384, with A from registers (which takes a fifth of the reads off
 // shared memory): 0.90 of the FLOP a clock, for multiply-adds of one consumer then wait for the
-// other's MMAs; two sets of 32 in turns change nothing.
+// other's MMAs; two sets of 32 in turns change nothing. Consumers that let each other begin by
+// named barriers, after one, two or three of an MMA's four steps along k, took 3 to 6% longer in
+// bursts and 5 to 11% under lasting load, there and at 8192 cubed. Shared memory is what is short:
+// in the 1,024 cycles that the MMAs of a stage of 256 columns take, these read 96 KiB and TMA
+// writes 48, of 128 that it can move.
+//
+// A tile of 192 columns is one MMA wide, with 96 accumulators beside 96 promoted sums.
 //
 // CTAs of one cluster row work on the same rows of A, CTAs of one cluster column on the same rows
 // of B: each loads a part of such a tile and multicasts it. full[s] ends a phase when all bytes of
@@ -57,14 +63,16 @@ struct BlockScaledTileSm90 {
   static constexpr int kTileN = kTileN_;
   static constexpr int kTileK = 128;  // elements and bytes: one swizzle row, one block of scales
   static constexpr int kStages = kStages_;
-  static constexpr int kClusterM = kClusterM_;                // CTAs along m: they share B
-  static constexpr int kClusterN = kClusterN_;                // CTAs along n: they share A
-  static constexpr int kWidth = kTileN < 128 ? kTileN : 128;  // columns of one MMA
+  static constexpr int kClusterM = kClusterM_;                 // CTAs along m: they share B
+  static constexpr int kClusterN = kClusterN_;                 // CTAs along n: they share A
+  static constexpr int kWidth = kTileN <= 192 ? kTileN : 128;  // columns of one MMA
   static constexpr int kConsumers = 2;
   static constexpr int kClusterSize = kClusterM * kClusterN;
   static constexpr int kThreads = 128 * (1 + kConsumers);
   static constexpr int kGroups = kTileN / kWidth;
-  static constexpr int kBlocksN = kTileN < 128 ? 1 : kTileN / 128;  // blocks of scale_b
+  static constexpr int kBlocksN = (kTileN + 127) / 128;  // blocks of scale_b that a tile lies in
+  // Two tiles of 192 columns are three blocks of B wide: every other tile begins within a block.
+  static constexpr bool kOddBlocks = kTileN > 128 && kTileN % 128 != 0;
   // Registers: 40 * 128 + 232 * 256 = 64512 of the SM's 65536.
   static constexpr int kProducerRegisters = 40;
   static constexpr int kConsumerRegisters = 232;
@@ -89,7 +97,7 @@ struct BlockScaledTileSm90 {
   static constexpr int kBarriers = kScales + kScalesB + kBlocksN * 16;
   static constexpr int kSharedBytes = kScales + kStages * kBytesScales;
 
-  static_assert(kTileN == 64 || kTileN == 128 || kTileN == 256);
+  static_assert(kTileN == 64 || kTileN == 128 || kTileN == 192 || kTileN == 256);
   static_assert(kTileM / kClusterN % 8 == 0 && kTileN / kClusterM % 8 == 0,
                 "a share of a box must be whole swizzle atoms");
   static_assert(kBlocksN * 16 + 2 * kStages * 8 <= 128, "the gap behind the scales of B");
@@ -242,6 +250,14 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
 #pragma unroll
         for (int r = 0; r < 2; ++r) scale[n][r] = scale_a[r] * scale_b;
       }
+      const bool odd = Tile::kOddBlocks && at.column % 128 != 0;
+      float scale_64[Tile::kTileN / 64][2];  // of 64 columns each
+#pragma unroll
+      for (int c = 0; c < Tile::kTileN / 64; ++c)
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+          scale_64[c][r] =
+              Tile::kOddBlocks && c % 2 == 1 && odd ? scale[c / 2 + 1][r] : scale[c / 2][r];
       const std::uint64_t stage_a = ptx::advance(origin_a, stage * Tile::kBytesA);
       const std::uint64_t stage_b = ptx::advance(origin_b, stage * Tile::kBytesB);
 #pragma unroll
@@ -259,7 +275,7 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
         ptx::wgmma_pin(part);
 #pragma unroll
         for (int i = 0; i < kSums; ++i)
-          sum[g][i] = fmaf(scale[g * Tile::kWidth / 128][i / 2 % 2], part[i], sum[g][i]);
+          sum[g][i] = fmaf(scale_64[g * Tile::kWidth / 64 + i / 32][i / 2 % 2], part[i], sum[g][i]);
         ptx::wgmma_pin(sum[g]);  // here, and not when the registers are the next columns'
       }
       if (++stage == Tile::kStages) {

@@ -21,8 +21,8 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   struct {
     model::TensorMapBytes a, b, scale_a, scale_b, d;
   } const maps{operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),
-               operands.map_scale_a(v.tile_m + 4),
-               operands.map_scale_b(std::max(v.tile_n / 128, 1)), operands.map_d(16)};
+               operands.map_scale_a(v.tile_m + 4), operands.map_scale_b(v.scale_blocks),
+               operands.map_d(16)};
   static_assert(sizeof maps == 5 * 128);
   const Raster raster{.rows = divide_up(s.m, v.tile_m * v.cluster_m),
                       .columns = divide_up(s.n, v.tile_n * v.cluster_n),

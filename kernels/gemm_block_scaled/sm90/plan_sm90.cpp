@@ -58,7 +58,7 @@ struct Launcher {
 
 // How long a CTA takes for a stage of a tile, relative to one of 256 columns, on an H200.
 double stage_cost(const BlockScaledVariantSm90& v) {
-  return v.tile_n == 256 ? 1.0 : v.tile_n == 128 ? 0.6 : 0.42;
+  return v.tile_n == 256 ? 1.0 : v.tile_n == 192 ? 0.82 : v.tile_n == 128 ? 0.6 : 0.42;
 }
 
 int cluster_tiles(const BlockScaledVariantSm90& v, const BlockScaledProblem& p) {
@@ -113,7 +113,7 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
             .scale_a = matrix(kFloat, 4, operands.scale_a, k_blocks, m, scale_a_stride(m), 1,
                               v.tile_m + 4, ptx::Swizzle::none),
             .scale_b = matrix(kFloat, 4, operands.scale_b, n_blocks, k_blocks, scale_b_stride(k),
-                              std::max(v.tile_n / kScaleBlock, 1), 4, ptx::Swizzle::none),
+                              v.scale_blocks, 4, ptx::Swizzle::none),
             .d = matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, operands.d, m, n, n, 16, 64,
                         ptx::Swizzle::bytes128)};
   const auto cut = [](int extent, int share) {

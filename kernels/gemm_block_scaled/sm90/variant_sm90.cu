@@ -23,6 +23,7 @@ BlockScaledVariantSm90 variant() {
           .tile_n = kTileN,
           .tile_k = Tile::kTileK,
           .width = Tile::kWidth,
+          .scale_blocks = Tile::kBlocksN,
           .cluster_m = kClusterM,
           .cluster_n = kClusterN,
           .threads = Tile::kThreads,
@@ -36,7 +37,8 @@ BlockScaledVariantSm90 variant() {
 std::span<const BlockScaledVariantSm90> block_scaled_variants_sm90() {
   // tile n, stages, cluster m, n
   static const BlockScaledVariantSm90 all[] = {variant<256, 4, 2, 1>(), variant<256, 4, 1, 2>(),
-                                               variant<128, 5, 1, 2>(), variant<64, 7, 1, 2>()};
+                                               variant<192, 5, 2, 1>(), variant<128, 5, 1, 2>(),
+                                               variant<64, 7, 1, 2>()};
   return all;
 }
 

@@ -12,6 +12,7 @@ struct BlockScaledVariantSm90 {
   std::string symbol;       // as PTX spells it, in part
   int tile_m, tile_n, tile_k;
   int width;                 // columns of one MMA
+  int scale_blocks;          // of B that a tile lies in
   int cluster_m, cluster_n;  // CTAs
   int threads;
   int shared_bytes;

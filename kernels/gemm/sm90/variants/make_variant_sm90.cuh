@@ -40,6 +40,7 @@ GemmVariantSm90 describe_variant_sm90(const std::string& kernel_name,
           .tile_m = Tile::kTileM,
           .tile_n = Tile::kTileN,
           .tile_k = Tile::kTileK,
+          .loaded_n = Tile::kLoadedN,
           .stages = Tile::kStages,
           .cluster_m = Tile::kClusterM,
           .cluster_n = Tile::kClusterN,
@@ -94,8 +95,9 @@ GemmVariantSm90 make_variant_sm90(const char* type_p, const char* type_q) {
 }
 
 // As many stages as fit beside the buffers of the results, at most 10.
-constexpr int most_stages_sm90(int tile_m, int tile_n) {
-  const int stages = (232448 - 8 * 2 * 2048) / ((tile_m + tile_n) * 128 + 16);
+constexpr int most_stages_sm90(int tile_m, int tile_n, int major_q = 0) {
+  const int rows = tile_m + columns_loaded_sm90(tile_n, major_q);
+  const int stages = (232448 - 8 * 2 * 2048) / (rows * 128 + 16);
   return stages < 10 ? stages : 10;
 }
 
@@ -110,8 +112,8 @@ struct FormsSm90 {
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, bool kPingpong = false>
   void add() {
     all.push_back(make_variant_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, false,
-                                    kPingpong, kPlain>(type_a, type_b));
+                                    most_stages_sm90(kTileM, kTileN, kMajorB), kClusterM,
+                                    kClusterN, false, kPingpong, kPlain>(type_a, type_b));
   }
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
   void add_pingpong() {
@@ -128,8 +130,8 @@ struct FormsSm90 {
                                        ? ptx::WgmmaTypes::e4m3_e5m2
                                        : kTypes;
     all.push_back(make_variant_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN), kClusterM, kClusterN, true,
-                                    kPingpong, kPlain>(type_b, type_a));
+                                    most_stages_sm90(kTileM, kTileN, kMajorA), kClusterM,
+                                    kClusterN, true, kPingpong, kPlain>(type_b, type_a));
   }
 };
 
@@ -191,7 +193,9 @@ void add_plain_sm90(Forms& nt) {
   nt.template add<256, 112, 1, 2>();
 }
 
-// The forms of a 16-bit type for nn, tn and tt.
+// The forms of a 16-bit type for nn, tn and tt. As rows of P, whole boxes of 64 cost nothing where
+// the row runs fastest in memory; as columns of Q, those beyond the tile are loaded in vain. So
+// forms are swapped where B is such an operand and A is not.
 template <ptx::WgmmaTypes kTypes>
 std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   std::vector<GemmVariantSm90> all;
@@ -211,40 +215,67 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   FormsSm90<kTypes, 0, 1, true> nn_plain{all, type, type};
   nn_plain.template add_swapped_pingpong<64, 16, 2>();
   nn_plain.template add_swapped_pingpong<64, 16, 4>();
+  nn_plain.template add_swapped_pingpong<64, 16, 1, 2>();
   nn_plain.template add_swapped_pingpong<64, 32, 2>();
+  nn_plain.template add_swapped_pingpong<64, 48, 1, 2>();
   nn_plain.template add_swapped_pingpong<64, 64, 4>();
+  nn_plain.template add_swapped_pingpong<64, 80, 4>();
   nn_plain.template add_swapped_pingpong<64, 96, 4>();
+  nn_plain.template add_swapped_pingpong<64, 128, 4>();
   nn_plain.template add_swapped_pingpong<64, 136, 2>();
+  nn_plain.template add_swapped_pingpong<64, 176, 4>();
   nn_plain.template add_swapped_pingpong<128, 32, 4>();
-  nn_plain.template add_swapped_pingpong<128, 80, 4>();
+  nn_plain.template add_swapped_pingpong<128, 64, 1, 2>();
+  nn_plain.template add_swapped_pingpong<128, 80, 1, 2>();
+  nn_plain.template add_swapped_pingpong<128, 104, 4>();
   nn_plain.template add_swapped_pingpong<128, 112, 2>();
-  nn_plain.template add_swapped_pingpong<128, 144, 2>();
+  nn_plain.template add_swapped_pingpong<128, 144, 1, 2>();
   nn_plain.template add_swapped_pingpong<128, 160, 2>();
   nn_plain.template add_swapped_pingpong<128, 176, 2>();
+  nn_plain.template add_swapped_pingpong<128, 200, 2>();
+  nn_plain.template add_swapped_pingpong<192, 104, 1, 2>();
   nn_plain.template add_swapped<128, 192, 2>();
   FormsSm90<kTypes, 1, 0, true> tt_plain{all, type, type};
-  tt_plain.template add_pingpong<64, 16, 2>();
-  tt_plain.template add_pingpong<64, 16, 4>();
-  tt_plain.template add_pingpong<64, 32, 2>();
+  tt_plain.template add_pingpong<64, 32, 1, 4>();
+  tt_plain.template add_pingpong<64, 64, 1, 2>();
+  tt_plain.template add_pingpong<64, 64, 1, 4>();
   tt_plain.template add_pingpong<64, 64, 4>();
+  tt_plain.template add_pingpong<64, 96, 1, 2>();
   tt_plain.template add_pingpong<64, 96, 4>();
+  tt_plain.template add_pingpong<64, 128, 1, 2>();
   tt_plain.template add_pingpong<64, 136, 2>();
-  tt_plain.template add_pingpong<128, 32, 4>();
   tt_plain.template add_pingpong<128, 80, 4>();
   tt_plain.template add_pingpong<128, 112, 2>();
+  tt_plain.template add_pingpong<128, 128, 1, 2>();
   tt_plain.template add_pingpong<128, 144, 2>();
   tt_plain.template add_pingpong<128, 160, 2>();
   tt_plain.template add_pingpong<128, 176, 2>();
+  tt_plain.template add_pingpong<128, 200, 2>();
+  tt_plain.template add_pingpong<192, 112, 1, 2>();
+  tt_plain.template add_pingpong<192, 128, 1, 2>();
   tt_plain.template add<128, 192, 2>();
+  tt_plain.template add_swapped_pingpong<64, 16, 2>();
+  tt_plain.template add_swapped_pingpong<128, 112, 2>();
+  tt_plain.template add_swapped_pingpong<128, 160, 2>();
   FormsSm90<kTypes, 1, 1, true> tn_plain{all, type, type};
   tn_plain.template add_pingpong<64, 64, 2>();
   tn_plain.template add_pingpong<64, 64>();
+  tn_plain.template add_pingpong<64, 64, 1, 2>();
+  tn_plain.template add_pingpong<64, 64, 1, 4>();
   tn_plain.template add_pingpong<64, 128, 2>();
+  tn_plain.template add_pingpong<64, 128, 1, 2>();
+  tn_plain.template add_pingpong<64, 192, 2>();
   tn_plain.template add_pingpong<128, 64, 2>();
   tn_plain.template add_pingpong<128, 128, 1, 2>();
-  tn_plain.template add_pingpong<64, 192, 2>();
   tn_plain.template add_pingpong<128, 192, 2>();
+  tn_plain.template add_pingpong<192, 128, 1, 2>();
+  tn_plain.template add_pingpong<128, 176, 2>();
   tn_plain.template add<128, 192, 2>();
+  tn_plain.template add_swapped_pingpong<64, 16, 2>();
+  tn_plain.template add_swapped_pingpong<64, 64, 1, 2>();
+  tn_plain.template add_swapped_pingpong<128, 112, 2>();
+  tn_plain.template add_swapped_pingpong<128, 160, 2>();
+  tn_plain.template add_swapped_pingpong<128, 176, 2>();
   return all;
 }
 

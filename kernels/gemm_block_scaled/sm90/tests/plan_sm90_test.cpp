@@ -21,7 +21,8 @@ TEST(BlockScaledSm90, ChoosesNarrowTilesWhereWideOnesLeaveSmsIdle) {
   };
   EXPECT_TRUE(kernel({4096, 7168, 16384}).starts_with("gemm_e4m3_block_scaled_sm90<256,"));
   EXPECT_TRUE(kernel({64, 7168, 16384}).starts_with("gemm_e4m3_block_scaled_sm90<64,"));
-  EXPECT_TRUE(kernel({1000, 5000, 3008}).starts_with("gemm_e4m3_block_scaled_sm90<128,"));
+  EXPECT_TRUE(kernel({1000, 2048, 3008}).starts_with("gemm_e4m3_block_scaled_sm90<128,"));
+  EXPECT_TRUE(kernel({4096, 2112, 7168}).starts_with("gemm_e4m3_block_scaled_sm90<192,"));
 }
 
 // One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
