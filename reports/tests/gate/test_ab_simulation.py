@@ -150,12 +150,26 @@ def test_a_noisy_neighbour_is_never_red(first):
             beside_others(m, started)
 
     both = {"disturb": disturb}
-    result = campaign(0.0, base=both, candidate=both)
-    code, said = judge(result, RULES)
-    assert code is Exit.UNFIT and "another process used the GPU" in said
-    # Even where it keeps away from the base.
-    code, _ = judge(campaign(0.0, candidate=both), RULES)
-    assert code is Exit.UNFIT
+    # Even where it keeps away from the base. In two rounds of eight it is too many, and nothing more is measured.
+    for base in (both, None):
+        with pytest.raises(CannotMeasure, match="another process computed on this GPU in 2 of [2-8] rounds"):
+            campaign(0.0, base=base, candidate=both)
+
+    def one_case(m, started):
+        if m.name == "case/7":
+            disturb(m, started)
+
+    code, said = judge(campaign(0.0, candidate={"disturb": one_case}), RULES)
+    assert code is Exit.UNFIT and "case/7: another process used the GPU" in said
+
+
+def test_a_neighbour_of_one_round_costs_that_pair():
+    def disturb(m, started):
+        if started == 9:
+            beside_others(m, started)
+
+    result = campaign(0.0, base={"disturb": disturb}, candidate={"disturb": disturb})
+    assert judge(result, RULES)[0] is Exit.OK and {c.dropped for c in result.comparisons} == {1}
 
 
 @pytest.mark.parametrize("reason", ["hw_slowdown", "sw_thermal_slowdown", "sw_power_cap"])
