@@ -80,6 +80,7 @@ class Comparison:
     limited: bool = False  # the power limit held the slower side back
     cause: str = ""  # of a change, in a sentence
     dropped: int = 0  # pairs
+    unconfirmed: bool = False  # slower at first, and without a figure in the confirmation
     verdict: Verdict = Verdict.INCONCLUSIVE
     note: str = ""
 
@@ -107,7 +108,7 @@ class Comparison:
         elif self.base and self.candidate and min(self.base, self.candidate) > 0:
             cost = self.candidate / self.base
             highest = cost if self.better == "lower" else 1 / cost
-        return highest - 1 if highest > 1 + self.unseen else 0.0
+        return highest - 1 if self.unconfirmed or highest > 1 + self.unseen else 0.0
 
 
 @dataclass
