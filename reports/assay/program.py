@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from traceback import extract_tb
@@ -93,6 +96,29 @@ def complain(program: str, message: str, status: Exit) -> Exit:
     return status
 
 
+@contextmanager
+def _ended_as_interrupted() -> Iterator[None]:
+    """A request to end (a cancelled job, a closed terminal) is an interruption: what was started is ended as well.
+
+    What somebody else decided of a signal stays, such as `nohup`.
+    """
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)}
+    ours = [n for n, handler in before.items() if handler is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
 Main = Callable[[Sequence[str] | None], int]
 
 
@@ -106,7 +132,8 @@ def command(program: str) -> Callable[[Main], Main]:
                 if hasattr(stream, "reconfigure"):
                     stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode
             try:
-                return main(arguments)
+                with _ended_as_interrupted():
+                    return main(arguments)
             except RunFileError as error:
                 status = Exit.NOT_WRITTEN if isinstance(error, NotWritten) else Exit.USAGE
                 return complain(program, str(error), status)

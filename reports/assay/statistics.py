@@ -83,7 +83,7 @@ class LogRatio(NamedTuple):
 
     def interval(self, confidence: float = 0.95) -> Interval:
         """The ratio (not its logarithm) and its two-sided interval."""
-        half = self._quantile((1 + confidence) / 2) * self.standard_error
+        half = self.quantile((1 + confidence) / 2) * self.standard_error
         return Interval(_exp(self.estimate), _exp(self.estimate - half), _exp(self.estimate + half))
 
     def p_above(self, ratio: float) -> float:
@@ -94,7 +94,8 @@ class LogRatio(NamedTuple):
         """One-sided p-value of "the true ratio is at least `ratio`": small when it is surely below."""
         return self._tail(math.log(ratio) - self.estimate)
 
-    def _quantile(self, probability: float) -> float:
+    def quantile(self, probability: float) -> float:
+        """Of Student's t with these degrees of freedom."""
         return float(stats.t.ppf(probability, self.degrees_of_freedom))
 
     def _tail(self, distance: float) -> float:
@@ -137,6 +138,13 @@ def log_ratio_of_intervals(base: Interval, candidate: Interval, floor: float = 0
 
     error = math.hypot(half(base), half(candidate), math.log1p(floor)) / normal
     return LogRatio(math.log(candidate.value) - math.log(base.value), error, math.inf)
+
+
+def widened(ratio: LogRatio, error: float) -> LogRatio:
+    """With a further, independent error that is known and not estimated; degrees of freedom by Welch-Satterthwaite."""
+    own, other = ratio.standard_error**2, error**2
+    degrees = ratio.degrees_of_freedom * ((own + other) / own) ** 2 if own else math.inf
+    return LogRatio(ratio.estimate, math.sqrt(own + other), degrees)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -103,6 +104,10 @@ def github_steps(name="gate") -> list[str]:
     return [step["run"] for step in job["steps"] if "run" in step]
 
 
+def gitlab_script(name) -> list[str]:
+    return yaml.safe_load((CI / "gitlab.yml").read_text())[name]["script"]
+
+
 @pytest.mark.parametrize("after, code, words", [(100, 0, "nothing is slower"), (106, 1, "slower: BM_Sort/8 by +6.0")])
 def test_github_actions(project, tmp_path, after, code, words):
     folder, base = project(100, after)
@@ -149,14 +154,19 @@ def test_gitlab(project, after, code):
     assert job["allow_failure"]["exit_codes"] == [3, 4]
 
 
-def test_gitlab_history(project):
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_a_history_grows_from_night_to_night(project, tmp_path, service):
+    """Each night begins with a fresh checkout, so the lines of the nights before must be where it finds them."""
     folder, _ = project(100, 100)
-    job = yaml.safe_load((CI / "gitlab.yml").read_text())["history"]
-    for commit in ("aaaa", "bbbb"):
-        done = run(job["script"], folder, CI_COMMIT_SHORT_SHA=commit)
+    git(tmp_path, "init", "-q", "--bare", "remote")
+    steps = github_steps("history") if service == "github" else gitlab_script("history")
+    for commit in ("aaaa", "bbbb", "cccc"):
+        git(folder, "clean", "-fdq")
+        done = run(steps, folder, COMMIT=commit, CI_COMMIT_SHORT_SHA=commit, HISTORY_REMOTE=str(tmp_path / "remote"))
         assert done.returncode == 0, done.stdout
-    assert len((folder / "history/h200.jsonl").read_text().splitlines()) == 2
-    assert "BM_Sort/8" in (folder / "history/h200.html").read_text()
+    git(tmp_path, "clone", "-q", "--branch", "gate-history", "remote", "kept")
+    assert len((tmp_path / "kept/h200.jsonl").read_text().splitlines()) == 3
+    assert "BM_Sort/8" in (tmp_path / "kept/h200.html").read_text()
 
 
 def commands_of_the_readme() -> list[str]:
@@ -204,6 +214,23 @@ def test_two_python_commands(tmp_path):
     assert done.returncode in (0, 1, 3), done.stdout  # which is faster here is the machine's to say
     (case,) = json.loads(record.read_text())["cases"]
     assert (case["name"], case["unit"], case["processes"]) == ("softmax 64x1024", "us", 6)
+
+
+def test_two_python_commands_with_torch(tmp_path):
+    """The same with torch itself: Triton's kernel takes less time than three of torch's in turn."""
+    if not (BUILD / "assay").exists():
+        pytest.skip(f"{BUILD / 'assay'} is not built")
+    python = shutil.which("python3") or "python3"
+    has = "import sys, torch; sys.exit(not torch.cuda.is_available())"
+    if subprocess.run([python, "-c", has], capture_output=True).returncode:
+        pytest.skip("needs torch and a GPU")
+    record = tmp_path / "gate.json"
+    side = f"{python} {sources.ROOT}/examples/gate_python/time_softmax.py"
+    command = f"assay ab --base '{side} eager' --candidate '{side} fused' --pairs 6 --unit us --json {record} "
+    done = run([command + r"--metric '(?P<case>softmax \S+) takes (?P<value>[0-9.]+) us'"], tmp_path)
+    assert done.returncode == 0, done.stdout
+    (case,) = json.loads(record.read_text())["cases"]
+    assert (case["name"], case["verdict"]) == ("softmax 4096x4096", "faster"), done.stdout
 
 
 def test_a_real_google_benchmark_program(tmp_path):

@@ -12,7 +12,7 @@ from assay import __version__
 from assay.files import Run, RunFileError, history
 from assay.gate import foreign
 from assay.gate.compare import compare
-from assay.gate.outcome import add_outputs, add_rules, conclude, expression, percentage, rules_of
+from assay.gate.outcome import add_outputs, add_rules, conclude, expression, percentage, refuse, rules_of
 from assay.gate.result import Rules
 from assay.gate.self_test import command as self_test
 from assay.gate.sides import IncomparableRuns
@@ -145,7 +145,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = compare(base, candidate, rules)
     except IncomparableRuns as error:
-        return complain(PROGRAM, f"unfit to judge: {error}", Exit.UNFIT)
+        said = f"unfit to judge: {error}"
+        return refuse(PROGRAM, said, rules, options, base=options.base, candidate=options.candidate)
     if not result.comparisons:
         said = "the base has no case to compare; give a run in which a case was measured"
         if rules.name or rules.metric:

@@ -30,6 +30,7 @@ from assay.statistics import (
     paired_log_ratio,
     sign_test,
     welch_log_ratio,
+    widened,
 )
 
 
@@ -52,7 +53,7 @@ def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
         found = _compare_case(before, after, rules, same_driver, candidate)
         for c in found:
             if other_gpu and c.ratio:
-                widen(c, OTHER_GPU.get(c.clock_domain, max(OTHER_GPU.values())))
+                widen(c, OTHER_GPU.get(c.clock_domain, max(OTHER_GPU.values())), "two GPUs")
         comparisons += found
     _decide(comparisons, rules)
     for c in comparisons:
@@ -254,6 +255,8 @@ def _estimate(c: Comparison, before: dict[int, Metric], after: dict[int, Metric]
     c.base, c.candidate = float(np.median(ours)), float(np.median(theirs))
     c.threshold = _threshold(c, ours, rules)
     judge_by(c, ratio)
+    if share := _unseen_step(before, after):
+        widen(c, share, "it is printed in few places" if share > c.threshold / 10 else "")
     if c.clock_domain in ("host", "wall") and c.method == "single process":
         # Neighbours on a CPU move such figures by tens of percent from process to process, here and there.
         doubt = "one process cannot tell on a CPU: use --repetitions"
@@ -274,16 +277,32 @@ def judge_by(c: Comparison, ratio: LogRatio) -> None:
 OTHER_GPU = {"sm": 0.005, "power": 0.03, "l2": 0.035, "dram": 0.055, "link": 0.055, "wall": 0.055, "host": 0.5}
 
 
-def widen(c: Comparison, share: float) -> None:
-    """The interval, for what differs besides the code: `share` is the half-width of that error's 95%."""
+def _unseen_step(*sides: dict[int, Metric]) -> float:
+    """By which share of the value a ratio may be off because numbers were printed in steps, as `12` ms is.
+
+    Each side is off by half a step at most, always alike, so more processes do not help. Noise of half a step and more
+    does: it carries the mean between the steps, to within 0.3% of one (for normal noise of s steps, what is left is at
+    most exp(-2 pi^2 s^2) / pi).
+    """
+    found = 0.0
+    for side in sides:
+        values = [m.value for m in side.values()]
+        step = min((m.extra.get("step", 0.0) for m in side.values()), default=0.0)
+        if step and float(np.std(values)) < step / 2:
+            found = max(found, step / float(np.median(values)))
+    return found
+
+
+def widen(c: Comparison, share: float, why: str) -> None:
+    """The interval, for what no repetition tells: `share` is the half-width of that error's 95%."""
     if c.log_ratio is None or c.p_slower is None:
         return
-    error = math.hypot(c.log_ratio.standard_error, math.log1p(share) / 1.96)
     doubted = c.p_slower == c.p_faster == 1.0
-    judge_by(c, LogRatio(c.log_ratio.estimate, error, c.log_ratio.degrees_of_freedom))
+    judge_by(c, widened(c.log_ratio, math.log1p(share) / 1.96))
     if doubted:
         c.p_slower = c.p_faster = 1.0
-    c.note = f"{c.note}, " * bool(c.note) + f"two GPUs: the interval is widened by {share:.1%}"
+    said = [f"{why}: the interval is widened by {share:.1%}"] if why else []
+    c.note = ", ".join([c.note, *said] if c.note else said)
 
 
 def _process_interval(side: dict[int, Metric]) -> Interval:
@@ -347,6 +366,8 @@ def _decide(comparisons: list[Comparison], rules: Rules) -> None:
     open_cases = [c for c in comparisons if c.ratio is not None and c.verdict is Verdict.INCONCLUSIVE]
     for gated in (True, False):
         family = [c for c in open_cases if c.gated is gated]
+        for c in family if rules.correction != "none" else []:
+            c.level = ALPHA / len(family)
         slower, faster = (correct([getattr(c, p) for c in family]) for p in ("p_slower", "p_faster"))
         for c, p_slower, p_faster in zip(family, slower, faster):
             limit = 1 + c.threshold

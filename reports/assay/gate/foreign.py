@@ -68,7 +68,7 @@ def _google_benchmark(document: dict[str, Any]) -> Run:
     host = {key: context[key] for key in ("num_cpus", "mhz_per_cpu", "cpu_scaling_enabled") if key in context}
     environment = {"gpu": None, "driver": None, "cuda": None, "host": host, "assay": None}
     if "library_build_type" in context:
-        environment["build_type"] = context["library_build_type"]
+        environment["library_build_type"] = context["library_build_type"]
     samples: dict[str, list[float]] = {}
     units: dict[str, str] = {}
     failed: dict[str, str] = {}

@@ -16,7 +16,7 @@ from assay.gate import policy, present
 from assay.gate.policy import Policy
 from assay.gate.result import Result, Rules, Verdict
 from assay.plain_text import CUT, one_line
-from assay.program import Exit, say, write_file
+from assay.program import Exit, complain, say, write_file
 
 
 def percentage(text: str) -> float:
@@ -114,6 +114,27 @@ def conclude(result: Result, rules: Rules, options: argparse.Namespace, **facts:
     """Writes all that was asked for, says the outcome, and gives the exit status. `facts` go into the JSON."""
     code, outcome = judge(result, rules, options.strict, options.allow_missing)
     headline = one_line(present.summary(result, outcome))
+    _write(result, rules, outcome, code, headline, options, facts)
+    colour = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    if text := present.terminal(result, options.all, colour):
+        say(text)
+    if os.environ.get("GITHUB_ACTIONS"):
+        say("\n".join(present.annotations(result)))
+    say(headline)
+    return code
+
+
+def refuse(program: str, said: str, rules: Rules, options: argparse.Namespace, **facts: Any) -> int:
+    """Where nothing can be judged all is written that was asked for, without cases, and the reason is said."""
+    said = one_line(said)
+    _write(Result([]), rules, said, Exit.UNFIT, said, options, facts)
+    return complain(program, said, Exit.UNFIT)
+
+
+def _write(
+    result: Result, rules: Rules, outcome: str, code: Exit, headline: str, options: argparse.Namespace, facts: dict
+) -> None:
+    """The files. Raises NotWritten."""
     markdown = present.markdown(result, headline).encode()
     if options.json:
         record = present.document(result, rules, outcome, code, **facts)
@@ -124,13 +145,6 @@ def conclude(result: Result, rules: Rules, options: argparse.Namespace, **facts:
         write_file(options.markdown, markdown)
     if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         write_file(Path(step_summary), markdown, append=True)
-    colour = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    if text := present.terminal(result, options.all, colour):
-        say(text)
-    if os.environ.get("GITHUB_ACTIONS"):
-        say("\n".join(present.annotations(result)))
-    say(headline)
-    return code
 
 
 def judge(result: Result, rules: Rules, strict: bool = False, allow_missing: bool = False) -> tuple[Exit, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import statistics
 from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
@@ -102,7 +103,7 @@ def terminal(result: Result, everything: bool, colour: bool) -> str:
     least = sorted(d for c in result.comparisons if (d := c.smallest_detectable) is not None)
     if least:
         lines.append(
-            f"note: smallest slowdown this data could prove (detectable): median {least[len(least) // 2]:.1%}, "
+            f"note: smallest slowdown this data could prove (detectable): median {statistics.median(least):.1%}, "
             f"worst case {least[-1]:.1%}"
         )
     return "\n".join(lines)

@@ -12,6 +12,7 @@ from assay.statistics import Interval, LogRatio
 
 # One-sided level: a two-sided 95% interval leaves 2.5% on each side.
 ALPHA = 0.025
+LARGEST_LOG = 700.0  # of a ratio that a double holds
 
 
 class Verdict(str, Enum):
@@ -68,6 +69,7 @@ class Comparison:
     processes: int = 0
     p_slower: float | None = None
     p_faster: float | None = None
+    level: float = ALPHA  # one-sided, that its p-value has to pass if it alone of all cases is slower
     gated: bool = True
     # Of paired comparisons where they are known: candidate over base, of one unit of work.
     cycles: Interval | None = None
@@ -78,15 +80,19 @@ class Comparison:
     limited: bool = False  # the power limit held the slower side back
     cause: str = ""  # of a change, in a sentence
     dropped: int = 0  # pairs
+    unconfirmed: bool = False  # slower at first, and without a figure in the confirmation
     verdict: Verdict = Verdict.INCONCLUSIVE
     note: str = ""
 
     @property
     def smallest_detectable(self) -> float | None:
-        """The slowdown (a fraction) that this measurement's interval could still have proven."""
-        heard = [self.ratio] if self.cycles_log_ratio is None else [self.ratio, self.cycles]
-        least = [i.value / i.low for i in heard if i is not None and 0 < i.low < math.inf]
-        return (1 + self.threshold) * min(least) - 1 if least else None
+        """The slowdown (a fraction) that this noise could still have proven, if only this case were slower.
+
+        By the level that all cases together leave to the first of them, so it grows with their number.
+        """
+        heard = [r for r in (self.log_ratio, self.cycles_log_ratio) if r is not None]
+        least = min((r.quantile(1 - self.level / len(heard)) * r.standard_error for r in heard), default=math.inf)
+        return (1 + self.threshold) * math.exp(least) - 1 if least < LARGEST_LOG else None
 
     @property
     def may_hide(self) -> float:
@@ -102,7 +108,7 @@ class Comparison:
         elif self.base and self.candidate and min(self.base, self.candidate) > 0:
             cost = self.candidate / self.base
             highest = cost if self.better == "lower" else 1 / cost
-        return highest - 1 if highest > 1 + self.unseen else 0.0
+        return highest - 1 if self.unconfirmed or highest > 1 + self.unseen else 0.0
 
 
 @dataclass

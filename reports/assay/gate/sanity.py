@@ -15,6 +15,10 @@ OWN = ("variant",)  # parameters that the code itself chooses: a candidate may c
 
 ROWS = 2.0  # times as many calls of a kernel in a row: how many fit into a fixed time varies a little
 
+LIBRARY = "library_build_type"
+BUILDS = {"build_type": "build type", LIBRARY: "build type of the benchmark library", "compiler": "compiler", "nvcc": "nvcc"}
+DEBUG = {"build_type": "is a debug build", LIBRARY: "uses a debug build of the benchmark library"}
+
 Cases = dict[str, list[Measurement]]
 
 
@@ -48,16 +52,17 @@ def other_rows(before: Sequence[Measurement], after: Sequence[Measurement]) -> s
 
 
 def _of_builds(base: Run, candidate: Run) -> list[str]:
-    builds = [{**(run.environment.get("assay") or {}), **_own_type(run)} for run in (base, candidate)]
+    builds = [{**(run.environment.get("assay") or {}), **_library_type(run)} for run in (base, candidate)]
     said = [
         f"{words} differs: {builds[0][key]} in the base, {builds[1][key]} in the candidate"
-        for key, words in (("build_type", "build type"), ("compiler", "compiler"), ("nvcc", "nvcc"))
+        for key, words in BUILDS.items()
         if builds[0].get(key) and builds[1].get(key) and builds[0][key] != builds[1][key]
     ]
     said += [
-        f"the {which} is a debug build"
+        f"the {which} {words}"
+        for key, words in DEBUG.items()
         for which, b in zip(("base", "candidate"), builds)
-        if b.get("build_type") == "debug"
+        if b.get(key) == "debug"
     ]
     said += [
         f"the {which} was built from a dirty tree: its commit does not say what it is"
@@ -67,9 +72,10 @@ def _of_builds(base: Run, candidate: Run) -> list[str]:
     return said
 
 
-def _own_type(run: Run) -> dict[str, Any]:
-    kind = run.environment.get("build_type")
-    return {"build_type": kind} if isinstance(kind, str) else {}
+def _library_type(run: Run) -> dict[str, Any]:
+    """What Google Benchmark says of itself, and not of the program: Debian's is a debug build."""
+    kind = run.environment.get(LIBRARY)
+    return {LIBRARY: kind} if isinstance(kind, str) else {}
 
 
 def _of_options(base: Run, candidate: Run) -> list[str]:

@@ -96,7 +96,7 @@ def test_of_a_program_that_speaks_a_format_metric_chooses(tmp_path, capsys):
     given = ["--base", base, "--candidate", base, "--format", "gbench", *QUICK, "--all"]
     assert main([*given, "--metric", "^time$"]) == 0 and "BM_Sort/8" in capsys.readouterr().out
     assert main([*given, "--metric", "joules"]) == Exit.USAGE
-    assert "--metric" in capsys.readouterr().err
+    assert "round 1 of 6: no metric of the base matches --metric joules; there are time" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,10 @@ def test_of_a_program_that_speaks_a_format_metric_chooses(tmp_path, capsys):
         (["--base", "echo 3", "--candidate", "echo 3", "--metric", "[0-9]+"], "it has no group; put the number in"),
         (["--base", "false", "--candidate", "true", "--metric", "([0-9]+)"], "ended with status 1"),
         (["--base", "sleep 60", "--candidate", "true", "--metric", "([0-9]+)", "--timeout", "0.2"], "see --timeout"),
+        (["--base", "echo -3", "--candidate", "echo 3", "--metric", "(.+)"], "'-3', and what is below zero has no ratio"),
+        (["--base", "sh -c 'kill -11 $$'", "--candidate", "true", "--metric", "(x)"], "was ended by SIGSEGV"),
+        (["--base", "true", "--candidate", "true", "--format", "nvbench", "--better", "higher"], "leave them out"),
+        (["--base", "true", "--candidate", "true", "--format", "gbench", "--unit", "us"], "gbench says both itself"),
         (["--base", "true", "--candidate", "true", "--pairs", "5"], "fewer than 6 pairs can prove nothing"),
         (["--base", "true", "--candidate", "true", "--policy", "/nonexistent.toml"], "no such file"),
     ],

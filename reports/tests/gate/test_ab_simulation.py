@@ -135,6 +135,34 @@ def test_red_needs_a_confirmation_in_fresh_processes():
     assert unconfirmed.result.of(Verdict.SLOWER)
 
 
+@pytest.mark.parametrize("failing", ["base", "candidate", "both"])
+def test_what_gives_no_figure_in_the_confirmation_is_not_red(failing):
+    class Failing(machines.Side):
+        def measure(self, name):
+            m = super().measure(name)
+            if self.machine.started > 18 and failing in (self.label, "both"):
+                m.status, m.reason, m.metrics = "failed", "out of memory", {}
+            return m
+
+    machine = machines.Machine(5)
+    result = judge_sides([Failing("base", machine, cases=9), Failing("candidate", machine, 0.05, cases=9)], Plan(), RULES).result
+    assert {c.verdict for c in result.comparisons} == {Verdict.UNFIT}
+    assert all("looked slower, and gave no figure in fresh pairs" in c.note for c in result.comparisons)
+    assert judge(result, RULES)[0] is Exit.UNFIT
+
+    class One(Failing):
+        def measure(self, name):
+            m = super(Failing, self).measure(name) if name != "case/3" else super().measure(name)
+            if self.label == "candidate" and name != "case/3":
+                m.metrics["time_us"].value /= 1.05
+            return m
+
+    machine = machines.Machine(5)
+    result = judge_sides([One("base", machine, cases=9), One("candidate", machine, 0.05, cases=9)], Plan(), RULES).result
+    code, said = judge(result, RULES)
+    assert code is Exit.CANNOT_TELL and "cannot tell about case/3: it may be slower by" in said
+
+
 # --- neighbours and throttling: never red --------------------------------------------------------------------------
 
 
@@ -150,12 +178,26 @@ def test_a_noisy_neighbour_is_never_red(first):
             beside_others(m, started)
 
     both = {"disturb": disturb}
-    result = campaign(0.0, base=both, candidate=both)
-    code, said = judge(result, RULES)
-    assert code is Exit.UNFIT and "another process used the GPU" in said
-    # Even where it keeps away from the base.
-    code, _ = judge(campaign(0.0, candidate=both), RULES)
-    assert code is Exit.UNFIT
+    # Even where it keeps away from the base. In two rounds of eight it is too many, and nothing more is measured.
+    for base in (both, None):
+        with pytest.raises(CannotMeasure, match="another process computed on this GPU in 2 of [2-8] rounds"):
+            campaign(0.0, base=base, candidate=both)
+
+    def one_case(m, started):
+        if m.name == "case/7":
+            disturb(m, started)
+
+    code, said = judge(campaign(0.0, candidate={"disturb": one_case}), RULES)
+    assert code is Exit.UNFIT and "case/7: another process used the GPU" in said
+
+
+def test_a_neighbour_of_one_round_costs_that_pair():
+    def disturb(m, started):
+        if started == 9:
+            beside_others(m, started)
+
+    result = campaign(0.0, base={"disturb": disturb}, candidate={"disturb": disturb})
+    assert judge(result, RULES)[0] is Exit.OK and {c.dropped for c in result.comparisons} == {1}
 
 
 @pytest.mark.parametrize("reason", ["hw_slowdown", "sw_thermal_slowdown", "sw_power_cap"])

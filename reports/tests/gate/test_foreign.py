@@ -61,7 +61,8 @@ def test_another_build_type_is_named(tmp_path, capsys):
     after.write_text(after.read_text().replace("release", "debug"))
     main([str(base), str(after)])
     out = capsys.readouterr().out
-    assert "build type differs: release in the base, debug in the candidate" in out
+    assert "build type of the benchmark library differs: release in the base, debug in the candidate" in out
+    assert "the candidate uses a debug build of the benchmark library" in out
 
 
 NVBENCH = {

@@ -8,7 +8,9 @@ import runs
 from runs import measurement
 
 from assay.gate import main, present
-from assay.gate.result import Comparison, Result, Verdict
+from assay import files
+from assay.gate.compare import compare
+from assay.gate.result import Comparison, Result, Rules, Verdict
 from assay.statistics import Interval
 
 
@@ -49,6 +51,24 @@ def test_the_smallest_slowdown_that_each_case_shows_stands_beside_it(tmp_path, c
     out = capsys.readouterr().out
     (case,) = json.loads(record.read_text())["cases"]
     assert "detectable" in out and f"+{case['smallest_detectable']:.2%}" in out
+
+
+def test_many_cases_leave_less_to_detect(tmp_path):
+    """Holm asks the first of n cases for an n-th of the level, so it is that slowdown that could have been proven."""
+    values = [100, 100.1, 99.9, 100.05, 99.95, 100.02, 99.98, 100.0]
+
+    def compared(slower, count):
+        sides = []
+        for factor, order in ((1, values), (slower, values[::-1])):
+            side = [measurement(f"a/{i}", v * (factor if i == 0 else 1), repetition=k) for i in range(count) for k, v in enumerate(order)]
+            sides.append(files.load(runs.write(tmp_path / "run.json", runs.run(*side))))
+        return next(c for c in compare(*sides, Rules(paired=True, threshold=0.01)).comparisons if c.name == "a/0")
+
+    alone, among = (compared(1, count).smallest_detectable for count in (1, 100))
+    assert 0.01 < alone < among
+    for count, least in ((1, alone), (100, among)):
+        assert compared(1 + least + 1e-4, count).verdict is Verdict.SLOWER
+        assert compared(1 + least - 1e-4, count).verdict is not Verdict.SLOWER
 
 
 def test_nothing_that_matches_is_an_error(tmp_path, capsys):

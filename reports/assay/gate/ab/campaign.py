@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from assay.files import Run, RunFileError
 from assay.gate import foreign
 from assay.gate.ab.side import CannotMeasure, Side
+from assay.gate.result import Rules
 from assay.gate.sides import check_machines, is_shared
 
 Progress = Callable[[str], None]
@@ -43,11 +44,18 @@ def turns(sides: int, rounds: int, seed: int) -> list[list[int]]:
 
 MOST_WARM_UP = 4  # rounds more than were asked for
 STEADY = 2.0  # degrees that a GPU may get warmer from round to round
+SHARED = Rules().unfit_share  # of the rounds: beside another process in more of them, nothing could be judged
 
 
 def _temperature(runs: Sequence[Run]) -> float | None:
     found = [m.conditions.get("temperature_c") for run in runs for m in run.measurements]
     return max((t for t in found if isinstance(t, (int, float))), default=None)
+
+
+def _is_beside_another(runs: Sequence[Run]) -> bool:
+    """Whether all that was measured was so beside another process."""
+    measured = [m for run in runs for m in run.measurements if m.ok]
+    return bool(measured) and all(is_shared(m) for m in measured)
 
 
 def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, progress: Progress) -> None:
@@ -58,8 +66,7 @@ def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, pro
         progress(f"warm-up, round {round_ + 1}")
         warming = sides if round_ < plan.warm_up else [sides[round_ % len(sides)]]
         runs = [side.process(plan.seed + round_, names) for side in warming]
-        measured = [m for run in runs for m in run.measurements if m.status == "ok"]
-        if measured and all(is_shared(m) for m in measured):
+        if _is_beside_another(runs):
             raise CannotMeasure("another process computes on this GPU; end it, or wait for its end, and start again")
         now = _temperature(runs)
         steady = now is None or (before is not None and now - before <= STEADY)
@@ -81,16 +88,25 @@ def take_turns(
     """
     _warm_up(sides, plan, names, progress)
     processes: list[list[Run]] = [[] for _ in sides]
+    beside = 0
     for round_, order in enumerate(turns(len(sides), plan.rounds, plan.seed)):
         for index in order:
-            progress(f"round {round_ + 1} of {plan.rounds}: {sides[index].label}")
-            run = sides[index].process(plan.seed + round_, names)
+            where = f"round {round_ + 1} of {plan.rounds}"
+            progress(f"{where}: {sides[index].label}")
+            try:
+                run = sides[index].process(plan.seed + round_, names)
+            except RunFileError as error:
+                raise RunFileError(f"{where}: {error}") from None
             if not run.measurements:
                 raise RunFileError(
                     f"the {sides[index].label} measured no case that was asked for; see its list of cases"
                 )
             check_machines(processes[0][0] if processes[0] else run, run)
             processes[index].append(run)
+        beside += any(_is_beside_another([runs[-1]]) for runs in processes)
+        if beside > SHARED * plan.rounds:
+            said = f"another process computed on this GPU in {beside} of {round_ + 1} rounds"
+            raise CannotMeasure(f"{said}; end it, or wait for its end, and start again")
         if round_ % 2:
             keep([foreign.joined(runs) for runs in processes])
     return [foreign.joined(runs) for runs in processes]

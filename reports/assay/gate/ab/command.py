@@ -14,7 +14,7 @@ from assay import __version__, files
 from assay.gate.ab.campaign import Plan
 from assay.gate.ab.judgement import judge_sides
 from assay.gate.ab.side import Asked, CannotMeasure, Kind, Printed, sides
-from assay.gate.outcome import add_outputs, add_rules, conclude, expression, rules_of
+from assay.gate.outcome import add_outputs, add_rules, conclude, expression, refuse, rules_of
 from assay.gate.result import Rules
 from assay.gate.sides import IncomparableRuns
 from assay.plain_text import one_line
@@ -50,8 +50,12 @@ how it decides:
        same cycles but more power             the code draws more, so the limit lowers the clock
        slower clock, cause outside            neither: no verdict on the code, unfit
   5. What held back both processes of a pair is a condition; what held back one drops the pair and is said. Fewer than
-     six pairs left, or another process on the GPU: unfit.
-  detectable, a column, is the smallest slowdown that the data of this case could have proven.
+     six pairs left, or another process on the GPU: unfit. Beside one in more than a fifth of the rounds the
+     measuring ends at once.
+  6. A printed number is known to its last place: 12 ms may be 11.5 or 12.5. Where the noise is smaller than half a
+     step, the interval is widened by a step. A whole number without --unit is taken for a count, and exact.
+  detectable, a column, is the smallest slowdown that the noise of this case could have proven, had no other case been
+  slower: it grows with the number of cases.
 
 exit codes: as those of `assay gate`:
   0  nothing is slower      1  slower, and confirmed      2  usage, or a side that does not run or match
@@ -108,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--unit", default="", help="of what --metric finds")
     p.add_argument(
-        "--better", choices=("lower", "higher"), default="lower", help="which numbers are better (default lower)"
+        "--better", choices=("lower", "higher"), help="which of these numbers are better (default lower)"
     )
     p.add_argument("--pairs", type=_count, default=8, help="processes of each side (default 8, at least 6)")
     p.add_argument(
@@ -151,24 +155,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     if options.pairs < FEWEST:
         return complain(PROGRAM, f"--pairs {options.pairs}: fewer than {FEWEST} pairs can prove nothing", Exit.USAGE)
-    printed = Printed(options.metric, options.unit, options.better) if options.metric else None
+    printed = Printed(options.metric, options.unit, options.better or "lower") if options.metric else None
     suite = options.suite or ("full" if options.filter else "quick")
     asked = Asked(options.filter, suite, options.timeout, tuple(options.option), printed)
     rules = rules_of(options, **PAIRED)
     kind = Kind(options.format) if options.format else None
     both = sides({"base": options.base, "candidate": options.candidate}, kind, asked)
     if both[0].kind is not Kind.COMMAND:
+        if options.unit or options.better:
+            said = f"--unit and --better are of commands that print a number; {both[0].kind.value} says both itself"
+            return complain(PROGRAM, f"{said}; leave them out", Exit.USAGE)
         rules = replace(rules, metric=options.metric)
+        for side in both:
+            side.asked = replace(asked, metric=options.metric)
     plan = Plan(options.pairs, options.warm_up, options.seed)
+    facts = {"base": options.base, "candidate": options.candidate, "pairs": plan.rounds, "seed": plan.seed}
     keeps = options.out and both[0].kind is Kind.ASSAY
     keep = partial(_keep, options.out) if keeps else lambda runs: None
     try:
         judged = judge_sides(both, plan, rules, not options.no_confirm, report_progress, keep)
     except (CannotMeasure, IncomparableRuns) as error:
-        return complain(PROGRAM, f"unfit to judge: {error}", Exit.UNFIT)
+        return refuse(PROGRAM, f"unfit to judge: {error}", rules, options, **facts)
     finally:
         report_progress("")
     if not judged.result.comparisons:
         return complain(PROGRAM, "no case of the base has a figure that FILTER and --metric choose", Exit.USAGE)
-    facts = {"base": options.base, "candidate": options.candidate, "pairs": plan.rounds, "seed": plan.seed}
     return conclude(judged.result, rules, options, **facts)

@@ -31,17 +31,23 @@ class Judged:
 
 
 def confirm(first: Result, second: Result) -> None:
-    """Of what was slower in the first, only that stays slower which is so in the second as well."""
-    again = {(c.name, c.metric): c for c in second.comparisons}
+    """Of what was slower in the first, only that stays slower which is so in the second as well.
+
+    What gave no figure in the second is neither: it may be slower, so nothing can be told.
+    """
+    again = {key: c for c in second.comparisons for key in ((c.name, ""), (c.name, c.metric))}
     for c in first.of(Verdict.SLOWER):
-        other = again.get((c.name, c.metric))
-        if other is None:
-            continue
-        found = f"{present.change(other)} {present.interval(other)}"
-        if other.verdict is Verdict.SLOWER:
+        other = again.get((c.name, c.metric)) or again.get((c.name, ""))
+        if other is None or other.ratio is None:
+            c.verdict, c.unconfirmed = Verdict.UNFIT, True
+            why = [] if other is None else [other.verdict.value, other.note]
+            said = ", ".join(["looked slower, and gave no figure in fresh pairs", *filter(None, why)])
+        elif other.verdict is Verdict.SLOWER:
+            found = f"{present.change(other)} {present.interval(other)}"
             said = f"confirmed in {other.processes} fresh pairs: {found}"
         else:
             c.verdict = Verdict.INCONCLUSIVE
+            found = f"{present.change(other)} {present.interval(other)}"
             said = f"not confirmed in {other.processes} fresh pairs, which found {other.verdict.value}, {found}"
         c.note = f"{c.note}; {said}" if c.note else said
     first.sort()

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from assay import files
 from assay.files import Measurement, Run, RunFileError
 from assay.gate import foreign
 from assay.gate.ab.watch import Watch
+from assay.gate.outcome import LONGEST_EXPRESSION
 from assay.gate.sides import SHARED
 from assay.plain_text import CUT, one_line
 from assay.program import Exit
@@ -73,6 +75,7 @@ class Asked:
     timeout_s: float = 600.0
     options: tuple[str, ...] = ()  # for the program itself, as they are
     printed: Printed | None = None
+    metric: str | None = None  # of programs that speak a format: of what name a figure must be
 
 
 def words_of(given: str) -> list[str]:
@@ -137,9 +140,17 @@ class Side:
             run = self._watched(Path(folder), seed, names)
         for m in run.measurements:
             m.name = self.renamed.get(m.name, m.name)
+        self._check_metric(run)
         wanted = None if names is None else set(names)
         run.measurements = [m for m in run.measurements if self._is_wanted(m, wanted)]
         return run
+
+    def _check_metric(self, run: Run) -> None:
+        """So that the first process tells what else the last one would."""
+        have = {name for m in run.measurements if m.ok for name in m.metrics}
+        if self.asked.metric and have and not any(re2.search(self.asked.metric, name) for name in have):
+            said = f"no metric of the {self.label} matches --metric {one_line(self.asked.metric, CUT)}"
+            raise RunFileError(f"{said}; there are {one_line(', '.join(sorted(have)), CUT)}")
 
     def _watched(self, folder: Path, seed: int, names: Sequence[str] | None) -> Run:
         """Assay watches the GPU itself; of all other programs what nvidia-smi says goes into their conditions."""
@@ -164,6 +175,8 @@ class Side:
     def _measure(self, folder: Path, seed: int, names: Sequence[str] | None) -> Run:
         out = folder / "out.json"
         exact = names and "^(" + "|".join(SPECIAL.sub(r"\\\g<0>", n) for n in sorted(names)) + ")$"
+        if exact and len(exact) > LONGEST_EXPRESSION:
+            exact = None  # more names than a program takes: all is measured again, and the rest left out
         pattern = exact or self.asked.filter
         options = list(self.asked.options)
         if self.kind is Kind.ASSAY:
@@ -190,17 +203,12 @@ class Side:
         assert printed is not None
         groups = re2.compile(printed.expression).groupindex
         samples: dict[str, list[float]] = {}
+        steps: dict[str, list[float]] = {}
         for found in re2.finditer(printed.expression, output):
             text = found.group("value" if "value" in groups else 1)
             name = found.group("case") if "case" in groups else "command"
-            try:
-                value = float(text)
-            except (TypeError, ValueError):
-                value = math.nan
-            if not math.isfinite(value):
-                said = f"--metric found {text!r:.60}, which is no number; put the number alone into its group"
-                raise RunFileError(f"the {self.label}: {said}")
-            samples.setdefault(name.strip(), []).append(value)
+            samples.setdefault(name.strip(), []).append(self._number(text))
+            steps.setdefault(name.strip(), []).append(step_of(text, bool(printed.unit)))
         if not samples:
             end = one_line(output.strip()[-200:], CUT) or "nothing"
             raise RunFileError(
@@ -210,7 +218,22 @@ class Side:
             foreign.summarized(n, v, printed.unit, printed.better, "printed", conditions={"clock_domain": "wall"})
             for n, v in samples.items()
         ]
+        for m in found:  # where ends of zeros are left out, the longest number says how many places there are
+            m.metrics[m.primary].extra["step"] = min(steps[m.name])
         return Run({"gpu": None, "driver": None, "cuda": None, "host": {}, "assay": None}, found)
+
+    def _number(self, text: str | None) -> float:
+        try:
+            value = float(text)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value):
+            said = f"--metric found {text!r:.60}, which is no number; put the number alone into its group"
+            raise RunFileError(f"the {self.label}: {said}")
+        if value < 0:
+            said = f"--metric found {text!r:.60}, and what is below zero has no ratio; print a number that is not"
+            raise RunFileError(f"the {self.label}: {said}")
+        return value
 
     def _call(self, words: Sequence[str], allowed: Sequence[int] = (0,)) -> str:
         """What it prints. Raises where it ends in another way than it should."""
@@ -229,6 +252,8 @@ class Side:
         except BaseException:
             end_group(process)
             raise
+        if process.returncode < 0:
+            raise RunFileError(f"{said} was ended by {_signal(-process.returncode)}; run it by itself to see why")
         if process.returncode not in allowed:
             text = [line for line in (err or out).decode(errors="replace").splitlines() if line.strip()]
             last = one_line(text[-1], CUT) if text else "it said nothing"
@@ -237,6 +262,19 @@ class Side:
                 raise CannotMeasure(ended)
             raise RunFileError(f"{ended}; run it by itself to see why")
         return out.decode(errors="replace")
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def step_of(text: str, rounded: bool) -> float:
+    """By how much the last place of a printed number counts: 0.1 of `12.5`; 0 of a whole number that is a count."""
+    places = Decimal(text).as_tuple().exponent
+    return 0.0 if places == 0 and not rounded else float(10.0**places)
 
 
 def end_group(process: subprocess.Popen) -> None:

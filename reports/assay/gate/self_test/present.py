@@ -74,7 +74,8 @@ def text(trials: Sequence[Trial], planted_power: Sequence[Planted] = (), seconds
     if rows := _noise(trials):
         header = ["case", f"detectable, {CHANCE:.0%}", "P(1%)", "P(2%)", "P(3%)", "P(5%)"]
         lines += [
-            "Smallest slowdown that a case shows, and the chance to find others, of the noise of its worst trial.",
+            "Smallest slowdown that a case shows, gated by itself, and the chance to find others, of the noise of its "
+            "worst trial.",
             "",
         ]
         lines += [*_table(header, rows), ""]
