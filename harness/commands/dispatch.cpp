@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     // CLI11 has codes of its own above 100 for each mistake; here they are all the user's.
     std::ostringstream words;
     const bool is_help = app.exit(error, words, words) == 0;
-    fmt::print(is_help ? stdout : stderr, "{}", printable(words.str()));
+    (void)std::fputs(printable(words.str()).c_str(), is_help ? stdout : stderr);
     return with_output_written(static_cast<int>(is_help ? ExitCode::ok : ExitCode::usage));
   } catch (const Error& error) {
     return say(error);

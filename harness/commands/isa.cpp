@@ -12,6 +12,7 @@
 #include "harness/isa/crash_guard.hpp"
 #include "harness/isa/environment.hpp"
 #include "harness/isa/render.hpp"
+#include "harness/machine/excerpt.hpp"
 
 namespace assay::commands {
 namespace {
@@ -27,11 +28,9 @@ struct Options {
 
 void show_progress(std::size_t done, std::size_t total) {
   if (::isatty(STDERR_FILENO) == 0) return;
+  show_on_stderr("\r\033[K");
   if (done < total)
-    fmt::print(stderr, "\r\033[K[{}/{}] assembling and disassembling", done, total);
-  else
-    fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+    show_on_stderr(fmt::format("[{}/{}] assembling and disassembling", done, total));
 }
 
 void show_matrix(const Options& options) {

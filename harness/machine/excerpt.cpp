@@ -55,6 +55,13 @@ std::string excerpt(std::string_view text, std::size_t longest) {
 
 std::string printable(std::string_view text) { return without_controls(std::string(text), "\n\t"); }
 
-void tell(std::string_view message) { fmt::print(stderr, "assay: {}\n", printable(message)); }
+void show_on_stderr(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)std::fflush(stderr);
+}
+
+void tell(std::string_view message) {
+  show_on_stderr(fmt::format("assay: {}\n", printable(message)));
+}
 
 }  // namespace assay

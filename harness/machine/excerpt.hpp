@@ -19,4 +19,8 @@ std::string printable(std::string_view text);
 // "assay: MESSAGE" as a line on standard error, printable.
 void tell(std::string_view message);
 
+// Text as it is, at once. Where standard error is full or closed nothing is lost but the words: no
+// exception ends what they are about.
+void show_on_stderr(std::string_view text);
+
 }  // namespace assay

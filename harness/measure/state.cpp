@@ -247,8 +247,9 @@ Measurement measure_case(const Probe& probe, const Case& which, const RunOptions
       metric.signed_value = impl.differences.contains(metric.name);
     for (Series& series : found.series)
       series.signed_values = impl.differences.contains(series.name);
-    const GpuBounds bounds =
-        gpu ? GpuBounds{gpu->device.sm_count, gpu->device.sm_clock_max_mhz} : GpuBounds{};
+    const GpuBounds bounds = gpu ? GpuBounds{gpu->device.sm_count, gpu->device.sm_clock_max_mhz,
+                                             probe.pace != Pace::link}
+                                 : GpuBounds{};
     set_limits(found, impl.limits, bounds);
     if (const std::string why = implausible(found, bounds); !why.empty()) {
       found.status = Status::failed;

@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
+
+#include "harness/machine/excerpt.hpp"
 
 namespace assay {
 
@@ -39,16 +40,17 @@ std::string Progress::eta() const {
 }
 
 void Progress::begin(const std::string& name) {
-  if (terminal_) fmt::print(stderr, "\r\033[K[{}/{}] {} {}", done_ + 1, total_, eta(), name);
-  std::fflush(stderr);
+  if (terminal_)
+    show_on_stderr(fmt::format("\r\033[K[{}/{}] {} {}", done_ + 1, total_, eta(), name));
 }
 
 void Progress::end(const Json& m) {
   ++done_;
   const std::string status = m.at("status");
   (status == "ok" ? ok_ : status == "skipped" ? skipped_ : failed_)++;
-  fmt::print(stderr, "{}[{}/{}] {:<44} {}{}\n", terminal_ ? "\r\033[K" : "", done_, total_,
-             m.at("name").get<std::string>(), status == "ok" ? "" : status + ": ", headline(m));
+  show_on_stderr(fmt::format("{}[{}/{}] {:<44} {}{}\n", terminal_ ? "\r\033[K" : "", done_, total_,
+                             m.at("name").get<std::string>(), status == "ok" ? "" : status + ": ",
+                             headline(m)));
 }
 
 std::string Progress::summary() const {

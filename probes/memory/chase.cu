@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+
 #include "harness/device.hpp"
 #include "probes/memory/chase.hpp"
 
@@ -27,7 +29,8 @@ __global__ void tie(PlaceLayout layout) {
   for (std::uint32_t step = blockIdx.x * blockDim.x + threadIdx.x; step < layout.count;
        step += gridDim.x * blockDim.x)
     *reinterpret_cast<Place*>(layout.base + layout.offset(shuffle_within(step, layout.count))) = {
-        layout.at_step(step + 1), {1, 1, 1}};
+        layout.at_step(step + 1), 1, layout.at_step(step + kVisitLoads), 1};
+  static_assert(offsetof(Place, skip) == kSkipAt);
 }
 
 }  // namespace

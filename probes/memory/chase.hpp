@@ -9,6 +9,7 @@
 
 #include "harness/state.hpp"
 #include "probes/memory/ring.hpp"
+#include "probes/memory/visit.hpp"
 
 namespace assay {
 
@@ -27,10 +28,12 @@ using ChaseKernel = void (*)(std::int64_t iterations, Line** cursors, StopwatchR
 void measure_chase(State& s, int rings, int bits, ChaseKernel kernel);
 
 // What a place of a chase over any stride holds: its successor's address, or how many bytes that
-// lies behind the first place, and a one in each further word, so that wide loads can be counted.
+// lies behind the first place; the same of the place kVisitLoads steps on; and a one in each other
+// word, so that wide loads can be counted.
 struct alignas(32) Place {
-  std::uint64_t next, ones[3];
+  std::uint64_t next, one, skip, last_one;
 };
+inline constexpr int kSkipAt = 16;  // bytes
 
 // `count` places, `stride` bytes apart (a multiple of 32). With `scatter`, each lies on a 128-byte
 // line of its own choice within its stride: one line of each page, no two on the same sets.

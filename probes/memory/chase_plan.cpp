@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "harness/device.hpp"
 #include "harness/instruction/generated_kernel.hpp"
 #include "harness/instruction/ptx_text.hpp"
 #include "harness/statistics.hpp"
@@ -14,20 +15,17 @@
 namespace assay {
 namespace {
 
-constexpr int kWalks = 3, kIterations = 64, kSteps = kIterations * kChaseUnroll;
+constexpr int kWalks = 3, kIterations = 256, kSteps = kIterations * kChaseUnroll;
 constexpr const char* kEntry = "chase";
 
+// What L2 was full of is forgotten when four times as much was read.
+constexpr std::uint64_t kForgotten = 4;
+
 // What a walk reads before the clock starts, and what it leaves.
-//
-// A visit is the walk itself in fast motion: the ring is cut into as many stretches as loads can be
-// under way, and these are walked at once, kRounds times round. As in the walk, each place is read
-// again after all others have been, so caches come to hold what they would if one warp had walked
-// round as often.
-constexpr int kLoadsOfLane = 8, kChains = 32 * kLoadsOfLane;
-constexpr std::uint32_t kRounds = 4;
 struct WalkStart {
   std::uint64_t at, base, warm_steps;
-  std::uint64_t visit_steps, chains;  // of each stretch; where kChains addresses lie, their starts
+  std::uint64_t visit_steps,
+      chains;  // of each chain; where kVisitLoads addresses lie, their starts
 };
 struct WalkEnd {
   std::uint64_t at, ones;
@@ -53,13 +51,15 @@ std::string step_text(const ChaseLoad& load) {
 
 std::string for_each_chain(std::string_view instruction) {
   std::string text;
-  for (int i = 0; i < kLoadsOfLane; ++i) text += fmt::format(fmt::runtime(instruction), i, 8 * i);
+  for (int i = 0; i < kVisitLoadsOfLane; ++i)
+    text += fmt::format(fmt::runtime(instruction), i, 8 * i);
   return text;
 }
 
-// One step along each of a lane's stretches, past L1.
+// One step of each of a lane's chains, past L1.
 std::string visit_text(const ChaseLoad& load) {
-  return for_each_chain("  ld.global.cg.u64 %chain{0}, [%chain{0}];\n") +
+  return for_each_chain(
+             fmt::format("  ld.global.cg.u64 %chain{{0}}, [%chain{{0}}+{}];\n", kSkipAt)) +
          (load.bytes == 4 ? for_each_chain("  add.u64 %chain{0}, %chain{0}, %base;\n") : "");
 }
 
@@ -97,33 +97,36 @@ KernelUse chase_use(const ChaseLoad& load, Target target) {
 }
 
 std::vector<double> chase_points(State& s, const ChaseLoad& load,
-                                 const std::vector<ChasePoint>& points) {
+                                 const std::vector<ChasePoint>& points, int rounds) {
   const void* kernel = s.generated_kernel(kEntry);
   // All of what L1 and shared memory divide between them, to L1; else the driver keeps some back.
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxL1));
   const std::size_t walks = points.size() * kWalks;
   std::vector<WalkStart> starts;
-  std::vector<std::uint64_t> chains;  // kChains of each point that is visited
+  std::vector<std::uint64_t> chains;  // kVisitLoads of each walk that is visited
   const auto visited = std::ranges::count(points, true, &ChasePoint::visited);
-  auto* chains_there = s.allocate<std::uint64_t>(static_cast<std::size_t>(visited) * kChains);
+  auto* chains_there =
+      s.allocate<std::uint64_t>(static_cast<std::size_t>(visited) * kWalks * kVisitLoads);
+  const std::uint64_t most = kForgotten * s.device().l2_bytes / sizeof(Line);
   std::vector<std::uint64_t> ends;
   for (const ChasePoint& point : points) {
     PlaceLayout by_address = point.layout;
     by_address.by_offset = false;
     const auto base = reinterpret_cast<std::uint64_t>(point.layout.base);
-    const auto* chains_of_point = chains_there + chains.size();
-    const std::uint32_t stretch = (point.layout.count + kChains - 1) / kChains;
-    if (point.visited)
-      for (std::uint32_t chain = 0; chain < kChains; ++chain)
-        chains.push_back(by_address.at_step(chain * stretch));
+    const std::uint32_t count = point.layout.count;
+    const std::uint64_t warm =
+        point.walked ? std::uint64_t{count} * static_cast<unsigned>(rounds) : 0;
+    const std::uint64_t visit = point.visited ? visit_steps(count, most, rounds) : 0;
     for (int walk = 0; walk < kWalks; ++walk) {
-      const auto first = static_cast<std::uint32_t>(
-          (std::uint64_t{point.layout.count} * static_cast<unsigned>(walk)) / kWalks);
-      starts.push_back({by_address.at_step(first), base, point.warm_steps,
-                        point.visited ? std::uint64_t{kRounds} * stretch : 0,
-                        reinterpret_cast<std::uint64_t>(chains_of_point)});
-      ends.push_back(by_address.at_step(first + point.warm_steps + kSteps));
+      const auto first =
+          static_cast<std::uint32_t>((std::uint64_t{count} * static_cast<unsigned>(walk)) / kWalks);
+      starts.push_back({by_address.at_step(first), base, warm, visit,
+                        reinterpret_cast<std::uint64_t>(chains_there + chains.size())});
+      for (std::uint32_t chain = 0; visit > 0 && chain < kVisitLoads; ++chain)
+        chains.push_back(by_address.at_step(visit_begin(count, first, visit, chain)));
+      ends.push_back(
+          by_address.at_step(static_cast<std::uint32_t>((first + warm + kSteps) % count)));
     }
   }
   auto* in = s.allocate<WalkStart>(walks);
@@ -161,6 +164,15 @@ std::vector<double> chase_points(State& s, const ChaseLoad& load,
     cycles.push_back(median({of_walks.begin(), of_walks.end()}));
   }
   return cycles;
+}
+
+std::vector<Settled> chase_until_steady(State& s, const ChaseLoad& load,
+                                        const std::vector<ChasePoint>& points) {
+  return until_steady(points.size(), [&](const std::vector<std::size_t>& which, int rounds) {
+    std::vector<ChasePoint> again;
+    for (const std::size_t i : which) again.push_back(points[i]);
+    return chase_points(s, load, again, rounds);
+  });
 }
 
 std::vector<std::uint64_t> footprints(std::uint64_t low, std::uint64_t high, int per_octave) {

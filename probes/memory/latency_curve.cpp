@@ -3,11 +3,19 @@
 //
 // One warp of one SM chases in random order; all else is idle. Where the curve leaves a plateau the
 // level below is full: the largest footprint still on it is that level's capacity (to the step of
-// the curve, a quarter of an octave). Between two plateaus there is no steady state to wait for,
-// and other SMs find other values, since they are nearer to other parts of L2. memory/tlb chases
-// over one line of each page, so that pages alone are too many, not bytes: the curve shows how far
-// each TLB reaches and what a miss costs.
+// the curve, a quarter of an octave). Between two plateaus a load may find its line in either, and
+// other SMs find other values, since they are nearer to other parts of L2.
+//
+// A cache does not forget at once what it held before. So each footprint is gone round before the
+// clock starts, in the order of the walk, twice, four times, and so on up to sixteen times, until
+// two passes agree; "rounds" says after how many, and nothing where they still differ. What L1 may
+// keep is gone round by the walk itself: up to 8 MiB, for where a line holds several places, one of
+// them brings it back when another has gone, and 6% of the loads still hit at 1 MiB.
+//
+// memory/tlb chases over one line of each page, so that pages alone are too many, not bytes: the
+// curve shows how far each TLB reaches and what a miss costs.
 #include <algorithm>
+#include <cmath>
 
 #include "harness/device.hpp"
 #include "probes/memory/chase_plan.hpp"
@@ -28,9 +36,14 @@ constexpr ChaseLoad kLoads[] = {
     {"b128", "ld.global.ca.v2.u64", 16, "LDG.E.128"},
     {"b256", "ld.global.v4.u64", 32, "LDG.E.ENL2.256"},
 };
-constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
+constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30, kMayHitL1 = 8 * kMayBeInL1;
 constexpr std::uint64_t kSectorStride = 32, kLineStride = sizeof(Line), kPageStride = 2 * kMiB;
 constexpr int kPerOctave = 4;
+constexpr const char* kRounds =
+    "Rounds before the clock started after which two passes over this footprint agreed within 3%; "
+    "nothing where they still differed after 16.";
+constexpr const char* kUnsteady =
+    "Footprints whose passes still differed after 16 rounds: no steady state was found there.";
 
 const ChaseLoad& load_of(const Case& c) {
   return *std::ranges::find(kLoads, c.text("load"), &ChaseLoad::name);
@@ -40,14 +53,27 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
   return {chase_use(load_of(c), target)};
 }
 
-Series curve(const std::vector<std::uint64_t>& bytes, std::vector<double> cycles) {
-  Series series{.name = "latency_cycles",
-                .unit = "cycle",
-                .axes = {{"footprint_bytes", {}}},
-                .values = std::move(cycles)};
-  for (const std::uint64_t point : bytes)
-    series.axes[0].points.emplace_back(static_cast<std::int64_t>(point));
-  return series;
+void add_curves(State& s, const std::vector<std::uint64_t>& bytes,
+                const std::vector<Settled>& found) {
+  Series cycles{"latency_cycles", "cycle", {{"footprint_bytes", {}}}, {}};
+  Series rounds{"rounds", "", {{"footprint_bytes", {}}}, {}};
+  int unsteady = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (Series* series : {&cycles, &rounds})
+      series->axes[0].points.emplace_back(static_cast<std::int64_t>(bytes[i]));
+    cycles.values.push_back(found[i].value);
+    rounds.values.push_back(found[i].rounds ? found[i].rounds : NAN);
+    unsteady += found[i].rounds == 0;
+  }
+  s.add_exact("unsteady_points", "", Better::lower, unsteady);
+  s.add_series(std::move(cycles));
+  s.add_series(std::move(rounds));
+}
+
+std::vector<double> values(const std::vector<Settled>& found) {
+  std::vector<double> all;
+  for (const Settled& point : found) all.push_back(point.value);
+  return all;
 }
 
 void name_levels(State& s, const std::vector<std::uint64_t>& bytes,
@@ -76,15 +102,11 @@ void run_curve(State& s) {
   std::vector<ChasePoint> points;
   for (const std::uint64_t footprint : bytes) {
     const auto count = static_cast<std::uint32_t>(footprint / stride);
-    points.push_back({{base, count, stride},
-                      // What may be in L1 is walked round before the clock starts, as often as L1
-                      // takes to hold what it will hold.
-                      footprint <= kMayBeInL1 ? std::min(4 * count, 65536u) : 0,
-                      footprint <= 3 * l2_bytes});
+    points.push_back({{base, count, stride}, footprint <= kMayHitL1, true});
   }
-  const std::vector<double> cycles = chase_points(s, load, points);
-  name_levels(s, bytes, cycles, stride);
-  s.add_series(curve(bytes, cycles));
+  const std::vector<Settled> found = chase_until_steady(s, load, points);
+  name_levels(s, bytes, values(found), stride);
+  add_curves(s, bytes, found);
 }
 
 // One line of each page of 2 MiB, each on a line of its own of the page, over nearly all of memory.
@@ -100,10 +122,10 @@ void run_tlb(State& s) {
     const auto count = static_cast<std::uint32_t>(footprint / kPageStride);
     if (!reach.empty() && count * kPageStride == reach.back()) continue;
     reach.push_back(count * kPageStride);
-    // Two rounds: the lines are then in L2, and TLBs hold what they can.
-    points.push_back({{base, count, kPageStride, true}, 2 * count, false});
+    points.push_back({{base, count, kPageStride, true}, true, false});
   }
-  const std::vector<double> cycles = chase_points(s, load_of(s.which()), points);
+  const std::vector<Settled> settled = chase_until_steady(s, load_of(s.which()), points);
+  const std::vector<double> cycles = values(settled);
   const TlbCurve found = tlb_curve(cycles);
   for (std::size_t i = 0; i < found.levels.size(); ++i) {
     const Plateau& level = found.levels[i];
@@ -121,7 +143,7 @@ void run_tlb(State& s) {
     s.add_exact("tlb_reach_at_least_bytes", "byte", Better::higher,
                 static_cast<double>(reach.back()));
   }
-  s.add_series(curve(reach, cycles));
+  add_curves(s, reach, settled);
 }
 
 std::vector<Case> curve_cases() {
@@ -156,7 +178,9 @@ const Registration curves{{
                 {"*_latency_cycles", "Latency of the plateau of the curve named *."},
                 {"*_capacity_bytes",
                  "Largest footprint still on the plateau named *: what that level holds."},
-                {"least_latency_cycles", "Least latency of the curve, where it has no plateau."}},
+                {"least_latency_cycles", "Least latency of the curve, where it has no plateau."},
+                {"rounds", kRounds},
+                {"unsteady_points", kUnsteady}},
     .cases = curve_cases(),
     .kernels = kernels,
     .run = run_curve,
@@ -177,7 +201,9 @@ const Registration tlb{{
           "what a miss costs."},
          {"tlb_reach_bytes", "Memory that the last TLB with an end in sight reaches."},
          {"tlb_reach_at_least_bytes",
-          "All the memory that was tried, where TLBs reach all of it: a miss was not seen."}},
+          "All the memory that was tried, where TLBs reach all of it: a miss was not seen."},
+         {"rounds", kRounds},
+         {"unsteady_points", kUnsteady}},
     .cases = {{.params = {{"load", "cg"}, {"load_bytes", 8}}, .suite = Suite::full}},
     .kernels = kernels,
     .run = run_tlb,

@@ -124,7 +124,7 @@ void run_held(State& s) {
       std::min<std::uint64_t>(std::uint64_t{4} << 30, s.device().memory_bytes / 8);
   auto* base = s.allocate<char>(bytes);
   const auto latency = [&](std::uint32_t count, std::uint64_t stride) {
-    return chase_points(s, kLoad, {{{base, count, stride}, 2 * count, false}}).front();
+    return chase_points(s, kLoad, {{{base, count, stride}, true, false}}).front();
   };
   const double hit = latency(16, 128);
   Series series{"lines_held", "", {{"stride_bytes", {}}}, {}};

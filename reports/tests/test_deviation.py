@@ -86,13 +86,35 @@ def number(value, better="lower"):
     return model.Number(value, None, None, None, None, better, "")
 
 
-def test_a_datasheet_is_a_limit_only_for_what_is_below_it():
-    def found(value):
-        m = Measurement("a/b", "probe", primary="x", metrics={"x": Metric("GB/s", value, (value, value), "higher")})
-        sheet = Measurement("a/b", "probe", params={"basis": "datasheet"}, metrics={"x": Metric("GB/s", 100.0)})
-        made = model.build([Run(report_runs.gpu(), [m])], [Run({"gpu": {"name": "NVIDIA H200"}}, [sheet])])
-        row = made.row("a/b", "x")
-        return deviation.reason(made, made.columns[0], row, row.first, row.published[0])
+def of_a_datasheet(value, beside=None, unit="GB/s", **more):
+    """The reason for `value` beside 100 of a datasheet, on two SMs; `beside` is what another case of the probe finds."""
 
-    assert found(80.0) == "the datasheet has a limit, of which 80.0\u202f% is reached"
-    assert found(120.0) == ""
+    def case(name, figure):
+        metrics = {"x": Metric(unit, figure, (figure, figure), "higher"), **more.get("metrics", {})}
+        return Measurement(name, "probe", primary="x", metrics=metrics, conditions=more.get("conditions", {}))
+
+    ours = [case("a/b/c", value)] + ([case("a/b/d", beside)] if beside else [])
+    sheet = Measurement("a/b/c", "probe", params={"basis": "datasheet"}, metrics={"x": Metric(unit, 100.0)})
+    made = model.build([Run(report_runs.gpu(sms=2), ours)], [Run({"gpu": {"name": "NVIDIA H200"}}, [sheet])])
+    row = made.row("a/b/c", "x")
+    return deviation.reason(made, made.columns[0], row, row.first, row.published[0])
+
+
+def test_a_datasheet_alone_is_no_reason():
+    assert of_a_datasheet(80.0) == of_a_datasheet(120.0) == ""
+
+
+def test_what_a_datasheet_promises_may_be_reached_by_another_case():
+    assert of_a_datasheet(80.0, 97.0) == "b d reaches 97 (\u22123.0\u202f%)"
+    assert of_a_datasheet(80.0, 90.0) == of_a_datasheet(120.0, 99.0) == ""
+
+
+def test_a_datasheet_counts_on_a_clock():
+    """100 TFLOP/s of two SMs with 50,000 FLOP per clock each are those of 1000 MHz."""
+    per_clock = {"flop_per_clock_per_sm": Metric("FLOP/clk/SM", 50_000.0, (50_000.0, 50_000.0), "higher", 50_000.0)}
+
+    def at(clock, value):
+        return of_a_datasheet(value, None, "TFLOP/s", metrics=per_clock, conditions={"sm_clock_mhz": clock})
+
+    assert "datasheet's figure at 1000 MHz; the SMs ran at 900 (+0.0\u202f%)" in at(900.0, 90.0)
+    assert at(900.0, 80.0) == "" and at(1000.0, 80.0) == ""

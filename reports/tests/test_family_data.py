@@ -23,6 +23,7 @@ from assay.report.book import model
 from assay.report.book.text import THIN
 from assay.report.draw import curves
 from assay.report.draw.curves import Axis, Line
+from assay.report.family.memory import levels
 from assay.report.family.numerics import metadata
 from assay.report.page import sections
 from assay.report.page.answers import answers
@@ -335,3 +336,16 @@ def test_metadata_of_sparse_operands_is_drawn_by_chunk():
     (found,) = metadata.maps(book, book.columns[0])
     assert len(found.sources) == 2 and "16 × 4 chunks" in found.title
     assert "row 3, elements 4 to 7: bits 4 to 7 of thread 3" in found.figure.svg and ">T3:4<" in found.figure.svg
+
+
+def test_points_that_two_passes_do_not_agree_on_are_named():
+    def curve(rounds):
+        sizes = [2**20, 40 * 2**20]
+        found = [data_runs.curve("latency_cycles", "cycle", "footprint_bytes", sizes, [282.0, 463.0])]
+        if rounds:
+            found.append(data_runs.curve("rounds", "", "footprint_bytes", sizes, rounds))
+        return Measurement("memory/latency_curve/ca", "probe", series=found)
+
+    assert levels.steadiness([curve([4, 8])]) == f"At each point two passes agreed within 3{THIN}%."
+    assert levels.steadiness([curve([4, 8]), curve([4, None])]).endswith(f"still differed: 40{THIN}MiB.")
+    assert levels.steadiness([curve(None)]) == "Whether each point is of a steady state was not looked at in this run."

@@ -6,6 +6,8 @@ import json
 import math
 import os
 import re
+import subprocess
+import sys
 
 import jsonschema_rs
 import numpy as np
@@ -72,6 +74,12 @@ def problem(document, tmp_path):
     line = str(error.value)
     assert "\n" not in line and line.startswith(f"{path}: ")
     return line.removeprefix(f"{path}: ")
+
+
+def test_a_file_of_the_kernels_that_waits_is_not_waited_for():
+    """/proc/kmsg calls itself a regular file; who has read all of it waits for the next message."""
+    code = "from pathlib import Path; from assay.files.json_text import read_text; read_text(Path('/proc/kmsg'), 'x')"
+    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20)
 
 
 def test_the_schema_is_a_schema():

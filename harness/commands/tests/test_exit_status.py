@@ -191,6 +191,23 @@ def test_closed_descriptors(arguments, closed):
     assert done.returncode == (5 if 1 in closed else 0), done.stderr
 
 
+@pytest.mark.parametrize("arguments, status", [
+    (("list", "("), 2), (("list", "--nonsense"), 2), (("sass", "/nowhere.cubin"), 2), (("isa", "--ptx", ""), 2)],
+    ids=lambda arguments: str(arguments))
+def test_words_that_cannot_be_written_change_no_status(arguments, status):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([built("assay"), *arguments], stdout=subprocess.PIPE, stderr=full, timeout=30)
+    assert done.returncode == status
+
+
+def test_a_run_is_whole_whose_progress_cannot_be_written(tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([built("assay"), "run", "^host/cache_latency/16384$", "--out", tmp_path / "run",
+                               "--time-cap", "0.01"], stdout=subprocess.PIPE, stderr=full, timeout=60)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "run/run.json").read_text())["measurements"][0]["status"] == "ok"
+
+
 def test_a_run_with_closed_descriptors_is_whole(tmp_path):
     """A journal must not take the place of standard output."""
     done = subprocess.run(["bash", "-c", '"$0" run good --out out >&- 2>&- <&-', built("assay_test_probes")],

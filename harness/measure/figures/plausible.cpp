@@ -89,10 +89,15 @@ class Limits {
       const double mhz = unit == "B/clk/SM" ? slowest_mhz_ : gpu_.sm_clock_max_mhz;
       if (name != pair.per_clock || !second || second->value <= 0 || mhz <= 0) continue;
       const Limit share = times(*second, 1 / (gpu_.sm_count * mhz * pair.scale), mhz);
-      const Limit sm = own ? *own : of_every_sm(unit);
+      const Limit sm = own ? *own : of_an_sm(unit);
       return sm.value > 0 && sm.value <= share.value ? sm : share;
     }
-    return own ? *own : of_every_sm(unit);
+    return own ? *own : of_an_sm(unit);
+  }
+
+  Limit of_an_sm(std::string_view unit) const {
+    return gpu_.through_sms || unit != "B/clk/SM" ? of_every_sm(unit)
+                                                  : limits::unknown("of the link");
   }
 
   Limit times(const Limit& limit, double factor, double clock_mhz) const {

@@ -13,6 +13,7 @@ namespace assay {
 struct GpuBounds {
   int sm_count = 0;
   double sm_clock_max_mhz = 0;
+  bool through_sms = true;  // bytes: those that cross a link by a copy engine are in no SM's L1
 };
 
 // Gives each metric and series that has no limit the one of its name or its unit: of `known`, of

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import stat
 from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from assay.plain_text import printable
 
@@ -50,6 +51,11 @@ def _integer(digits: str) -> int:
     return int(digits) if len(digits) < 30 else TOO_LARGE
 
 
+def open_waiting_for_nobody(path: Path) -> BinaryIO:
+    """To be read. Some of what calls itself a file is one of the kernel's, which waits for what may never come."""
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
+
+
 def read_text(path: Path, how: str) -> str:
     """The whole file; `how` says how to get a good one."""
     try:
@@ -58,8 +64,8 @@ def read_text(path: Path, how: str) -> str:
         piped = stat.S_ISFIFO(mode) and path.is_absolute() and path.parts[1] in ("dev", "proc")
         if not stat.S_ISREG(mode) and not piped:
             raise RunFileError(f"{path}: not a file but a folder, pipe or device; {how}")
-        with open(path, "rb") as file:
-            content = file.read(LARGEST + 1)
+        with open_waiting_for_nobody(path) if not piped else open(path, "rb") as file:
+            content = file.read(LARGEST + 1) or b""
     except FileNotFoundError:
         raise RunFileError(f"{path}: no such file; {how}") from None
     except OSError as error:

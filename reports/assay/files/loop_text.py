@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from .errors import RunFileError
+from .json_text import open_waiting_for_nobody
 
 FILE = "loops.txt.gz"
 LARGEST = 64 << 20  # bytes unpacked; a file that holds more is damaged or made to fill the memory
@@ -101,7 +102,7 @@ class LoopTexts:
 
     def _unpacked(self) -> bytes:
         try:
-            with gzip.open(self.path) as file:
+            with open_waiting_for_nobody(self.path) as packed, gzip.open(packed) as file:
                 content = file.read(LARGEST + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise RunFileError(f"{self.path}: not a whole gzip file; it is damaged or was cut short") from None

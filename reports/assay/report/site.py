@@ -17,7 +17,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from assay import plain_text
+from assay import plain_text, plotting
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
@@ -306,7 +306,8 @@ def write_reports(
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or cores() < 2:
         return [_write_subject(task) for task in tasks]
-    import matplotlib.figure  # noqa: F401  # once, instead of in each
+    plotting.load()  # once, instead of in each
+    import matplotlib.figure  # noqa: F401
 
     with ProcessPoolExecutor(min(len(subjects), cores()), get_context("fork")) as pool:
         return list(pool.map(_write_subject, tasks))

@@ -124,6 +124,17 @@ TEST(Plausible, ALimitOfOneFigureLeavesTheOthersTheirs) {
   EXPECT_NEAR(*found.metrics[1].limit, 33454.08, 1e-6);
 }
 
+TEST(Plausible, WhatCrossesALinkIsNotBoundByL1) {
+  Measurement found = with({rate("bus_bandwidth_gb_per_s", "GB/s", 400)});
+  GpuBounds gpu = kGpu;
+  gpu.through_sms = false;
+  set_limits(found, {}, gpu);
+  EXPECT_FALSE(found.metrics[0].limit);
+  EXPECT_EQ(found.metrics[0].limit_source, "none is known: of the link");
+  set_limits(found, {{"GB/s", {450, "NVLink"}}}, gpu);
+  EXPECT_EQ(found.metrics[0].limit, 450);
+}
+
 TEST(Plausible, APeakOfTheSmsHoldsPerClockAndPerSecond) {
   const std::map<std::string, Limit> peak{{"FLOP/clk/SM", {4096, "datasheet"}}};
   Measurement found = with({rate("flop_per_clock_per_sm", "FLOP/clk/SM", 4000)});

@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+from assay import plotting
 from assay.gate.self_test import figures
 from assay.gate.self_test.trial import Trial
 
@@ -34,7 +35,8 @@ def svg(trials: Sequence[Trial]) -> bytes | None:
     curves = chances(trials)
     if not curves:
         return None
-    import matplotlib  # here, for it takes long to load
+    plotting.load()  # here, for it takes long
+    import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot

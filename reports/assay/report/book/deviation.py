@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from . import text
+from . import labels, text
 from .model import Book, Column, Number, Published, Row
 from .published import comparable, figures
 
@@ -66,18 +66,33 @@ def reason(book: Book, column: Column, row: Row, n: Number, p: Published) -> str
 
 def checks(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
     """Every reason that applies to figures of this kind, whether it holds or not."""
-    if p.datasheet:
-        yield from _limit(n, p)
-        return
-    for possible in (_clocks, _spread, _other_way, _misses, _whole_gpu):
+    ways = (_clock_of_datasheet, _another_reaches) if p.datasheet else (_clocks, _spread, _other_way, _misses, _whole_gpu)
+    for possible in ways:
         yield from possible(book, column, row, n, p)
 
 
-def _limit(n: Number, p: Published) -> Iterator[Check]:
-    """A datasheet says what is possible: less than that contradicts nothing."""
-    below = n.value >= p.value if n.better == "lower" else n.value <= p.value
-    said = f"the datasheet has a limit, of which {text.percent(n.value / p.value)} is reached"
-    yield Check(said, 0.0 if below else n.value / p.value - 1)
+def _clock_of_datasheet(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    """A datasheet's peak is a limit per clock and SM at a clock, and that of the SMs here may be another."""
+    m = book.measurement(column, row.name)
+    a_clock = m and m.metrics.get("flop_per_clock_per_sm")
+    clock = m and m.conditions.get("sm_clock_mhz")
+    if p.unit != "TFLOP/s" or not a_clock or not a_clock.limit or not clock or not column.sm_count:
+        return
+    theirs = 1e6 * p.value / (a_clock.limit * column.sm_count)
+    said = f"{text.number(a_clock.limit)} per clock and SM are the datasheet's figure at {theirs:.0f} MHz; the SMs ran at "
+    left = n.value / clock / (p.value / theirs) - 1
+    yield Check(f"{said}{clock:.0f} ({text.deviation(1 + left, 1)})", left)
+
+
+def _another_reaches(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:
+    """What the GPU does at its best, another case of the same instruction, or of the same memory, may show."""
+    others = book.find(rf"{re.escape(row.name.rpartition('/')[0])}/[^/]+", row.metric)
+    found = [(o.value, other.name) for other in others if other is not row and (o := other.numbers[column.index])]
+    if n.better == "lower" or n.value > p.value or not found:
+        return
+    value, name = max(found)
+    said = f"{labels.case_words(name)} reaches {text.number(round(value, 1))} ({text.deviation(value, p.value)})"
+    yield Check(said, value / p.value - 1)
 
 
 # What runs at the SM clock takes the same cycles at any.

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from assay import plotting
+
 from ..book import text
 from . import placing
 from .svg import Data, Figure
@@ -177,6 +179,8 @@ def strips(
 def _png(shades: Any) -> str:
     """Grey values as a PNG in base64."""
     import numpy as np
+
+    plotting.load()
     from matplotlib.image import imsave
 
     grey = np.where(np.isnan(shades), 0, 0.03 + 0.97 * np.clip(np.nan_to_num(shades), 0, 1))

@@ -8,6 +8,8 @@ import io
 import re
 from functools import lru_cache
 
+from assay import plotting
+
 from ..book import text
 from . import placing
 from .svg import Figure
@@ -112,6 +114,8 @@ def _plain(value: object) -> object:
 def png(alone: str) -> bytes:
     """Of an SVG that stands alone."""
     import resvg_py
+
+    plotting.load()
     from matplotlib import get_data_path
 
     return resvg_py.svg_to_bytes(

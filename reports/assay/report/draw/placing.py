@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from assay import plotting
+
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 Segment = tuple[float, float, float, float]  # from x, y to x, y
 RADII = (7, 14, 22, 32, 44, 58, 74, 92, 112)
@@ -20,6 +22,7 @@ AIR = 1.5  # between a label and what it must not touch
 
 @lru_cache(maxsize=1)
 def _font() -> Any:
+    plotting.load()
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return get_font(findfont(FontProperties(family=["DejaVu Sans"])))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from assay import plotting
 from assay.plain_text import one_line
 
 from . import placing
@@ -94,6 +95,7 @@ class Figure:
 def _measure_each_text_once() -> None:
     """Matplotlib forgets with each figure how wide a text is, and most have the same ticks: a tenth of a report's
     time."""
+    plotting.load()
     from matplotlib.textpath import TextToPath
 
     measure = TextToPath.get_text_width_height_descent
@@ -112,6 +114,7 @@ def _measure_each_text_once() -> None:
 def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) -> Any:
     """(figure, axes) in the page's style; of several panels, (rows, columns), an array of axes. Matplotlib is imported here,
     when a figure is first drawn."""
+    plotting.load()
     import matplotlib
 
     matplotlib.use("Agg")

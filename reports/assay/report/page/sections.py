@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
+from assay import plotting
+
 from .. import family
 from ..block.kinds import Block, Cases, Evidence
 from ..book import interval
@@ -33,7 +35,8 @@ class Drawing:
         if len(book.measurements) >= WORTH_A_POOL and processes > 1:
             global _book
             _book = book  # a forked process has it without being sent it
-            import matplotlib.figure  # noqa: F401  # once, instead of in each
+            plotting.load()  # once, instead of in each
+            import matplotlib.figure  # noqa: F401
 
             self.pool = ProcessPoolExecutor(min(4, processes), get_context("fork"))
             for key, declared in family.declared().items():

@@ -206,6 +206,17 @@ def by_load(book: Book, column: Column) -> Table | None:
     return metric_table(caption, column, rows, metrics, "Load", form)
 
 
+def steadiness(curves_of: list[Measurement]) -> str:
+    """Whether two passes over each footprint agreed: where they did not, caches still held what was read before."""
+    rounds = [m.series_named("rounds") for m in curves_of]
+    if any(series is None for series in rounds):
+        return "Whether each point is of a steady state was not looked at in this run."
+    open_ones = sorted({at for s in rounds for at, value in zip(s.axes[0].points, s.values) if value is None})
+    if not open_ones:
+        return f"At each point two passes agreed within 3{text.THIN}%."
+    return f"Not in a steady state, for two passes still differed: {', '.join(map(text.size, open_ones))}."
+
+
 def latency_over_footprint(book: Book, column: Column) -> object:
     """The curves of loads through L1 and past it, with the plateaus that were found in the first by name."""
     drawn: list[Line] = []
@@ -225,7 +236,8 @@ def latency_over_footprint(book: Book, column: Column) -> object:
         FOOTPRINT,
         CYCLES,
         levels=[(level.begin, level.end, level.cycles, f"{level.called} {level.cycles:.0f}") for level in levels_of],
-        note="One thread follows pointers through so many bytes, in random order. Lines: the levels that were found."
+        note="One thread follows pointers through so many bytes, in random order. Lines: the levels that were found. "
+        + steadiness([m for name, m in of_column(book, column, "memory/latency_curve/") if name in ("ca", "cg")])
         + (f" Transitions, where a load may find its line in either: {'; '.join(between)}." if between else ""),
     )
 
