@@ -188,6 +188,7 @@ SUBJECTS = {
     "kernels/gemm": "GEMM",
     "kernels/gemm_block_scaled": "GEMM with block scales",
     "kernels/gemm_curve": "GEMM from 1 to 512 tokens",
+    "kernels/gemm_over_time": "clock under GEMM",
     "kernels/grouped": "grouped GEMM",
     "launch/arguments": "arguments of an empty kernel",
     "launch/call": "a call of the CUDA runtime",

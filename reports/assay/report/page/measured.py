@@ -133,7 +133,7 @@ def _clocks(book: Book, column: Column) -> list[list[Span]]:
         return []
     _, counted, reported, load = max(apart, key=lambda found: found[0])
     said = (
-        f"Under lasting matrix math ({load.name} data) the SMs counted {counted:.0f}{text.THIN}MHz, where the driver "
+        f"Under lasting load, {load.called}, the SMs counted {counted:.0f}{text.THIN}MHz, where the driver "
         f"reported {reported:.0f}{text.THIN}MHz."
     )
     return [[Span(said, load.anchor)]]
