@@ -167,7 +167,10 @@ TMA = (
     Question(15, "What does tensor memory cost?", "Tensor memory", "^tmem/"),
 )
 
-SYNC = (Question(20, "What do barriers and fences cost?", "Barriers and fences", "^sync/"),)
+SYNC = (
+    Question(20, "What do barriers cost?", "Barriers and fences", "^sync/"),
+    Question(41, "What do fences and setmaxnreg cost?", "Fences and setmaxnreg", "^sync/(fence|setmaxnreg)"),
+)
 
 LAUNCH = (
     Question(18, "What are the fixed costs of a launch?", "Launches, graphs and small copies", "^launch/"),
@@ -261,11 +264,25 @@ KERNELS = (
         "Hot loops",
         otherwise="The machine code tells: assay sass WHAT shows what bounds a loop.",
     ),
+    Question(
+        37,
+        "Is a kernel right on a chip that is not at hand?",
+        "Kernels in the host model",
+        otherwise="No run of a GPU tells: assay model WHAT runs a kernel on the CPU, in many orders of its "
+        "asynchronous work, and checks its result. That is the model's word, not silicon's.",
+    ),
+    Question(
+        38,
+        "Which rule would have caught the published races of asynchronous kernels?",
+        "Rules of the host model",
+        otherwise="No run of a GPU tells: docs/model.md lists the rules with what each finds, and assay model WHAT "
+        "names the one that a kernel breaks, and where.",
+    ),
 )
 
 PUBLISHED = (
     Question(
-        37,
+        40,
         "Do our figures agree with what others published?",
         "Published figures",
         otherwise="Nobody published a figure that can be compared with these.",
@@ -273,7 +290,13 @@ PUBLISHED = (
 )
 
 HOST = (
-    Question(36, "What does the CPU bring?", "The CPU", "^host/"),
+    Question(39, "What does the CPU bring?", "The CPU", "^host/"),
+    Question(
+        36,
+        "What differs between two GPUs, drivers or machines?",
+        "Runs compared",
+        otherwise="One run cannot tell; of several, assay report leads with what differs beyond noise.",
+    ),
     Question(
         34,
         "Is this GPU like its siblings?",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on launches, placement, small workers, links and collectives: questions 17 to 19, 21, 29 to 31 and 36."""
+"""Sentences on launches, placement, small workers, links and collectives: questions 17 to 19, 21, 29 to 31 and 39."""
 
 from __future__ import annotations
 
