@@ -67,12 +67,17 @@ def _how(book: Book, column: Column) -> str:
     return f"{text.counted(cases, 'case')} measured{when}{with_what}, {processes}."
 
 
-def first(book: Book, column: Column, siblings: Sequence[surprises.Sibling] = ()) -> list[Block]:
+def first(
+    book: Book,
+    column: Column,
+    siblings: Sequence[surprises.Sibling] = (),
+    repeated: surprises.Sibling | None = None,
+) -> list[Block]:
     """The six numbers and the pictures, then what surprised: what is printed."""
     drawn = [guard.made("The picture", make, lambda said: said) for make in _pictures(book, column)]
     figures = Figures([found for found in drawn if isinstance(found, Figure)])
     strange = [found for found in drawn if found and not isinstance(found, Figure)]
-    numbers = Headlines(headline.headlines(book, column))
+    numbers = Headlines(headline.headlines(book, column, repeated))
     blocks: list[Block] = [Section("as-measured", "In six numbers", [numbers, figures, *strange])]
     if lines := _surprises(book, column, siblings):
         intro = (

@@ -13,7 +13,7 @@ import numpy as np
 from assay.files import Measurement
 
 from ...answer.findings import Answer, Part, lines, picked
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...block.kinds import EMPTY, Block, Cell, Facts, Span, Table, figures
 from ...book import labels, text
 from ...book.model import Book, Column, Row
