@@ -218,7 +218,8 @@ def _dots(points: list[roofs.Point]) -> str:
         return ""
     counts = Counter(_what(p) for p in points)
     said = ", ".join(f"{text.counted(n, 'shape')} of {what}" for what, n in counts.items())
-    return f"Dots: {said}, all by name in “{UNDER_ROOF}”. " if len(points) > FEW else f"Dots: {said}. "
+    named = "" if len(_shown(points)) == len(points) else ", the fastest and the slowest of each kind by name"
+    return f"Dots: {said}{named}. "
 
 
 def _reached(data: roofs.Roofline) -> str:
