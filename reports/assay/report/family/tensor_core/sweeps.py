@@ -182,14 +182,14 @@ def _by_need(found: list[tuple[str, str, str]]) -> list[list[Cell]]:
     """A row for each shape, with all instructions that need it: most need one of a few."""
     alike: dict[str, list[tuple[str, str]]] = {}
     for name, said, anchor in found:
-        alike.setdefault(said, []).append((labels.words(name), anchor))
+        alike.setdefault(said, []).append((labels.case_words(f"tensor_core/{name}"), anchor))
     rows = sorted(alike.items(), key=lambda row: -len(row[1]))
     return [[Cell(said), Cell("", more=tuple(_apart(of_row)))] for said, of_row in rows]
 
 
 def _apart(names: list[tuple[str, str]]) -> list[Span]:
-    ends = [";"] * (len(names) - 1) + [""]
-    return [span for (name, anchor), end in zip(names, ends) for span in (Span(name, anchor), Span(end)) if span.said]
+    last = len(names) - 1
+    return [Span(name if i == last else f"{name};", anchor) for i, (name, anchor) in enumerate(names)]
 
 
 def blocks(book: Book) -> list[Block]:
