@@ -86,7 +86,9 @@ def test_a_gemm_comes_first_under_its_name():
     named = [load.called for load in over_time.loads(found, found.columns[0])]
     assert named == ["a bf16 GEMM 8192×8192×8192", "matrix math (bf16, zeros data)"]
     drawn = over_time.picture(found, found.columns[0])
-    assert drawn.svg.index("8192×8192×8192") < drawn.svg.index("bf16, zeros") and label_boxes.overlaps(drawn.svg) == []
+    words = [label.words for label in label_boxes.labels(drawn.svg)[1]]
+    assert words.index("bf16 GEMM") < words.index("bf16, zeros") and drawn.note.startswith("GEMM of 8192×8192×8192. Above")
+    assert label_boxes.overlaps(drawn.svg) == []
 
 
 @pytest.mark.parametrize("lost", ["sm_clock_mhz", "reported_clock_mhz", "power_w", "reason_given"])

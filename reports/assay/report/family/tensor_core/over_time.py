@@ -34,6 +34,11 @@ class Load:
     reasons: dict[float, list[str]]
 
     @property
+    def shape(self) -> str:
+        """Of a GEMM; "" of the loop."""
+        return self.name.partition(" GEMM ")[2]
+
+    @property
     def called(self) -> str:
         """In a sentence."""
         return f"a {self.name}" if " GEMM " in self.name else f"matrix math ({self.name} data)"
@@ -62,6 +67,12 @@ class Load:
             for reason in self.reasons.get(t, []):
                 found.setdefault(reason, t - self.begins)
         return found
+
+
+def _shapes(found: list[Load]) -> str:
+    """What the GEMMs of a picture are of."""
+    shapes = dict.fromkeys(load.shape for load in found if load.shape)
+    return f"GEMM of {', '.join(shapes)}. " if shapes else ""
 
 
 def loads(book: Book, column: Column) -> list[Load]:
@@ -149,7 +160,7 @@ def picture(book: Book, column: Column) -> Figure | None:
     with axes(3.2, panels=(2, len(found))) as (canvas, panels):
         panels = panels.reshape(2, len(found))
         for i, ((clock, watts), load) in enumerate(zip(panels.T, found)):
-            clock.set_title(load.name.replace(" GEMM ", " GEMM\n"), fontsize=9, color=INK)
+            clock.set_title(load.name.removesuffix(load.shape).strip(), fontsize=9, color=INK)
             curves = [("driver", load.reported, MUTED, 1.1), ("SMs", load.counted, CLOCK, 1.6)]
             for _, curve, color, width in curves:
                 clock.plot(*zip(*sorted(curve.items())), color=color, lw=width)
@@ -172,8 +183,8 @@ def picture(book: Book, column: Column) -> Figure | None:
             f"power-over-time{column.index}",
             f"Clock and power while matrix math lasts{who(book, column)}",
             f"{said}.",
-            "Above: the clock that the SMs counted while they worked, and the one that the driver reported. Below: the "
-            "power that it reported.",
+            f"{_shapes(found)}Above: the clock that the SMs counted while they worked, and the one that the driver reported. "
+            "Below: the power that it reported.",
             Data(
                 ["load", "quantity", "ms", "value", "unit"],
                 [
