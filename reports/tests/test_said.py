@@ -81,6 +81,18 @@ def test_what_the_committed_runs_say():
     assert "1 180 measured loops" in says(h100, 12)
 
 
+def test_up_to_where_the_size_of_an_all_gather_does_not_matter():
+    book = book_of("h200/2026-11-21-collectives-4gpus")
+    said_of = " ".join("".join(t for t, _ in line) for line in in_sentences(book, by_number()[29])[0][1]).replace(THIN, " ")
+    assert said_of.endswith(
+        "Up to 2 MiB an all-gather takes 20 to 23.1 µs, whatever its size: as many elements of fp8 take as long as of bf16."
+    )
+    times = {m.name: m.value("time_us") for _, m in book.measurements}
+    for size in (512, 4096, 32768, 262144, 2097152):  # what it says of fp8
+        fp8, bf16 = (times[f"collective/all_gather/{kind}/{size}/4gpus"] for kind in ("e4m3", "bf16"))
+        assert abs(fp8 / bf16 - 1) < 0.05
+
+
 @pytest.mark.parametrize("run", [report_runs.measured(), machine_runs.machine(), data_runs.data()], ids=["a", "b", "c"])
 def test_runs_that_lack_figures_say_less_and_never_break(run):
     book = model.build([run])
