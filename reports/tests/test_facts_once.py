@@ -11,6 +11,7 @@ from assay.report.book import headline, model
 from assay.report.compare import findings, published
 from assay.report.compare.figures import figures
 from assay.report.compare.subjects import repeated_of, subjects
+from assay.report.family.numerics import sums
 from assay.report.family.tensor_core import sweeps
 
 NEWEST = ["newest H200", "newest H100"]
@@ -27,6 +28,20 @@ def test_instructions_that_need_the_same_stand_in_one_row(gpu):
     named = [span for row in table.rows for span in row[1].more]
     assert sorted(span.anchor for span in named) == sorted(anchor for _, _, anchor in found)
     assert "mma.sync bf16 m16n8k16" in {span.said.rstrip(";") for span in named}
+
+
+@pytest.mark.parametrize("gpu", NEWEST)
+def test_instructions_that_add_alike_stand_in_one_row(gpu):
+    book = committed.book(gpu)
+    cards = sums.cards(book, book.columns[0])
+    (table,) = [b for b in sums.blocks(book) if getattr(b, "name", "").startswith("How each MMA adds")]
+    cells = [row[0] for row in table.rows]
+    anchors = [anchor for cell in cells for anchor in (cell.anchor, *(span.anchor for span in cell.more))]
+    assert sorted(anchors) == sorted(card.anchor for card in cards) and len(cells) < len(cards)
+    shown = {card.anchor: card.finding or card.headline for card in cards}
+    assert all(row[3].said == shown[span.anchor] for row in table.rows for span in row[0].more)
+    assert ("Predicted" in table.head) is any(card.agreement != 1 for card in cards)
+    assert all(len(row) == len(table.head) for row in table.rows)
 
 
 def test_headlines_of_one_process_say_how_far_processes_of_another_run_differ():
