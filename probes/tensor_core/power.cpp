@@ -16,8 +16,9 @@
 #include <cmath>
 
 #include "harness/callable.hpp"
+#include "harness/device.hpp"
+#include "harness/measure/load_trace.hpp"
 #include "harness/measurement.hpp"
-#include "probes/tensor_core/load_trace.hpp"
 #include "probes/tensor_core/wgmma_kernel.hpp"
 
 namespace {
@@ -105,6 +106,17 @@ void run_settled(State& s) {
   if (const auto watts = s.conditions().power_w) s.add_exact("power_w", "W", Better::lower, *watts);
 }
 
+void run_over_time(State& s) {
+  constexpr double kCycles = 2e6;  // of one launch: about a millisecond
+  const GeneratedKernel kernel = prepare(s);
+  const auto launch = kernel.on_every_sm();
+  const auto ctas = static_cast<std::size_t>(s.device().sm_count);
+  auto* records = s.allocate<StopwatchRecord>(ctas);
+  const double cycles = s.cycles_once(launch);
+  const auto iterations = std::max<std::int64_t>(1, std::llround(kCycles / cycles));
+  trace_load(s, [&](cudaStream_t stream) { launch({stream, iterations, records}); });
+}
+
 Probe probe_of(Probe rest) {
   rest.targets = targets_with(Feature::wgmma);
   rest.pace = Pace::power;
@@ -127,7 +139,7 @@ const Registration over_time{probe_of({
     .question = "What do clock and power do when a load of matrix products begins, lasts and ends?",
     .metrics = load_trace_notes(),
     .cases = {case_of("bf16", "normal"), case_of("bf16", "zeros"), case_of("e4m3", "normal")},
-    .run = [](State& s) { trace_load(s, prepare(s).on_every_sm()); },
+    .run = run_over_time,
 })};
 
 }  // namespace

@@ -224,7 +224,7 @@ def test_clocks_surprise_by_more_than_how_they_are_read(book):
 
 def test_published_figures_are_counted_once_and_no_dot_lies_on_another(book):
     pairs = deviation.compared(book)
-    (_, lines) = in_sentences(book, by_number()[37])[0]
+    (_, lines) = in_sentences(book, by_number()[40])[0]
     counts = [int(n) for n in re.findall(r"\d+", plain("".join(piece for line in lines for piece, _ in line)))]
     close, reasons = sum(pair.close for pair in pairs), sum(bool(pair.reason) for pair in pairs)
     assert counts == [len(pairs), close, 5, reasons, len(pairs) - close - reasons]
@@ -236,7 +236,7 @@ def test_published_figures_are_counted_once_and_no_dot_lies_on_another(book):
 
 
 def test_the_cpu_answers_with_its_nearest_cache_and_its_memory(book):
-    (_, lines) = in_sentences(book, by_number()[36])[0]
+    (_, lines) = in_sentences(book, by_number()[39])[0]
     said = plain("".join(piece for piece, _ in lines[0]))
     nearest = book.row("host/cache_latency/16384", "latency_ns").first.value
     memory = book.row("host/dram_latency", "latency_ns").first.value

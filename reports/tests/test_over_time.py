@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clock and power over time: the words come from the series, whatever they hold."""
 
+import label_boxes
 import machine_runs
 import pytest
 from report_runs import Maker
@@ -17,7 +18,7 @@ TIMES = [10, 20, 30, 40, 50, 60]
 
 def watched(make, counted, reported, watts, given, name="bf16/zeros"):
     """A load from 20 ms on; `given` is by reason."""
-    m = make.add(over_time.PREFIX + name, clock=1970, settled_clock_mhz=1700)
+    m = make.add("tensor_core/power_over_time/" + name, clock=1970, settled_clock_mhz=1700)
     flags = [v for reason in REASONS for v in given.get(reason, [0] * len(TIMES))]
     m.series = [
         machine_runs.series("sm_clock_mhz", counted, "MHz", time_ms=TIMES),
@@ -76,6 +77,20 @@ def test_clocks_that_agree_are_not_said_to_differ():
     assert said[0] == "1980 MHz counted by the SMs where the driver reports 1800, 10.0 % above"
 
 
+def test_a_gemm_comes_first_under_its_name():
+    make = Maker(1)
+    watched(make, *LOW, {})
+    m = watched(make, *LOW, {}, "bf16/normal")
+    m.name = "kernels/gemm_over_time/bf16/m8192n8192k8192/nt"
+    found = book_of(make)
+    named = [load.called for load in over_time.loads(found, found.columns[0])]
+    assert named == ["a bf16 GEMM 8192×8192×8192", "matrix math (bf16, zeros data)"]
+    drawn = over_time.picture(found, found.columns[0])
+    words = [label.words for label in label_boxes.labels(drawn.svg)[1]]
+    assert words.index("bf16 GEMM") < words.index("bf16, zeros") and drawn.note.startswith("GEMM of 8192×8192×8192. Above")
+    assert label_boxes.overlaps(drawn.svg) == []
+
+
 @pytest.mark.parametrize("lost", ["sm_clock_mhz", "reported_clock_mhz", "power_w", "reason_given"])
 def test_a_case_that_lacks_a_series_breaks_nothing(lost):
     make = Maker(1)
@@ -100,7 +115,7 @@ def test_the_page_shows_it_beside_the_question_and_where_clocks_were_low(tmp_pat
     )
     slow.conditions["throttle"] = ["sw_power_cap"]
     reasoned = book_of(make)
-    assert "power_over_time" not in "".join(clocks.table(reasoned, reasoned.columns[0]).notes)
+    assert "watched from their beginning" not in "".join(clocks.table(reasoned, reasoned.columns[0]).notes)
     site.write(found, tmp_path)
     html = whole(tmp_path)
     assert html.count("Clock and power while matrix math lasts") >= 1 and "clock under load, bf16, zeros" in html

@@ -35,7 +35,7 @@ def test_gemm_is_said_by_state_and_the_worst_of_all_types_by_name(one):
         f"{lasting} under lasting load, in the median."
     )
     assert worst == (
-        "The worst is e4m3 GEMM of 64×57344×8192, in a burst, at 0.500 times the speed of cuBLASLt's best of 16."
+        "The worst is the e4m3 GEMM of 64×57344×8192, in a burst, at 0.500 times the speed of cuBLASLt's best of 16."
     )
 
 
@@ -51,7 +51,7 @@ def test_states_are_said_of_the_same_shapes_and_rows_of_calls_as_such():
         assert main.startswith(f"Over the {len(both)} shapes measured both ways our bf16 ")
         assert f" at {burst} times the speed" in main and f" at {lasting} under lasting load" in main
     notes = " ".join(pages.summary(*one).notes)
-    assert "a state has shapes that the other lacks" in notes and re.search(r"up to \d+ calls in a row", notes)
+    assert "one state has shapes that the other lacks" in notes and re.search(r"up to \d+ calls in a row", notes)
     assert pages.summary(*committed_one()).notes == ["Sustained: each sample is a single call."]
 
 

@@ -29,7 +29,7 @@ from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
 from .compare.pages import Comparison
-from .compare.subjects import Subject, siblings_of
+from .compare.subjects import Subject, repeated_of, siblings_of
 from .draw import cells
 from .page.environment import conditions
 from .page.front import DATA, MAIN
@@ -252,8 +252,9 @@ def _write_files(
     permanent: Mapping[str, str] | None = None,
     processes: int = 1,
     further: Mapping[str, Sequence[Span]] | None = None,
+    repeated: Sibling | None = None,
 ) -> Written:
-    report = Report(book, siblings, permanent, processes, further)
+    report = Report(book, siblings, permanent, processes, further, repeated)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -288,7 +289,8 @@ def _write_subject(index: int) -> Written:
     siblings = siblings_of(subject, subjects)
     left = cores() // len(subjects)  # what the other reports, made meanwhile, do not need
     more = further.get(subject.index)
-    return _write_files(subject.book, folder / subject.folder, png, up, siblings, permanent, left, more)
+    repeated = repeated_of(subject, subjects)
+    return _write_files(subject.book, folder / subject.folder, png, up, siblings, permanent, left, more, repeated)
 
 
 def write_reports(

@@ -14,10 +14,11 @@ from assay.report import documents, site
 from assay.report.__main__ import load_published
 from assay.report.book import model
 from assay.report.collection import __main__ as collection
+from assay.report.collection import entries
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / "results"
-FULL, OTHER = "h200/2026-11-22-complete", "h100/2026-11-22-complete"  # the newest of their GPUs
+OTHER, FULL = (f"{e.gpu}/{e.name}" for e in entries.newest_of_folders(entries.leading(entries.entries(RESULTS))))
 LOOPS = "h200/2026-11-22-full"  # the newest with hot loops of its kernels beside it, of the build that measured it
 BUILD = Path(os.environ.get("ASSAY_BUILD", ROOT / "build"))
 

@@ -10,7 +10,7 @@ from assay.files import Baseline
 
 from ..book import interval, labels, text
 from ..book.model import Book, Column, Number, Row
-from .questions import Question
+from .question import Question
 
 Part = tuple[str, str]  # (text, anchor of the measurement or section, or "")
 Sentence = list[Part]  # its pieces, one after another

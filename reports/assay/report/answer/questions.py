@@ -7,46 +7,9 @@ measures what they ask, or by `suite`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
-
-@dataclass(frozen=True)
-class Pick:
-    """Rows that answer: a pattern of names, optionally one metric (else each case's headline), at most `limit`."""
-
-    pattern: str
-    metric: str | None = None
-    limit: int = 4
-    label: str | None = None  # where the name of the case does not say what the figure is
-
-
-@dataclass(frozen=True)
-class Question:
-    number: int
-    ask: str
-    topic: str  # what it asks about, as the name of what lies behind its answer
-    cases: str = ""  # a filter of `assay run` for what answers it
-    picks: tuple[Pick, ...] = ()
-    otherwise: str = ""  # what is said of a run that does not answer it; else that it was not measured
-
-
-@dataclass(frozen=True)
-class Part:
-    """A page of the report: the families that it shows, and the questions that it opens with.
-
-    Its picture is the first whose key begins with one of `pictures`, its table the first whose caption begins with
-    `table`; without such, the first there is. All others are folded.
-    """
-
-    key: str  # the name of its page without ".html"
-    title: str
-    about: str
-    families: tuple[str, ...] = ()
-    questions: tuple[Question, ...] = ()
-    pictures: tuple[str, ...] = ()
-    table: str = ""
-
+from .question import Part, Pick, Question
 
 TENSOR_CORES = (
     Question(
@@ -167,7 +130,10 @@ TMA = (
     Question(15, "What does tensor memory cost?", "Tensor memory", "^tmem/"),
 )
 
-SYNC = (Question(20, "What do barriers and fences cost?", "Barriers and fences", "^sync/"),)
+SYNC = (
+    Question(20, "What do barriers cost?", "Barriers and fences", "^sync/"),
+    Question(41, "What do fences and setmaxnreg cost?", "Fences and setmaxnreg", "^sync/(fence|setmaxnreg)"),
+)
 
 LAUNCH = (
     Question(18, "What are the fixed costs of a launch?", "Launches, graphs and small copies", "^launch/"),
@@ -261,11 +227,25 @@ KERNELS = (
         "Hot loops",
         otherwise="The machine code tells: assay sass WHAT shows what bounds a loop.",
     ),
+    Question(
+        37,
+        "Is a kernel right on a chip that is not at hand?",
+        "Kernels in the host model",
+        otherwise="No run of a GPU tells: assay model WHAT runs a kernel on the CPU, in many orders of its "
+        "asynchronous work, and checks its result. That is the model's word, not silicon's.",
+    ),
+    Question(
+        38,
+        "Which rule would have caught the published races of asynchronous kernels?",
+        "Rules of the host model",
+        otherwise="No run of a GPU tells: docs/model.md lists the rules with what each finds, and assay model WHAT "
+        "names the one that a kernel breaks, and where.",
+    ),
 )
 
 PUBLISHED = (
     Question(
-        37,
+        40,
         "Do our figures agree with what others published?",
         "Published figures",
         otherwise="Nobody published a figure that can be compared with these.",
@@ -273,7 +253,13 @@ PUBLISHED = (
 )
 
 HOST = (
-    Question(36, "What does the CPU bring?", "The CPU", "^host/"),
+    Question(39, "What does the CPU bring?", "The CPU", "^host/"),
+    Question(
+        36,
+        "What differs between two GPUs, drivers or machines?",
+        "Runs compared",
+        otherwise="One run cannot tell; of several, assay report leads with what differs beyond noise.",
+    ),
     Question(
         34,
         "Is this GPU like its siblings?",

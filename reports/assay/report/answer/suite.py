@@ -11,7 +11,7 @@ from ..book import text
 from ..book.model import STATES, Book, Column
 from ..book.roofs import waterfall
 from .findings import Answer, Part, lines, one_line
-from .questions import Question
+from .question import Question
 
 
 def disassembly(book: Book, question: Question) -> Answer:

@@ -86,7 +86,8 @@ def _of_limit(group: str, source: str, emulated: bool, far: dict[str, tuple[Row,
     reach = low if low == high else f"{low} to {high}"
     kinds = [kind for kind in far if kind]
     cases = _listed(kinds) if kinds else labels.words(next(iter(far.values()))[0].case)
-    return f"At best, {'emulated ' if emulated else ''}{what} reaches {reach} of {limit} ({cases})."
+    of = f" ({cases})" if cases not in ("bandwidth", "latency", "read") else ""  # which says nothing of which case
+    return f"At best, {'emulated ' if emulated else ''}{what} reaches {reach} of {limit}{of}."
 
 
 def _listed(kinds: list[str], most: int = 5) -> str:

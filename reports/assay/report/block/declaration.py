@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..answer.findings import Answer
-from ..answer.questions import Question
+from ..answer.question import Question
 from ..book.model import Book
 from .kinds import Block, Page
 

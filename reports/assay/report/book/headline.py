@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from . import graph, text
+from . import graph, identity, text
 from .mma import best_mma
 from .model import BURST, LASTING, SUSTAINED, Book, Column, Number, name_in, of_state
 from .roofs import best_read, datasheet
@@ -28,6 +28,7 @@ class Headline:
     sheet: str = NO_DATASHEET
     share: float | None = None  # of the datasheet's figure
     remark: str = ""
+    elsewhere: str = ""  # how far processes differ in another run, where this one has one process
 
     @property
     def anchor(self) -> str:
@@ -53,8 +54,21 @@ def _noise(n: Number, scale: float) -> tuple[str, str]:
     return text.plus_minus(scale * n.value, scale * n.low, scale * n.high), "in one process"
 
 
-def headlines(book: Book, column: Column) -> list[Headline]:
-    """Those of the six that the run measured."""
+def headlines(book: Book, column: Column, repeated: tuple[Book, Column] | None = None) -> list[Headline]:
+    """Those of the six that the run measured; `repeated` is another whose cases ran in several processes."""
+    found = _headlines(book, column)
+    if repeated is None:
+        return found
+    own, other = (identity.gpu_id(c.run) for c in (column, repeated[1]))
+    where = "another run of this GPU" if own and own == other else f"another {identity.short_name(column.run)}"
+    ranges = {h.label: h.noise for h in _headlines(*repeated) if any(len(n.processes) > 1 for n in h.numbers)}
+    for one in found:
+        if one.label in ranges and not any(len(n.processes) > 1 for n in one.numbers):
+            one.elsewhere = f"{where}: {ranges[one.label]}"
+    return found
+
+
+def _headlines(book: Book, column: Column) -> list[Headline]:
     made = [
         *(_throughput(book, column, kind) for kind in KINDS),
         _memory(book, column),

@@ -24,6 +24,11 @@ def gpu_name(run: Run) -> str:
     return (run.gpu or {}).get("name") or "host"
 
 
+def short_name(run: Run) -> str:
+    """ "H200"."""
+    return gpu_name(run).removeprefix("NVIDIA ").removeprefix("GeForce ").split(" ")[0]
+
+
 def run_name(run: Run) -> str:
     """What a person calls the run: its folder, or its file where that is not run.json; "" for one from no file."""
     if run.path is None:

@@ -43,7 +43,7 @@ def changed(before: Subject, after: Subject, name: str) -> str:
     agree, of = counted(compared, lambda f: f.kind == PER_CLOCK)
     said = f"Against {name} {text.number(agree)} of {text.number(of)} figures per clock agree within 0.5{text.THIN}%."
     found = [finding for finding in findings(compared) if finding.lead.sure]
-    said += f" Most differs: {words.title(found[0])}." if found else " No figure differs beyond its noise."
+    said += f" What differs most: {words.title(found[0])}." if found else " No figure differs beyond its noise."
     return f"{said} {words.left_out(apart)}".strip()
 
 

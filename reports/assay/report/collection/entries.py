@@ -14,6 +14,7 @@ from assay.files import Run, RunFileError, load
 from ..book import identity
 
 MOST_OF = 0.5  # of the cases of the folder's largest run: what measured fewer is no picture of a GPU
+NEARLY = 0.9  # of the cases of the GPU's largest run: a newer build may have left some out
 ADDS = 0.1  # of its own cases: what a run must add to have a report beside the leading ones
 
 
@@ -68,7 +69,8 @@ def entries(results: Path) -> list[Entry]:
 
 
 def leading(found: Iterable[Entry]) -> list[Entry]:
-    """Of each GPU, known by its id, the run with most cases, the newest of equals. Without ids one of a folder."""
+    """Of each GPU, known by its id, the newest run that measured nearly as many cases as any of that GPU. Without ids one of
+    a folder."""
     by_gpu: dict[str, list[Entry]] = {}
     for entry in found:
         by_gpu.setdefault(entry.gpu, []).append(entry)
@@ -77,10 +79,12 @@ def leading(found: Iterable[Entry]) -> list[Entry]:
         most = max(len(entry.cases) for entry in of_folder)
         large = [entry for entry in of_folder if entry.cases and len(entry.cases) >= MOST_OF * most]
         known = [entry for entry in large if identity.gpu_id(entry.run)]
-        best: dict[str | None, Entry] = {}
-        for entry in sorted(known or large, key=lambda entry: (len(entry.cases), entry.date)):
-            best[identity.gpu_id(entry.run)] = entry
-        leads += best.values()
+        by_id: dict[str | None, list[Entry]] = {}
+        for entry in known or large:
+            by_id.setdefault(identity.gpu_id(entry.run), []).append(entry)
+        for of_id in by_id.values():
+            whole = NEARLY * max(len(entry.cases) for entry in of_id)
+            leads.append(max((e for e in of_id if len(e.cases) >= whole), key=lambda e: (e.date, e.started, len(e.cases))))
     return sorted(leads, key=lambda entry: (entry.gpu, entry.name))
 
 

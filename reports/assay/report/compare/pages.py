@@ -89,7 +89,7 @@ class Comparison:
         minor = [(label, values) for label, values in different if label in MINOR]
         different = [(label, values) for label, values in different if label not in MINOR]
         blocks: list[Block] = []
-        head = ["", *(s.short for s in self.subjects)] if not self.many else ["", "by what is there"]
+        head = ["", *(s.short for s in self.subjects)] if not self.many else ["", "value, and the runs that have it"]
         if different:
             rows = [[Cell(label), *self._fact(values)] for label, values in different]
             caption = "What differs between the machines, and what they did meanwhile"

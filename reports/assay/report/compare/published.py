@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..block.kinds import Cell, Section, Span, Table
 from ..book import labels, text
-from ..book.model import BURST, Published
+from ..book.model import BURST, Published, Row
 from ..book.published import short_title
 from .subjects import Subject
 
@@ -38,11 +38,12 @@ def table(subjects: Sequence[Subject], gpus: Sequence[str] = (), rows: int = MOS
         for key in figures:
             counts[key] = counts.get(key, 0) + 1
     keys = [key for key in counts if key in measured and counts[key] >= LEAST]
-    keys = sorted(keys, key=lambda key: -counts[key])[:rows]
+    keys.sort(key=lambda key: -counts[key])
     if not keys:
         return None
-    covered = {gpu: sum(key in figures for key in keys) for gpu, figures in known.items()}
+    covered = {gpu: sum(key in figures for key in keys[:rows]) for gpu, figures in known.items()}
     columns = list(gpus) or [gpu for gpu in sorted(covered, key=lambda g: -covered[g]) if covered[gpu]][:MOST_COLUMNS]
+    keys = _once(keys, [known[gpu] for gpu in columns if gpu in known], measured)[:rows]
     order = list(measured)
     lines = []
     for name, metric in sorted(keys, key=order.index):
@@ -61,6 +62,21 @@ def table(subjects: Sequence[Subject], gpus: Sequence[str] = (), rows: int = MOS
     )
     head = ["Figure", *(s.short for s in subjects), *heads]
     return Table("Measured here, and published for other GPUs", head, lines, [note], PLAIN)
+
+
+def _once(
+    keys: Sequence[tuple[str, str]], known: Sequence[dict[tuple[str, str], Published]], measured: dict[tuple[str, str], Row]
+) -> list[tuple[str, str]]:
+    """Of figures that others give one and the same value for, a datasheet's bandwidth for reads, writes and copies, the one
+    that is best here."""
+    best: dict[tuple, tuple[str, str]] = {}
+    for key in keys:
+        unit = measured[key].unit
+        theirs = tuple(p.value if (p := figures.get(key)) and p.unit == unit else None for figures in known)
+        other = best.get((unit, theirs))
+        if other is None or measured[key].first.value > measured[other].first.value:
+            best[unit, theirs] = key
+    return [key for key in keys if key in best.values()]
 
 
 def _cell(p: Published | None, unit: str) -> Cell:

@@ -69,6 +69,21 @@ def siblings_of(subject: Subject, among: Iterable[Subject]) -> list[tuple[Book, 
     return [(other.book, other.book.columns[0]) for other in measured if is_sibling(other)]
 
 
+def repeated_of(subject: Subject, among: Iterable[Subject]) -> tuple[Book, Column] | None:
+    """Of the GPUs of this one's name, itself among them, the run whose cases ran in most processes, if in more than its
+    own did: how far processes differ."""
+    if not subject.book.columns:
+        return None
+    found = [
+        (other.book.processes[column.index].most, other.book, column)
+        for other in among
+        for column in other.book.columns
+        if column.run.gpu and identity.gpu_name(column.run) == identity.gpu_name(subject.run)
+    ]
+    most, book, column = max(found, key=lambda one: one[0], default=(0, subject.book, subject.book.columns[0]))
+    return (book, column) if most > max(p.most for p in subject.book.processes) else None
+
+
 def split(runs: list[Run]) -> list[list[Run]]:
     """The runs of each subject. Runs of one name that measured different cases stand in one report, each in its column.
 

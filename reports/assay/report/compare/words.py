@@ -21,6 +21,7 @@ SHARES = ("", "ratio")  # units that are not said
 # How the value of a parameter is said, of those that do not speak for themselves.
 QUALIFIED = {
     "data": "{} data",
+    "form": "by {}",
     "level": "from {}",
     "per_element": "{} for each element",
     "schedule": "schedule {}",
@@ -63,7 +64,7 @@ def statement(figure: Figure) -> str:
     what each has."""
     if figure.kind == AMOUNT:
         return by_subject(figure)
-    low, high = (v.subject.short for v in figure.ends)
+    low, high = (_who(figure, v) for v in figure.ends)
     factor = times(figure.effect)
     many = factor.endswith("times")
     if figure.unit.startswith("cycle"):
@@ -73,8 +74,18 @@ def statement(figure: Figure) -> str:
     if figure.is_time:
         return f"{high} takes {factor} as long as {low}" if many else f"{high} takes {factor} longer than {low}"
     verb = "draws" if figure.unit == "W" else "reaches"
-    per = " per clock" if figure.kind == PER_CLOCK else ""
+    what = SAID_QUANTITIES.get(labels.quantity(figure.metric), "")
+    per = f"{what} per clock" if figure.kind == PER_CLOCK else what
     return f"{high} {verb} {factor} as much{per} as {low}" if many else f"{high} {verb} {factor} more{per} than {low}"
+
+
+# Quantities that a statement names by itself, with the word that it needs for them.
+SAID_QUANTITIES = {"latency": "", "rate": "", "bandwidth": " bandwidth", "throughput": " throughput"}
+
+
+def _who(figure: Figure, of: Value) -> str:
+    """A figure of the host's is none of its GPU's."""
+    return f"{of.subject.short}'s host" if figure.family == "host" else of.subject.short
 
 
 def values(figure: Figure) -> str:
@@ -128,8 +139,16 @@ def name(finding: Finding) -> str:
 
 
 def title(finding: Finding) -> str:
-    """The finding as a claim: "Fence of GPU scope, latency: H100 takes 2.48 times as many cycles as H200"."""
-    return f"{name(finding)}: {statement(finding.lead)}"
+    """The finding as a claim: "H100 takes 2.48 times as many cycles as H200 for “fence of GPU scope”"; of counts and shares
+    what each has."""
+    lead = finding.lead
+    if lead.kind == AMOUNT:
+        return f"{name(finding)}: {statement(lead)}"
+    said = case(lead, finding.alike)
+    if labels.quantity(lead.metric) not in SAID_QUANTITIES:
+        said = labels.with_quantity(said, labels.quantity(lead.metric))
+    state = f", {lead.state}" if lead.state == LASTING else ""
+    return f"{statement(lead)} {'for' if lead.is_time else 'in'} “{said}{state}”"
 
 
 def ratio_range(figures: list[Figure]) -> str:

@@ -128,7 +128,10 @@ def draw(
                 top = max([*tops, limit[0] if limit else 0]) * 1.1
                 ax.set_ylim(0 if from_zero and min(tops) >= 0 else None, top or 1)
             if len(lines) > 1:
-                _name_ends(ax, of_panel, y)
+                heading, named = _headed(of_panel)
+                if heading:
+                    ax.set_title(heading, fontsize=9, color=INK)
+                _name_ends(ax, named, y)
             ax.xaxis.set_major_formatter(lambda v, _: text.size(v) if x.bytes else text.number(v))
             ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
             ax.set(ylabel=y.label)
@@ -224,17 +227,44 @@ def _logarithmic(ax: object, values: list[float]) -> None:
 def _merged(lines: Sequence[Line], close: float = 0.015) -> list[Line]:
     """Lines that lie on each other as one that bears their names: of two, one would hide the other."""
     kept: list[Line] = []
+    names: list[list[str]] = []
     for line in lines:
-        for other in kept:
+        for other, of_other in zip(kept, names):
             same = [p for p, _ in line.points] == [p for p, _ in other.points] and not line.marks and not other.marks
             if same and all(
                 abs(a - b) <= close * max(abs(a), abs(b)) for (_, a), (_, b) in zip(line.points, other.points)
             ):
-                other.label += f"{'; ' if ',' in other.label + line.label else ', '}{line.label}"
+                of_other.append(line.label)
                 break
         else:
             kept.append(replace(line))
-    return kept
+            names.append([line.label])
+    return [replace(line, label=together(of_line)) for line, of_line in zip(kept, names)]
+
+
+def together(names: Sequence[str]) -> str:
+    """The names of lines as one: "relaxed, 8 CTAs" and "relaxed, 16 CTAs" are "relaxed, 8 CTAs, 16 CTAs"."""
+    parts = [name.split(", ") for name in names]
+    shared = _shared(parts)
+    rest = [", ".join(part[shared:]) for part in parts]
+    return ", ".join(parts[0][:shared]) + (", " if shared else "") + ("; " if any("," in r for r in rest) else ", ").join(rest)
+
+
+def _shared(parts: Sequence[Sequence[str]]) -> int:
+    """How many of their first parts all names have, one part of each left over."""
+    most = min(map(len, parts)) - 1 if len(parts) > 1 else 0
+    return next((i for i in range(most) if len({part[i] for part in parts}) > 1), most)
+
+
+def _headed(lines: Sequence[Line]) -> tuple[str, Sequence[Line]]:
+    """What the names of a panel's lines begin or end with, as its heading, and the lines without it: said once."""
+    parts = [line.label.split(", ") for line in lines]
+    first = _shared(parts)
+    last = _shared([part[first:][::-1] for part in parts])
+    heading = ", ".join([*parts[0][:first], *parts[0][len(parts[0]) - last :]])
+    return heading, [
+        replace(line, label=", ".join(part[first : len(part) - last])) for line, part in zip(lines, parts)
+    ]
 
 
 def _name_ends(ax: object, lines: Sequence[Line], y: Axis) -> None:

@@ -106,9 +106,9 @@ def _finding(found: dict[str, Level]) -> str:
 
 
 def _operands(units: list[machine.Unit]) -> str:
-    """ " FMA: of FP32 with two registers and of FP64 with a uniform factor, the best of those measured."."""
-    said = [f"of {unit.name} with {unit.operands}" for unit in units if unit.operands]
-    return f" FMA: {' and '.join(said)}, the best of those measured." if said else ""
+    """ " FMAs are shown at their fastest operands: FP32 with two registers; FP64 with a uniform factor."."""
+    said = [f"{unit.name} with {unit.operands}" for unit in units if unit.operands]
+    return f" FMAs are shown at their fastest operands: {'; '.join(said)}." if said else ""
 
 
 def _sm(drawing: Drawing, column: Column, units: list[machine.Unit]) -> None:

@@ -12,7 +12,8 @@ import pkgutil
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ..answer.questions import PARTS, Part
+from ..answer.question import Part
+from ..answer.questions import PARTS
 from ..block.declaration import Family
 from ..book import labels, text
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..answer.findings import Answer, one_line
-from ..answer.questions import Question
+from ..answer.question import Question
 from ..block.declaration import Family
 from ..block.kinds import Block, Figures
 from ..book import labels, text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Question 36: the processor side, its caches, its memory and its arithmetic."""
+"""Question 39: the processor side, its caches, its memory and its arithmetic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THREADS = {"one_thread": "f32 math, one thread", "all_threads": "f32 math, all t
 
 
 def evidence(book: Book) -> list[Block]:
-    found = Evidence(36, "assay run '^host/'")
+    found = Evidence(39, "assay run '^host/'")
     found.findings += lines(book, "a load, by footprint", lambda c: _loads(book, c))
     for column in book.columns[:4]:
         found.draw(latency_over_footprint(book, column))

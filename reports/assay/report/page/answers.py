@@ -6,7 +6,8 @@ from __future__ import annotations
 from .. import family, said
 from ..answer import suite
 from ..answer.findings import Answer, Sentence, picked
-from ..answer.questions import PARTS, Part, Question
+from ..answer.question import Part, Question
+from ..answer.questions import PARTS
 from ..block.kinds import Evidence
 from ..book.model import Book
 from . import guard, sections

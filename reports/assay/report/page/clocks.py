@@ -118,7 +118,7 @@ def _over_time(book: Book, column: Column) -> list[str]:
             f"The driver's first reason came {min(late):g}{text.THIN}ms or more after a load began: "
             "a case may be over before."
         )
-    lead = "Loads that were watched from their beginning (tensor_core/power_over_time) show:"
+    lead = "Loads that were watched from their beginning show:"
     return [f"{lead} {' '.join(found)}"] if found else []
 
 

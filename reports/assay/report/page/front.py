@@ -27,14 +27,19 @@ HOW = [
 
 
 def page(
-    book: Book, title: str, parts: list[Chapter], siblings: Sequence[Sibling] = (), further: Sequence[Span] = ()
+    book: Book,
+    title: str,
+    parts: list[Chapter],
+    siblings: Sequence[Sibling] = (),
+    further: Sequence[Span] = (),
+    repeated: Sibling | None = None,
 ) -> Page:
     """`parts` are the pages that it leads to; `siblings` other GPUs of the name of a book's only one; `further` leads to a
-    report that says how far processes differ."""
+    report that says how far processes differ, `repeated` is what that is of."""
     listed = Section("parts", "The parts of this report", [chapters(parts)])
     skip = ("#parts", "Skip to the parts")
     if column := measured.subject(book):
-        found = [*measured.first(book, column, siblings), listed, *measured.more(book, column, further)]
+        found = [*measured.first(book, column, siblings, repeated), listed, *measured.more(book, column, further)]
         found.append(environment.machine(book))
         heading, lead = f"{title}, as measured", measured.lead(book, column)
         return Page(MAIN, "", heading, lead, found, skip=skip, kind=measured.KIND)

@@ -67,12 +67,17 @@ def _how(book: Book, column: Column) -> str:
     return f"{text.counted(cases, 'case')} measured{when}{with_what}, {processes}."
 
 
-def first(book: Book, column: Column, siblings: Sequence[surprises.Sibling] = ()) -> list[Block]:
+def first(
+    book: Book,
+    column: Column,
+    siblings: Sequence[surprises.Sibling] = (),
+    repeated: surprises.Sibling | None = None,
+) -> list[Block]:
     """The six numbers and the pictures, then what surprised: what is printed."""
     drawn = [guard.made("The picture", make, lambda said: said) for make in _pictures(book, column)]
     figures = Figures([found for found in drawn if isinstance(found, Figure)])
     strange = [found for found in drawn if found and not isinstance(found, Figure)]
-    numbers = Headlines(headline.headlines(book, column))
+    numbers = Headlines(headline.headlines(book, column, repeated))
     blocks: list[Block] = [Section("as-measured", "In six numbers", [numbers, figures, *strange])]
     if lines := _surprises(book, column, siblings):
         intro = (
@@ -133,7 +138,7 @@ def _clocks(book: Book, column: Column) -> list[list[Span]]:
         return []
     _, counted, reported, load = max(apart, key=lambda found: found[0])
     said = (
-        f"Under lasting matrix math ({load.name} data) the SMs counted {counted:.0f}{text.THIN}MHz, where the driver "
+        f"Under lasting load, {load.called}, the SMs counted {counted:.0f}{text.THIN}MHz, where the driver "
         f"reported {reported:.0f}{text.THIN}MHz."
     )
     return [[Span(said, load.anchor)]]

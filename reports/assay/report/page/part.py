@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from .. import family
 from ..answer.findings import Answer
-from ..answer.questions import Part, Question
+from ..answer.question import Part, Question
 from ..block import kinds
 from ..block.kinds import (
     Answers,

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import family
 from ..answer.findings import Answer
-from ..answer.questions import Part
+from ..answer.question import Part
 from ..answer.surprises import Sibling
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
 from ..book import identity, interval
@@ -27,7 +27,8 @@ NO_LOOPS = (
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
     other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. `further` says by
-    the name of a page where another report has more of it. It is made by up to `processes`."""
+    the name of a page where another report has more of it; `repeated` is a run that tells how far processes differ. It is
+    made by up to `processes`."""
 
     def __init__(
         self,
@@ -36,10 +37,12 @@ class Report:
         permanent: Mapping[str, str] | None = None,
         processes: int = 1,
         further: Mapping[str, Sequence[Span]] | None = None,
+        repeated: Sibling | None = None,
     ) -> None:
         self.book = book
         self.further = further or {}
         self.siblings = siblings
+        self.repeated = repeated
         self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book, processes)
         self.cases = sections.cases(book)
@@ -68,7 +71,7 @@ class Report:
         found = {p.key: answered for p, answered in answers(self.book, sections.evidence(made))}
         self.of_parts = [self._part(one, found.get(one.key, []), made) for one in self.shown]
         chapters = [part.chapter(one, found.get(one.key, []), one in self.shown) for one in self.parts]
-        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings, self.further.get(front.MAIN, ()))
+        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings, self.further.get(front.MAIN, ()), self.repeated)
         for page in [*self.of_parts, *self.others, main]:
             for anchor in anchors(page.sections):
                 self.homes.setdefault(anchor, page.name)

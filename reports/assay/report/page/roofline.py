@@ -14,13 +14,13 @@ from ..block.tables import who
 from ..book import labels, roofs, text
 from ..book.model import BURST, Book, Column
 from ..draw import placing
-from ..draw.svg import GRID, INK, MUTED, PAPER, Data, Figure, axes, color_of, finish, log_labels, name_dot
+from ..draw.svg import GRID, INK, MUTED, PAPER, Data, Figure, axes, color_of, finish, log_labels, name_dot, spread
 
 KIND_LABELS = {"e4m3": "fp8", "s8": "int8", "f32": "FFMA"}
 RATE = "TFLOP/s, of integers TOP/s"
 UNDER_ROOF = "Kernels under their roof"
 MOST_ROWS = 16  # of kernels
-FEW = 3  # kernels that are all named at their dots
+FEW = 3  # kernels that the roofline alone shows
 NAME = 8  # units of height of such a name
 AIR = 60  # units right of the axes, where roofs have their names
 DASHED, DOTTED = ({"lw": 0.9, "ls": (0, on_off)} for on_off in ((4, 3), (1, 2)))
@@ -65,25 +65,41 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
 
 
 def _name_dots(ax: Any, room: placing.Room, data: roofs.Roofline) -> None:
-    """Of many kernels the one nearest to its roof and the one furthest from it, by name below all dots, a line down from
-    each: the name of the right one begins below it, that of the next one is a line further down."""
-    few = len(data.points) <= FEW
-    near = sorted((p for p in data.points if _roof_of(data, p)), key=lambda p: p.tflops / _roof_of(data, p))
-    chosen = data.points if few else list({id(p): p for p in (*near[-1:], *near[:1])}.values())
-    chosen = sorted(chosen, key=lambda p: -p.intensity)
+    """Their names stand upright in a row below all dots, from left to right as the dots do, a line up to each: of more than
+    have a row the fastest and the slowest of each kind."""
+    chosen = sorted(_shown(data.points), key=lambda p: (p.intensity, p.tflops))
+    if not chosen:
+        return
     one = len({_what(p) for p in data.points}) == 1  # the note says what all are
-    lowest = min((p.tflops for p in data.points), default=1.0)
-    heights = [lowest, *(r.tflops for r in data.roofs if r.tflops > lowest / 2)]  # and below the names of the roofs there
-    for line, p in enumerate(chosen):
-        words = p.shape if one else f"{_what(p)} {p.shape}"
-        at = float(ax.transData.transform((p.intensity, p.tflops))[0])
-        wide = placing.width(words, NAME)
-        left = min(at - NAME / 2, room.bounds[2] + AIR - wide) if line == 0 else at - wide / 2
-        y = float(ax.transData.transform((1, min(heights)))[1]) - NAME * (1.5 + 1.5 * line)
-        back = ax.transData.inverted().transform
-        ax.plot(*zip((p.intensity, p.tflops), back((at, y + 0.7 * NAME))), color=color_of(p.kind), lw=0.6)
-        place = {"ha": "left", "va": "center", "fontsize": NAME, "color": color_of(p.kind), "annotation_clip": False}
-        ax.annotate(words, back((left, y)), **place)
+    named = {id(p): p.shape if one else f"{_what(p)} {p.shape}" for p in chosen}
+    top = _top_of_names(ax, data, min(p.tflops for p in chosen), max(placing.width(said, NAME) for said in named.values()))
+    at = [float(ax.transData.transform((p.intensity, p.tflops))[0]) for p in chosen]
+    back = ax.transData.inverted().transform
+    slope = 1e-3 * data.bandwidth  # of the roof that rises, right of which the row stands
+    left = float(ax.transData.transform((back((0, top))[1] / slope, 1))[0])
+    row = _in_a_row(at, left + 2 * NAME, room.bounds[2] + AIR - NAME)
+    for point, x in zip(chosen, row):
+        color = color_of(point.kind)
+        ax.plot(*zip((point.intensity, point.tflops), back((x, top + 2))), color=color, lw=0.5, clip_on=False)
+        place = {"ha": "center", "va": "top", "rotation": 90, "fontsize": NAME, "annotation_clip": False}
+        ax.annotate(named[id(point)], back((x, top)), color=color, **place)
+
+
+def _top_of_names(ax: Any, data: roofs.Roofline, lowest: float, high: float) -> float:
+    """Where names that are so high begin: below the dots, and where no roof crosses them."""
+    heights = [h for r in data.roofs for h in (r.tflops, r.datasheet, r.at_highest_clock) if h]
+    lines = [float(ax.transData.transform((1, h))[1]) for h in (lowest, *heights)]
+    below = sorted((y - 2 * NAME for y in lines if y <= lines[0]), reverse=True)
+    return next((top for top in below if not any(top - high < y < top + NAME for y in lines)), below[-1])
+
+
+def _in_a_row(at: list[float], left: float, right: float) -> list[float]:
+    """Places at least a name's height apart, as near to `at` as the room between the two allows; `at` ascends."""
+    apart = 1.25 * NAME
+    row = spread(at, apart)
+    row = [x - max(0.0, (sum(row) - sum(at)) / len(at)) for x in row]
+    row = [x - max(0.0, row[-1] - right) for x in row]
+    return [x + max(0.0, left - row[0]) for x in row]
 
 
 def _lines(ax: Any, data: roofs.Roofline) -> list[Line]:
@@ -202,7 +218,8 @@ def _dots(points: list[roofs.Point]) -> str:
         return ""
     counts = Counter(_what(p) for p in points)
     said = ", ".join(f"{text.counted(n, 'shape')} of {what}" for what, n in counts.items())
-    return f"Dots: {said}, all by name in “{UNDER_ROOF}”. " if len(points) > FEW else f"Dots: {said}. "
+    named = "" if len(_shown(points)) == len(points) else ", the fastest and the slowest of each kind by name"
+    return f"Dots: {said}{named}. "
 
 
 def _reached(data: roofs.Roofline) -> str:

@@ -49,6 +49,7 @@ SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     31: system.beside_gemm,
     32: sass.targets,
     33: tensor_core.peak,
-    36: system.cpu,
-    37: published.agreement,
+    39: system.cpu,
+    40: published.agreement,
+    41: memory.fences,
 }

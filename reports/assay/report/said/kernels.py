@@ -88,7 +88,7 @@ def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence 
         return None
     value, i, p = min(every, key=lambda found: found[:2])
     at = column.anchor(p.name)
-    said = f"The worst is {p.called} of {p.shape}, {STATES[i]}, at {{times}} times the speed of {labels.baseline(p.best.name)}"
+    said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}, at {{times}} times the speed of {labels.baseline(p.best.name)}"
     if (ends := p.best.speedup.ci95) and ends[1] >= 1:
         return say(f"{said}, with an interval up to {{high}}.", times=(f"{value:.3f}", at), high=(f"{ends[1]:.3g}", at))
     return say(f"{said}.", times=(f"{value:.3f}", at))

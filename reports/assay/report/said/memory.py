@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on memory, TMA, tensor memory and synchronization: questions 13 to 16 and 20."""
+"""Sentences on memory, TMA, tensor memory and synchronization: questions 13 to 16, 20 and 41."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def atomics(book: Book, column: Column) -> Found:
     return [
         fastest,
         say(
-            "Atomic adds of f32 to one address run at {one} a clock, to addresses of their own at {own}.",
+            "The GPU does {one} atomic adds of f32 per clock to one address, {own} to addresses of their own.",
             one=one,
             own=own,
         ),
@@ -96,12 +96,12 @@ def tma(book: Book, column: Column) -> Found:
     return [
         first(
             say(
-                "TMA needs {tma} in flight per SM for 95 % of the bandwidth of memory; plain loads need {loads}.",
+                "TMA needs {tma} in flight per SM for 95 % of memory's bandwidth; plain loads need {loads}.",
                 tma=knee("tensor_2d") or knee("bulk"),
                 loads=knee("ld_16"),
             ),
             say(
-                "TMA needs {tma} in flight per SM for 95 % of the bandwidth of memory.",
+                "TMA needs {tma} in flight per SM for 95 % of memory's bandwidth.",
                 tma=knee("tensor_2d") or knee("bulk"),
             ),
         ),
@@ -128,20 +128,49 @@ def tensor_memory(book: Book, column: Column) -> Found:
     return [say("Its instructions take from {least} to {most} cycles.", least=ends[0], most=ends[1])]
 
 
+def _sync(book: Book, column: Column, name: str) -> Part | None:
+    return figure(book, column, f"sync/{name}", "latency_cycles")
+
+
 def barriers(book: Book, column: Column) -> Found:
-    """A barrier of one warp and of a whole CTA, and fences of three scopes."""
+    """Of a whole CTA by its three kinds, of a cluster and of the grid."""
 
     def cycles(name: str) -> Part | None:
-        return figure(book, column, f"sync/{name}", "latency_cycles")
+        return _sync(book, column, name)
+
+    all_of = cycles("syncthreads/1024")
+    cluster, grid = cycles("cluster/release_acquire/2"), cycles("grid/cooperative")
+    return [
+        first(
+            say(
+                "A full CTA meets in {all} cycles by __syncthreads, in {named} by a named barrier, and in {mbarrier} by an "
+                "mbarrier.",
+                all=all_of,
+                named=cycles("named_barrier/sync/1024"),
+                mbarrier=cycles("mbarrier/arrive_wait/1024"),
+            ),
+            say("A full CTA meets in {all} cycles by __syncthreads.", all=all_of),
+        ),
+        first(
+            say(
+                "Two CTAs of a cluster meet in {cluster} cycles, and all CTAs of a grid in {grid}.",
+                cluster=cluster,
+                grid=grid,
+            ),
+            say("Two CTAs of a cluster meet in {cluster} cycles.", cluster=cluster),
+            say("All CTAs of a grid meet in {grid} cycles.", grid=grid),
+        ),
+    ]
+
+
+def fences(book: Book, column: Column) -> Found:
+    """By their scope; and what it takes to hand registers over."""
+
+    def cycles(name: str) -> Part | None:
+        return _sync(book, column, name)
 
     cta, gpu, system = (cycles(f"fence/acq_rel/{scope}") for scope in ("cta", "gpu", "sys"))
     return [
-        say(
-            "A __syncthreads takes {one} cycles for one warp and {all} for {count} threads.",
-            one=cycles("syncthreads/32"),
-            all=cycles("syncthreads/1024"),
-            count=(text.number(1024), ""),
-        ),
         first(
             say(
                 "A fence costs {cta} cycles in the scope of a CTA, {gpu} in that of the GPU, and {system} in that of the "
@@ -151,6 +180,9 @@ def barriers(book: Book, column: Column) -> Found:
                 system=system,
             ),
             say("A fence costs {cta} cycles in the scope of a CTA and {gpu} in that of the GPU.", cta=cta, gpu=gpu),
-            say("A cluster of two CTAs meets in {cycles} cycles.", cycles=cycles("cluster/release_acquire/2")),
+        ),
+        say(
+            "Giving registers up and taking them back by setmaxnreg takes {cycles} cycles.",
+            cycles=cycles("setmaxnreg/1"),
         ),
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on what others published: question 37."""
+"""Sentences on what others published: question 40."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def agreement(book: Book, column: Column) -> list[Sentence | None]:
             close=(text.number(close), "beside"),
         ),
         say(
-            "Of the others, {explained} have a calculated reason and {open} are not explained.",
+            "For {explained} others a reason was calculated, and {open} are not explained.",
             explained=(text.number(explained), ""),
             open=(text.number(rest - explained), "beside"),
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on launches, placement, small workers, links and collectives: questions 17 to 19, 21, 29 to 31 and 36."""
+"""Sentences on launches, placement, small workers, links and collectives: questions 17 to 19, 21, 29 to 31 and 39."""
 
 from __future__ import annotations
 
@@ -170,15 +170,43 @@ def peers(book: Book, column: Column) -> Found:
     ]
 
 
-def collectives(book: Book, column: Column) -> Found:
-    """The best of all-reduce, and how many bytes reach half of it."""
+FLAT = 1.25  # of the quickest: collectives within it take as long whatever their size
+
+
+def _by_size(book: Book, column: Column, operation: str, metric: str) -> dict[str, list[tuple[int, float, str]]]:
+    """Type and GPUs -> (bytes, value, anchor) of a collective, the smallest first."""
     found: dict[str, list[tuple[int, float, str]]] = {}
-    for row in book.find(r"collective/all_reduce/\w+/\d+/\w+", "bus_bandwidth_gb_per_s"):
+    for row in book.find(rf"collective/{operation}/\w+/\d+/\w+", metric):
         _, _, kind, size, gpus = row.name.split("/")
         if n := number_in(row, column):
             found.setdefault(f"{kind} {gpus}", []).append((int(size), n.value, n.anchor))
+    return {of: sorted(points) for of, points in found.items()}
+
+
+def _as_long(book: Book, column: Column) -> Sentence | None:
+    """Up to which size an all-gather takes as long whatever it holds, so that smaller elements gain nothing."""
+    found = _by_size(book, column, "all_gather", "time_us")
+    of = max((of for of in found if of.startswith("bf16 ")), key=lambda of: of.split()[1], default="")
+    points = found.get(of, [])
+    least = min((us for _, us, _ in points), default=0.0)
+    flat = [points[i] for i in range(len(points)) if all(us <= FLAT * least for _, us, _ in points[: i + 1])]
+    if len(flat) < 2:
+        return None
+    ends = [(short(pick(us for _, us, _ in flat)), flat[-1][2]) for pick in (min, max)]
+    return say(
+        "Up to {size} an all-gather takes {least} to {most} µs, whatever its size: as many elements of fp8 take as long as "
+        "of bf16.",
+        size=(text.size(flat[-1][0]), flat[-1][2]),
+        least=ends[0],
+        most=ends[1],
+    )
+
+
+def collectives(book: Book, column: Column) -> Found:
+    """The best of all-reduce, and how many bytes reach half of it; where the size of an all-gather does not matter."""
+    found = _by_size(book, column, "all_reduce", "bus_bandwidth_gb_per_s")
     if not found:
-        return []
+        return [_as_long(book, column)]
     of = max(found, key=lambda key: max(rate for _, rate, _ in found[key]))
     _, top, at = max(found[of], key=lambda point: point[1])
     half = min(point[0] for point in found[of] if point[1] >= top / 2)
@@ -188,7 +216,8 @@ def collectives(book: Book, column: Column) -> Found:
             gpus=(re.sub(r"gpus", " GPUs", of.split()[1]), ""),
             top=(short(top), at),
             half=(text.size(half), at),
-        )
+        ),
+        _as_long(book, column),
     ]
 
 

@@ -12,7 +12,7 @@ from ..book.model import LASTING, STATES, Book, Column, Number, Row
 from ..book.roofs import waterfall
 from ..family.tensor_core import over_time
 from ..family.tensor_core.power import power
-from .write import figure, first, number_in, number_of, percent, say, share, short, sustained
+from .write import figure, first, number_in, number_of, percent, say, scientific, share, short, sustained
 
 Found = list[Sentence | None]
 NAMES = {"e4m3": "fp8"}
@@ -68,9 +68,13 @@ def to_peak(book: Book, column: Column) -> Found:
         said = f"{text.counted(sync.params['warps'], 'warp')} of {text.counted(sync.params['chains'], 'accumulator')}"
         warps = (said, column.anchor(sync.name))
     peak = first(
-        say("The peak takes {least} with wgmma, and {warps} each with mma.sync.", least=least, warps=warps),
-        say("The peak takes {least} with wgmma.", least=least),
-        say("The peak takes {warps} each with mma.sync.", warps=warps),
+        say(
+            "The best rate of wgmma takes {least}, that of mma.sync {warps} each.",
+            least=least,
+            warps=warps,
+        ),
+        say("The best rate of wgmma takes {least}.", least=least),
+        say("The best rate of mma.sync takes {warps} each.", warps=warps),
     )
     return [one, peak]
 
@@ -80,7 +84,7 @@ def fp32(book: Book, column: Column) -> Found:
     ffma = number_of(book, column, "special_function/ffma/f32", "flop_per_clock_per_sm")
     times = (short(tf32.value / ffma.value), tf32.anchor) if tf32 and ffma else None
     three = figure(book, column, "tensor_core/fp32_matmul/tf32x3", "tflops")
-    error = figure(book, column, "tensor_core/fp32_matmul/tf32x3", "max_error", "{:.1e}".format)
+    error = figure(book, column, "tensor_core/fp32_matmul/tf32x3", "max_error", scientific)
     emulated = number_of(book, column, "tensor_core/mma_sync/e4m3/m16n8k32", "flop_per_clock_per_sm")
     wide = number_of(book, column, "tensor_core/wgmma/e4m3/m64n256/ss", "flop_per_clock_per_sm")
     native: Sentence | None = None
@@ -94,13 +98,13 @@ def fp32(book: Book, column: Column) -> Found:
     return [
         first(
             say(
-                "It runs there only as tf32, at {times} times the rate of FFMA; three tf32 products in place of one do {three} "
-                "TFLOP/s and are at most {error} off.",
+                "It runs on them only as tf32, at {times} times the rate of FFMA; three tf32 products in place of one do {three} "
+                "TFLOP/s and err by at most {error} of the sum of magnitudes.",
                 times=times,
                 three=three,
                 error=error,
             ),
-            say("It runs there only as tf32, at {times} times the rate of FFMA.", times=times),
+            say("It runs on them only as tf32, at {times} times the rate of FFMA.", times=times),
         ),
         native,
     ]
@@ -126,7 +130,9 @@ def by_data(book: Book, column: Column) -> Found:
         top = (column.run.gpu or {}).get("sm_clock_max_mhz")
         said.append(
             say(
-                "On normally distributed numbers it draws {watts} W, and its clock settles at {clock} of {top} MHz.",
+                "On the latter it draws {watts} W, and its clock settles at {clock} of {top} MHz."
+                if said and said[0] and worst.data == "normal"
+                else "On normally distributed numbers it draws {watts} W, and its clock settles at {clock} of {top} MHz.",
                 watts=(short(watts), load.anchor) if watts else None,
                 clock=(short(clock), load.anchor) if clock else None,
                 top=(short(top), "") if top else None,

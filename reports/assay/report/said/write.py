@@ -40,6 +40,15 @@ def short(value: float) -> str:
     return text.number(float(f"{value:.3g}"))
 
 
+def scientific(value: float) -> str:
+    """ "9.8×10⁻⁷", without signs that only programmers read."""
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}×10{str(int(power)).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def million(value: float) -> str:
     """ "5.53 million"."""
     return f"{value / 1e6:.3g} million" if value >= 1e6 else text.number(round(value, -3))

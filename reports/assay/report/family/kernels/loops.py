@@ -9,7 +9,7 @@ from assay.files.sass_file import HotLoop
 
 from ...answer.findings import Answer, one_line
 from ...answer.overlap import efficiencies
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...block.kinds import EMPTY, Cell, Table, sentence
 from ...book import labels, text
 from ...book.model import Book

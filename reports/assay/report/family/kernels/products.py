@@ -87,8 +87,7 @@ def summary(book: Book, column: Column) -> Table | None:
         paired = [against(products(book, column, state, operation, kind)) for state in STATES]
         if any(paired):
             names = Counter(p.best.name for of_state in paired for p in of_state)
-            counts = dict.fromkeys(str(len(of_state)) for of_state in paired if of_state)  # a run may be cut short
-            row = [Cell(called(operation, kind)), Cell(" and ".join(counts))]
+            row = [Cell(called(operation, kind)), Cell(_counts([len(of_state) for of_state in paired]))]
             row.append(Cell(labels.baseline(names.most_common(1)[0][0])))
             for of_state in paired:
                 row += _middle_and_worst(column, of_state)
@@ -97,9 +96,16 @@ def summary(book: Book, column: Column) -> Table | None:
     head += [f"{state}: {what}" for state in STATES for what in ("median", "worst")]
     caption = f"{SUMMARY}: times as fast{who(book, column)}"
     notes = _called(book, column)
-    if any(" and " in row[1].said for row in rows):
-        notes.append("Where two counts of shapes stand, a state has shapes that the other lacks, and medians are of all its own.")
+    if any(", " in row[1].said for row in rows):
+        notes.append("Where two counts stand, one state has shapes that the other lacks; its median is of all its own.")
     return Table(caption, head, rows, notes) if rows else None
+
+
+def _counts(by_state: list[int]) -> str:
+    """How many shapes; of each state where they differ: a run may be cut short."""
+    if len(set(by_state) - {0}) == 1:
+        return str(max(by_state))
+    return ", ".join(f"{count} {state}" for count, state in zip(by_state, STATES))
 
 
 def _called(book: Book, column: Column) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from assay.files import Measurement, Series
 
 from ...answer.findings import Answer, Part, lines, picked
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...block.kinds import Block, Cell, Page, Picture, Section, Span, Table
 from ...book import labels, text
 from ...book.model import Book, Column

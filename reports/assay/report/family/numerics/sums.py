@@ -13,7 +13,7 @@ import numpy as np
 from assay.files import Measurement
 
 from ...answer.findings import Answer, Part, lines, picked
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...block.kinds import EMPTY, Block, Cell, Facts, Span, Table, figures
 from ...book import labels, text
 from ...book.model import Book, Column, Row
@@ -296,21 +296,30 @@ def blocks(book: Book) -> list[Block]:
 
 
 def _cards_table(found: list[Card], of: str) -> Table:
-    rows = [
-        [
-            Cell(card.name, card.anchor),
-            Cell(card.accumulate),
-            Cell(text.number(card.bits) if card.bits is not None else ""),
-            Cell(card.finding or card.headline),
-            _agreement(card),
-            Cell("", fold=Facts([(label, [Span(said)]) for label, said in card.facts])) if card.facts else EMPTY,
-        ]
-        for card in found
-    ]
+    """A row for each way of adding, with all instructions that add so."""
+    alike: dict[str, list[Card]] = {}
+    for card in found:
+        key = repr((card.accumulate, card.bits, card.finding or card.headline, card.agreement, card.facts))
+        alike.setdefault(key, []).append(card)
+    exact = bool(found) and all(card.agreement == 1 for card in found)
+    rows = [[cell for cell in _row(cards, exact) if cell] for cards in alike.values()]
     caption = (
         f"How each MMA adds{of}: found from its results, then used to predict thousands of random ones bit for bit"
+        f"{', all of them rightly' if exact else ''}"
     )
-    return Table(caption, ["Instruction", "Sums", "Fraction bits", "How", "Predicted", "More"], rows)
+    return Table(caption, ["Instruction", "Sums", "Fraction bits", "How", *([] if exact else ["Predicted"]), "More"], rows)
+
+
+def _row(cards: list[Card], exact: bool) -> list[Cell | None]:
+    card, *others = cards
+    return [
+        Cell(card.name, card.anchor, more=tuple(Span(f"and {other.name}", other.anchor) for other in others)),
+        Cell(card.accumulate),
+        Cell(text.number(card.bits) if card.bits is not None else ""),
+        Cell(card.finding or card.headline),
+        None if exact else _agreement(card),
+        Cell("", fold=Facts([(label, [Span(said)]) for label, said in card.facts])) if card.facts else EMPTY,
+    ]
 
 
 def _agreement(card: Card) -> Cell:

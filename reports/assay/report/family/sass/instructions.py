@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ...answer.findings import Answer, Part, lines, one_line, picked
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...block.kinds import EMPTY, Block, Cell, Page, Searchable, Table
 from ...book import interval, text
 from ...book.instructions import instructions

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from ...answer.findings import Answer, one_line
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...book import text
 from ...book.mma import best_mma
 from ...book.model import Book

@@ -11,7 +11,7 @@ from assay.files import Interval
 
 from ...answer.findings import Answer, Part, lines, picked
 from ...answer.overlap import efficiencies
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...book import labels, text
 from ...book.model import Book, Column, Number, Row
 from ...draw.curves import Line, band, banded, ends_by_place

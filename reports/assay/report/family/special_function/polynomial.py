@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from assay.files import Interval
 
 from ...answer.findings import Answer, Part, lines, picked
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...block.kinds import Block, Cell, Table
 from ...book import text
 from ...book.model import Book, Column, Number

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from ...answer.findings import Answer, Part, lines, of_row, picked, stated
-from ...answer.questions import Question
+from ...answer.question import Question
 from ...book import instructions, labels, text, units
 from ...book.mma import FAMILIES, best_mma, measured_fastest, mma_type, preferred
 from ...book.model import Book, Column, Row

@@ -15,7 +15,9 @@ from ...book.model import Book, Column
 from ...draw import placing
 from ...draw.svg import CLOCK, INK, MUTED, POWER, Data, Figure, axes, finish, name_dot
 
-PREFIX = "tensor_core/power_over_time/"
+# A GEMM first: it is what people run. Then the bare loop of MMAs, by the data that it multiplies.
+PREFIXES = {"kernels/gemm_over_time/": "GEMM", "tensor_core/power_over_time/": ""}
+MOST_LOADS = 4  # side by side in a picture
 ALIKE = 0.01  # of the reported clock: counted and reported agree
 Curve = dict[float, float]  # by ms
 
@@ -30,6 +32,16 @@ class Load:
     reported: Curve
     power: Curve
     reasons: dict[float, list[str]]
+
+    @property
+    def shape(self) -> str:
+        """Of a GEMM; "" of the loop."""
+        return self.name.partition(" GEMM ")[2]
+
+    @property
+    def called(self) -> str:
+        """In a sentence."""
+        return f"a {self.name}" if " GEMM " in self.name else f"matrix math ({self.name} data)"
 
     @property
     def step(self) -> float:
@@ -57,9 +69,27 @@ class Load:
         return found
 
 
+def _shapes(found: list[Load]) -> str:
+    """What the GEMMs of a picture are of."""
+    shapes = dict.fromkeys(load.shape for load in found if load.shape)
+    return f"GEMM of {', '.join(shapes)}. " if shapes else ""
+
+
 def loads(book: Book, column: Column) -> list[Load]:
-    found = (_load(name, m, column.anchor(m.name)) for name, m in of_column(book, column, PREFIX))
+    found = (
+        _load(_called(name, of), m, column.anchor(m.name))
+        for prefix, of in PREFIXES.items()
+        for name, m in of_column(book, column, prefix)
+    )
     return [load for load in found if load]
+
+
+def _called(name: str, of: str) -> str:
+    """ "bf16 GEMM 8192×8192×8192" of a kernel, "bf16, normal" of the loop of MMAs."""
+    if not of:
+        return labels.words(name)
+    kind, shape = name.split("/")[:2]
+    return f"{kind} {of} {labels.product(shape)}"
 
 
 def _load(name: str, m: Measurement, anchor: str) -> Load | None:
@@ -74,7 +104,7 @@ def _load(name: str, m: Measurement, anchor: str) -> Load | None:
             for t, value in zip(given.axes[1].points, row):
                 if value > 0:
                     reasons.setdefault(t, []).append(str(reason))
-    return Load(labels.words(name), anchor, *curves, dict(power.curve) if power else {}, reasons)
+    return Load(name, anchor, *curves, dict(power.curve) if power else {}, reasons)
 
 
 def _beside(counted: float, reported: float | None) -> str:
@@ -124,13 +154,13 @@ def findings(book: Book) -> list[Finding]:
 
 def picture(book: Book, column: Column) -> Figure | None:
     """A panel of clocks and one of power for each load, side by side."""
-    found = loads(book, column)
+    found = loads(book, column)[:MOST_LOADS]
     if not found:
         return None
     with axes(3.2, panels=(2, len(found))) as (canvas, panels):
         panels = panels.reshape(2, len(found))
         for i, ((clock, watts), load) in enumerate(zip(panels.T, found)):
-            clock.set_title(load.name, fontsize=9, color=INK)
+            clock.set_title(load.name.removesuffix(load.shape).strip(), fontsize=9, color=INK)
             curves = [("driver", load.reported, MUTED, 1.1), ("SMs", load.counted, CLOCK, 1.6)]
             for _, curve, color, width in curves:
                 clock.plot(*zip(*sorted(curve.items())), color=color, lw=width)
@@ -153,8 +183,8 @@ def picture(book: Book, column: Column) -> Figure | None:
             f"power-over-time{column.index}",
             f"Clock and power while matrix math lasts{who(book, column)}",
             f"{said}.",
-            "Above: the clock that the SMs counted while they worked, and the one that the driver reported. Below: the "
-            "power that it reported.",
+            f"{_shapes(found)}Above: the clock that the SMs counted while they worked, and the one that the driver reported. "
+            "Below: the power that it reported.",
             Data(
                 ["load", "quantity", "ms", "value", "unit"],
                 [

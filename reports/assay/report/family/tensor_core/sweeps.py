@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...block.kinds import Block, Cell, Fold, Table
-from ...book import text
+from ...block.kinds import Block, Cell, Fold, Span, Table
+from ...book import labels, text
 from ...book.mma import parse
 from ...book.model import Book, Column
 from ...draw import cells, placing
@@ -178,14 +178,27 @@ def _count(n: object, word: str) -> str:
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
+def _by_need(found: list[tuple[str, str, str]]) -> list[list[Cell]]:
+    """A row for each shape, with all instructions that need it: most need one of a few."""
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for name, said, anchor in found:
+        alike.setdefault(said, []).append((labels.case_words(f"tensor_core/{name}"), anchor))
+    rows = sorted(alike.items(), key=lambda row: -len(row[1]))
+    return [[Cell(said), Cell("", more=tuple(_apart(of_row)))] for said, of_row in rows]
+
+
+def _apart(names: list[tuple[str, str]]) -> list[Span]:
+    last = len(names) - 1
+    return [Span(name if i == last else f"{name};", anchor) for i, (name, anchor) in enumerate(names)]
+
+
 def blocks(book: Book) -> list[Block]:
     """What each run found that it takes to reach the peak."""
     folds: list[Block] = []
     for column in book.columns:
         if found := reaching_peak(book, column):
-            rows = [[Cell(name, anchor), Cell(said)] for name, said, anchor in found]
             caption = "The fewest warps, then accumulators, within 1 % of the best"
             of = f", {column.tag} {column.label}" if len(book.columns) > 1 else ""
-            table = Table(caption, ["Instruction", "Smallest shape"], rows)
+            table = Table(caption, ["What it takes", "Instructions"], _by_need(found), kind="compact plain")
             folds.append(Fold(f"What it takes to reach the peak{of}", f"{len(found)} instructions", [table]))
     return folds

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock is each launch's own, cycles over nanoseconds as the SMs counted them. Power, the clock
-// that the driver reports and its reasons come from NVML, as often as it answers. Both are shown on
-// one grid of time: the last that was known, and nothing before the first launch.
-#include "probes/tensor_core/load_trace.hpp"
+// The clock is that of each piece of work, cycles over nanoseconds as the SMs counted them from
+// before it until after it. Power, the clock that the driver reports and its reasons come from
+// NVML, as often as it answers. Both are shown on one grid of time: the last that was known, and
+// nothing before the first piece.
+#include "harness/measure/load_trace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include "harness/cuda.hpp"
 #include "harness/device.hpp"
 #include "harness/machine/nvml.hpp"
+#include "harness/measure/device_kernels.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay {
@@ -22,7 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kIdleSeconds = 0.25, kLoadSeconds = 2.0, kAfterSeconds = 0.5;
 constexpr double kStepSeconds = 0.01;  // of the grid
-constexpr double kLaunchCycles = 2e6;  // about a millisecond
 constexpr const char* kReasons[] = {"sw_power_cap", "hw_slowdown", "sw_thermal_slowdown",
                                     "hw_thermal_slowdown", "hw_power_brake"};
 
@@ -32,7 +33,7 @@ struct Told {
   Reading reading;
 };
 
-// What one launch counted.
+// What the SMs counted over one piece of work.
 struct Ran {
   double at, mhz;
 };
@@ -58,42 +59,57 @@ class Watch {
   std::jthread thread_;
 };
 
-double median_clock(const std::vector<StopwatchRecord>& records) {
+// Stamps of every SM before and after a piece of work.
+struct Stamps {
+  std::vector<ClockStamp> before, after;
+};
+
+double median_clock(const Stamps& stamps) {
   std::vector<double> mhz;
-  for (const StopwatchRecord& r : records)
-    if (r.stop_ns > r.start_ns)
-      mhz.push_back(1e3 * static_cast<double>(r.stop_clock - r.start_clock) /
-                    static_cast<double>(r.stop_ns - r.start_ns));
+  for (std::size_t sm = 0; sm < stamps.before.size(); ++sm) {
+    const ClockStamp &from = stamps.before[sm], &to = stamps.after[sm];
+    if (from.ns != 0 && to.ns > from.ns && to.clock > from.clock)
+      mhz.push_back(1e3 * static_cast<double>(to.clock - from.clock) /
+                    static_cast<double>(to.ns - from.ns));
+  }
   return mhz.empty() ? NAN : median(mhz);
 }
 
-// Keeps two launches in the queue, so that nothing idles between them.
-std::vector<Ran> load(State& s, const Callable<void(const Launch&)>& launch,
-                      Clock::time_point begin) {
-  const auto ctas = static_cast<std::size_t>(s.device().sm_count);
-  std::array<StopwatchRecord*, 2> records = {s.allocate<StopwatchRecord>(ctas),
-                                             s.allocate<StopwatchRecord>(ctas)};
-  std::array<Event, 2> done;
-  const double cycles = s.cycles_once(launch);
-  const auto iterations = std::max<std::int64_t>(1, std::llround(kLaunchCycles / cycles));
-  const auto enqueue = [&](std::size_t slot) {
-    check(cudaMemsetAsync(records[slot], 0, ctas * sizeof(StopwatchRecord), s.stream()));
-    launch({s.stream(), iterations, records[slot]});
-    done[slot].record(s.stream());
+// Keeps two pieces in the queue, so that nothing idles between them.
+std::vector<Ran> load(State& s, const Callable<void(cudaStream_t)>& work, Clock::time_point begin) {
+  struct Slot {
+    ClockStamp* before = nullptr;
+    ClockStamp* after = nullptr;
+    Event done;
+  };
+  std::array<Slot, 2> slots;
+  for (Slot& slot : slots) {
+    slot.before = s.allocate<ClockStamp>(kMaxSms);
+    slot.after = s.allocate<ClockStamp>(kMaxSms);
+  }
+  const auto enqueue = [&](Slot& slot) {
+    stamp_clocks(slot.before, s.device().sm_count, s.stream());
+    work(s.stream());
+    stamp_clocks(slot.after, s.device().sm_count, s.stream());
+    slot.done.record(s.stream());
   };
   std::vector<Ran> ran;
   const auto seconds = [begin] {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
-  std::vector<StopwatchRecord> host(ctas);
+  Stamps host{std::vector<ClockStamp>(kMaxSms), std::vector<ClockStamp>(kMaxSms)};
   Stream copies;
+  const auto fetch = [&](std::vector<ClockStamp>& to, const ClockStamp* from) {
+    check(cudaMemcpyAsync(to.data(), from, kMaxSms * sizeof(ClockStamp), cudaMemcpyDeviceToHost,
+                          copies));
+  };
   const double until = seconds() + kLoadSeconds;
-  enqueue(0);
-  for (std::size_t slot = 0; seconds() < until; slot = 1 - slot) {
-    enqueue(1 - slot);
-    check(cudaEventSynchronize(done[slot]));
-    check(cudaMemcpyAsync(host.data(), records[slot], ctas * sizeof(StopwatchRecord),
-                          cudaMemcpyDeviceToHost, copies));
+  enqueue(slots[0]);
+  for (std::size_t turn = 0; seconds() < until; turn = 1 - turn) {
+    enqueue(slots[1 - turn]);
+    check(cudaEventSynchronize(slots[turn].done));
+    fetch(host.before, slots[turn].before);
+    fetch(host.after, slots[turn].after);
     check(cudaStreamSynchronize(copies));
     ran.push_back({seconds(), median_clock(host)});
   }
@@ -116,7 +132,7 @@ std::vector<double> on_grid(const std::vector<Entry>& entries, std::size_t point
 
 }  // namespace
 
-void trace_load(State& s, const Callable<void(const Launch&)>& launch) {
+void trace_load(State& s, const Callable<void(cudaStream_t)>& work) {
   const OrReason<Nvml> nvml = Nvml::open();
   if (!nvml) s.skip(nvml.reason());
   const OrReason<NvmlDevice> gpu = nvml->device(s.device().pci_bus_id);
@@ -125,7 +141,7 @@ void trace_load(State& s, const Callable<void(const Launch&)>& launch) {
   const auto begin = Clock::now();
   Watch watch(*gpu, begin);
   std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds));
-  const std::vector<Ran> ran = load(s, launch, begin);
+  const std::vector<Ran> ran = load(s, work, begin);
   std::this_thread::sleep_for(std::chrono::duration<double>(kAfterSeconds));
   const std::vector<Told> told = watch.stop();
 
@@ -168,15 +184,16 @@ void trace_load(State& s, const Callable<void(const Launch&)>& launch) {
 }
 
 std::vector<MetricNote> load_trace_notes() {
-  return {{"sm_clock_mhz", "SM clock of each launch as the SMs counted it, over time."},
-          {"reported_clock_mhz", "SM clock that the driver reports, over time."},
-          {"power_w", "Power of the board as the driver reports it, over time."},
-          {"reason_given",
-           "One where the driver gives this reason for a lowered clock, zero where it does "
-           "not, over time."},
-          {"settled_clock_mhz", "Median SM clock in the second half of the load."},
-          {"first_clock_mhz", "SM clock of the first millisecond of the load."},
-          {"least_clock_mhz", "Least SM clock of any millisecond of the load."}};
+  return {
+      {"sm_clock_mhz", "SM clock of each millisecond of work as the SMs counted it, over time."},
+      {"reported_clock_mhz", "SM clock that the driver reports, over time."},
+      {"power_w", "Power of the board as the driver reports it, over time."},
+      {"reason_given",
+       "One where the driver gives this reason for a lowered clock, zero where it does "
+       "not, over time."},
+      {"settled_clock_mhz", "Median SM clock in the second half of the load."},
+      {"first_clock_mhz", "SM clock of the first millisecond of the load."},
+      {"least_clock_mhz", "Least SM clock of any millisecond of the load."}};
 }
 
 }  // namespace assay
