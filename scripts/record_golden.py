@@ -5,13 +5,26 @@
     build/assay_golden_forms > forms.bin
     python3 scripts/record_golden.py forms.bin > harness/model/tests/golden/silicon.txt
 
-Prints a line for each form: its name and a hash of what each case left. Needs the driver alone. The
-forms of the product on Hopper are recorded by assay_gemm_record (kernels/gemm/sweep/).
+Prints a line for each form: its name and a hash of what each case left. Of approximations a second
+line follows, with `=` and every number that was left. A form that fails has the word `failed` in
+place of hashes, and why on stderr. Needs the driver alone. The forms of the product on Hopper are
+recorded by assay_gemm_record (kernels/gemm/sweep/).
 """
 
+from __future__ import annotations
+
 import ctypes
+import itertools
+import multiprocessing
+import os
+import struct
 import sys
+import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+PATIENCE = 30  # seconds until a form counts as hung
 
 
 class Driver:
@@ -72,28 +85,116 @@ def run(driver: Driver, ptx: bytes, source: bytes, form: dict[str, int]) -> byte
     return result.raw
 
 
+def serve(pipe: Any) -> None:
+    """Runs the forms that come until one leaves the context unusable: what follows needs a new process."""
+    try:
+        driver = Driver()
+    except (OSError, RuntimeError) as error:
+        pipe.send(None)
+        print(f"record_golden.py: there is no usable GPU here: {error}", file=sys.stderr)
+        os._exit(1)
+    while True:
+        ptx, source, form = pipe.recv()
+        try:
+            pipe.send(run(driver, ptx, source, form))
+        except RuntimeError as error:
+            pipe.send(str(error))
+            if "cuModuleLoadDataEx" not in str(error):
+                os._exit(1)
+
+
+class Worker:
+    """A process that runs forms, and another one after each that it does not survive."""
+
+    def __init__(self) -> None:
+        self.process: Any = None
+        self.pipe: Any = None
+
+    def run(self, ptx: bytes, source: bytes, form: dict[str, int]) -> bytes | str | None:
+        """What the form left, why it failed, or None where there is no GPU."""
+        if self.process is None:
+            context = multiprocessing.get_context("spawn")
+            self.pipe, other = context.Pipe()
+            self.process = context.Process(target=serve, args=(other,), daemon=True)
+            self.process.start()
+            other.close()
+        try:
+            self.pipe.send((ptx, source, form))
+            if self.pipe.poll(PATIENCE):
+                result = self.pipe.recv()
+                if not isinstance(result, str) or "cuModuleLoadDataEx" in result:
+                    return result
+            else:
+                result = f"no end after {PATIENCE} seconds"
+        except (EOFError, OSError):
+            result = "the process died"
+        self.process.kill()
+        self.process.join()
+        self.process = None
+        return result
+
+
+def letters(numbers: list[int]) -> str:
+    """Small numbers as a letter each: 0, a to z from 1 on, A to Z from -1 on; others in parentheses.
+
+    Four and more that are alike are one with their count: `0*768.`.
+    """
+
+    def letter(n: int) -> str:
+        if n == 0:
+            return "0"
+        return (chr(96 + n) if n > 0 else chr(64 - n)) if abs(n) <= 26 else f"({n})"
+
+    text = ""
+    for number, same in itertools.groupby(numbers):
+        count = len(list(same))
+        text += f"{letter(number)}*{count}." if count > 3 else letter(number) * count
+    return text
+
+
+def lines(name: str, form: dict[str, int], left: bytes | str) -> list[str]:
+    if isinstance(left, str):
+        return [f"{name} failed"]
+    size = form["output_bytes"]
+    cases = [left[i : i + size] for i in range(0, len(left), size)]
+    hashes = " ".join([name, *(f"{zlib.crc32(case):08x}" for case in cases)])
+    if form["values_of"] == 0:
+        return [hashes]
+    kind = {16: "h", 32: "i"}[form["values_of"]]
+    numbers = list(struct.unpack(f"<{len(left) * 8 // form['values_of']}{kind}", left))
+    return [hashes, f"{name} = {letters(numbers)}"]
+
+
 def main() -> int:
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    driver = Driver()
-    names = ("cases", "threads", "shared", "output_bytes", "map_of_input", "map_of_output", "ptx", "input")
+    names = ("cases", "threads", "shared", "output_bytes", "map_of_input", "map_of_output", "values_of", "ptx", "input")
+    forms = []
     with open(sys.argv[1], "rb") as file:
         while header := file.readline():
             name, *numbers = header.decode().split()
-            form = dict(zip(names, map(int, numbers)))
-            ptx, source = file.read(form["ptx"]), file.read(form["input"])
-            try:
-                left = run(driver, ptx + b"\0", source, form)
-            except RuntimeError as error:
-                print(f"{name}: {error}", file=sys.stderr)
-                if "cuCtxSynchronize" in str(error):  # nothing runs after that
-                    return 1
-                continue
-            size = form["output_bytes"]
-            cases = [left[i : i + size] for i in range(0, len(left), size)]
-            print(name, *(f"{zlib.crc32(case):08x}" for case in cases))
-    return 0
+            form = dict(zip(names, map(int, numbers), strict=True))
+            forms.append((name, form, file.read(form["ptx"]) + b"\0", file.read(form["input"])))
+    own = threading.local()
+
+    def record(item: tuple[str, dict[str, int], bytes, bytes]) -> bytes | str | None:
+        if not hasattr(own, "worker"):
+            own.worker = Worker()
+        return own.worker.run(item[2], item[3], item[1])
+
+    failed = 0
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        if forms and record(forms[0]) is None:
+            return 1
+        for (name, form, _, _), left in zip(forms, pool.map(record, forms), strict=True):
+            left = left or "the GPU is gone"
+            if isinstance(left, str):
+                print(f"{name}: {left}", file=sys.stderr)
+                failed += 1
+            for line in lines(name, form, left):
+                print(line, flush=True)
+    return 1 if failed == len(forms) else 0
 
 
 if __name__ == "__main__":

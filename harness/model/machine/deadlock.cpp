@@ -8,6 +8,21 @@
 
 namespace assay::model {
 
+// Where nothing can go on, waits with a time limit end without what they wait for, as on silicon,
+// unless nothing has happened since they last did. Whether any did.
+bool Run::end_waits_in_vain() {
+  bool any = false;
+  for (Warp* warp : warps_)
+    for (Group& g : warp->groups) {
+      if (!g.wait || !g.wait->may_end_in_vain || g.last_in_vain == changes_) continue;
+      g.last_in_vain = changes_;
+      g.in_vain = any = true;
+      g.wait->ready = [] { return true; };
+    }
+  if (any) idle_steps_ = 0;
+  return any;
+}
+
 void Run::deadlock() {
   std::string text = "nothing can go on: ";
   std::set<std::string> seen;

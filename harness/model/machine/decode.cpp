@@ -150,6 +150,13 @@ AddressOperand Decoder::address(const Operand& operand) {
   return {symbol(operand.symbol, operand.value), 0};
 }
 
+bool Decoder::is_predicate(const Operand& operand) const {
+  return operand.kind == Operand::Kind::register_ &&
+         std::ranges::any_of(function_.registers, [&](const Register& r) {
+           return r.slot == operand.slot && r.type.kind == Type::Kind::predicate;
+         });
+}
+
 std::int64_t Decoder::immediate(const Operand& operand, const char* what) {
   if (operand.kind != Operand::Kind::immediate)
     throw Violation("ptx.operand", std::string(what) + " must be a number known when compiled");

@@ -33,6 +33,7 @@ class Decoder {
   std::vector<int> destinations(const Operand& operand);
   std::vector<int> sources(const Operand& operand, Type type = {});
   AddressOperand address(const Operand& operand);
+  bool is_predicate(const Operand& operand) const;
   int scratch();
   int carry();  // the register of add.cc and its kin
 

@@ -76,6 +76,7 @@ struct Wait {
       what;  // "mbarrier at 0x30400, phase of parity 0 (1 of 2 arrivals, 16384 bytes to come)"
   std::string rule = {};  // what is broken if it waits for ever; empty: that alone
   const std::int64_t* opened_by = nullptr;  // of a barrier: the event in the trace that opened it
+  bool may_end_in_vain = false;             // it has a time limit, as mbarrier.try_wait has
 };
 
 struct Group {
@@ -85,6 +86,8 @@ struct Group {
   std::int64_t token = -1;  // an instruction's own note between two executions of it
   int spins = 0;            // answers "not yet" in a row
   std::uint64_t since = 0;  // when it began to wait
+  bool in_vain = false;     // its wait has ended without what it waited for
+  std::uint64_t last_in_vain = ~std::uint64_t{0};  // how much had happened when it last did
 };
 
 // Registers of a warp that an asynchronous MMA owns: they hold no value until the wait that covers

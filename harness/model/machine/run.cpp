@@ -224,12 +224,12 @@ Outcome Run::go() {
         // Groups that only ask in vain must not keep what they ask for from happening.
         if (idle_steps_ > 4096) progress_operation(true);
         if (idle_steps_ > 8192) start_more();
-        if (idle_steps_ > 2'000'000) deadlock();
+        if (idle_steps_ > 2'000'000 && !end_waits_in_vain()) deadlock();
         if (outcome_.instructions > options_.most_steps)
           throw Violation("launch.steps", "the kernel has not ended after " +
                                               std::to_string(options_.most_steps) +
                                               " instructions of a warp");
-      } else if (!progress_operation(in_order) && !start_more()) {
+      } else if (!progress_operation(in_order) && !start_more() && !end_waits_in_vain()) {
         deadlock();
       }
     }

@@ -186,6 +186,7 @@ class Run {
   void end(Cta& cta);
   std::size_t pick_operation(bool oldest, bool last_resort);
   bool progress_operation(bool oldest, bool last_resort = true);
+  bool end_waits_in_vain();
   void deadlock();
   void explain_deadlock();
   void report_bytes_left(const Cta& cta);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async, cp.async.bulk, cp.reduce.async.bulk, st.async. PTX ISA 9.0, "Data Movement and
-// Conversion Instructions: Asynchronous copy".
+// cp.async, cp.async.bulk, cp.reduce.async.bulk, st.async, red.async. PTX ISA 9.0, "Data Movement
+// and Conversion Instructions: Asynchronous copy".
 #include <cstring>
 
 #include "harness/model/semantics/copy.hpp"
@@ -12,12 +12,14 @@ namespace {
 
 Lane& lane_of(Warp& w, int l) { return w.lanes[static_cast<std::size_t>(l)]; }
 
-// cp.async.{ca,cg}.shared.global [dst], [src], size[, src-size | ignore]: an ordinary (generic
-// proxy) access that is done later.
+// cp.async.{ca,cg}.shared.global [dst], [src], size[, src-size | ignore-src][, policy]: an ordinary
+// (generic proxy) access that is done later. What is not read becomes zeros.
 Action small_copy(Decoder& d, const Instruction& i) {
   const AddressOperand to = d.address(i.operands.at(0)), from = d.address(i.operands.at(1));
   const auto bytes = static_cast<std::size_t>(Decoder::immediate(i.operands.at(2), "the size"));
-  const bool sized = i.operands.size() > 3;
+  const bool sized = i.operands.size() > (i.has("L2::cache_hint") ? 4u : 3u);
+  const bool ignores = sized && d.is_predicate(i.operands[3]),
+             unless = ignores && i.operands[3].negated;
   const int source_bytes = sized ? d.source(i.operands[3]) : d.constant(bytes);
   if (bytes != 4 && bytes != 8 && bytes != 16)
     throw Violation("cp_async.size", "cp.async copies 4, 8 or 16 bytes");
@@ -27,7 +29,10 @@ Action small_copy(Decoder& d, const Instruction& i) {
       run.lane_now = l;
       CommitGroups& g = lane_of(w, l).copies;
       open_groups(run, g, true);
-      const std::size_t real = std::min<std::size_t>(bytes, low(w.reg(source_bytes)[l], 32));
+      const Value said = w.reg(source_bytes)[l];
+      const bool ignored = ignores && ((said & 1) != 0) != unless;
+      const std::size_t real =
+          ignores ? (ignored ? 0 : bytes) : std::min<std::size_t>(bytes, low(said, 32));
       const Where target = run.resolve(w, l, Space::shared, address_at(w, to, l), bytes, bytes);
       std::vector<Chunk> chunks;
       Actor reader = run.actor(w, l), writer = reader;
@@ -200,9 +205,10 @@ Action bulk_copy(Decoder& d, const Instruction& i) {
   };
 }
 
-// st.async: a remote store that counts on an mbarrier of the same CTA.
+// st.async and red.async: a remote store or reduction that counts on an mbarrier of the same CTA.
 Action store_async(Decoder& d, const Instruction& i) {
   const Type t = type_of(i);
+  const Merge merge = i.parts[0] == "red" ? merge_of(i) : Merge{};
   const AddressOperand at = d.address(i.operands.at(0)), barrier = d.address(i.operands.at(2));
   const auto in = d.sources(i.operands.at(1), t);
   const auto width = static_cast<std::size_t>(t.bits / 8);
@@ -224,6 +230,7 @@ Action store_async(Decoder& d, const Instruction& i) {
         std::memcpy(data.data() + k * width, &w.reg(in[k])[l], width);
       Actor writer = run.actor(w, l);
       writer.epoch = mbarrier_epoch(b);
+      if (merge) writer.strong = Scope::cluster;  // reductions of many are in no order
       run.check_write(target, bytes, writer);
       auto op = std::make_unique<Transfer>(
           run, std::vector<Chunk>{{nullptr, target.bytes, static_cast<std::uint32_t>(bytes)}},
@@ -258,6 +265,7 @@ void add_copies(Meanings& all) {
           [](Decoder&, const Instruction&) { return commit_action(&Lane::bulk); });
   all.add("cp.async.bulk.wait_group", wait(&Lane::bulk, false));
   all.add("st.async", store_async);
+  all.add("red.async", store_async);
 }
 
 }  // namespace assay::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons. PTX ISA 9.0, "Comparison and Selection Instructions", "testp".
 #include <cmath>
+#include <functional>
 
 #include "harness/model/semantics/lanes.hpp"
 #include "harness/model/semantics/number.hpp"
@@ -40,6 +41,26 @@ std::function<bool(Value, Value)> comparison(const Instruction& i, const Number&
   return [=](Value a, Value b) { return compare(op, low(a, n.bits), low(b, n.bits)); };
 }
 
+// The predicate that a comparison is joined with: .and, .or, .xor and a fourth operand.
+class Joined {
+ public:
+  Joined(Decoder& d, const Instruction& i)
+      : joins_(i.operands.size() > 3),
+        negated_(joins_ && i.operands[3].negated),
+        is_or_(i.has("or")),
+        is_xor_(i.has("xor")),
+        slot_(joins_ ? d.source(i.operands[3]) : -1) {}
+  bool operator()(Warp& w, int lane, bool result) const {
+    if (!joins_) return result;
+    const bool with = ((w.reg(slot_)[lane] & 1) != 0) != negated_;
+    return is_or_ ? result || with : is_xor_ ? result != with : result && with;
+  }
+
+ private:
+  bool joins_, negated_, is_or_, is_xor_;
+  int slot_;
+};
+
 // setp.CmpOp[.BoolOp][.ftz].type p[|q], a, b[, [!]c]; packed halves give p and q.
 Action set_predicate(Decoder& d, const Instruction& i) {
   Number n;
@@ -47,37 +68,32 @@ Action set_predicate(Decoder& d, const Instruction& i) {
   const Type t{n.floating() ? Type::Kind::floating : Type::Kind::bits, n.bits * n.count};
   const int p = d.destination(i.operands.at(0)), q = i.operands[0].second;
   const int a = d.source(i.operands.at(1), t), b = d.source(i.operands.at(2), t);
-  const bool combines = i.operands.size() > 3;
-  const int c = combines ? d.source(i.operands[3]) : d.constant(1);
-  const bool not_c = combines && i.operands[3].negated;
-  const bool is_or = i.has("or"), is_xor = i.has("xor");
+  const Joined joined(d, i);
   const auto test = comparison(i, n);
   return [=](Warp& w, Mask m) {
-    const Value *x = w.reg(a), *y = w.reg(b), *z = w.reg(c);
+    const Value *x = w.reg(a), *y = w.reg(b);
     Value *po = w.reg(p), *qo = q >= 0 ? w.reg(q) : nullptr;
     for_lanes(m, [&](int l) {
-      const bool with = ((z[l] & 1) != 0) != not_c;
-      const auto join = [&](bool r) {
-        if (!combines) return r;
-        return is_or ? r || with : is_xor ? r != with : r && with;
-      };
       const bool first = test(x[l], y[l]);
       const bool second = n.count == 2 ? test(x[l] >> n.bits, y[l] >> n.bits) : !first;
-      po[l] = join(first);
-      if (qo != nullptr) qo[l] = join(second);
+      // The results may go where the predicate is that they are joined with.
+      const bool to_p = joined(w, l, first), to_q = joined(w, l, second);
+      po[l] = to_p;
+      if (qo != nullptr) qo[l] = to_q;
     });
     return Next::step;
   };
 }
 
-// set.CmpOp.dtype.stype d, a, b: all ones or 1.0 where it holds.
+// set.CmpOp[.BoolOp][.ftz].dtype.stype d, a, b[, [!]c]: all ones or 1.0 where it holds.
 Action set_value(Decoder& d, const Instruction& i) {
   Number from, to;
   parse_number(i.parts.back(), from);
   parse_number(i.parts.at(i.parts.size() - 2), to);
-  const Type t{Type::Kind::bits, from.bits * from.count};
+  const Type t{from.floating() ? Type::Kind::floating : Type::Kind::bits, from.bits * from.count};
   const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1), t),
             b = d.source(i.operands.at(2), t);
+  const Joined joined(d, i);
   const auto test = comparison(i, from);
   const Value yes = to.floating() ? from_double(to, 1.0) : low(~Value{0}, to.bits);
   return [=](Warp& w, Mask m) {
@@ -86,7 +102,9 @@ Action set_value(Decoder& d, const Instruction& i) {
     for_lanes(m, [&](int l) {
       Value r = 0;
       for (int k = 0; k < from.count; ++k)
-        if (test(low(x[l] >> (k * from.bits), from.bits), low(y[l] >> (k * from.bits), from.bits)))
+        if (joined(w, l,
+                   test(low(x[l] >> (k * from.bits), from.bits),
+                        low(y[l] >> (k * from.bits), from.bits))))
           r |= yes << (k * to.bits);
       o[l] = r;
     });
@@ -105,9 +123,12 @@ void add_comparisons(Meanings& all) {
     parse_number(i.parts.back(), n);
     const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1), t),
               b = d.source(i.operands.at(2), t), c = d.source(i.operands.at(3), type_of(i));
+    const bool ftz = i.has("ftz");
     return [=](Warp& w, Mask m) {
       for_lanes(m, [&](int l) {
-        w.reg(out)[l] = to_double(n, w.reg(c)[l]) >= 0 ? w.reg(a)[l] : w.reg(b)[l];
+        double x = to_double(n, w.reg(c)[l]);
+        if (ftz && std::fabs(x) < 0x1p-126) x = 0;
+        w.reg(out)[l] = x >= 0 ? w.reg(a)[l] : w.reg(b)[l];
       });
       return Next::step;
     };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "harness/model/semantics/lanes.hpp"
 
@@ -327,7 +328,7 @@ Meaning wait(bool sleeps) {
       }
       // Now and then the answer is "not yet", as silicon's is after its time limit.
       const bool gives_up = run.options().seed > 1 && run.random(16) == 0;
-      if (!sleeps || gives_up) return Next::yield;
+      if (!sleeps || gives_up || std::exchange(w.current->in_vain, false)) return Next::yield;
       Mbarrier& b = *first;
       const std::uint32_t phase = b.phase;
       b.waiters.push_back({&w, phase, run.current_site()});
@@ -336,7 +337,8 @@ Meaning wait(bool sleeps) {
                     "%s (phase %u runs, %u of %u arrivals and %lld bytes are missing)",
                     name_of(shared_at(w, at, std::countr_zero(m), generic)).c_str(), b.phase,
                     b.pending, b.expected, static_cast<long long>(b.bytes));
-      w.current->wait = Wait{[&b, phase] { return b.phase != phase; }, text, {}, &b.opened_by};
+      w.current->wait =
+          Wait{[&b, phase] { return b.phase != phase; }, text, {}, &b.opened_by, true};
       return Next::blocked;
     };
   };

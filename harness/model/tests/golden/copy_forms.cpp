@@ -294,4 +294,92 @@ std::vector<Form> store_forms() {
   return all;
 }
 
+std::vector<Form> more_tensor_forms() {
+  std::vector<Form> all;
+  using E = MapElement;
+  using S = MapSwizzle;
+  const auto reduce = [&](E type, const char* operation) {
+    const auto row = 256u / global_bits(type);
+    all.push_back(store(tensor(type, {row + 9u, 30}, {row, 8}, S::none), operation, 0));
+  };
+  for (const char* operation : {"inc", "dec"}) reduce(E::u32, operation);
+  for (const char* operation : {"and", "or", "xor"})
+    for (const E type : {E::u32, E::u64}) reduce(type, operation);
+  for (const char* operation : {"min", "max"})
+    for (const E type : {E::u32, E::u64, E::s64, E::f16, E::bf16}) reduce(type, operation);
+  for (const E type : {E::s32, E::u64, E::f32_ftz}) reduce(type, "add");
+  // By a cache policy, and prefetched before.
+  Form f = load(tensor(E::bf16, {200, 40}, {64, 16}, S::bytes128));
+  f.name += "/hint";
+  const string copy = ".mbarrier::complete_tx::bytes [%s]", end = "], [%b];\n";
+  const string coordinates = "[%m, {%k0, %k1}]";
+  f.ptx.replace(f.ptx.find("cp.async.bulk.tensor"), 0,
+                "cp.async.bulk.prefetch.tensor.2d.L2.global.tile " + coordinates +
+                    ";\ncreatepolicy.fractional.L2::evict_first.b64 %x, 1.0;\n");
+  f.ptx.replace(f.ptx.find(copy), copy.size() - 5, ".mbarrier::complete_tx::bytes.L2::cache_hint ");
+  f.ptx.replace(f.ptx.find(", [%b];"), 7, ", [%b], %x;");
+  all.push_back(std::move(f));
+  return all;
+}
+
+// tensormap.replace of each field, in shared memory that holds a map: the bits that it leaves.
+std::vector<Form> tensor_map_forms() {
+  std::vector<Form> all;
+  TensorMap m = tensor(MapElement::bf16, {72, 5, 4, 4, 3}, {32, 2, 2, 2, 2}, MapSwizzle::bytes64);
+  m.address = 0x100000;
+  const TensorMapBytes map = encode(m);
+  const auto add = [&](const string& name, const string& value, const string& replacement,
+                       bool published = false) {
+    Form f = thread_form(
+        name,
+        "mov.u32 %s, room;\nmad.lo.u32 %w, %t, 4, %s;\nst.shared.b32 [%w], %a0;\n" + value +
+            "bar.sync 0;\nsetp.eq.u32 %p, %t, 0;\n@%p " + replacement + ";\nbar.sync 0;\n" +
+            (published ? "mul.wide.u32 %x, %t, 48;\nsub.s64 %x, %in, %x;\nmov.u32 %c, "
+                         "0;\ntensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
+                         ".gpu.sync.aligned [%x], [%s], 128;\nbar.sync 0;\nmul.wide.u32 %y, %t, "
+                         "4;\nadd.s64 %x, %x, %y;\nld.global.b32 %o0, [%x];\n"
+                       : "ld.shared.b32 %o0, [%w];\n"),
+        1, Draw::bits,
+        ".shared .align 128 .b8 room[128];\n.reg .b32 %s, %w;\n.reg .b64 %x, %y;\n.reg .pred "
+        "%p;\n");
+    for (std::size_t thread = 0; thread < f.input.size() / 48; ++thread)
+      std::memcpy(f.input.data() + thread * 48, map.data() + thread % 32 * 4, 4);
+    all.push_back(std::move(f));
+  };
+  const auto field = [](const string& name, const string& type) {
+    return "tensormap.replace.tile." + name + ".shared::cta.b1024." + type + " [%s], ";
+  };
+  add("tensormap.replace.global_address",
+      "and.b32 %a4, %a4, -16;\nand.b32 %a5, %a5, 0xffffff;\nmov"
+      ".b64 %q2, {%a4, %a5};\n",
+      field("global_address", "b64") + "%q2");
+  add("tensormap.replace.rank", "rem.u32 %a4, %a4, 5;\n", field("rank", "b32") + "%a4");
+  for (const char* at : {"0", "1", "2", "3", "4"}) {
+    const string k = at;
+    add("tensormap.replace.box_dim/" + k, "and.b32 %a4, %a4, 255;\nadd.u32 %a4, %a4, 1;\n",
+        field("box_dim", "b32") + k + ", %a4");
+    add("tensormap.replace.global_dim/" + k, "max.u32 %a4, %a4, 1;\n",
+        field("global_dim", "b32") + k + ", %a4");
+    add("tensormap.replace.element_stride/" + k, "and.b32 %a4, %a4, 7;\nadd.u32 %a4, %a4, 1;\n",
+        field("element_stride", "b32") + k + ", %a4");
+    if (k != "4")
+      add("tensormap.replace.global_stride/" + k,
+          "and.b32 %a4, %a4, -16;\nand.b32 %a5, %a5, 127;\nmov.b64 %q2, {%a4, %a5};\n",
+          field("global_stride", "b64") + k + ", %q2");
+  }
+  for (int k = 0; k < 13; ++k)
+    add("tensormap.replace.elemtype/" + std::to_string(k), "",
+        field("elemtype", "b32") + std::to_string(k));
+  for (int k = 0; k < 3; ++k)
+    add("tensormap.replace.interleave_layout/" + std::to_string(k), "",
+        field("interleave_layout", "b32") + std::to_string(k));
+  for (int k = 0; k < 4; ++k)
+    add("tensormap.replace.swizzle_mode/" + std::to_string(k), "",
+        field("swizzle_mode", "b32") + std::to_string(k), k == 3);
+  for (int k = 0; k < 2; ++k)
+    add("tensormap.replace.fill_mode/" + std::to_string(k), "",
+        field("fill_mode", "b32") + std::to_string(k));
+  return all;
+}
+
 }  // namespace assay::model::golden

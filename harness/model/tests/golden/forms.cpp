@@ -110,8 +110,10 @@ Form thread_form(const std::string& name, const std::string& body, int outputs,
 
 std::vector<Form> all_forms() {
   std::vector<Form> all;
-  for (auto make : {integer_forms, floating_forms, conversion_forms, warp_forms, matrix_forms,
-                    wgmma_forms, load_forms, store_forms})
+  for (auto make :
+       {integer_forms, floating_forms, conversion_forms, warp_forms, matrix_forms, wgmma_forms,
+        load_forms, store_forms, atomic_forms, comparison_forms, bit_forms, approximate_forms,
+        async_forms, tensor_map_forms, more_tensor_forms, wmma_forms, more_matrix_forms})
     for (Form& f : make()) all.push_back(std::move(f));
   return all;
 }

@@ -22,6 +22,8 @@ struct Form {
   int output_bytes = 0;  // of one case
   // A tensor map at the input's begin: its address is that of the input or output plus this.
   int map_of_input = -1, map_of_output = -1;
+  // What a case leaves are small numbers of so many bits, and silicon.txt keeps each; 0: the hash.
+  int values_of = 0;
 };
 
 // splitmix64: the same numbers everywhere.
@@ -58,6 +60,11 @@ inline Form thread_form(const std::string& name, const std::string& body, int ou
   return thread_form(name, body, outputs, std::vector<Draw>{kind}, declarations);
 }
 
+// Instructions that make metadata of a sparse A in register `to`, any that are valid, out of the
+// number in `from`; `x` and `y` are written too.
+std::string metadata(const std::string& type, const std::string& from, const std::string& to,
+                     const std::string& x, const std::string& y);
+
 std::vector<Form> integer_forms();
 std::vector<Form> floating_forms();
 std::vector<Form> conversion_forms();
@@ -66,6 +73,15 @@ std::vector<Form> matrix_forms();
 std::vector<Form> wgmma_forms();
 std::vector<Form> load_forms();
 std::vector<Form> store_forms();
+std::vector<Form> atomic_forms();
+std::vector<Form> comparison_forms();
+std::vector<Form> bit_forms();
+std::vector<Form> approximate_forms();
+std::vector<Form> async_forms();
+std::vector<Form> tensor_map_forms();
+std::vector<Form> more_tensor_forms();
+std::vector<Form> wmma_forms();
+std::vector<Form> more_matrix_forms();
 std::vector<Form> all_forms();
 
 }  // namespace assay::model::golden

@@ -36,16 +36,23 @@ std::vector<std::uint32_t> in_model(const Form& f, Outcome& outcome) {
   return hashes;
 }
 
-TEST(ModelGolden, LeavesTheBitsThatSiliconLeft) {
-  std::map<std::string, std::vector<std::uint32_t>> silicon;
+// What silicon.txt has of a form: hashes of its cases, or nothing where it failed there.
+std::map<std::string, std::vector<std::uint32_t>> on_silicon() {
+  std::map<std::string, std::vector<std::uint32_t>> all;
   std::ifstream file(ASSAY_SOURCE_DIR "/harness/model/tests/golden/silicon.txt");
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with('#')) continue;
+    if (line.starts_with('#') || line.ends_with(" failed") || line.find(" = ") != line.npos)
+      continue;
     std::istringstream words(line);
     std::string name;
     words >> name >> std::hex;
-    for (std::uint32_t h = 0; words >> h;) silicon[name].push_back(h);
+    for (std::uint32_t h = 0; words >> h;) all[name].push_back(h);
   }
+  return all;
+}
+
+TEST(ModelGolden, LeavesTheBitsThatSiliconLeft) {
+  const auto silicon = on_silicon();
   std::size_t cases = 0, forms = 0, missing = 0;
   std::string names;  // of what silicon has still to be asked
   for (const Form& f : all_forms()) {

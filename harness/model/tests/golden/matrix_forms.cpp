@@ -23,24 +23,6 @@ Draw kind_of(const string& type) {
   return Draw::bits;
 }
 
-// Metadata of a sparse A into register `to`, any that are valid, out of the number in `from`: of
-// tf32 one of two elements, 0b0100 or 0b1110, of other types also two of four that a pair of bits
-// each chooses, 0b1x0y. The three registers are all written.
-string metadata(const string& type, const string& from, const string& to, const string& x,
-                const string& y) {
-  string text = "mul.lo.u32 " + x + ", " + from + ", 2654435761;\nshr.u32 " + y + ", " + x +
-                ", 15;\nxor.b32 " + x + ", " + x + ", " + y + ";\nmul.lo.u32 " + x + ", " + x +
-                ", 2246822519;\nshr.u32 " + y + ", " + x + ", 13;\nxor.b32 " + x + ", " + x + ", " +
-                y + ";\nand.b32 " + to + ", " + x + ", 0x11111111;\nmul.lo.u32 " + to + ", " + to +
-                ", 10;\nxor.b32 " + to + ", " + to + ", 0x44444444;\n";
-  if (type == "tf32") return text;
-  return text + "shr.u32 " + y + ", " + x + ", 1;\nand.b32 " + y + ", " + y +
-         ", 0x11111111;\nmul.lo.u32 " + y + ", " + y + ", 15;\nand.b32 " + to + ", " + to + ", " +
-         y + ";\nnot.b32 " + y + ", " + y + ";\nshr.u32 " + x + ", " + x + ", 2;\nand.b32 " + x +
-         ", " + x + ", 0x55555555;\nor.b32 " + x + ", " + x + ", 0x88888888;\nand.b32 " + x + ", " +
-         x + ", " + y + ";\nor.b32 " + to + ", " + to + ", " + x + ";\n";
-}
-
 std::vector<Form> sparse_mma_forms() {
   struct Sparse {
     const char *shape, *d, *type;
@@ -77,6 +59,23 @@ std::vector<Form> sparse_mma_forms() {
 }
 
 }  // namespace
+
+// Of tf32 one of two elements, 0b0100 or 0b1110, of other types also two of four that a pair of
+// bits each chooses, 0b1x0y.
+string metadata(const string& type, const string& from, const string& to, const string& x,
+                const string& y) {
+  string text = "mul.lo.u32 " + x + ", " + from + ", 2654435761;\nshr.u32 " + y + ", " + x +
+                ", 15;\nxor.b32 " + x + ", " + x + ", " + y + ";\nmul.lo.u32 " + x + ", " + x +
+                ", 2246822519;\nshr.u32 " + y + ", " + x + ", 13;\nxor.b32 " + x + ", " + x + ", " +
+                y + ";\nand.b32 " + to + ", " + x + ", 0x11111111;\nmul.lo.u32 " + to + ", " + to +
+                ", 10;\nxor.b32 " + to + ", " + to + ", 0x44444444;\n";
+  if (type == "tf32") return text;
+  return text + "shr.u32 " + y + ", " + x + ", 1;\nand.b32 " + y + ", " + y +
+         ", 0x11111111;\nmul.lo.u32 " + y + ", " + y + ", 15;\nand.b32 " + to + ", " + to + ", " +
+         y + ";\nnot.b32 " + y + ", " + y + ";\nshr.u32 " + x + ", " + x + ", 2;\nand.b32 " + x +
+         ", " + x + ", 0x55555555;\nor.b32 " + x + ", " + x + ", 0x88888888;\nand.b32 " + x + ", " +
+         x + ", " + y + ";\nor.b32 " + to + ", " + to + ", " + x + ";\n";
+}
 
 std::vector<Form> warp_forms() {
   std::vector<Form> all;
@@ -202,6 +201,7 @@ struct Wgmma {
   bool trans_a = false, trans_b = false, minus_a = false, minus_b = false, accumulate = true;
   int lbo = 0, sbo = 1024, offset = 0;  // bytes
   int selector = -1;                    // of a sparse A; -1: dense
+  string tail;
 };
 
 constexpr int kRoomA = 16384, kRoomB = 49152;
@@ -217,7 +217,7 @@ Form wgmma_form(const Wgmma& x) {
   const bool sparse = x.selector >= 0;
   const string opcode = string("wgmma.mma_async") + (sparse ? ".sp" : "") + ".sync.aligned.m64n" +
                         std::to_string(x.n) + "k" + std::to_string(x.k) + "." + x.d + "." + x.a +
-                        "." + x.b;
+                        "." + x.b + x.tail;
   const auto digit = [](bool b) { return b ? "1" : "0"; };
   f.name = opcode + (x.registers ? "/rs" : "/ss") + "/s" + std::to_string(x.swizzle_a) +
            std::to_string(x.swizzle_b) + "/t" + digit(x.trans_a) + digit(x.trans_b) + "/n" +
@@ -368,6 +368,42 @@ std::vector<Form> wgmma_forms() {
       all.push_back(wgmma_form(x));
       x.registers = false;
     }
+  }
+  for (const bool registers : {false, true}) {
+    for (const char* a : {"s8", "u8"}) {
+      all.push_back(wgmma_form({.d = "s32",
+                                .a = a,
+                                .b = "u8",
+                                .n = 48,
+                                .k = 32,
+                                .registers = registers,
+                                .tail = ".satfinite"}));
+      all.push_back(wgmma_form({.d = "s32",
+                                .a = a,
+                                .b = "s8",
+                                .n = 96,
+                                .k = 64,
+                                .registers = registers,
+                                .selector = 0}));
+    }
+    all.push_back(
+        wgmma_form({.d = "s32", .a = "u8", .b = "s8", .n = 64, .k = 32, .registers = registers}));
+    for (const int n : {8, 64})
+      all.push_back(wgmma_form({.d = "s32",
+                                .a = "b1",
+                                .b = "b1",
+                                .n = n,
+                                .k = 256,
+                                .registers = registers,
+                                .tail = ".and.popc"}));
+    for (const char* d : {"f16", "f32"})
+      all.push_back(wgmma_form({.d = d,
+                                .a = "e5m2",
+                                .b = "e4m3",
+                                .n = 32,
+                                .k = 64,
+                                .registers = registers,
+                                .selector = 0}));
   }
   return all;
 }
