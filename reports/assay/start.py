@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands as they are started: what ends one before it has read its own modules is one line and a status, too.
+
+Those modules take a second, in which a person may interrupt, and memory may end. Python's own status is 1 then, which
+says "slower".
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+UNFIT, INTERRUPTED = 4, 130  # assay.program.Exit has all, but is one of those modules
+
+
+def _started(program: str, module: str, function: str = "main") -> int:
+    try:
+        run = getattr(import_module(module), function)
+    except KeyboardInterrupt:
+        said, status = "interrupted", INTERRUPTED
+    except MemoryError:
+        said, status = "the memory of this machine is too small", UNFIT
+    except ImportError as error:
+        said, status = f"cannot start: {error}; run scripts/setup.sh, which installs what is missing", UNFIT
+    else:
+        return run()
+    if sys.stderr is not None:
+        sys.stderr.write(f"{program}: {said}\n")
+    return status
+
+
+def gate() -> int:
+    return _started("assay-gate", "assay.gate.command")
+
+
+def ab() -> int:
+    return _started("assay-ab", "assay.gate.ab.command")
+
+
+def baseline() -> int:
+    return _started("assay-baseline", "assay.baseline")
+
+
+def report() -> int:
+    return _started("assay report", "assay.report.__main__")
+
+
+def isa_page() -> int:
+    return _started("assay-isa-page", "assay.report.documents", "isa_page")
+
+
+def sass_timeline() -> int:
+    return _started("assay-sass-timeline", "assay.report.documents", "sass_timeline")
