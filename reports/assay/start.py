@@ -8,12 +8,15 @@ says "slower".
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
+
+Arguments = Sequence[str] | None
 
 UNFIT, INTERRUPTED = 4, 130  # assay.program.Exit has all, but is one of those modules
 
 
-def _started(program: str, module: str, function: str = "main") -> int:
+def _started(arguments: Arguments, program: str, module: str, function: str = "main") -> int:
     try:
         run = getattr(import_module(module), function)
     except KeyboardInterrupt:
@@ -23,31 +26,31 @@ def _started(program: str, module: str, function: str = "main") -> int:
     except ImportError as error:
         said, status = f"cannot start: {error}; run scripts/setup.sh, which installs what is missing", UNFIT
     else:
-        return run()
+        return run(arguments)
     if sys.stderr is not None:
         sys.stderr.write(f"{program}: {said}\n")
     return status
 
 
-def gate() -> int:
-    return _started("assay-gate", "assay.gate.command")
+def gate(arguments: Arguments = None) -> int:
+    return _started(arguments, "assay-gate", "assay.gate.command")
 
 
-def ab() -> int:
-    return _started("assay-ab", "assay.gate.ab.command")
+def ab(arguments: Arguments = None) -> int:
+    return _started(arguments, "assay-ab", "assay.gate.ab.command")
 
 
-def baseline() -> int:
-    return _started("assay-baseline", "assay.baseline")
+def baseline(arguments: Arguments = None) -> int:
+    return _started(arguments, "assay-baseline", "assay.baseline")
 
 
-def report() -> int:
-    return _started("assay report", "assay.report.__main__")
+def report(arguments: Arguments = None) -> int:
+    return _started(arguments, "assay report", "assay.report.__main__")
 
 
-def isa_page() -> int:
-    return _started("assay-isa-page", "assay.report.documents", "isa_page")
+def isa_page(arguments: Arguments = None) -> int:
+    return _started(arguments, "assay-isa-page", "assay.report.documents", "isa_page")
 
 
-def sass_timeline() -> int:
-    return _started("assay-sass-timeline", "assay.report.documents", "sass_timeline")
+def sass_timeline(arguments: Arguments = None) -> int:
+    return _started(arguments, "assay-sass-timeline", "assay.report.documents", "sass_timeline")

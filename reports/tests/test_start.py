@@ -36,5 +36,15 @@ def test_a_command_that_ends_before_it_began(tmp_path, command, ending):
     assert done.stderr.count("\n") == 1 and words in done.stderr
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "y/" * 3000])
+def test_a_name_that_no_file_can_have(name, capsys):
+    from assay.gate import main as gate
+    from assay.report.__main__ import main as report
+
+    for command in (lambda: gate(["/tmp/" + name, "/tmp/" + name]), lambda: report(["/tmp/" + name])):
+        assert command() == 2
+        assert "File name too long" in capsys.readouterr().err
+
+
 def test_every_command_is_started_so():
     assert len(COMMANDS) == 6 and all(callable(getattr(start, function)) for function in COMMANDS.values())
