@@ -3,6 +3,7 @@
 
 #include "harness/device.hpp"
 #include "probes/memory/chase.hpp"
+#include "probes/memory/visit.hpp"
 
 namespace assay {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "harness/state.hpp"
 #include "probes/memory/ring.hpp"
-#include "probes/memory/visit.hpp"
 
 namespace assay {
 

@@ -8,6 +8,7 @@
 #include "harness/probe.hpp"
 #include "harness/state.hpp"
 #include "probes/memory/chase.hpp"
+#include "probes/memory/visit.hpp"
 
 namespace assay {
 

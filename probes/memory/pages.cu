@@ -10,7 +10,6 @@
 #include <cuda.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import signal
@@ -142,6 +143,10 @@ def command(program: str) -> Callable[[Main], Main]:
             except MemoryError:
                 return complain(program, "the memory of this machine is too small for this input", Exit.UNFIT)
             except Exception as error:
+                if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+                    # No file has such a name, wherever it was first looked for.
+                    said = f"{one_line(str(error.filename), 200)}: {error.strerror}; give a file that there is"
+                    return complain(program, said, Exit.USAGE)
                 last = extract_tb(error.__traceback__)[-1]
                 where = f"{Path(last.filename).name}:{last.lineno}"
                 said = f"a defect of assay, please report it with your input: {type(error).__name__}: {error} ({where})"
