@@ -54,9 +54,7 @@ Certainty certainty_of(const Operation& o) {
   const bool six_or_four_bits = !is_integer(o.a) && (bits_of(o.a) < 8 || bits_of(o.b) < 8);
   if (o.machine != Machine::hopper || six_or_four_bits) return Certainty::bounded;
   if (o.a == Type::f64) return o.m == 16 && o.k == 16 ? Certainty::measured : Certainty::inferred;
-  // m8n8k4 of f16 has no instruction: ptxas 13.0 emulates it, and not as a product of matrices
-  // (each thread adds the dot product of its own registers to all of its C). What is computed here
-  // is what the manual says.
+  // m8n8k4 of f16 has no instruction: ptxas emulates it (multiply_one_by_one()).
   if ((o.m == 8 && o.n == 8) || o.c != o.d) return Certainty::bounded;
   const int measured_k = is_fp8(o.a) ? 32 : o.a == Type::tf32 ? 8 : 16;
   return o.k == measured_k && o.a == o.b && !o.sparse ? Certainty::measured : Certainty::inferred;
