@@ -163,14 +163,25 @@ std::int64_t Decoder::immediate(const Operand& operand, const char* what) {
   return operand.value;
 }
 
-const Meaning* Meanings::find(const Instruction& instruction) const {
+std::string Meanings::name_of(const Instruction& instruction) const {
   std::string name = instruction.opcode;
-  for (;;) {
-    if (const auto found = by_name_.find(name); found != by_name_.end()) return &found->second;
+  while (!by_name_.contains(name)) {
     const auto dot = name.rfind('.');
-    if (dot == name.npos) return nullptr;
+    if (dot == name.npos) return {};
     name.resize(dot);
   }
+  return name;
+}
+
+const Meaning* Meanings::find(const Instruction& instruction) const {
+  const auto found = by_name_.find(name_of(instruction));
+  return found == by_name_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Meanings::names() const {
+  std::vector<std::string> all;
+  for (const auto& [name, meaning] : by_name_) all.push_back(name);
+  return all;
 }
 
 namespace {

@@ -66,6 +66,9 @@ class Meanings {
     by_name_[std::string(name)] = std::move(meaning);
   }
   const Meaning* find(const Instruction& instruction) const;
+  // The words that it was found by; empty: there is none.
+  std::string name_of(const Instruction& instruction) const;
+  std::vector<std::string> names() const;
 
  private:
   std::map<std::string, Meaning> by_name_;

@@ -54,10 +54,8 @@ Certainty certainty_of(const Operation& o) {
   const bool six_or_four_bits = !is_integer(o.a) && (bits_of(o.a) < 8 || bits_of(o.b) < 8);
   if (o.machine != Machine::hopper || six_or_four_bits) return Certainty::bounded;
   if (o.a == Type::f64) return o.m == 16 && o.k == 16 ? Certainty::measured : Certainty::inferred;
-  // m8n8k4 of f16 has no instruction: ptxas 13.0 emulates it, and not as a product of matrices
-  // (each thread adds the dot product of its own registers to all of its C). What is computed here
-  // is what the manual says.
-  if (o.m == 8 || o.c != o.d) return Certainty::bounded;
+  // m8n8k4 of f16 has no instruction: ptxas emulates it (multiply_one_by_one()).
+  if ((o.m == 8 && o.n == 8) || o.c != o.d) return Certainty::bounded;
   const int measured_k = is_fp8(o.a) ? 32 : o.a == Type::tf32 ? 8 : 16;
   return o.k == measured_k && o.a == o.b && !o.sparse ? Certainty::measured : Certainty::inferred;
 }
@@ -165,6 +163,20 @@ void multiply_exactly(const Arithmetic& x, const Factors& f, std::span<Word> d) 
   }
 }
 
+// m8n8k4 of f16, which sm_90a emulates: its machine code adds the products in f32 one after
+// another, and C at the end.
+void multiply_one_by_one(const Arithmetic& x, const Factors& f, std::span<Word> d) {
+  const auto n = static_cast<std::size_t>(x.n), k = static_cast<std::size_t>(x.k);
+  const auto value = [&](Type type, Word bits) { return static_cast<float>(value_of(type, bits)); };
+  for (std::size_t to = 0; to < d.size(); ++to) {
+    float sum = value(x.a, f.a[to / n * k]) * value(x.b, f.b[to % n * k]);
+    for (std::size_t at = 1; at < k; ++at)
+      sum = std::fma(value(x.a, f.a[to / n * k + at]), value(x.b, f.b[to % n * k + at]), sum);
+    if (!f.c.empty()) sum += value(x.c, f.c[to]);
+    d[to] = rounded(x.d, sum);
+  }
+}
+
 // The k of one of the sums that follow one another.
 std::vector<Word> of_stage(const Arithmetic& x, int stage, std::span<const Word> elements) {
   const auto k = static_cast<std::size_t>(x.k);
@@ -244,6 +256,7 @@ Arithmetic arithmetic_of(const Operation& o) {
   check_types(o);
   Arithmetic x{.a = o.a, .b = o.b, .c = o.c, .d = o.d, .m = o.m, .n = o.n, .k = o.k};
   x.certainty = certainty_of(o);
+  x.one_by_one = o.machine == Machine::hopper && o.a == Type::f16 && o.m == 8 && o.n == 8;
   if (x.certainty != Certainty::bounded && !is_integer(o.a) && o.a != Type::f64)
     x.model = hopper_model(o);
   return x;
@@ -254,6 +267,7 @@ void multiply(const Arithmetic& x, const Factors& f, std::span<Word> d) {
   if (is_integer(x.a)) return multiply_integers(x, f, d);
   if (x.a == Type::f64)
     throw Violation("matrix.type", "elements of f64 do not fit in words: use multiply_f64()");
+  if (x.one_by_one) return multiply_one_by_one(x, f, d);
   if (x.certainty == Certainty::bounded) return multiply_exactly(x, f, d);
   if (x.model.adds_c_last || std::ranges::count(x.model.stage, 0) < x.k)
     return multiply_in_stages(x, f, d);

@@ -39,6 +39,7 @@ struct Arithmetic {
   BitOperation bit_operation = BitOperation::bit_xor;  // of b1
   Scale scale = Scale::none;
   int block = 0;
+  bool one_by_one = false;   // products are added in f32, each in its turn
   bool toward_zero = false;  // where bounded: how the exact sum becomes a D of f32
 
   int scales() const { return scale == Scale::none ? 0 : k / block; }  // of a row

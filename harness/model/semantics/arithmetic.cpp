@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of integers and floating-point numbers. PTX ISA 9.0, "Integer Arithmetic
 // Instructions", "Floating Point Instructions", "Half Precision Floating Point Instructions".
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -94,11 +95,16 @@ Value floating(const Number& n, const Style& s, Value a, Value b, Value c, F f) 
     if (s.relu && r < 0) r = 0;
     return bits_of(r);
   }
-  double r = f(to_double(n, a), to_double(n, b), to_double(n, c));
-  if (s.sat) r = std::isnan(r) || r < 0 ? 0.0 : r > 1 ? 1.0 : r;
+  const bool flushes = s.ftz && n.exponent_bits == 5;
+  const auto in = [&](Value bits) {
+    const double x = to_double(n, bits);
+    return flushes && std::fabs(x) < 0x1p-14 ? std::copysign(0.0, x) : x;
+  };
+  double r = f(in(a), in(b), in(c));
+  if (s.sat) r = std::isnan(r) || r <= 0 ? 0.0 : r > 1 ? 1.0 : r;  // -0 goes to +0
   if (s.relu && r < 0) r = 0;
   Value bits = from_double(n, r, s.rounding);
-  if (s.ftz && n.exponent_bits == 5 && (bits & 0x7c00) == 0) bits &= 0x8000;
+  if (flushes && (bits & 0x7c00) == 0) bits &= 0x8000;
   return bits;
 }
 
@@ -180,7 +186,7 @@ Meaning product(bool adds) {
         });
       });
     }
-    const bool high = i.has("hi"), wide = i.has("wide"),
+    const bool high = i.has("hi"), wide = i.has("wide"), saturates = i.has("sat"),
                is_signed = n.kind == Number::Kind::signed_;
     const Type last{Type::Kind::bits, wide ? n.bits * 2 : n.bits};
     return action(d, i, as_type(n), last, [=](Value a, Value b, Value c) {
@@ -189,6 +195,11 @@ Meaning product(bool adds) {
               ? static_cast<Integer>(static_cast<__int128>(extend(a, n.bits)) * extend(b, n.bits))
               : Integer{low(a, n.bits)} * low(b, n.bits);
       if (wide) return low(static_cast<Value>(full) + c, n.bits * 2);
+      if (saturates) {  // mad.hi.sat.s32 alone
+        const std::int64_t sum =
+            extend(low(static_cast<Value>(full >> 32), 32), 32) + extend(c, 32);
+        return low(static_cast<Value>(std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX)), 32);
+      }
       return low(static_cast<Value>(high ? full >> n.bits : full) + c, n.bits);
     });
   };

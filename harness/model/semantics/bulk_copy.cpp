@@ -235,6 +235,7 @@ Action store_async(Decoder& d, const Instruction& i) {
       auto op = std::make_unique<Transfer>(
           run, std::vector<Chunk>{{nullptr, target.bytes, static_cast<std::uint32_t>(bytes)}},
           data);
+      if (merge) op->merges(merge);
       op->completes_on(*owner, address, b.phase, static_cast<std::int64_t>(bytes));
       run.issue(w, l, std::move(op));
     });

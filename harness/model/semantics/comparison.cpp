@@ -28,12 +28,12 @@ bool compare(const std::string& op, T a, T b) {
 
 std::function<bool(Value, Value)> comparison(const Instruction& i, const Number& n) {
   const std::string op = i.parts.at(1);
-  const bool ftz = i.has("ftz") && n.bits == 32;
+  const double least = !i.has("ftz") ? 0 : n.bits == 32 ? 0x1p-126 : n.bits == 16 ? 0x1p-14 : 0;
   if (n.floating())
     return [=](Value a, Value b) {
       double x = to_double(n, a), y = to_double(n, b);
-      if (ftz && std::fabs(x) < 0x1p-126) x = 0;
-      if (ftz && std::fabs(y) < 0x1p-126) y = 0;
+      if (std::fabs(x) < least) x = 0;
+      if (std::fabs(y) < least) y = 0;
       return compare(op, x, y);
     };
   if (n.kind == Number::Kind::signed_)
@@ -95,7 +95,9 @@ Action set_value(Decoder& d, const Instruction& i) {
             b = d.source(i.operands.at(2), t);
   const Joined joined(d, i);
   const auto test = comparison(i, from);
-  const Value yes = to.floating() ? from_double(to, 1.0) : low(~Value{0}, to.bits);
+  // Of two halves compared into one integer, each fills a half of it.
+  const int width = to.count == from.count ? to.bits : to.bits / from.count;
+  const Value yes = to.floating() ? from_double(to, 1.0) : low(~Value{0}, width);
   return [=](Warp& w, Mask m) {
     Value* o = w.reg(out);
     const Value *x = w.reg(a), *y = w.reg(b);
@@ -105,7 +107,7 @@ Action set_value(Decoder& d, const Instruction& i) {
         if (joined(w, l,
                    test(low(x[l] >> (k * from.bits), from.bits),
                         low(y[l] >> (k * from.bits), from.bits))))
-          r |= yes << (k * to.bits);
+          r |= yes << (k * width);
       o[l] = r;
     });
     return Next::step;
@@ -148,7 +150,7 @@ void add_comparisons(Meanings& all) {
                         : what == "number"     ? !std::isnan(x)
                         : what == "notanumber" ? std::isnan(x)
                         : what == "subnormal"  ? subnormal
-                                               : std::isfinite(x) && x != 0 && !subnormal;
+                                               : std::isfinite(x) && !subnormal;  // zeros too
       });
       return Next::step;
     };

@@ -229,7 +229,8 @@ Action is_space(Decoder& d, const Instruction& i) {
       w.reg(out)[l] = space == "shared" || space == "shared::cta" ? own
                       : space == "shared::cluster"                ? shared
                       : space == "local"                          ? local
-                                                                  : !shared && !local;
+                      : space == "global"                         ? !shared && !local
+                                                                  : false;  // const, param
     });
     return Next::step;
   };

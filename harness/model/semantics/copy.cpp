@@ -182,9 +182,9 @@ Merge merge_of(const Instruction& i) {
                 ? (n.bits == 32 ? bits_of(as_float(a) + as_float(b)) : from_double(n, x + y))
                 : a + b;
       else if (op == "min")
-        r = n.floating() ? (x < y ? a : b) : (wide(a) < wide(b) ? a : b);
+        r = n.floating() ? from_double(n, least_or_most(x, y, false)) : wide(a) < wide(b) ? a : b;
       else if (op == "max")
-        r = n.floating() ? (x > y ? a : b) : (wide(a) > wide(b) ? a : b);
+        r = n.floating() ? from_double(n, least_or_most(x, y, true)) : wide(a) > wide(b) ? a : b;
       else if (op == "inc")
         r = a >= b ? 0 : a + 1;
       else if (op == "dec")

@@ -165,14 +165,20 @@ Action store(Decoder& d, const Instruction& i) {
 
 using Combine = std::function<Value(Value old, Value b, Value c)>;
 
-Combine combination(const Instruction& i, const Number& n) {
-  const auto real = [n](auto f) -> Combine {
-    return [n, f](Value old, Value b, Value) {
+// `flushes`: subnormal numbers of f32 are zeros, as atom.add has them in global memory alone. PTX
+// ISA 9.0, "atom": "subnormal inputs and results flushed to sign-preserving zero".
+Combine combination(const Instruction& i, const Number& n, bool flushes) {
+  const auto real = [=](auto f) -> Combine {
+    return [=](Value old, Value b, Value) {
+      const auto flushed = [&](float x) {
+        return flushes && std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x;
+      };
       Value r = 0;
       for (int k = 0; k < n.count; ++k) {
         const int at = k * n.bits;
         if (n.bits == 32) {
-          r |= bits_of(static_cast<float>(f(as_float(old >> at), as_float(b >> at)))) << at;
+          const float sum = f(flushed(as_float(old >> at)), flushed(as_float(b >> at)));
+          r |= (std::isnan(sum) ? Value{0x7fffffff} : Value{bits_of(flushed(sum))}) << at;
         } else {
           r |= low(from_double(n, f(to_double(n, low(old >> at, n.bits)),
                                     to_double(n, low(b >> at, n.bits)))),
@@ -194,7 +200,7 @@ Combine combination(const Instruction& i, const Number& n) {
     }
     if (p == "min" || p == "max") {
       const bool max = p == "max";
-      if (n.floating()) return real([max](auto a, auto b) { return (a < b) != max ? a : b; });
+      if (n.floating()) return real([max](auto a, auto b) { return least_or_most(a, b, max); });
       return [=](Value a, Value b, Value) { return (wide(a) < wide(b)) != max ? a : b; };
     }
     if (p == "and") return [](Value a, Value b, Value) { return a & b; };
@@ -246,7 +252,8 @@ Meaning atomics(bool returns) {
   return [returns](Decoder& d, const Instruction& i) -> Action {
     const MemoryForm f = form_of(i);
     if (f.type.bits == 128) return wide_atomic(d, i, f);
-    const Combine combine = combination(i, f.type);
+    const Combine in_shared = combination(i, f.type, false),
+                  in_global = combination(i, f.type, true);
     const std::size_t first = returns ? 1 : 0;
     const int bits = f.type.bits * f.type.count;
     const Type type{f.type.floating() ? Type::Kind::floating : Type::Kind::bits, bits};
@@ -265,6 +272,7 @@ Meaning atomics(bool returns) {
             run.resolve(w, l, f.space, address, bytes * in.size(), bytes * in.size());
         observe(w, l, where, f);
         announce(w, l, where, f);
+        const Combine& combine = where.shared ? in_shared : in_global;
         const Actor actor = run.actor(w, l, f.strong);
         run.check_read(where, bytes * in.size(), actor);
         run.check_write(where, bytes * in.size(), actor);

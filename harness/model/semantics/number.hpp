@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of PTX's types as bits: reading, rounding and writing.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -33,5 +34,14 @@ double to_double(const Number& type, std::uint64_t bits);
 // format has none) to it too; else to infinity, or to NaN where there is no infinity.
 std::uint64_t from_double(const Number& type, double value, Rounding rounding = Rounding::nearest,
                           bool saturate = false);
+
+// min and max: of a number and a NaN the number, and -0 is less than +0.
+template <class T>
+T least_or_most(T a, T b, bool most) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) == most ? b : a;
+  return (a < b) != most ? a : b;
+}
 
 }  // namespace assay::model

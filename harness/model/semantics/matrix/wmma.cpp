@@ -299,6 +299,11 @@ Action mma(Decoder& d, const Instruction& i) {
   x->b.check_registers(x->b_slots.size());
   x->c.check_registers(x->c_slots.size());
   x->d.check_registers(x->d_slots.size());
+  // On Hopper two instructions of K = 4, the second of which adds to what the first has left: the
+  // machine code of sm_90a shows it, HMMA.1684.
+  if (types[1] == Type::tf32)
+    for (std::size_t at = 0; at < x->arithmetic.model.stage.size(); ++at)
+      x->arithmetic.model.stage[at] = static_cast<int>(at / 4);
   x->arithmetic.saturate = words.saturate;
   x->arithmetic.bit_operation = words.bit_operation;
   return [x](Warp& w, Mask m) {

@@ -16,13 +16,14 @@ using Function = std::function<double(double, double)>;
 
 constexpr int kValues = 8;  // of a thread
 
-struct Approximation {
+struct Instruction {
   string opcode, type;
   Function exact;
   int operands = 1;
   // Exponents of most arguments, and whether these have a sign.
   int least = -20, most = 8;
   bool with_sign = true;
+  double relative = 0, absolute = 0, greatest = INFINITY;  // its bound, for arguments up to so many
 };
 
 double flushed(double x, bool ftz) {
@@ -30,7 +31,7 @@ double flushed(double x, bool ftz) {
 }
 
 // An argument as its bits.
-std::uint64_t argument(Random& random, const Number& n, const Approximation& a) {
+std::uint64_t argument(Random& random, const Number& n, const Instruction& a) {
   const std::uint64_t any = random.next();
   if (random.below(12) == 0) return any & (~std::uint64_t{0} >> (64 - n.bits));
   const int span = a.most - a.least + 1;
@@ -50,13 +51,14 @@ void put(std::vector<std::uint8_t>& to, std::size_t at, std::uint64_t value, std
 }
 
 // Words of 32 bits; of halves two values in each, of f64 one in two of them.
-Form form_of(const Approximation& a) {
+Form form_of(const Instruction& a) {
   Number n;
   parse_number(a.type, n);
   const bool wide = n.bits == 64, half = n.bits == 16, ftz = a.opcode.find("ftz") != string::npos;
   Form f;
   f.name = a.opcode + "." + a.type;
   f.values_of = half ? 16 : 32;
+  f.approximation = {a.type, a.relative, a.absolute, {}, {}};
   f.cases = half ? 128 : 24;  // all arguments there are, where they are halves
   f.output_bytes = 32 * kValues * 4;
   const int words = kValues * (a.operands + 1);
@@ -117,6 +119,8 @@ Form form_of(const Approximation& a) {
       std::uint64_t right =
           std::isnan(exact) && n.bits == 32 ? 0x7fffffff : from_double(one, exact);
       if (ftz && n.bits == 32 && (right & 0x7f800000) == 0) right &= 0x80000000;
+      f.approximation.right.push_back(right);
+      f.approximation.stated.push_back(!(std::fabs(x[a.operands - 1]) > a.greatest));
       put(f.input,
           thread * static_cast<std::size_t>(words) * 4 +
               static_cast<std::size_t>(a.operands) * kValues * 4 + k,
@@ -138,29 +142,40 @@ std::vector<Form> approximate_forms() {
   const Function root = [](double x, double) { return std::sqrt(x); };
   const Function quotient = [](double x, double y) { return x / y; };
   std::vector<Form> all;
+  const auto add = [&](const Instruction& a, double relative, double absolute = 0,
+                       double greatest = INFINITY) {
+    Instruction bounded = a;
+    bounded.relative = relative;
+    bounded.absolute = absolute;
+    bounded.greatest = greatest;
+    all.push_back(form_of(bounded));
+  };
+  // The manual's bounds for f32 are of the value before it is rounded: half a place more, 2^-24. To
+  // sines it gives one from -pi to pi, and to quotients one for divisors up to 2^126.
+  constexpr double kPi = 3.14159265358979;
   for (const char* ftz : {"", ".ftz"}) {
     const string end = ftz;
-    all.push_back(form_of({"ex2.approx" + end, "f32", ex2, 1, -12, 6}));
-    all.push_back(form_of({"lg2.approx" + end, "f32", lg2, 1, -20, 20, false}));
-    all.push_back(form_of({"sin.approx" + end, "f32", sine, 1, -12, 3}));
-    all.push_back(form_of({"cos.approx" + end, "f32", cosine, 1, -12, 3}));
-    all.push_back(form_of({"rcp.approx" + end, "f32", rcp, 1, -20, 20}));
-    all.push_back(form_of({"rsqrt.approx" + end, "f32", rsqrt, 1, -20, 20, false}));
-    all.push_back(form_of({"sqrt.approx" + end, "f32", root, 1, -20, 20, false}));
-    all.push_back(form_of({"div.approx" + end, "f32", quotient, 2, -20, 20}));
-    all.push_back(form_of({"div.full" + end, "f32", quotient, 2, -20, 20}));
+    add({"ex2.approx" + end, "f32", ex2, 1, -12, 6}, 0x1p-22);
+    add({"lg2.approx" + end, "f32", lg2, 1, -20, 20, false}, 0x1p-22, 0x1p-22);
+    add({"sin.approx" + end, "f32", sine, 1, -12, 3}, 0x1p-24, 0x1p-20, kPi);
+    add({"cos.approx" + end, "f32", cosine, 1, -12, 3}, 0x1p-24, 0x1p-20, kPi);
+    add({"rcp.approx" + end, "f32", rcp, 1, -20, 20}, 0x1p-23, 0x1p-149);
+    add({"rsqrt.approx" + end, "f32", rsqrt, 1, -20, 20, false}, 0x1p-23);
+    add({"sqrt.approx" + end, "f32", root, 1, -20, 20, false}, 0x1p-23);
+    add({"div.approx" + end, "f32", quotient, 2, -20, 20}, 0x1p-22, 0x1p-126, 0x1p126);
+    add({"div.full" + end, "f32", quotient, 2, -20, 20}, 0x1p-22, 0x1p-149);
   }
-  all.push_back(form_of({"tanh.approx", "f32", tanh, 1, -12, 4}));
-  all.push_back(form_of({"rcp.approx.ftz", "f64", rcp, 1, -20, 20}));
-  all.push_back(form_of({"rsqrt.approx.ftz", "f64", rsqrt, 1, -20, 20, false}));
-  all.push_back(form_of({"rsqrt.approx", "f64", rsqrt, 1, -20, 20, false}));
+  add({"tanh.approx", "f32", tanh, 1, -12, 4}, 0x1p-16);
+  add({"rcp.approx.ftz", "f64", rcp, 1, -20, 20}, 0x1p-20, 0x1p-1022);
+  add({"rsqrt.approx.ftz", "f64", rsqrt, 1, -20, 20, false}, 0x1p-20);
+  add({"rsqrt.approx", "f64", rsqrt, 1, -20, 20, false}, 0x1p-52);
   for (const char* type : {"f16", "f16x2"}) {
-    all.push_back(form_of({"ex2.approx", type, ex2}));
-    all.push_back(form_of({"tanh.approx", type, tanh}));
+    add({"ex2.approx", type, ex2}, 0x1p-9, 0x1p-24);
+    add({"tanh.approx", type, tanh}, 0x1p-10, 0x1p-24);
   }
   for (const char* type : {"bf16", "bf16x2"}) {
-    all.push_back(form_of({"ex2.approx.ftz", type, ex2}));
-    all.push_back(form_of({"tanh.approx", type, tanh}));
+    add({"ex2.approx.ftz", type, ex2}, 0x1p-7, 0x1p-126);
+    add({"tanh.approx", type, tanh}, 0x1p-7);
   }
   return all;
 }

@@ -108,12 +108,29 @@ Form thread_form(const std::string& name, const std::string& body, int outputs,
   return f;
 }
 
+// Of tf32 one of two elements, 0b0100 or 0b1110, of other types also two of four that a pair of
+// bits each chooses, 0b1x0y.
+std::string metadata(const std::string& type, const std::string& from, const std::string& to,
+                     const std::string& x, const std::string& y) {
+  std::string text = "mul.lo.u32 " + x + ", " + from + ", 2654435761;\nshr.u32 " + y + ", " + x +
+                     ", 15;\nxor.b32 " + x + ", " + x + ", " + y + ";\nmul.lo.u32 " + x + ", " + x +
+                     ", 2246822519;\nshr.u32 " + y + ", " + x + ", 13;\nxor.b32 " + x + ", " + x +
+                     ", " + y + ";\nand.b32 " + to + ", " + x + ", 0x11111111;\nmul.lo.u32 " + to +
+                     ", " + to + ", 10;\nxor.b32 " + to + ", " + to + ", 0x44444444;\n";
+  if (type == "tf32") return text;
+  return text + "shr.u32 " + y + ", " + x + ", 1;\nand.b32 " + y + ", " + y +
+         ", 0x11111111;\nmul.lo.u32 " + y + ", " + y + ", 15;\nand.b32 " + to + ", " + to + ", " +
+         y + ";\nnot.b32 " + y + ", " + y + ";\nshr.u32 " + x + ", " + x + ", 2;\nand.b32 " + x +
+         ", " + x + ", 0x55555555;\nor.b32 " + x + ", " + x + ", 0x88888888;\nand.b32 " + x + ", " +
+         x + ", " + y + ";\nor.b32 " + to + ", " + to + ", " + x + ";\n";
+}
+
 std::vector<Form> all_forms() {
   std::vector<Form> all;
-  for (auto make :
-       {integer_forms, floating_forms, conversion_forms, warp_forms, matrix_forms, wgmma_forms,
-        load_forms, store_forms, atomic_forms, comparison_forms, bit_forms, approximate_forms,
-        async_forms, tensor_map_forms, more_tensor_forms, wmma_forms, more_matrix_forms})
+  for (auto make : {integer_forms, floating_forms, conversion_forms, warp_forms, matrix_forms,
+                    wgmma_forms, load_forms, store_forms, atomic_forms, comparison_forms, bit_forms,
+                    approximate_forms, async_forms, together_forms, tensor_map_forms,
+                    more_tensor_forms, wmma_forms, more_matrix_forms, measured_forms})
     for (Form& f : make()) all.push_back(std::move(f));
   return all;
 }

@@ -12,6 +12,14 @@
 
 namespace assay::model::golden {
 
+// How far an approximation may be from the right number: |right| * relative + absolute.
+struct Approximation {
+  std::string type;
+  double relative = 0, absolute = 0;
+  std::vector<std::uint64_t> right;  // of each value that is left, as bits
+  std::vector<bool> stated;          // whether there is a bound for its arguments
+};
+
 struct Form {
   std::string name;
   std::string ptx;  // a module with the kernel `form`
@@ -24,6 +32,7 @@ struct Form {
   int map_of_input = -1, map_of_output = -1;
   // What a case leaves are small numbers of so many bits, and silicon.txt keeps each; 0: the hash.
   int values_of = 0;
+  Approximation approximation = {};
 };
 
 // splitmix64: the same numbers everywhere.
@@ -78,9 +87,11 @@ std::vector<Form> comparison_forms();
 std::vector<Form> bit_forms();
 std::vector<Form> approximate_forms();
 std::vector<Form> async_forms();
+std::vector<Form> together_forms();
 std::vector<Form> tensor_map_forms();
 std::vector<Form> more_tensor_forms();
 std::vector<Form> wmma_forms();
+std::vector<Form> measured_forms();
 std::vector<Form> more_matrix_forms();
 std::vector<Form> all_forms();
 

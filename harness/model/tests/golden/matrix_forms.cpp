@@ -60,23 +60,6 @@ std::vector<Form> sparse_mma_forms() {
 
 }  // namespace
 
-// Of tf32 one of two elements, 0b0100 or 0b1110, of other types also two of four that a pair of
-// bits each chooses, 0b1x0y.
-string metadata(const string& type, const string& from, const string& to, const string& x,
-                const string& y) {
-  string text = "mul.lo.u32 " + x + ", " + from + ", 2654435761;\nshr.u32 " + y + ", " + x +
-                ", 15;\nxor.b32 " + x + ", " + x + ", " + y + ";\nmul.lo.u32 " + x + ", " + x +
-                ", 2246822519;\nshr.u32 " + y + ", " + x + ", 13;\nxor.b32 " + x + ", " + x + ", " +
-                y + ";\nand.b32 " + to + ", " + x + ", 0x11111111;\nmul.lo.u32 " + to + ", " + to +
-                ", 10;\nxor.b32 " + to + ", " + to + ", 0x44444444;\n";
-  if (type == "tf32") return text;
-  return text + "shr.u32 " + y + ", " + x + ", 1;\nand.b32 " + y + ", " + y +
-         ", 0x11111111;\nmul.lo.u32 " + y + ", " + y + ", 15;\nand.b32 " + to + ", " + to + ", " +
-         y + ";\nnot.b32 " + y + ", " + y + ";\nshr.u32 " + x + ", " + x + ", 2;\nand.b32 " + x +
-         ", " + x + ", 0x55555555;\nor.b32 " + x + ", " + x + ", 0x88888888;\nand.b32 " + x + ", " +
-         x + ", " + y + ";\nor.b32 " + to + ", " + to + ", " + x + ";\n";
-}
-
 std::vector<Form> warp_forms() {
   std::vector<Form> all;
   for (const char* mode : {"up", "down", "bfly", "idx"})
