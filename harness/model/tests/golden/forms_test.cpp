@@ -6,8 +6,6 @@
 #include <map>
 #include <set>
 
-#include "harness/instruction/registry.hpp"
-#include "harness/instruction/row_ptx.hpp"
 #include "harness/model/machine/decode.hpp"
 #include "harness/model/ptx/module.hpp"
 #include "harness/model/tests/golden/forms.hpp"
@@ -34,58 +32,26 @@ const std::map<std::string, std::string> kNone = {
     {"griddepcontrol", "needs a grid before it; alone it leaves nothing"},
 };
 
-// Opcodes of all forms, and the meanings that these have.
-struct Asked {
-  std::set<std::string> opcodes, meanings;
-};
-
-void collect(const std::string& ptx, Asked& asked) {
-  const Module module = parse_ptx(ptx);
-  for (const auto& [name, function] : module.function_of)
-    for (const Instruction& i : function->body) {
-      asked.opcodes.insert(i.opcode);
-      asked.meanings.insert(meanings().name_of(i));
-    }
-}
-
-Asked asked() {
-  Asked all;
-  for (const Form& f : all_forms()) collect(f.ptx, all);
+std::set<std::string> meanings_asked() {
+  std::set<std::string> all;
+  for (const Form& f : all_forms()) {
+    const Module module = parse_ptx(f.ptx);
+    for (const auto& [name, function] : module.function_of)
+      for (const Instruction& i : function->body) all.insert(meanings().name_of(i));
+  }
   return all;
 }
 
 TEST(GoldenForms, EveryMeaningOfSm90HasOne) {
-  const Asked all = asked();
+  const std::set<std::string> all = meanings_asked();
   for (const std::string& name : meanings().names()) {
     if (name.starts_with("tcgen05.")) continue;  // begins with sm_100a
     if (kNone.contains(name))
-      EXPECT_FALSE(all.meanings.contains(name)) << name << " has a form: take it out of kNone";
+      EXPECT_FALSE(all.contains(name)) << name << " has a form: take it out of kNone";
     else
-      EXPECT_TRUE(all.meanings.contains(name))
+      EXPECT_TRUE(all.contains(name))
           << name << " has a meaning and no golden form: write one, or say in kNone why not";
   }
-}
-
-// The rows of the tables that are measured on sm_90a: what they are about was asked too.
-TEST(GoldenForms, EveryMeasuredInstructionHasOne) {
-  const Asked all = asked();
-  std::map<std::string, std::string> missing;
-  for (const RegisteredRow& r : instruction_rows()) {
-    const auto& targets = r.row.targets;
-    if (r.row.chain.name.empty() ||
-        (!targets.empty() && std::ranges::find(targets, Target::sm_90a) == targets.end()))
-      continue;
-    Asked row;
-    collect(
-        instruction_ptx({&r.row, 1}, {.warps = 4, .chains = 1, .unroll = 1}, "k", Target::sm_90a),
-        row);
-    for (const std::string& opcode : row.opcodes)
-      if (!all.opcodes.contains(opcode) && !opcode.starts_with("ld.param") &&
-          opcode.find("prefetch") == opcode.npos)
-        missing[opcode] = r.name;
-  }
-  for (const auto& [opcode, row] : missing)
-    ADD_FAILURE() << opcode << " of " << row << " has no golden form";
 }
 
 }  // namespace

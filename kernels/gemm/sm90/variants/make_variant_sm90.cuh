@@ -112,8 +112,8 @@ struct FormsSm90 {
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, bool kPingpong = false>
   void add() {
     all.push_back(make_variant_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN, kMajorB), kClusterM,
-                                    kClusterN, false, kPingpong, kPlain>(type_a, type_b));
+                                    most_stages_sm90(kTileM, kTileN, kMajorB), kClusterM, kClusterN,
+                                    false, kPingpong, kPlain>(type_a, type_b));
   }
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
   void add_pingpong() {
@@ -130,8 +130,8 @@ struct FormsSm90 {
                                        ? ptx::WgmmaTypes::e4m3_e5m2
                                        : kTypes;
     all.push_back(make_variant_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN, kMajorA), kClusterM,
-                                    kClusterN, true, kPingpong, kPlain>(type_b, type_a));
+                                    most_stages_sm90(kTileM, kTileN, kMajorA), kClusterM, kClusterN,
+                                    true, kPingpong, kPlain>(type_b, type_a));
   }
 };
 
