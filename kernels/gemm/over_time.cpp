@@ -4,7 +4,6 @@
 // there.
 #include <fmt/format.h>
 
-#include <span>
 #include <string>
 #include <vector>
 

@@ -84,10 +84,16 @@ Action funnel(Decoder& d, const Instruction& i) {
   };
 }
 
+// lop3: any function of three bits, by its table. With .or or .and, p of d|p is whether the result
+// has a bit, joined with a predicate. PTX ISA 9.0, "lop3".
 Action lop3(Decoder& d, const Instruction& i) {
   const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1)),
             b = d.source(i.operands.at(2)), c = d.source(i.operands.at(3));
   const auto table = Decoder::immediate(i.operands.at(4), "the table of lop3");
+  const int p = i.operands[0].second;
+  const bool joins = i.operands.size() > 5, is_or = i.parts.at(1) == "or",
+             negated = joins && i.operands[5].negated;
+  const int q = joins ? d.source(i.operands[5]) : 0;
   return [=](Warp& w, Mask m) {
     Value* o = w.reg(out);
     const Value *x = w.reg(a), *y = w.reg(b), *z = w.reg(c);
@@ -97,7 +103,9 @@ Action lop3(Decoder& d, const Instruction& i) {
         if ((table >> k & 1) != 0)
           r |= ((k & 4) != 0 ? x[l] : ~x[l]) & ((k & 2) != 0 ? y[l] : ~y[l]) &
                ((k & 1) != 0 ? z[l] : ~z[l]);
+      const bool with = joins && ((w.reg(q)[l] & 1) != 0) != negated, any = low(r, 32) != 0;
       o[l] = low(r, 32);
+      if (p >= 0) w.reg(p)[l] = is_or ? any || with : any && with;
     });
     return Next::step;
   };

@@ -64,7 +64,14 @@ TEST(Descriptions, ExistForAllThatWasEverRecorded) {
   }
 }
 
-// All of the folder that registers the probe; empty if that is none of the suite's.
+std::string read(const fs::path& file) {
+  std::ostringstream content;
+  content << std::ifstream(file).rdbuf();
+  return content.str();
+}
+
+// All of the folder that registers the probe, and what of harness/measure it includes, which adds
+// metrics for several; empty if that is none of the suite's.
 std::string sources_of_family(const Probe& probe) {
   static std::map<fs::path, std::string> texts;
   const auto at = std::min(probe.source.rfind("probes/"), probe.source.rfind("kernels/"));
@@ -72,11 +79,13 @@ std::string sources_of_family(const Probe& probe) {
   const fs::path folder = (fs::path(ASSAY_SOURCE_DIR) / probe.source.substr(at)).parent_path();
   std::string& text = texts[folder];
   if (!text.empty()) return text;
+  static const RE2 kMeasure(R"(#include "(harness/measure/\w+)\.hpp")");
+  std::string included;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
-    std::ostringstream content;
-    content << std::ifstream(entry.path()).rdbuf();
-    std::string code = content.str();
+    std::string code = read(entry.path());
+    for (re2::StringPiece rest(code); RE2::FindAndConsume(&rest, kMeasure, &included);)
+      text += read(fs::path(ASSAY_SOURCE_DIR) / (included + ".cpp"));
     RE2::GlobalReplace(&code, R"(\{"[a-z0-9_*]+",\s*")", "");  // not the notes themselves
     text += code;
   }

@@ -88,7 +88,7 @@ def take_turns(
     """
     _warm_up(sides, plan, names, progress)
     processes: list[list[Run]] = [[] for _ in sides]
-    beside = 0
+    disturbed = 0
     for round_, order in enumerate(turns(len(sides), plan.rounds, plan.seed)):
         for index in order:
             where = f"round {round_ + 1} of {plan.rounds}"
@@ -103,9 +103,9 @@ def take_turns(
                 )
             check_machines(processes[0][0] if processes[0] else run, run)
             processes[index].append(run)
-        beside += any(_is_beside_another([runs[-1]]) for runs in processes)
-        if beside > SHARED * plan.rounds:
-            said = f"another process computed on this GPU in {beside} of {round_ + 1} rounds"
+        disturbed += any(_is_beside_another([runs[-1]]) for runs in processes)
+        if disturbed > SHARED * plan.rounds:
+            said = f"another process computed on this GPU in {disturbed} of {round_ + 1} rounds"
             raise CannotMeasure(f"{said}; end it, or wait for its end, and start again")
         if round_ % 2:
             keep([foreign.joined(runs) for runs in processes])
