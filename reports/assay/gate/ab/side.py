@@ -273,8 +273,8 @@ def _signal(number: int) -> str:
 
 def step_of(text: str, rounded: bool) -> float:
     """By how much the last place of a printed number counts: 0.1 of `12.5`; 0 of a whole number that is a count."""
-    places = Decimal(text).as_tuple().exponent
-    return 0.0 if places == 0 and not rounded else float(10.0**places)
+    exponent = Decimal(text).as_tuple().exponent
+    return 0.0 if exponent == 0 and not rounded else float(10.0**exponent)
 
 
 def end_group(process: subprocess.Popen) -> None:
