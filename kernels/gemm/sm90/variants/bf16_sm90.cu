@@ -4,7 +4,7 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_bf16_sm90() {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0> nt{all, "bf16", "bf16"};
   nt.add<128, 256, 2>();
   nt.add<128, 224, 2>();
@@ -18,7 +18,7 @@ std::vector<GemmVariantSm90> gemm_variants_bf16_sm90() {
   nt.add_pingpong<64, 128, 2>();
   nt.add_pingpong<64, 80, 2>();
   nt.add_pingpong<64, 64, 2>();
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

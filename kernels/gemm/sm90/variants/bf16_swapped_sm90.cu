@@ -4,7 +4,7 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90() {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0> nt{all, "bf16", "bf16"};
   nt.add_swapped<128, 80>();
   nt.add_swapped<128, 88>();
@@ -31,7 +31,7 @@ std::vector<GemmVariantSm90> gemm_variants_bf16_swapped_sm90() {
   nt.add_swapped_pingpong<128, 160, 2>();
   nt.add_swapped_pingpong<128, 160, 2, 2>();
   nt.add_swapped_pingpong<128, 176, 2>();
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels
