@@ -35,9 +35,10 @@ def program_with(row: str, folder) -> str:
     changed = folder / table.name
     changed.write_text(head + BEFORE + tail[:start] + "\n" + row + tail[start:])
     entry = next(c for c in sources.compile_commands() if c["file"] == str(table))
-    whole = folder / "whole.cpp"  # the file itself, or what it is compiled together with
-    whole.write_text(changed.read_text() if entry["within"] == str(table)
-                     else pathlib.Path(entry["within"]).read_text().replace(str(table), str(changed)))
+    whole = changed
+    if entry["within"] != str(table):  # what it is compiled together with
+        whole = folder / "whole.cpp"
+        whole.write_text(pathlib.Path(entry["within"]).read_text().replace(str(table), str(changed)))
     command = [str(whole) if word == str(table) else word for word in shlex.split(entry["command"])]
     original = command[command.index("-o") + 1]
     command[command.index("-o") + 1] = str(folder / "table.o")
