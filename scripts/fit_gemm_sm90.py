@@ -31,7 +31,6 @@ BOUNDS = {
     "add": (0, 0.4), "uneven": (1, 1.1), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
     "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
-HEADER = Path(__file__).parent.parent / "kernels/gemm/sm90/time_constants_sm90.hpp"
 CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
@@ -235,34 +234,20 @@ def fit_factors(sweep: Sweep, y: np.ndarray) -> dict[str, float]:
     return {name: float(np.exp(value)) for name, value in zip(forms, logs, strict=True) if value != 0}
 
 
-def constants_of(header: Path, name: str) -> dict[str, float]:
-    """Those of a model of time in the C++ file."""
-    found = re.search(rf"{name} = \{{(.*?)\}};", header.read_text(), re.DOTALL)
-    if not found:
-        raise ValueError(f"{header} has no {name}")
-    return {key: float(value) for key, value in re.findall(r"\.(\w+) = ([\d.]+),", found[1])}
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sweep", type=Path, nargs="+", help="CSV of assay_gemm_sweep, also gzipped")
     parser.add_argument("--held-out", type=Path, nargs="+", help="others, of shapes that are not fitted")
     parser.add_argument("--rounds", type=int, default=500, help="of the search (default: 500, about two minutes)")
-    parser.add_argument("--factors-beside", metavar="NAME",
-                        help="keep the constants of this model of the C++ file, kWideTimesSm90, and fit the forms' factors alone")
     options = parser.parse_args()
     try:
         sweep = load(options.sweep)
         held_out = load(options.held_out) if options.held_out else None
-        kept = constants_of(HEADER, options.factors_beside) if options.factors_beside else None
     except (OSError, ValueError) as error:
         print(f"fit_gemm_sm90: {error}", file=sys.stderr)
         return 2
-    if kept:
-        model = Model(kept, fit_factors(sweep, np.log(predict(kept, sweep.x))))
-    else:
-        model = fit(sweep, options.rounds)
-    for name, value in ({} if kept else model.constants).items():
+    model = fit(sweep, options.rounds)
+    for name, value in model.constants.items():
         print(f"    .{name} = {value:.4g},")
     for name, value in model.factors.items():
         print(f'    {{"{name}", {value:.4g}}},')

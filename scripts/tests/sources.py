@@ -76,11 +76,23 @@ def complaint_once(
 PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S+cmake_pch\.hxx")
 
 
+# A file that assay_join_cpp() put in place of those it includes.
+JOINED = re.compile(r"/joined/.*\.cpp$")
+
+
 @functools.cache
 def compile_commands() -> list[dict]:
-    """What build/ was configured to compile, without precompiled headers; empty if it was not."""
+    """What build/ was configured to compile, without precompiled headers; empty if it was not. Of C++ files that are
+    compiled together, each as if it were alone; what is compiled is the file `within`."""
     database = ROOT / "build" / "compile_commands.json"
     commands = json.loads(database.read_text()) if database.exists() else []
+    found = []
     for command in commands:
-        command["command"] = PRECOMPILED.sub("", command["command"])
-    return commands
+        text, file = PRECOMPILED.sub("", command["command"]), command["file"]
+        parts = [file]
+        if JOINED.search(file):
+            included = re.findall(r'^#include "(.*\.cpp)"$', pathlib.Path(file).read_text(), re.MULTILINE)
+            parts = [name for name in included if pathlib.Path(name).is_absolute()]
+        found += [{**command, "file": part, "command": text.replace(f" -c {file}", f" -c {part}"), "within": file}
+                  for part in parts]
+    return found

@@ -28,16 +28,6 @@ def test_fits_the_committed_sweep_and_names_each_constant_of_the_model() -> None
     assert fitted and [found for found in sets if found] == [fitted, fitted]
 
 
-def test_factors_alone_are_fitted_beside_constants_that_stay() -> None:
-    sweep = str(ROOT / "results" / "h200" / "2026-11-24-gemm-layouts" / "held_out.csv.gz")
-    done = fit(sweep, "--factors-beside", "kWideTimesSm90")
-    assert done.returncode == 0, done.stderr
-    assert not re.search(CONSTANT, done.stdout, re.MULTILINE) and '", 0.9' in done.stdout
-    assert "fitted: 84 shapes" in done.stdout
-    unknown = fit(sweep, "--factors-beside", "kNoSuchTimes")
-    assert unknown.returncode == 2 and "has no kNoSuchTimes" in unknown.stderr
-
-
 def test_a_choice_that_is_quick_in_a_row_too_is_preferred(tmp_path: Path) -> None:
     shape = "bf16 nt 4096 4096 4096"
     times = {"cublaslt_0": (100, 100), "taken 128x256_c2x1_s4": (100, 121), "128x192_c2x1_s4 split 4": (110, 100)}

@@ -3,6 +3,7 @@
 
 import json
 import re
+import pathlib
 import shlex
 import subprocess
 
@@ -34,7 +35,11 @@ def program_with(row: str, folder) -> str:
     changed = folder / table.name
     changed.write_text(head + BEFORE + tail[:start] + "\n" + row + tail[start:])
     entry = next(c for c in sources.compile_commands() if c["file"] == str(table))
-    command = [str(changed) if word == str(table) else word for word in shlex.split(entry["command"])]
+    whole = changed
+    if entry["within"] != str(table):  # what it is compiled together with
+        whole = folder / "whole.cpp"
+        whole.write_text(pathlib.Path(entry["within"]).read_text().replace(str(table), str(changed)))
+    command = [str(whole) if word == str(table) else word for word in shlex.split(entry["command"])]
     original = command[command.index("-o") + 1]
     command[command.index("-o") + 1] = str(folder / "table.o")
     run(command, entry["directory"])

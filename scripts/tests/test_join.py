@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA files of a folder are compiled together where they can be: assay_join_cuda()."""
+"""Files of a folder are compiled together where they can be: assay_join_cuda(), assay_join_cpp()."""
 
 import re
 import subprocess
@@ -11,19 +11,19 @@ PROBE = """#include <algorithm>
 
 namespace {
 int x;
-}
+}  // namespace
 """
 OPEN = PROBE.replace("namespace {", "namespace assay {\nnamespace {")  # defines what a header declares
 CONSTANT = PROBE.replace("int x", "__constant__ int x")
 
 
-def join(folder, names, *arguments: str) -> list[str]:
+def join(folder, names, *arguments: str, by: str = "assay_join_cuda(files)") -> list[str]:
     """What becomes of the list of those files."""
     script = folder / "script.cmake"
     script.write_text(f"cmake_minimum_required(VERSION 3.25)\n"
-                      f"include({sources.ROOT}/cmake/AssayTargets.cmake)\n"
+                      f"include({sources.ROOT}/cmake/AssayTargets.cmake)\ninclude({sources.ROOT}/cmake/JoinSources.cmake)\n"
                       f"set(files {' '.join(str(folder / name) for name in names)})\n"
-                      f"assay_join_cuda(files)\nmessage(\"${{files}}\")\n")
+                      f"{by}\nmessage(\"${{files}}\")\n")
     done = subprocess.run(["cmake", *arguments, "-P", script], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [name.removeprefix(f"{folder}/") for name in done.stderr.strip().split(";")]
@@ -31,7 +31,7 @@ def join(folder, names, *arguments: str) -> list[str]:
 
 def written(folder, files: dict[str, str]) -> list[str]:
     for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return list(files)
 
@@ -78,4 +78,72 @@ def test_nine_files_are_two_and_folders_stay_apart(tmp_path):
 
 def test_each_can_be_compiled_alone(tmp_path):
     names = written(tmp_path, {"sync/a.cu": PROBE, "sync/b.cu": PROBE})
-    assert join(tmp_path, names, "-DASSAY_JOIN_CUDA=OFF") == names
+    assert join(tmp_path, names, "-DASSAY_JOIN=OFF") == names
+
+
+HELPER = """#include "harness/error.hpp"
+
+namespace assay {
+namespace {
+
+struct Row {
+  int x;
+};
+
+constexpr int kFirst = 1, kSecond = 2;
+
+[[noreturn]] void stop(int status) { run(status); }
+
+}  // namespace
+
+std::string NAME() {
+  return text;
+}
+
+}  // namespace assay
+"""
+
+
+def joined(folder, files: dict[str, str], *arguments: str) -> list[list[str]]:
+    """Which of those C++ files are compiled together."""
+    kept = join(folder, written(folder, files), *arguments, by="assay_join_cpp(files all)")
+    return [re.findall(r'include "[^"]*/(\w+)\.cpp"', (folder / name).read_text()) if "joined/" in name
+            else [name.split("/")[-1].removesuffix(".cpp")] for name in kept]
+
+
+def test_cpp_files_that_define_a_name_twice_stay_apart(tmp_path):
+    other = HELPER.replace("Row", "Line").replace("kFirst", "kLeft").replace("kSecond", "kRight").replace("stop", "go")
+    files = {"harness/code/a.cpp": HELPER.replace("NAME", "a"), "harness/code/b.cpp": other.replace("NAME", "b")}
+    assert joined(tmp_path, files) == [["a", "b"]]
+    assert joined(tmp_path, files, "-DASSAY_JOIN=OFF") == [["a"], ["b"]]
+    for name in "Row", "kFirst", "kSecond", "stop", "a":
+        clash = other.replace("go", "leave").replace("NAME", "c") + f"namespace assay {{\nusing {name} = int;\n}}\n"
+        assert joined(tmp_path, {"harness/code/a.cpp": files["harness/code/a.cpp"], "harness/code/c.cpp": clash}) == [["a"], ["c"]], name
+
+
+def test_cpp_files_that_take_names_for_all_that_follows_stay_alone(tmp_path):
+    for line in "using namespace std;", "using std::string;", "using enum Kind;":
+        takes = f"namespace assay {{\n{line}\n}}\n"
+        assert joined(tmp_path, {"harness/code/a.cpp": takes, "harness/code/b.cpp": HELPER}) == [["a"], ["b"]]
+
+
+def test_cpp_files_that_define_nothing_for_others_have_namespaces(tmp_path):
+    assert joined(tmp_path, {f"harness/code/{name}.cpp": PROBE for name in "ab"}) == [["a", "b"]]
+    assert (tmp_path / "joined/all/harness_code_0.cpp").read_text() == (
+        f'#include <algorithm>\n#include "harness/state.hpp"\n'
+        f'namespace in_harness_code_a_cpp {{\n#include "{tmp_path}/harness/code/a.cpp"\n}}\n'
+        f'namespace in_harness_code_b_cpp {{\n#include "{tmp_path}/harness/code/b.cpp"\n}}\n')
+
+
+def test_cpp_files_that_define_for_others_have_none(tmp_path):
+    """As those of an interface in C, whose header declares what they define."""
+    offers = {f"harness/code/{name}.cpp": PROBE + f"\nint {name}() {{\n  return x;\n}}\n" for name in "ab"}
+    assert joined(tmp_path, offers) == [["a"], ["b"]]  # for x
+    apart = {name: text.replace("int x", f"int x{name[-5]}") for name, text in offers.items()}
+    assert joined(tmp_path, apart) == [["a", "b"]]
+    assert "namespace" not in (tmp_path / "joined/all/harness_code_0.cpp").read_text()
+
+
+def test_nine_cpp_files_are_two(tmp_path):
+    files = {f"harness/code/{name}.cpp": PROBE for name in "abcdefghi"}
+    assert [len(group) for group in joined(tmp_path, files)] == [8, 1]

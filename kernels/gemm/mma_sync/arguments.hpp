@@ -5,6 +5,9 @@
 
 namespace assay::kernels {
 
+// Element types as numbers, which the names of kernels spell alike everywhere.
+inline constexpr int kMmaBf16 = 0, kMmaF16 = 1, kMmaE4m3 = 2, kMmaE5m2 = 3;
+
 // A stored operand.
 struct MmaSyncOperand {
   const std::uint8_t* data;

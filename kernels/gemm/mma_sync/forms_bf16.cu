@@ -3,7 +3,7 @@
 
 namespace assay::kernels {
 
-void add_mma_sync_bf16(MmaSyncForms& forms) {
+void add_mma_sync_bf16(std::vector<FormMmaSync>& forms) {
   add_mma_sync_forms<kMmaBf16, kMmaBf16, 1, 1>(forms);
   add_mma_sync_forms<kMmaBf16, kMmaBf16, 1, 0>(forms);
   add_mma_sync_forms<kMmaBf16, kMmaBf16, 0, 1>(forms);

@@ -3,7 +3,7 @@
 
 namespace assay::kernels {
 
-void add_mma_sync_f16(MmaSyncForms& forms) {
+void add_mma_sync_f16(std::vector<FormMmaSync>& forms) {
   add_mma_sync_forms<kMmaF16, kMmaF16, 1, 1>(forms);
   add_mma_sync_forms<kMmaF16, kMmaF16, 1, 0>(forms);
   add_mma_sync_forms<kMmaF16, kMmaF16, 0, 1>(forms);

@@ -31,9 +31,6 @@
 
 namespace assay::kernels {
 
-// Element types as numbers, which the names of kernels spell alike everywhere.
-inline constexpr int kMmaBf16 = 0, kMmaF16 = 1, kMmaE4m3 = 2, kMmaE5m2 = 3;
-
 template <int kTile_>
 struct GemmTileMmaSync {
   static constexpr int kTile = kTile_;

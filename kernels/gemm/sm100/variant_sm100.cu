@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "kernels/frame/templated_kernel.hpp"
 #include "kernels/gemm/sm100/bf16_sm100.cuh"
 
 namespace assay::kernels {
@@ -12,11 +13,15 @@ template <int kCtas, int kTileN, int kStages>
 GemmVariantSm100 variant() {
   using Tile = GemmTileSm100<kCtas, kTileN, kStages>;
   const auto text = [](int value) { return std::to_string(value); };
+  const TemplatedKernel kernel{
+      .name = "gemm_bf16_nt_sm100",
+      .arguments = {kCtas, kTileN, kStages},
+      .count = 3,
+      .kernel = reinterpret_cast<const void*>(&gemm_bf16_nt_sm100<kCtas, kTileN, kStages>)};
   return {.name = text(Tile::kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_p" +
                   text(kCtas) + "_s" + text(kStages),
-          .kernel_name = "gemm_bf16_nt_sm100<" + text(kCtas) + ", " + text(kTileN) + ", " +
-                         text(kStages) + ">",
-          .symbol = "gemm_bf16_nt_sm100ILi" + text(kCtas) + "E",
+          .kernel_name = name_in_source(kernel),
+          .symbol = name_in_linker(kernel),
           .ctas = kCtas,
           .tile_m = Tile::kTileM,
           .tile_n = kTileN,
@@ -25,7 +30,7 @@ GemmVariantSm100 variant() {
           .box_b = Tile::kRowsB,
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
-          .kernel = reinterpret_cast<const void*>(&gemm_bf16_nt_sm100<kCtas, kTileN, kStages>)};
+          .kernel = kernel.kernel};
 }
 
 }  // namespace

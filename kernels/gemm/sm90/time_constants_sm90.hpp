@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What scripts/fit_gemm_sm90.py found for the Hopper product's model of time, on sweeps of an H200
-// (results/h200/2026-11-23-gemm-rows): for 16-bit and for 8-bit operands. Of 16-bit ones that are
-// not both k-major ("nn", "tn", "tt") the forms have factors of their own, on
-// 2026-11-24-gemm-layouts.
+// (results/h200/2026-11-23-gemm-rows): for 16-bit and for 8-bit operands.
 #pragma once
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
@@ -70,42 +68,6 @@ inline constexpr TimeModelSm90 kWideTimesSm90 = {
     .reduce_l2 = 681.6,
     .factors = kWideFactorsSm90,
 };
-
-inline constexpr TimeModelSm90::FormFactor kOtherLayoutFactorsSm90[] = {
-    {"128x192_c2x1_s4", 1.062},
-    {"128x256_c2x1_s4", 1.062},
-    {"pingpong_128x112_c2x1_s6", 0.9704},
-    {"pingpong_128x128_c1x2_s6", 1.03},
-    {"pingpong_128x144_c2x1_s5", 1.03},
-    {"pingpong_128x192_c2x1_s4", 0.9418},
-    {"pingpong_128x80_c4x1_s7", 1.062},
-    {"pingpong_64x128_c2x1_s8", 0.9139},
-    {"pingpong_64x136_c2x1_s7", 1.162},
-    {"pingpong_64x64_c1x4_s10", 0.9418},
-    {"pingpong_64x64_c2x1_s10", 1.03},
-    {"swapped_128x192_c2x1_s4", 1.03},
-    {"swapped_128x64_c1x1_s8", 1.03},
-    {"swapped_pingpong_128x104_c4x1_s6", 1.062},
-    {"swapped_pingpong_128x112_c2x1_s6", 1.062},
-    {"swapped_pingpong_128x128_c2x1_s6", 1.094},
-    {"swapped_pingpong_128x160_c2x1_s4", 1.03},
-    {"swapped_pingpong_128x176_c2x1_s4", 1.03},
-    {"swapped_pingpong_128x32_c4x1_s9", 1.062},
-    {"swapped_pingpong_128x80_c1x2_s7", 0.9704},
-    {"swapped_pingpong_192x104_c1x2_s5", 1.03},
-    {"swapped_pingpong_64x128_c4x1_s8", 1.03},
-    {"swapped_pingpong_64x136_c2x1_s7", 1.03},
-    {"swapped_pingpong_64x16_c2x1_s10", 1.197},
-    {"swapped_pingpong_64x64_c1x2_s10", 0.9704},
-    {"swapped_pingpong_64x64_c4x1_s10", 1.03},
-    {"swapped_pingpong_64x80_c4x1_s10", 1.094},
-};
-
-inline constexpr TimeModelSm90 kOtherLayoutTimesSm90 = [] {
-  TimeModelSm90 times = kWideTimesSm90;
-  times.factors = kOtherLayoutFactorsSm90;
-  return times;
-}();
 
 inline constexpr TimeModelSm90::FormFactor kNarrowFactorsSm90[] = {
     {"128x256_c2x1_s4", 0.9704},

@@ -46,8 +46,7 @@ double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
 }  // namespace
 
 const TimeModelSm90& dense_time_model_sm90(const GemmProblem& problem) {
-  if (element_bits(problem.type) == 8) return kNarrowTimesSm90;
-  return problem.layout == "nt" ? kWideTimesSm90 : kOtherLayoutTimesSm90;
+  return element_bits(problem.type) == 8 ? kNarrowTimesSm90 : kWideTimesSm90;
 }
 
 double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& choice,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
+#include "kernels/frame/templated_kernel.hpp"
 #include "kernels/gemm_block_scaled/sm90/e4m3_sm90.cuh"
 
 namespace assay::kernels {
@@ -10,15 +11,16 @@ template <int kTileN, int kStages, int kClusterM, int kClusterN>
 BlockScaledVariantSm90 variant() {
   using Tile = BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>;
   const auto text = [](int value) { return std::to_string(value); };
-  std::string arguments, symbol;
-  for (const int value : {kTileN, kStages, kClusterM, kClusterN}) {
-    arguments += (arguments.empty() ? "" : ", ") + text(value);
-    symbol += "Li" + text(value) + "E";
-  }
+  const TemplatedKernel kernel{
+      .name = "gemm_e4m3_block_scaled_sm90",
+      .arguments = {kTileN, kStages, kClusterM, kClusterN},
+      .count = 4,
+      .kernel = reinterpret_cast<const void*>(
+          &gemm_e4m3_block_scaled_sm90<kTileN, kStages, kClusterM, kClusterN>)};
   return {.name = text(Tile::kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
                   text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
-          .kernel_name = "gemm_e4m3_block_scaled_sm90<" + arguments + ">",
-          .symbol = "gemm_e4m3_block_scaled_sm90I" + symbol + "E",
+          .kernel_name = name_in_source(kernel),
+          .symbol = name_in_linker(kernel),
           .tile_m = Tile::kTileM,
           .tile_n = kTileN,
           .tile_k = Tile::kTileK,
@@ -28,8 +30,7 @@ BlockScaledVariantSm90 variant() {
           .cluster_n = kClusterN,
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
-          .kernel = reinterpret_cast<const void*>(
-              &gemm_e4m3_block_scaled_sm90<kTileN, kStages, kClusterM, kClusterN>)};
+          .kernel = kernel.kernel};
 }
 
 }  // namespace

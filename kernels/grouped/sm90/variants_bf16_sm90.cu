@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
 #include "kernels/grouped/sm90/bf16_sm90.cuh"
 #include "kernels/grouped/sm90/variant_sm90.hpp"
@@ -10,40 +8,43 @@ namespace {
 
 template <bool kGradients, int kTileM, int kTileN, int kClusterM, int kClusterN, bool kSwapped,
           bool kPingpong>
-GemmVariantSm90 form() {
+FormSm90 form() {
   constexpr int kStages = most_stages_sm90(kTileM, kTileN);
-  return describe_variant_sm90<GroupedTileBf16Sm90<kGradients, kTileM, kTileN, kStages, kClusterM,
-                                                   kClusterN, kSwapped, kPingpong>>(
-      std::string("grouped_bf16_sm90<") + (kGradients ? "true, " : "false, "),
-      std::string("grouped_bf16_sm90I") + (kGradients ? "Lb1E" : "Lb0E"), "bf16", "bf16",
-      reinterpret_cast<const void*>(&grouped_bf16_sm90<kGradients, kTileM, kTileN, kStages,
-                                                       kClusterM, kClusterN, kSwapped, kPingpong>),
-      true);
+  return form_of_tile_sm90<GroupedTileBf16Sm90<kGradients, kTileM, kTileN, kStages, kClusterM,
+                                               kClusterN, kSwapped, kPingpong>>(
+      "bf16", "bf16", true,
+      {.name = "grouped_bf16_sm90",
+       .arguments = {kGradients, kTileM, kTileN, kStages, kClusterM, kClusterN, kSwapped,
+                     kPingpong},
+       .count = 8,
+       .kernel = reinterpret_cast<const void*>(
+           &grouped_bf16_sm90<kGradients, kTileM, kTileN, kStages, kClusterM, kClusterN, kSwapped,
+                              kPingpong>)});
 }
 
 // Of rows: P is A, or swapped a group's B.
 template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
-GemmVariantSm90 rows() {
+FormSm90 rows() {
   return form<false, kTileM, kTileN, kClusterM, kClusterN, false, false>();
 }
 template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
-GemmVariantSm90 rows_pingpong() {
+FormSm90 rows_pingpong() {
   return form<false, kTileM, kTileN, kClusterM, kClusterN, false, true>();
 }
 template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
-GemmVariantSm90 rows_swapped() {
+FormSm90 rows_swapped() {
   return form<false, kTileM, kTileN, kClusterM, kClusterN, true, false>();
 }
 template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
-GemmVariantSm90 rows_swapped_pingpong() {
+FormSm90 rows_swapped_pingpong() {
   return form<false, kTileM, kTileN, kClusterM, kClusterN, true, true>();
 }
 template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
-GemmVariantSm90 gradients() {
+FormSm90 gradients() {
   return form<true, kTileM, kTileN, kClusterM, kClusterN, false, false>();
 }
 template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
-GemmVariantSm90 gradients_pingpong() {
+FormSm90 gradients_pingpong() {
   return form<true, kTileM, kTileN, kClusterM, kClusterN, false, true>();
 }
 
@@ -53,22 +54,15 @@ GemmVariantSm90 gradients_pingpong() {
 // belong to one cluster then, and a group of few rows leaves one of them empty. Swapped, tiles are
 // as wide as rows are wanted, and CTAs share those.
 std::span<const GemmVariantSm90> grouped_bf16_variants_sm90(Grouping grouping) {
-  static const GemmVariantSm90 of_rows[] = {rows<128, 256, 2>(),
-                                            rows<128, 256, 1, 2>(),
-                                            rows<256, 128, 1, 2>(),
-                                            rows_pingpong<128, 128, 2>(),
-                                            rows_pingpong<128, 128, 1, 2>(),
-                                            rows_pingpong<128, 160, 1, 2>(),
-                                            rows_pingpong<128, 176, 1, 2>(),
-                                            rows_swapped<128, 32>(),
-                                            rows_swapped<128, 64>(),
-                                            rows_swapped<128, 192, 2>(),
-                                            rows_swapped_pingpong<128, 16>(),
-                                            rows_swapped_pingpong<128, 128, 2>(),
-                                            rows_swapped_pingpong<128, 160, 2>()};
-  static const GemmVariantSm90 of_gradients[] = {
-      gradients<128, 256, 2>(), gradients<128, 256, 1, 2>(), gradients<256, 128, 1, 2>(),
-      gradients_pingpong<128, 128, 2>()};
+  static const std::vector<GemmVariantSm90> of_rows = describe_forms_sm90(std::array{
+      rows<128, 256, 2>(), rows<128, 256, 1, 2>(), rows<256, 128, 1, 2>(),
+      rows_pingpong<128, 128, 2>(), rows_pingpong<128, 128, 1, 2>(),
+      rows_pingpong<128, 160, 1, 2>(), rows_pingpong<128, 176, 1, 2>(), rows_swapped<128, 32>(),
+      rows_swapped<128, 64>(), rows_swapped<128, 192, 2>(), rows_swapped_pingpong<128, 16>(),
+      rows_swapped_pingpong<128, 128, 2>(), rows_swapped_pingpong<128, 160, 2>()});
+  static const std::vector<GemmVariantSm90> of_gradients = describe_forms_sm90(
+      std::array{gradients<128, 256, 2>(), gradients<128, 256, 1, 2>(), gradients<256, 128, 1, 2>(),
+                 gradients_pingpong<128, 128, 2>()});
   if (grouping == Grouping::gradient) return of_gradients;
   return of_rows;
 }

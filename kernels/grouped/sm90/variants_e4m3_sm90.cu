@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/frame/templated_kernel.hpp"
 #include "kernels/grouped/sm90/e4m3_sm90.cuh"
 #include "kernels/grouped/sm90/variant_sm90.hpp"
 
@@ -9,15 +10,16 @@ template <int kTileN, int kStages, int kClusterM, int kClusterN>
 GroupedE4m3VariantSm90 variant() {
   using Tile = BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>;
   const auto text = [](int value) { return std::to_string(value); };
-  std::string arguments, symbol;
-  for (const int value : {kTileN, kStages, kClusterM, kClusterN}) {
-    arguments += (arguments.empty() ? "" : ", ") + text(value);
-    symbol += "Li" + text(value) + "E";
-  }
+  const TemplatedKernel kernel{
+      .name = "grouped_e4m3_block128_sm90",
+      .arguments = {kTileN, kStages, kClusterM, kClusterN},
+      .count = 4,
+      .kernel = reinterpret_cast<const void*>(
+          &grouped_e4m3_block128_sm90<kTileN, kStages, kClusterM, kClusterN>)};
   return {.name = text(Tile::kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
                   text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
-          .kernel_name = "grouped_e4m3_block128_sm90<" + arguments + ">",
-          .symbol = "grouped_e4m3_block128_sm90I" + symbol + "E",
+          .kernel_name = name_in_source(kernel),
+          .symbol = name_in_linker(kernel),
           .tile_m = Tile::kTileM,
           .tile_n = Tile::kTileN,
           .tile_k = Tile::kTileK,
@@ -25,8 +27,7 @@ GroupedE4m3VariantSm90 variant() {
           .cluster_n = kClusterN,
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
-          .kernel = reinterpret_cast<const void*>(
-              &grouped_e4m3_block128_sm90<kTileN, kStages, kClusterM, kClusterN>)};
+          .kernel = kernel.kernel};
 }
 
 }  // namespace

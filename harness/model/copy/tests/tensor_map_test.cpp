@@ -106,7 +106,7 @@ TensorMap matrix() {
           .box = {64, 128, 1, 1, 1}};
 }
 
-std::string refusal(const TensorMap& map, MapTarget target = MapTarget::sm90) {
+std::string refusal_of_map(const TensorMap& map, MapTarget target = MapTarget::sm90) {
   try {
     check(map, target);
   } catch (const Violation& violation) {
@@ -116,20 +116,21 @@ std::string refusal(const TensorMap& map, MapTarget target = MapTarget::sm90) {
 }
 
 TEST(ModelTensorMap, RefusalsNameTheRuleAndTheNumbers) {
-  EXPECT_EQ(refusal(matrix()), "");
+  EXPECT_EQ(refusal_of_map(matrix()), "");
   TensorMap map = matrix();
   map.box[0] = 128;
-  EXPECT_EQ(refusal(map),
+  EXPECT_EQ(refusal_of_map(map),
             "tensor_map.box_inner: rows of the box are 256 bytes, more than the 128-byte swizzle "
             "holds");
   map = matrix();
   map.strides[0] = 8200;
-  EXPECT_EQ(refusal(map),
+  EXPECT_EQ(refusal_of_map(map),
             "tensor_map.stride: stride 8200 of dimension 1 is not a multiple of 16 bytes below "
             "2^40");
   map = matrix();
   map.box[1] = 257;
-  EXPECT_EQ(refusal(map), "tensor_map.box: box extent 257 of dimension 1 is not in 1 .. 256");
+  EXPECT_EQ(refusal_of_map(map),
+            "tensor_map.box: box extent 257 of dimension 1 is not in 1 .. 256");
 }
 
 // CUDA driver API 13.0, cuTensorMapEncodeTiled: what it says of the types and swizzles that an H100
@@ -137,26 +138,26 @@ TEST(ModelTensorMap, RefusalsNameTheRuleAndTheNumbers) {
 TEST(ModelTensorMap, OfSm100HasPackedTypesAndAtoms) {
   TensorMap map = matrix();
   map.swizzle = MapSwizzle::bytes128_atoms32_flip8;
-  EXPECT_NE(refusal(map), "");
-  EXPECT_EQ(refusal(map, MapTarget::sm100), "");
+  EXPECT_NE(refusal_of_map(map), "");
+  EXPECT_EQ(refusal_of_map(map, MapTarget::sm100), "");
   map.type = MapElement::u6x16_padded;
   map.box[0] = 128;
-  EXPECT_NE(refusal(map, MapTarget::sm100), "") << "8-byte flips are not for padded types";
+  EXPECT_NE(refusal_of_map(map, MapTarget::sm100), "") << "8-byte flips are not for padded types";
   for (const MapSwizzle swizzle : {MapSwizzle::none, MapSwizzle::bytes128,
                                    MapSwizzle::bytes128_atoms32, MapSwizzle::bytes128_atoms64}) {
     map.swizzle = swizzle;
-    EXPECT_EQ(refusal(map, MapTarget::sm100), "");
-    EXPECT_NE(refusal(map, MapTarget::sm90), "");
+    EXPECT_EQ(refusal_of_map(map, MapTarget::sm100), "");
+    EXPECT_NE(refusal_of_map(map, MapTarget::sm90), "");
     EXPECT_EQ(decode(encode(map, MapTarget::sm100)), map);
   }
   map.type = MapElement::u4x16_padded;
-  EXPECT_NE(refusal(map, MapTarget::sm100), "") << "atoms of 64 bytes are for 6 bits only";
+  EXPECT_NE(refusal_of_map(map, MapTarget::sm100), "") << "atoms of 64 bytes are for 6 bits only";
   map.swizzle = MapSwizzle::bytes128;
   map.box[0] = 64;
-  EXPECT_NE(refusal(map, MapTarget::sm100), "") << "a row is 128 elements";
+  EXPECT_NE(refusal_of_map(map, MapTarget::sm100), "") << "a row is 128 elements";
   map.box[0] = 128;
   map.address = 0x1010;
-  EXPECT_NE(refusal(map, MapTarget::sm100), "") << "the address is a multiple of 32";
+  EXPECT_NE(refusal_of_map(map, MapTarget::sm100), "") << "the address is a multiple of 32";
 }
 
 TEST(ModelTensorMap, DecodeRefusesOtherBytes) {

@@ -157,14 +157,14 @@ Fragment fragment_of(const Words& w, char which, Type type, bool column_major) {
 }
 
 // Where a fragment lies: address and, optionally, the stride between its lines in elements.
-struct Place {
+struct MatrixPlace {
   AddressOperand at;
   int stride = -1;
   Space space = Space::generic;
 };
 
-Place place_of(Decoder& d, const Instruction& i, std::size_t address, std::size_t stride) {
-  Place p{.at = d.address(i.operands.at(address))};
+MatrixPlace place_of(Decoder& d, const Instruction& i, std::size_t address, std::size_t stride) {
+  MatrixPlace p{.at = d.address(i.operands.at(address))};
   if (i.operands.size() > stride) p.stride = d.source(i.operands[stride]);
   for (const std::string& part : i.parts) {
     if (part == "global") p.space = Space::global;
@@ -176,7 +176,7 @@ Place place_of(Decoder& d, const Instruction& i, std::size_t address, std::size_
 // Calls act(lane, register, element of it, address, bytes) for what each lane has in memory: an
 // element, or the whole of a register where elements are less than a byte.
 template <class Act>
-void each_place(Warp& w, const Fragment& f, const Place& p, const Act& act) {
+void each_place(Warp& w, const Fragment& f, const MatrixPlace& p, const Act& act) {
   const Address base = address_at(w, p.at, 0);
   const auto stride = p.stride < 0 ? static_cast<Address>(f.line()) : low(w.reg(p.stride)[0], 32);
   for (int l = 1; l < 32; ++l)
@@ -216,7 +216,7 @@ Action load(Decoder& d, const Instruction& i) {
   const Fragment f = fragment_of(words, which, words.types[0], words.column_major[0]);
   const auto out = d.destinations(i.operands.at(0));
   f.check_registers(out.size());
-  const Place p = place_of(d, i, 1, 2);
+  const MatrixPlace p = place_of(d, i, 1, 2);
   return [=](Warp& w, Mask m) {
     if (!whole_warp(w, m)) return Next::blocked;
     std::vector<std::array<Value, 32>> values(size(f.needed()));
@@ -239,7 +239,7 @@ Action store(Decoder& d, const Instruction& i) {
   const Fragment f = fragment_of(words, 'd', words.types[0], words.column_major[0]);
   const auto in = d.sources(i.operands.at(1));
   f.check_registers(in.size());
-  const Place p = place_of(d, i, 0, 2);
+  const MatrixPlace p = place_of(d, i, 0, 2);
   return [=](Warp& w, Mask m) {
     if (!whole_warp(w, m)) return Next::blocked;
     each_place(w, f, p, [&](int lane, int r, int e, Address at, std::size_t bytes) {

@@ -22,8 +22,8 @@ inline std::string registers(const char* name, int count) {
 }
 
 // A kernel of one warp that executes one mma. `operands` is what follows C.
-inline std::string kernel(const std::string& target, const std::string& opcode, int a, int b, int d,
-                          const std::string& operands) {
+inline std::string mma_kernel(const std::string& target, const std::string& opcode, int a, int b,
+                              int d, const std::string& operands) {
   std::string text = ".version 9.0\n.target " + target +
                      "\n.address_size 64\n.visible .entry one(.param .u64 in, .param .u64 out)\n{\n"
                      ".reg .b64 %in, %out, %off;\n.reg .b32 %t;\n.reg .b32 %a<4>;\n.reg .b32 "

@@ -36,7 +36,7 @@ TEST(Mma, HasTheKindsOfItsTarget) {
                          {"sm_120f", all, all, all, true},
                          {"sm_121a", all, all, all, true}}) {
     const auto taken = [&](const std::string& opcode, int b, int d, const char* operands) {
-      const std::string rule = refusal(kernel(row.target, opcode, 4, b, d, operands));
+      const std::string rule = refusal(mma_kernel(row.target, opcode, 4, b, d, operands));
       return rule != "mma.target" && rule != "mma.form";
     };
     for (const std::string& a : all)
@@ -63,9 +63,9 @@ TEST(Mma, HasTheKindsOfItsTarget) {
           << row.target << ' ' << scaled;
   }
   for (const char* target : {"sm_80", "sm_89"})
-    EXPECT_EQ(
-        refusal(kernel(target, "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", 2, 1, 4, "")),
-        "mma.target");
+    EXPECT_EQ(refusal(mma_kernel(target, "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", 2, 1,
+                                 4, "")),
+              "mma.target");
 }
 
 }  // namespace

@@ -159,8 +159,8 @@ std::string text_of(const Form& f, const std::string& target) {
     operands += ", {%x1}, {" + id(f.byte_a) + ", " + id(f.thread_a) + "}, {%x2}, {" + id(f.byte_b) +
                 ", " + id(f.thread_b) + "}";
   const int stored = f.group ? f.k / 2 : f.k;
-  return kernel(target, f.opcode, 16 * stored * f.a.bits / 1024, 8 * f.k * f.b.bits / 1024, 4,
-                operands);
+  return mma_kernel(target, f.opcode, 16 * stored * f.a.bits / 1024, 8 * f.k * f.b.bits / 1024, 4,
+                    operands);
 }
 
 void compare(const Form& f, const std::string& target) {
@@ -285,10 +285,10 @@ TEST(Mma, MultipliesInFourQuadPairs) {
       }
       Outcome outcome;
       const Words d =
-          run(kernel("sm_90a",
-                     std::string("mma.sync.aligned.m8n8k4.") + (a_is_column ? "col." : "row.") +
-                         (b_is_column ? "col" : "row") + ".f32.f16.f16.f32",
-                     2, 2, 8, ""),
+          run(mma_kernel("sm_90a",
+                         std::string("mma.sync.aligned.m8n8k4.") + (a_is_column ? "col." : "row.") +
+                             (b_is_column ? "col" : "row") + ".f32.f16.f16.f32",
+                         2, 2, 8, ""),
               input, outcome);
       ASSERT_TRUE(outcome.finished);
       for (int lane = 0; lane < 32; ++lane)
@@ -310,15 +310,15 @@ TEST(Mma, RefusesWhatTheManualDoes) {
                     scaled =
                         "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::"
                         "2X.f32.e2m1.e2m1.f32.ue8m0";
-  EXPECT_EQ(refusal(kernel("sm_90a", sparse, 4, 4, 4, ", %x0, 2")), "sparse.selector");
+  EXPECT_EQ(refusal(mma_kernel("sm_90a", sparse, 4, 4, 4, ", %x0, 2")), "sparse.selector");
   // Four bits of 0 name the same element twice.
-  EXPECT_EQ(refusal(kernel("sm_90a", sparse, 4, 4, 4, ", %x0, 0")), "sparse.metadata");
-  EXPECT_EQ(refusal(kernel("sm_90a", sparse, 4, 4, 4, "")), "ptx.operand");
+  EXPECT_EQ(refusal(mma_kernel("sm_90a", sparse, 4, 4, 4, ", %x0, 0")), "sparse.metadata");
+  EXPECT_EQ(refusal(mma_kernel("sm_90a", sparse, 4, 4, 4, "")), "ptx.operand");
   for (const char* target : {"sm_120a", "sm_120f", "sm_121a"})
-    EXPECT_EQ(refusal(kernel(target, narrow, 4, 2, 4, ", %x0, 0")), "mma.registers") << target;
-  EXPECT_EQ(refusal(kernel("sm_120a", scaled, 4, 2, 4, ", {%x1}, {1, 0}, {%x2}, {0, 0}")),
+    EXPECT_EQ(refusal(mma_kernel(target, narrow, 4, 2, 4, ", %x0, 0")), "mma.registers") << target;
+  EXPECT_EQ(refusal(mma_kernel("sm_120a", scaled, 4, 2, 4, ", {%x1}, {1, 0}, {%x2}, {0, 0}")),
             "mma.scale_selector");
-  EXPECT_EQ(refusal(kernel("sm_120a", scaled, 4, 2, 4, ", {%x1}, {0, 2}, {%x2}, {0, 0}")),
+  EXPECT_EQ(refusal(mma_kernel("sm_120a", scaled, 4, 2, 4, ", {%x1}, {0, 2}, {%x2}, {0, 0}")),
             "mma.scale_selector");
 }
 

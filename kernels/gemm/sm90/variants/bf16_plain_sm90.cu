@@ -4,7 +4,7 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90() {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0, true> nt{all, "bf16", "bf16"};
   add_plain_sm90(nt);
   nt.add<128, 224, 2>();
@@ -27,7 +27,7 @@ std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90() {
   nt.add_swapped_pingpong<128, 112, 2>();
   nt.add_swapped_pingpong<128, 160, 2, 2>();
   nt.add_swapped_pingpong<128, 176, 2>();
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

@@ -4,10 +4,10 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_bf16_sm90() {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0> nt{all, "bf16", "bf16"};
   add_few_sm90(nt);
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

@@ -4,10 +4,10 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_f16_plain_sm90() {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::f16, 0, 0, true> nt{all, "f16", "f16"};
   add_plain_sm90(nt);
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

@@ -4,7 +4,7 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90() {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::e4m3, 0, 0, true> nt{all, "e4m3", "e4m3"};
   add_plain_sm90(nt);
   nt.add<128, 192, 2>();
@@ -15,7 +15,7 @@ std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90() {
   nt.add_swapped_pingpong<64, 128, 4>();
   nt.add_swapped_pingpong<128, 112, 2>();
   nt.add_swapped_pingpong<128, 176, 2>();
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

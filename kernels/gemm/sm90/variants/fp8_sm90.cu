@@ -4,7 +4,7 @@
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> gemm_variants_fp8_sm90() {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::e4m3, 0, 0> nt{all, "e4m3", "e4m3"};
   FormsSm90<ptx::WgmmaTypes::e4m3_e5m2, 0, 0> mixed{all, "e4m3", "e5m2"};
   FormsSm90<ptx::WgmmaTypes::e5m2_e4m3, 0, 0> e5{all, "e5m2", "e4m3"};
@@ -17,7 +17,7 @@ std::vector<GemmVariantSm90> gemm_variants_fp8_sm90() {
   mixed.add_pingpong<128, 128, 2>();
   mixed.add_swapped<128, 32>();
   mixed.add_swapped<128, 64>();
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiates a form of the Hopper matrix product and describes it.
+// Instantiates the forms of the Hopper matrix product.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "kernels/gemm/sm90/gemm_sm90.cuh"
 #include "kernels/gemm/sm90/reduce_sm90.cuh"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
+#include "kernels/gemm/sm90/variants/form_sm90.hpp"
 
 namespace assay::kernels {
 
-// What a launch needs to know of a kernel that multiplies such tiles. kernel_name and linker_name
-// are up to the template arguments that are GemmTileSm90's from kTileM on.
+// A form whose kernel multiplies such tiles.
 template <class Tile>
-GemmVariantSm90 describe_variant_sm90(const std::string& kernel_name,
-                                      const std::string& linker_name, const char* type_p,
-                                      const char* type_q, const void* kernel, bool plain) {
-  const auto text = [](int value) { return std::to_string(value); };
-  std::string arguments, mangled;  // Itanium C++ ABI
-  for (const int value :
-       {Tile::kTileM, Tile::kTileN, Tile::kStages, Tile::kClusterM, Tile::kClusterN}) {
-    arguments += text(value) + ", ";
-    mangled += "Li" + text(value) + "E";
-  }
-  const auto flag = [](bool value) { return value ? "true" : "false"; };
-  const auto mangled_flag = [](bool value) { return value ? "Lb1E" : "Lb0E"; };
-  return {.name = std::string(Tile::kSwapped ? "swapped_" : "") +
-                  (Tile::kPingpong ? "pingpong_" : "") + text(Tile::kTileM) + "x" +
-                  text(Tile::kTileN) + "_c" + text(Tile::kClusterM) + "x" + text(Tile::kClusterN) +
-                  "_s" + text(Tile::kStages),
-          .kernel_name =
-              kernel_name + arguments + flag(Tile::kSwapped) + ", " + flag(Tile::kPingpong) + ">",
-          .linker_name = linker_name + mangled + mangled_flag(Tile::kSwapped) +
-                         mangled_flag(Tile::kPingpong) + "E",
-          .type_p = type_p,
+constexpr FormSm90 form_of_tile_sm90(const char* type_p, const char* type_q, bool plain,
+                                     const TemplatedKernel& kernel) {
+  return {.type_p = type_p,
           .type_q = type_q,
           .major_p = Tile::kMajorP,
           .major_q = Tile::kMajorQ,
@@ -52,46 +33,40 @@ GemmVariantSm90 describe_variant_sm90(const std::string& kernel_name,
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
           .store_columns = Tile::kStoreColumns,
-          .kernel = kernel};
+          .kernel = kernel,
+          .reduce = {}};
 }
 
 // One form. Template arguments are GemmTileSm90's but for the last, GemmVariantSm90::plain.
 template <ptx::WgmmaTypes kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kStages,
           int kClusterM, int kClusterN, bool kSwapped, bool kPingpong, bool kPlain>
-GemmVariantSm90 make_variant_sm90(const char* type_p, const char* type_q) {
+FormSm90 make_form_sm90(const char* type_p, const char* type_q) {
   constexpr int kIndex = static_cast<int>(kTypes);
   using Tile = GemmTileSm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
-  const std::string name = kPlain ? "gemm_plain_sm90" : "gemm_sm90";
-  std::string arguments, mangled;
-  for (const int value : {kIndex, kMajorP, kMajorQ}) {
-    arguments += std::to_string(value) + ", ";
-    mangled += "Li" + std::to_string(value) + "E";
-  }
-  const void* kernel = nullptr;
-  ReduceKernelSm90 reduce;
-  if constexpr (kPlain && Tile::kElementBytes == 2) {
-    constexpr int kMajorA = kSwapped ? kMajorQ : kMajorP, kMajorB = kSwapped ? kMajorP : kMajorQ;
-    reduce.name = "gemm_reduce_sm90<" + std::to_string(kIndex) + ", " + std::to_string(kMajorA) +
-                  ", " + std::to_string(kMajorB) + ">";
-    reduce.linker_name = "gemm_reduce_sm90I";
-    for (const int value : {kIndex, kMajorA, kMajorB})
-      reduce.linker_name += "Li" + std::to_string(value) + "E";
-    reduce.kernel = reinterpret_cast<const void*>(&gemm_reduce_sm90<kIndex, kMajorA, kMajorB>);
-  }
+  TemplatedKernel kernel{.name = kPlain ? "gemm_plain_sm90" : "gemm_sm90",
+                         .arguments = {kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM,
+                                       kClusterN, kSwapped, kPingpong},
+                         .count = 10};
   if constexpr (kPlain) {
-    kernel = reinterpret_cast<const void*>(
+    kernel.kernel = reinterpret_cast<const void*>(
         &gemm_plain_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                          kSwapped, kPingpong>);
   } else {
-    kernel =
+    kernel.kernel =
         reinterpret_cast<const void*>(&gemm_sm90<kIndex, kMajorP, kMajorQ, kTileM, kTileN, kStages,
                                                  kClusterM, kClusterN, kSwapped, kPingpong>);
   }
-  GemmVariantSm90 variant = describe_variant_sm90<Tile>(
-      name + "<" + arguments, name + "I" + mangled, type_p, type_q, kernel, kPlain);
-  variant.reduce = reduce;
-  return variant;
+  FormSm90 form = form_of_tile_sm90<Tile>(type_p, type_q, kPlain, kernel);
+  if constexpr (kPlain && Tile::kElementBytes == 2) {
+    constexpr int kMajorA = kSwapped ? kMajorQ : kMajorP, kMajorB = kSwapped ? kMajorP : kMajorQ;
+    form.reduce = {
+        .name = "gemm_reduce_sm90",
+        .arguments = {kIndex, kMajorA, kMajorB},
+        .count = 3,
+        .kernel = reinterpret_cast<const void*>(&gemm_reduce_sm90<kIndex, kMajorA, kMajorB>)};
+  }
+  return form;
 }
 
 // As many stages as fit beside the buffers of the results, at most 10.
@@ -105,15 +80,15 @@ constexpr int most_stages_sm90(int tile_m, int tile_n, int major_q = 0) {
 // is theirs: GemmVariantSm90::plain.
 template <ptx::WgmmaTypes kTypes, int kMajorA, int kMajorB, bool kPlain = false>
 struct FormsSm90 {
-  std::vector<GemmVariantSm90>& all;
+  std::vector<FormSm90>& all;
   const char* type_a;
   const char* type_b;
 
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, bool kPingpong = false>
   void add() {
-    all.push_back(make_variant_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN, kMajorB), kClusterM, kClusterN,
-                                    false, kPingpong, kPlain>(type_a, type_b));
+    all.push_back(make_form_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
+                                 most_stages_sm90(kTileM, kTileN, kMajorB), kClusterM, kClusterN,
+                                 false, kPingpong, kPlain>(type_a, type_b));
   }
   template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1>
   void add_pingpong() {
@@ -129,9 +104,9 @@ struct FormsSm90 {
                                    : kTypes == ptx::WgmmaTypes::e5m2_e4m3
                                        ? ptx::WgmmaTypes::e4m3_e5m2
                                        : kTypes;
-    all.push_back(make_variant_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
-                                    most_stages_sm90(kTileM, kTileN, kMajorA), kClusterM, kClusterN,
-                                    true, kPingpong, kPlain>(type_b, type_a));
+    all.push_back(make_form_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
+                                 most_stages_sm90(kTileM, kTileN, kMajorA), kClusterM, kClusterN,
+                                 true, kPingpong, kPlain>(type_b, type_a));
   }
 };
 
@@ -198,7 +173,7 @@ void add_plain_sm90(Forms& nt) {
 // forms are swapped where B is such an operand and A is not.
 template <ptx::WgmmaTypes kTypes>
 std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
-  std::vector<GemmVariantSm90> all;
+  std::vector<FormSm90> all;
   FormsSm90<kTypes, 0, 1> nn{all, type, type};
   FormsSm90<kTypes, 1, 1> tn{all, type, type};
   FormsSm90<kTypes, 1, 0> tt{all, type, type};
@@ -276,7 +251,7 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   tn_plain.template add_swapped_pingpong<128, 112, 2>();
   tn_plain.template add_swapped_pingpong<128, 160, 2>();
   tn_plain.template add_swapped_pingpong<128, 176, 2>();
-  return all;
+  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels
