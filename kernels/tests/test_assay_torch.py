@@ -5,6 +5,7 @@ import math
 import random
 import re
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,54 @@ def test_the_library_is_found_or_asked_for(monkeypatch, tmp_path):
     assert find_library() == library
     with pytest.raises(KernelError, match=r"some\.so"):
         Kernels()
+
+
+def measured(name: str):
+    """A case of the suite, measured without a GPU."""
+    times, _ = simulated_turns()
+    return to_measurement(name, {"m": 8}, 1e9, times, "ours", {"seed": 1})
+
+
+def run_without_torch(monkeypatch, measure, *arguments: str) -> int:
+    """The command with modules in torch's place: every case is `measure`d."""
+    torch = types.ModuleType("torch")
+    torch.cuda = types.SimpleNamespace(is_available=lambda: True, empty_cache=lambda: None)
+    modules = {"torch": torch, "assay_torch.gemm": types.SimpleNamespace(measure=measure),
+               "assay_torch.grouped": types.SimpleNamespace(measure=measure)}
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    environment = {"gpu": None, "driver": None, "cuda": None, "host": None, "assay": {"version": "0"}}
+    monkeypatch.setattr(command, "_environment", lambda commit: environment)
+    monkeypatch.setattr(command, "Kernels", lambda library: types.SimpleNamespace(commit="0"))
+    return command.main(list(arguments))
+
+
+def test_a_case_that_is_refused_costs_no_other(monkeypatch, tmp_path, capsys):
+    def measure(kernels, what, *_):
+        if what.shape.m == 16:
+            raise KernelError("m16n8k8: refused")
+        return measured(what.name)
+
+    status = run_without_torch(monkeypatch, measure, "m8n8k8", "m16n8k8", "m24n8k8", "--out", str(tmp_path))
+    assert status == 1 and "m16n8k8: refused" in capsys.readouterr().err
+    assert [m.params for m in load(tmp_path).measurements] == [{"m": 8}] * 2
+
+
+def test_a_run_that_is_interrupted_keeps_what_it_measured(monkeypatch, tmp_path):
+    def measure(kernels, what, *_):
+        if what.shape.m == 16:
+            raise KeyboardInterrupt
+        return measured(what.name)
+
+    status = run_without_torch(monkeypatch, measure, "m8n8k8", "m16n8k8", "--out", str(tmp_path))
+    assert status == 130
+    assert len(load(tmp_path).measurements) == 1 and (tmp_path / "summary.json").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_known_before_anything_is_measured(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    status = run_without_torch(monkeypatch, lambda *_: pytest.fail("measured"), "m8n8k8", "--out", str(tmp_path / "file"))
+    assert status == 5
 
 
 @pytest.mark.parametrize("arguments", [["--rounds", "5"], ["--no-such-option"]])

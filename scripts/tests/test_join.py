@@ -121,6 +121,20 @@ def test_cpp_files_that_define_a_name_twice_stay_apart(tmp_path):
         assert joined(tmp_path, {"harness/code/a.cpp": files["harness/code/a.cpp"], "harness/code/c.cpp": clash}) == [["a"], ["c"]], name
 
 
+def test_cpp_files_that_use_what_a_neighbour_hides_stay_apart(tmp_path):
+    """An unnamed namespace of a file that is read before puts its names before those of headers."""
+    hides = HELPER.replace("NAME", "a")
+    for uses in "stop(3);", "int x = kFirst;":
+        user = f"namespace assay {{\nvoid b() {{\n  {uses}\n}}\n}}\n"
+        for first, second in (hides, user), (user, hides):
+            files = {"harness/code/a.cpp": first, "harness/code/b.cpp": second}
+            assert joined(tmp_path, files) == [["a"], ["b"]], uses
+    for uses in "run.stop(3);", "other::stop(3);", "int stop_ = 1;", "a();":  # a() is offered to all
+        user = f"namespace assay {{\nvoid b() {{\n  {uses}\n}}\n}}\n"
+        files = {"harness/code/a.cpp": hides, "harness/code/b.cpp": user}
+        assert joined(tmp_path, files) == [["a", "b"]], uses
+
+
 def test_cpp_files_that_take_names_for_all_that_follows_stay_alone(tmp_path):
     for line in "using namespace std;", "using std::string;", "using enum Kind;":
         takes = f"namespace assay {{\n{line}\n}}\n"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import sys
 from pathlib import Path
 
 from assay.files import Measurement, Run, save
-from assay.program import Exit, command, complain, say
+from assay.program import Exit, command, complain, make_folder, say, write_file
 from assay_torch import __version__
 from assay_torch.groups import GroupedShape
 from assay_torch.library import SETS, KernelError, Kernels
@@ -98,6 +99,15 @@ def _say(found: Measurement) -> None:
         say(f"  {flag}")
 
 
+def _keep(run: Run, out: Path | None) -> None:
+    """Writes what there is, so that a run that is ended keeps all but the case it was at."""
+    if not out:
+        return
+    make_folder(out)
+    write_file(out / "summary.json", (json.dumps(summarize(run.measurements), indent=1) + "\n").encode())
+    save(run, out / "run.json")
+
+
 def _say_summary(entries: list[dict]) -> None:
     for entry in entries:
         worst = entry["worst"]
@@ -121,6 +131,8 @@ def main(arguments: list[str] | None = None) -> int:
     from assay_torch.gemm import measure
     from assay_torch.grouped import measure as measure_groups
 
+    states = (False, True) if options.both else (options.sustained,)
+    status = Exit.OK
     try:
         kernels = Kernels(options.library)
         try:
@@ -129,30 +141,24 @@ def main(arguments: list[str] | None = None) -> int:
         except ValueError as error:
             parser.error(str(error))
         run = Run(_environment(kernels.commit))
-        for problem in problems:
-            for sustained in (False, True) if options.both else (options.sustained,):
-                found = measure(kernels, problem, options.rounds, options.seed, sustained, options.compile)
-                run.measurements.append(found)
-                _say(found)
-                torch.cuda.empty_cache()
-        for shape in groups:
-            for sustained in (False, True) if options.both else (options.sustained,):
-                found = measure_groups(kernels, shape, options.rounds, options.seed, sustained)
-                run.measurements.append(found)
-                _say(found)
-                torch.cuda.empty_cache()
     except KernelError as error:
         return complain(PROGRAM, str(error), Exit.FAILED)
-    summary = summarize(run.measurements)
-    _say_summary(summary)
-    if options.out:
+    _keep(run, options.out)  # a folder that cannot be written is known before anything is measured
+    for what, sustained in itertools.product([*problems, *groups], states):
         try:
-            options.out.mkdir(parents=True, exist_ok=True)
-            (options.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
-        except OSError as error:
-            return complain(PROGRAM, f"{options.out}: cannot be written: {error.strerror}", Exit.NOT_WRITTEN)
-        save(run, options.out / "run.json")
-    return Exit.OK
+            if isinstance(what, GroupedShape):
+                found = measure_groups(kernels, what, options.rounds, options.seed, sustained)
+            else:
+                found = measure(kernels, what, options.rounds, options.seed, sustained, options.compile)
+        except KernelError as error:
+            status = complain(PROGRAM, str(error), Exit.FAILED)
+            continue
+        run.measurements.append(found)
+        _say(found)
+        _keep(run, options.out)
+        torch.cuda.empty_cache()
+    _say_summary(summarize(run.measurements))
+    return status
 
 
 if __name__ == "__main__":
