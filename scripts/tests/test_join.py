@@ -155,7 +155,9 @@ def test_cpp_files_that_define_for_others_have_none(tmp_path):
     assert joined(tmp_path, offers) == [["a"], ["b"]]  # for x
     apart = {name: text.replace("int x", f"int x{name[-5]}") for name, text in offers.items()}
     assert joined(tmp_path, apart) == [["a", "b"]]
-    assert "namespace" not in (tmp_path / "joined/all/harness_code_0.cpp").read_text()
+    assert (tmp_path / "joined/all/harness_code_0.cpp").read_text() == (  # no header sees what a file hides
+        f'#include <algorithm>\n#include "harness/state.hpp"\n'
+        f'#include "{tmp_path}/harness/code/a.cpp"\n#include "{tmp_path}/harness/code/b.cpp"\n')
 
 
 def test_nine_cpp_files_are_two(tmp_path):
