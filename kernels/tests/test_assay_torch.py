@@ -126,6 +126,21 @@ def run_without_torch(monkeypatch, measure, *arguments: str) -> int:
     return command.main(list(arguments))
 
 
+def test_the_environment_is_of_plain_words(monkeypatch, tmp_path):
+    """torch.__version__ is of a class of its own, and what checks a run file knows plain strings alone."""
+    class Version(str):
+        pass
+
+    torch = types.ModuleType("torch")
+    torch.__version__ = Version("2.11.0")
+    torch.version = types.SimpleNamespace(cuda=Version("13.0"))
+    gpu = types.SimpleNamespace(name="GPU", major=9, minor=0, multi_processor_count=132)
+    torch.cuda = types.SimpleNamespace(get_device_properties=lambda index: gpu)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    save(Run(command._environment("0"), [measured("kernels/gemm/bf16/m8n8k8/nt")]), tmp_path / "run.json")
+    assert load(tmp_path).environment["torch"] == "2.11.0"
+
+
 def test_a_case_that_is_refused_costs_no_other(monkeypatch, tmp_path, capsys):
     def measure(kernels, what, *_):
         if what.shape.m == 16:

@@ -44,10 +44,10 @@ def _environment(commit: str) -> dict:
     return {
         "gpu": {"name": gpu.name, "architecture": f"sm_{gpu.major}{gpu.minor}", "sm_count": gpu.multi_processor_count},
         "driver": _driver(),
-        "cuda": torch.version.cuda,
+        "cuda": str(torch.version.cuda),
         "host": None,
         "assay": {"version": __version__, "commit": commit},
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),  # of a class of its own, which no JSON has
     }
 
 
