@@ -15,6 +15,7 @@ sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "kernels" / "torch")]
 
 from assay.files import Run, load, save  # noqa: E402
 from assay_torch import __main__ as command  # noqa: E402
+from assay_torch import groups  # noqa: E402
 from assay_torch.groups import GroupedShape  # noqa: E402
 from assay_torch.library import VARIABLE, KernelError, Kernels, find_library  # noqa: E402
 from assay_torch.problem import Problem, Shape  # noqa: E402
@@ -233,3 +234,9 @@ def test_groups_have_all_rows_and_one_of_eight_none():
     assert ends == [9467, 13995, 18829, 20043, 23121, 25805, 32768, 32768]  # as kernels/grouped/shapes.cpp draws them
     with pytest.raises(ValueError, match="no shape of groups"):
         GroupedShape.parse("g8m4")
+
+
+def test_the_last_group_ends_at_the_last_row_in_every_python(monkeypatch):
+    """sum() of Python 3.12 rounds once, where a sum of before rounds at each step."""
+    monkeypatch.setattr(groups, "sum", math.fsum, raising=False)
+    assert all(GroupedShape(8, m, 128, 128).ends()[-1] == m for m in (1024, 8192, 32768))

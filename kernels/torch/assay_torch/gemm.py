@@ -117,7 +117,7 @@ def measure(kernels: Kernels, problem: Problem, rounds: int, seed: int, sustaine
     state = "sustained" if sustained else "burst"
     found = to_measurement(
         problem.name + ("/sustained" if sustained else ""),
-        {**problem.params, "state": state, "torch": torch.__version__}, problem.flop, times, OURS,
+        {**problem.params, "state": state, "torch": str(torch.__version__)}, problem.flop, times, OURS,
         {"l2": "cold", "seed": seed, "iterations": calls})
     found.flags += flags
     return found

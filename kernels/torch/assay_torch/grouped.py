@@ -132,5 +132,5 @@ def measure(kernels: Kernels, shape: GroupedShape, rounds: int, seed: int, susta
     state = "sustained" if sustained else "burst"
     return to_measurement(
         f"kernels/grouped/bf16/{shape}/contiguous_uneven" + ("/sustained" if sustained else ""),
-        {"type": "bf16", "groups": groups, "m": m, "n": n, "k": k, "state": state, "torch": torch.__version__},
+        {"type": "bf16", "groups": groups, "m": m, "n": n, "k": k, "state": state, "torch": str(torch.__version__)},
         2.0 * m * n * k, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, "kernels/grouped")

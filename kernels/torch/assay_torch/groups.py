@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -31,11 +32,9 @@ class GroupedShape:
     def ends(self) -> list[int]:
         """Where each group's rows end: uneven, every eighth group empty, as kernels/grouped/shapes.cpp draws them."""
         weights = [0 if group % 8 == 7 else 0.1 + _unit(group) ** 2 for group in range(self.groups)]
-        before, ends = 0.0, []
-        for weight in weights:
-            before += weight
-            ends.append(int(self.m * (before / sum(weights))))
-        return ends
+        # Not sum(): since Python 3.12 it rounds otherwise, and the last end would be a row short.
+        before = list(itertools.accumulate(weights))
+        return [int(self.m * (each / before[-1])) for each in before]
 
 
 def _unit(seed: int) -> float:
