@@ -3,11 +3,8 @@
 
 #include <malloc.h>
 #include <nvJitLink.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,6 +15,7 @@
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/machine/process.hpp"
 
 namespace assay {
@@ -148,17 +146,6 @@ Assembled assemble_now(const NvJitLink& api, std::string_view ptx, std::string_v
   return result;
 }
 
-fs::path cache_folder() {
-  const auto environment = [](const char* name) {
-    const char* value = std::getenv(name);
-    return fs::path(value ? value : "");
-  };
-  if (const fs::path chosen = environment("ASSAY_CACHE_DIR"); !chosen.empty()) return chosen;
-  if (const fs::path xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "assay";
-  if (const fs::path home = environment("HOME"); !home.empty()) return home / ".cache/assay";
-  return {};
-}
-
 // A cached file is the cubin itself, ready for nvdisasm. One that a crash cut short counts as
 // absent.
 std::optional<std::vector<char>> read_cache(const fs::path& file) {
@@ -173,29 +160,9 @@ std::optional<std::vector<char>> read_cache(const fs::path& file) {
   return cubin;
 }
 
-// Written under a private name and renamed, so that no reader ever sees half a file. Failure is
-// not an error: the cache only saves time.
-void write_cache(const fs::path& file, const std::vector<char>& cubin) {
-  static std::atomic<int> counter{0};
-  std::error_code ignored;
-  fs::create_directories(file.parent_path(), ignored);
-  fs::path scratch = file;
-  scratch += "." + std::to_string(getpid()) + "." + std::to_string(counter++);
-  std::ofstream stream(scratch, std::ios::binary);
-  stream.write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
-  stream.close();
-  if (stream) fs::rename(scratch, file, ignored);
-  if (!stream || ignored) fs::remove(scratch, ignored);
-}
-
 }  // namespace
 
 std::string assembler_identity() { return NvJitLink::instance().identity; }
-
-fs::path cache_path(const std::string& file) {
-  const fs::path folder = cache_folder();
-  return folder.empty() ? folder : folder / file;
-}
 
 Assembled try_assemble_anew(std::string_view ptx, std::string_view architecture) {
   return assemble_now(NvJitLink::instance(), ptx, architecture);
@@ -227,7 +194,7 @@ Assembled try_assemble(std::string_view ptx, std::string_view architecture) {
   if (std::optional<std::vector<char>> cubin = read_cache(file))
     return {.cubin = std::move(*cubin), .from_cache = true};
   Assembled result = assemble_now(api, ptx, architecture);
-  if (!result.cubin.empty()) write_cache(file, result.cubin);
+  if (!result.cubin.empty()) keep_in_cache(file, {result.cubin.data(), result.cubin.size()});
   return result;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX text to cubin, for any target, with or without a GPU.
 #pragma once
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +19,7 @@ struct Assembled {
 
 // Assembles `ptx` with nvJitLink (-O3) for `architecture`, spelled as nvcc does: "sm_100f". The
 // cubin that comes back is the one to disassemble and the one to run. Results are kept on disk,
-// named by the SHA-256 of everything they depend on, in $ASSAY_CACHE_DIR, else
-// $XDG_CACHE_HOME/assay, else ~/.cache/assay; a folder that cannot be written only costs time.
-// Thread-safe.
+// named by the SHA-256 of everything they depend on (cache_path()). Thread-safe.
 //
 // Throws Error(failed) with the assembler's words if it rejects the PTX, Error(unfit) without
 // nvJitLink or if the architecture is newer than it, Error(usage) if it knows no such architecture.
@@ -53,8 +50,5 @@ std::string find_ptxas();
 // What results depend on beside the PTX: the version of nvJitLink, patch level included. Throws
 // Error(unfit) without it.
 std::string assembler_identity();
-
-// A file of that name in the folder of kept results; empty if there is none.
-std::filesystem::path cache_path(const std::string& file);
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <set>
 
@@ -14,10 +15,12 @@
 #include "harness/code/sha256.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/machine/parallel.hpp"
 #include "harness/machine/process.hpp"
 
 namespace assay {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kInstructionBytes = 16;  // since sm_70
@@ -157,13 +160,52 @@ std::string fitting_tool(const std::string& arch) {
                       : "one of CUDA 11, since newer ones do not know this target";
 }
 
+// A listing on disk: its SHA-256, a line's end, the listing. One that is damaged counts as absent.
+constexpr std::size_t kHashDigits = 64;
+constexpr std::size_t kMostListing = kProcessBytes / kInstructionBytes * 512;
+std::optional<std::string> read_listing(const fs::path& file) {
+  std::error_code none;
+  if (file.empty() || !fs::is_regular_file(file, none)) return std::nullopt;
+  try {
+    std::string content = read_file(file, kMostListing);
+    if (content.size() <= kHashDigits) return std::nullopt;
+    const std::string hash = content.substr(0, kHashDigits);
+    content.erase(0, kHashDigits + 1);
+    if (sha256(content) != hash) return std::nullopt;
+    return content;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Where the listing lies of these bytes by this program, another one of the same name included.
+fs::path listing_path(const std::string& tool, const std::string& arch,
+                      const std::vector<char>& bytes) {
+  std::error_code none;
+  const auto changed = fs::last_write_time(tool, none).time_since_epoch().count();
+  const std::string key = tool + "\n" + std::to_string(fs::file_size(tool, none)) + "\n" +
+                          std::to_string(changed) + "\n" + arch + "\n" + sha256(bytes);
+  return cache_path(sha256(key) + ".sass");
+}
+
+// What nvdisasm lists; `kept`: it may be from disk, and stays there.
+ToolOutput list(const std::string& arch, const std::vector<char>& bytes, bool kept) {
+  const std::string tool = find_tool("nvdisasm");
+  const fs::path file = kept ? listing_path(tool, arch, bytes) : fs::path();
+  if (std::optional<std::string> known = read_listing(file))
+    return {.status = 0, .text = std::move(*known), .errors = {}};
+  ToolOutput output = run_tool({tool, "--binary", "SM" + arch.substr(3), kToolInput}, bytes);
+  if (!file.empty() && output.status == 0)
+    keep_in_cache(file, sha256(output.text) + "\n" + output.text);
+  return output;
+}
+
 // Disassembles functions of one architecture, laid one after another, with one process.
-void disassemble_together(std::span<Job* const> jobs) {
+void disassemble_together(std::span<Job* const> jobs, bool kept) {
   std::vector<char> bytes;
   for (const Job* job : jobs) bytes.insert(bytes.end(), job->text.begin(), job->text.end());
   const std::string& arch = jobs.front()->function.arch;
-  const ToolOutput output =
-      run_tool({find_tool("nvdisasm"), "--binary", "SM" + arch.substr(3), kToolInput}, bytes);
+  const ToolOutput output = list(arch, bytes, kept);
   const auto refuse = [&](const std::string& why) {
     const std::string end =
         " for " + arch + ": " + why + "; set ASSAY_NVDISASM to " + fitting_tool(arch);
@@ -176,8 +218,8 @@ void disassemble_together(std::span<Job* const> jobs) {
     const std::string& words = output.errors.empty() ? output.text : output.errors;
     if (jobs.size() == 1 || words.find("Illegal instruction") == words.npos)
       return refuse(words.substr(0, words.find('\n')));
-    disassemble_together(jobs.first(jobs.size() / 2));  // find the one to blame
-    disassemble_together(jobs.subspan(jobs.size() / 2));
+    disassemble_together(jobs.first(jobs.size() / 2), false);  // find the one to blame
+    disassemble_together(jobs.subspan(jobs.size() / 2), false);
     return;
   }
   std::vector<Instruction> listing = parse_listing(output.text);
@@ -196,7 +238,9 @@ void disassemble_together(std::span<Job* const> jobs) {
   }
 }
 
-void disassemble_all(std::vector<Job>& jobs) {
+// `kept`: on disk, too, where it is little. A campaign looks at the same few kernels in process
+// after process; the thousands of a whole suite would fill the disk at every build.
+void disassemble_all(std::vector<Job>& jobs, bool kept) {
   // Batches hold one architecture each and end at kProcessBytes.
   std::map<std::string, std::vector<Job*>> by_arch;
   for (Job& job : jobs)
@@ -214,7 +258,36 @@ void disassemble_all(std::vector<Job>& jobs) {
     }
   }
 
-  on_every_core(batches.size(), [&](std::size_t i) { disassemble_together(batches[i]); });
+  on_every_core(batches.size(), [&](std::size_t i) {
+    disassemble_together(batches[i], kept && batches.size() == 1);
+  });
+}
+
+std::vector<Function> disassemble_now(std::span<const FunctionRef> functions, bool kept) {
+  struct Image {
+    ElfImage elf;
+    std::string sha256;
+    std::size_t text = 0;  // bytes of the kernels asked for
+  };
+  std::map<const char*, Image> images;  // several kernels of one image
+  std::vector<Job> jobs;
+  for (const FunctionRef& ref : functions) try {
+      auto image = images.find(ref.elf.data());
+      if (image == images.end())
+        image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf), 0}).first;
+      Job job = prepare(image->second.elf, ref, image->second.sha256);
+      image->second.text += job.text.size();
+      if (image->second.text > ref.elf.size())
+        throw Error(ExitCode::usage,
+                    "damaged ELF image: its kernels overlap; build or copy the file again");
+      jobs.push_back(std::move(job));
+    } catch (const Error& error) {
+      jobs.push_back({.function = {.name = ref.kernel, .problem = error.what()}});
+    }
+  disassemble_all(jobs, kept);
+  std::vector<Function> found;
+  for (Job& job : jobs) found.push_back(std::move(job.function));
+  return found;
 }
 
 struct Memo {
@@ -284,30 +357,7 @@ std::vector<Instruction> parse_listing(std::string_view listing) {
 }
 
 std::vector<Function> disassemble_anew(std::span<const FunctionRef> functions) {
-  struct Image {
-    ElfImage elf;
-    std::string sha256;
-    std::size_t text = 0;  // bytes of the kernels asked for
-  };
-  std::map<const char*, Image> images;  // several kernels of one image
-  std::vector<Job> jobs;
-  for (const FunctionRef& ref : functions) try {
-      auto image = images.find(ref.elf.data());
-      if (image == images.end())
-        image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf), 0}).first;
-      Job job = prepare(image->second.elf, ref, image->second.sha256);
-      image->second.text += job.text.size();
-      if (image->second.text > ref.elf.size())
-        throw Error(ExitCode::usage,
-                    "damaged ELF image: its kernels overlap; build or copy the file again");
-      jobs.push_back(std::move(job));
-    } catch (const Error& error) {
-      jobs.push_back({.function = {.name = ref.kernel, .problem = error.what()}});
-    }
-  disassemble_all(jobs);
-  std::vector<Function> found;
-  for (Job& job : jobs) found.push_back(std::move(job.function));
-  return found;
+  return disassemble_now(functions, false);
 }
 
 std::vector<std::shared_ptr<const Function>> disassemble(std::span<const FunctionRef> functions) {
@@ -328,7 +378,7 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
     missing.push_back(ref);
     missing_keys.push_back(keys.back());
   }
-  std::vector<Function> fresh = disassemble_anew(missing);
+  std::vector<Function> fresh = disassemble_now(missing, true);
   for (const Function& function : fresh)
     if (!function.problem.empty()) {
       const bool no_code = function.arch.empty();  // nothing that nvdisasm was asked about

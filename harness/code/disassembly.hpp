@@ -52,7 +52,8 @@ struct FunctionRef {
 
 // Disassembles with nvdisasm, in one process per architecture and about 32768 instructions: a
 // process costs 0.2 s to start and 15 us per instruction, so hundreds of small kernels are best
-// asked for together. Results are remembered for the life of the program. Thread-safe.
+// asked for together. Results are remembered for the life of the program, and what took one process
+// for the next program (cache_path()). Thread-safe.
 //
 // Throws Error(usage) for a damaged image or a kernel that is not in it, Error(unfit) without
 // nvdisasm, Error(failed) if nvdisasm does not know the architecture or an instruction.

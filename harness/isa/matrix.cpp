@@ -20,6 +20,7 @@
 #include "harness/isa/parsed_form.hpp"
 #include "harness/machine/dynamic_library.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/machine/files.hpp"
 #include "harness/machine/parallel.hpp"
 #include "harness/target.hpp"
 

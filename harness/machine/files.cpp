@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <fstream>
 #include <system_error>
 
 #include "harness/error.hpp"
@@ -131,6 +134,34 @@ void write_atomically(const fs::path& path, std::string_view content) {
     const int error = errno;
     ::unlink(temporary.c_str());
     cannot_write(path, error);
+  }
+}
+
+fs::path cache_path(const std::string& name) {
+  const auto environment = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return fs::path(value ? value : "");
+  };
+  if (const fs::path chosen = environment("ASSAY_CACHE_DIR"); !chosen.empty()) return chosen / name;
+  if (const fs::path xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "assay" / name;
+  if (const fs::path home = environment("HOME"); !home.empty()) return home / ".cache/assay" / name;
+  return {};
+}
+
+// Under a name that no other process and no other thread writes, then renamed.
+void keep_in_cache(const fs::path& file, std::string_view content) noexcept {
+  static std::atomic<int> counter{0};
+  try {
+    std::error_code ignored;
+    fs::create_directories(file.parent_path(), ignored);
+    const fs::path scratch =
+        file.string() + "." + std::to_string(::getpid()) + "." + std::to_string(counter++);
+    std::ofstream stream(scratch, std::ios::binary);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    stream.close();
+    if (stream) fs::rename(scratch, file, ignored);
+    if (!stream || ignored) fs::remove(scratch, ignored);
+  } catch (const std::exception&) {  // no memory for a name
   }
 }
 

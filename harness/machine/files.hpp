@@ -35,6 +35,14 @@ int write_all(int file, std::string_view content);
 // Throws Error(io) naming the path and the reason (disk full, no permission).
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 
+// A file of that name in the folder of what is kept for the next program: $ASSAY_CACHE_DIR, else
+// $XDG_CACHE_HOME/assay, else ~/.cache/assay. Empty if there is none. A name holds the hash of all
+// that the content depends on.
+std::filesystem::path cache_path(const std::string& name);
+
+// Writes there so that no reader ever sees half a file. Failure is not an error: it costs time.
+void keep_in_cache(const std::filesystem::path& file, std::string_view content) noexcept;
+
 // A new folder among the temporary ones that only this user may enter. It goes, with all that is in
 // it, when this does. The constructor throws Error(io) naming the place and the reason.
 class PrivateFolder {

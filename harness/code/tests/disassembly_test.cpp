@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,9 +16,12 @@
 #include "harness/code/control_flow.hpp"
 #include "harness/code/tests/samples.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/dynamic_library.hpp"
+#include "harness/machine/files.hpp"
 
 namespace assay {
 namespace {
+namespace fs = std::filesystem;
 
 // A function from lines such as "@P0 BRA 0x10", 16 bytes apart.
 Function written(const std::vector<std::string>& lines) {
@@ -139,6 +146,70 @@ TEST(Disassembly, ManyAtOnceEqualOneByOne) {
       EXPECT_TRUE(!instruction.is("BRA") || instruction.target) << instruction.text();
     }
   }
+}
+
+// nvdisasm, with a line in a file for each time that it is called, and a folder for what is kept.
+class KeptListings : public ::testing::Test {
+ protected:
+  KeptListings() {
+    const fs::path tool = folder_.path() / "nvdisasm";
+    std::ofstream(tool) << "#!/bin/sh\necho once >> " << calls_.string() << "\nexec "
+                        << find_tool("nvdisasm") << " \"$@\"\n";
+    fs::permissions(tool, fs::perms::owner_all);
+    setenv("ASSAY_NVDISASM", tool.c_str(), 1);
+    setenv("ASSAY_CACHE_DIR", kept_.c_str(), 1);
+  }
+  ~KeptListings() override {
+    unsetenv("ASSAY_NVDISASM");
+    unsetenv("ASSAY_CACHE_DIR");
+  }
+  int calls() const {
+    std::ifstream file(calls_);
+    return static_cast<int>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
+  }
+  // Of the same machine code under another name, so that nothing in memory is of use.
+  static std::vector<char> named(const std::string& name) {
+    return assemble(samples::loop_kernel(Target::sm_90a, name, "add.f32 %f0, %f0, %f1;\n"),
+                    Target::sm_90a)
+        .cubin;
+  }
+
+  PrivateFolder folder_;
+  fs::path calls_ = folder_.path() / "calls", kept_ = folder_.path() / "kept";
+};
+
+TEST_F(KeptListings, AreReadByTheNextProgram) {
+  const auto first = disassemble(named("first"), "first");
+  ASSERT_EQ(calls(), 1);
+  const auto second = disassemble(named("second"), "second");
+  EXPECT_EQ(calls(), 1);
+  ASSERT_EQ(first->code.size(), second->code.size());
+  for (std::size_t i = 0; i < first->code.size(); ++i)
+    EXPECT_EQ(first->code[i].text(), second->code[i].text());
+}
+
+TEST_F(KeptListings, AreMadeAnewWhereTheyAreDamaged) {
+  disassemble(named("whole"), "whole");
+  for (const auto& file : fs::directory_iterator(kept_))
+    if (file.path().extension() == ".sass")
+      fs::resize_file(file.path(), fs::file_size(file.path()) / 2);
+  EXPECT_FALSE(disassemble(named("damaged"), "damaged")->code.empty());
+  EXPECT_EQ(calls(), 2);
+}
+
+TEST_F(KeptListings, AreNoneOfAnotherTool) {
+  disassemble(named("before"), "before");
+  std::ofstream(folder_.path() / "nvdisasm", std::ios::app) << "# a newer one\n";
+  disassemble(named("after"), "after");
+  EXPECT_EQ(calls(), 2);
+}
+
+TEST_F(KeptListings, AreNoneOfThousandsThatAreLookedAtOnce) {
+  const std::vector<char> cubin = named("once");
+  const FunctionRef ref{cubin, "once"};
+  EXPECT_EQ(disassemble_anew(std::span(&ref, 1)).size(), 1u);
+  EXPECT_EQ(disassemble_anew(std::span(&ref, 1)).size(), 1u);
+  EXPECT_EQ(calls(), 2);
 }
 
 std::string callee_of(const Function& function) {
