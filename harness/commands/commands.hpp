@@ -26,6 +26,9 @@ void describe_external(CLI::App& app);
 // A command of `app` itself cannot be replaced so.
 void run_external(const CLI::App& app, int argc, char** argv);
 
+// Whether a word that looks like an option is a filter of what to leave out: "-^kernels/".
+bool leaves_out(const std::string& word);
+
 // Why what was given to an option is no number from `low` to `high`; empty if it is one. CLI11's
 // own check lets "nan" through, and takes -1 as the largest number where none below 0 may be.
 std::string not_within(const std::string& text, double low, double high);

@@ -10,6 +10,7 @@
 #include "harness/commands/probes_page.hpp"
 #include "harness/device.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/run/selection.hpp"
 
@@ -75,7 +76,8 @@ void add_list(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("list", "Every probe and kernel case, and where it exists");
   auto options = std::make_shared<Options>();
   command->add_option("FILTER", options->filter,
-                      "Regular expression found anywhere in the full name; all by default");
+                      "Regular expression found anywhere in the full name; all by default. '-' "
+                      "before it leaves those out");
   command->add_option("--suite", options->suite, "quick, full (default) or host");
   auto* json = command->add_flag("--json", options->json, "For programs");
   command
@@ -86,8 +88,16 @@ void add_list(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  assay list                       everything\n"
       "  assay list '^memory/.*latency'   the latencies of the memory hierarchy\n"
+      "  assay list '-^kernels/'          all but the kernels\n"
       "  assay list --suite quick --json  what the minute-long tour measures, as JSON");
-  command->callback([options, &exit_code] {
+  command->allow_extras();
+  command->callback([command, options, &exit_code] {
+    for (const std::string& word : command->remaining()) {
+      if (!leaves_out(word) || !options->filter.empty())
+        throw Error(ExitCode::usage, "'" + excerpt(word) + "' is no option of `assay list`: see " +
+                                         "`assay list --help`");
+      options->filter = word;
+    }
     const std::vector<Selected> cases = select(options->filter, options->suite);
     if (options->json)
       print_json(cases, here());

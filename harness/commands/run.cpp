@@ -21,6 +21,10 @@ CLI::Validator number_within(double low, double high) {
 
 }  // namespace
 
+bool leaves_out(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && word[1] != '-';
+}
+
 std::string not_within(const std::string& text, double low, double high) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
@@ -124,8 +128,7 @@ void add_run(CLI::App& app, int& exit_code) {
     double& cap = request->options.sampling.time_cap_s;
     if (cap == 0) cap = request->suite == "quick" ? 0.25 : 2.0;
     for (const std::string& word : command->remaining()) {
-      const bool leaves_out = word.size() > 1 && word[0] == '-' && word[1] != '-';
-      if (leaves_out && request->filter.empty())  // to the parser it looks like options
+      if (leaves_out(word) && request->filter.empty())
         request->filter = word;
       else if (word != "--")
         request->benchmark_flags.push_back(word);
