@@ -146,6 +146,10 @@ Action convert(Decoder& d, const Instruction& i) {
         !relu && !sat)
       return low(bits, 16) << 16;
     double x = to_double(from, bits);
+    // "cvt", "Floating Point Notes" of 9.0: a NaN becomes zero where the source is no f64 and the
+    // result has no 64 bits, else the highest bit alone.
+    if (std::isnan(x) && !to.floating() && (from.bits == 64 || to.bits == 64))
+      return Value{1} << (to.bits - 1);
     if (ftz && from.bits == 32 && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
     if (to_integral && to.floating()) {
       switch (rounding) {
@@ -169,9 +173,16 @@ Action convert(Decoder& d, const Instruction& i) {
     if (ftz && to.bits == 32 && to.exponent_bits == 8 && (r & 0x7f800000) == 0) r &= 0x80000000u;
     return r;
   };
+  // "Operand Size Exceeding Instruction-Type Size": the register may be wider than the type, and
+  // what is signed fills it.
+  const int width = d.width(i.operands[0]);
+  const bool widen = to.kind == Number::Kind::signed_ && to.bits < width;
   if (to.count == 1)
     return [=](Warp& w, Mask m) {
-      for_lanes(m, [&](int l) { w.reg(out)[l] = one(w.reg(in[0])[l]); });
+      for_lanes(m, [&](int l) {
+        const Value r = one(w.reg(in[0])[l]);
+        w.reg(out)[l] = widen ? low(static_cast<Value>(extend(r, to.bits)), width) : r;
+      });
       return Next::step;
     };
   if (from.count == to.count)  // element by element
