@@ -100,7 +100,10 @@ def serve(pipe: Any) -> None:
         pipe.send(None)
         os._exit(1)
     while True:
-        ptx, source, form = pipe.recv()
+        try:
+            ptx, source, form = pipe.recv()
+        except (EOFError, OSError):  # all are done
+            return
         try:
             pipe.send(run(driver, ptx, source, form))
         except RuntimeError as error:

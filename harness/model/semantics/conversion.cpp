@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "harness/model/semantics/lanes.hpp"
@@ -80,6 +81,24 @@ Action convert_at_random(Decoder& d, const Instruction& i) {
   };
 }
 
+// What silicon leaves of NaN `x`, which is `bits`, where it is not the canonical NaN: of f64 and to
+// f64 a quiet one with its sign and as much of what it carries as there is room for.
+std::optional<Value> converted_nan(const Number& to, const Number& from, Value bits, double x,
+                                   Rounding rounding, bool ftz) {
+  // Flushing makes it the canonical one first.
+  if (to.bits == 64 && from.bits == 32 && ftz) return 0x7fffffffe0000000u;
+  if (to.bits != 64 && from.bits != 64) {
+    if (to.bits == 32 && to.fraction_bits == 10 && rounding == Rounding::away)
+      return low(bits, 32) & ~Value{0x1fff};  // rna.tf32: it is cut as it is
+    return {};
+  }
+  const int fraction = to.fraction_bits;
+  const Value quiet = bits_of(x) | Value{1} << 51;
+  const Value magnitude = low(quiet, 52) >> (52 - fraction) | ((Value{1} << to.exponent_bits) - 1)
+                                                                  << fraction;
+  return magnitude | (quiet >> 63) << (to.exponent_bits + fraction);
+}
+
 // cvt[.rounding][.ftz][.relu][.satfinite][.sat].to.from d, a[, b]. Two sources give the upper and
 // the lower half of a packed result.
 Action convert(Decoder& d, const Instruction& i) {
@@ -150,6 +169,8 @@ Action convert(Decoder& d, const Instruction& i) {
     // result has no 64 bits, else the highest bit alone.
     if (std::isnan(x) && !to.floating() && (from.bits == 64 || to.bits == 64))
       return Value{1} << (to.bits - 1);
+    if (std::isnan(x) && to.floating() && !sat && !relu)
+      if (const auto left = converted_nan(to, from, bits, x, rounding, ftz)) return *left;
     if (ftz && from.bits == 32 && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
     if (to_integral && to.floating()) {
       switch (rounding) {

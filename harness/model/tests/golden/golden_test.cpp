@@ -107,9 +107,6 @@ void expect_near(const Form& f, std::vector<std::int64_t> apart, const char* who
   }
 }
 
-// Forms that leave other bits on silicon, and nobody knows why.
-const std::set<std::string> kUnexplained = {};
-
 // What silicon.txt has of a form: hashes of its cases, of approximations also their numbers.
 struct Left {
   std::vector<std::uint32_t> hashes;
@@ -179,16 +176,12 @@ TEST(ModelGolden, LeavesTheBitsThatSiliconLeft) {
       ++approximations;
       continue;
     }
-    if (kUnexplained.contains(f.name)) {
-      EXPECT_NE(hashes_of(f, bytes), known->second.hashes) << f.name << " is explained now";
-      continue;
-    }
     EXPECT_EQ(hashes_of(f, bytes), known->second.hashes) << f.name << first_difference(f, bytes);
     cases += known->second.hashes.size();
     ++forms;
   }
-  EXPECT_GE(cases, 34'000u);
-  EXPECT_GE(forms, 1'800u);
+  EXPECT_GE(cases, 39'000u);
+  EXPECT_GE(forms, 2'000u);
   EXPECT_GE(approximations, 30u);
 }
 
