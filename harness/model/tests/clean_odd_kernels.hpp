@@ -48,6 +48,7 @@ inline const std::vector<Clean>& clean_rare_kernels() {
       {{"arrives_for_all", threads(1, 128), turns}, doubled(640)},
       {{"sent_and_left", threads(2, 128), once}, doubled(128)},
       {{"told_and_left", threads(2, 128), once}, doubled(128)},
+      {{"fenced_by_the_other", threads(2, 128), {"f32[256]", "f32[256]=none"}}, doubled(256)},
       {{"store_told", threads(1, 128), turns}, doubled(640)},
       {{"until_all_agree", threads(1, 128), turns}, doubled(640)},
       {{"swizzle_after_swizzle",

@@ -158,6 +158,7 @@ const std::vector<Wild>& subtle() {
         kOne,
         {"bf16[8x96]", "u16[768]=none", "map(0, box=8x64)", "map(0, box=8x32)"}}},
       {"subtle_bugs", {"gone_before_it_came", kTwo, {"f32[256]=none"}}},
+      {"subtle_bugs", {"fence_of_the_own_cta", kTwo, {"f32[256]", "f32[256]=none"}}},
       {"subtle_bugs", {"copied_on", kOne, {"f32[1024]", "f32[1024]=none", "s32:8"}}},
       {"subtle_bugs",
        {"other_swizzle",

@@ -104,6 +104,28 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) told_and_left(const float* 
   mbarrier_arrive_remote(&read, 0);
 }
 
+// What one CTA writes to the other's memory is fenced there, by the thread that stores it: of its
+// own shared memory.
+extern "C" __global__ void __cluster_dims__(2, 1, 1)
+    fenced_by_the_other(const float* in, float* out) {
+  __shared__ uint4 tile[kThreads / 4];
+  cluster_sync();
+  const std::uint32_t rank = cluster_cta_rank(), other = rank ^ 1;
+  if (threadIdx.x < kThreads / 4) {
+    auto v = reinterpret_cast<const float4*>(in + other * kThreads)[threadIdx.x];
+    v = {2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w};
+    cluster_store_v4(map_shared_address(shared_address(tile + threadIdx.x), other),
+                     reinterpret_cast<const uint4&>(v));
+  }
+  cluster_sync();
+  if (threadIdx.x == 5) {
+    fence_proxy_async_shared();
+    bulk_store(out + rank * kThreads, tile, kBytes);
+    bulk_commit();
+    bulk_wait<0>();
+  }
+}
+
 // The buffer of a store is filled again when an mbarrier, not a barrier of the CTA, has told that
 // the group was waited for; the thread that waits for it is not the one that is told first.
 extern "C" __global__ void store_told(const float* in, float* out, int turns) {

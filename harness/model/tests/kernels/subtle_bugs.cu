@@ -277,6 +277,30 @@ __global__ void other_swizzle(const std::uint16_t*, float* out,
   leave(d, out);
 }
 
+// Each CTA writes to the other one's memory, which that one stores from. The fence is of the
+// writer's own shared memory alone.
+template <bool kMended>
+__global__ void __cluster_dims__(2, 1, 1) fence_of_the_own_cta(const float* in, float* out) {
+  __shared__ uint4 tile[kThreads / 4];
+  cluster_sync();
+  const std::uint32_t rank = cluster_cta_rank(), other = rank ^ 1;
+  if (threadIdx.x < kThreads / 4) {
+    const auto* words = reinterpret_cast<const uint4*>(in + other * kThreads) + threadIdx.x;
+    const std::uint32_t to = map_shared_address(shared_address(tile + threadIdx.x), other);
+    cluster_store_v4(to, *words);  // <- proxy.shared
+  }
+  if (kMended)
+    fence_proxy_async();
+  else
+    fence_proxy_async_shared();
+  cluster_sync();
+  if (threadIdx.x == 0) {
+    bulk_store(out + rank * kThreads, tile, kBytes);
+    bulk_commit();
+    bulk_wait<0>();
+  }
+}
+
 // Each exists twice.
 template __global__ void changed_in_place<false>(const std::uint16_t*, float*,
                                                  const __grid_constant__ CUtensorMap);
@@ -304,6 +328,8 @@ template __global__ void two_whole_boxes<true>(const std::uint16_t*, std::uint16
                                                const __grid_constant__ CUtensorMap);
 template __global__ void gone_before_it_came<false>(float*);
 template __global__ void gone_before_it_came<true>(float*);
+template __global__ void fence_of_the_own_cta<false>(const float*, float*);
+template __global__ void fence_of_the_own_cta<true>(const float*, float*);
 template __global__ void copied_on<false>(const float*, float*, int);
 template __global__ void copied_on<true>(const float*, float*, int);
 template __global__ void other_swizzle<false>(const std::uint16_t*, float*,
