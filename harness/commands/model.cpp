@@ -313,7 +313,8 @@ void add_model(CLI::App& app, int& exit_code) {
   command->add_option("--seed", options->first_seed, "The first of them (0)")
       ->check([](const std::string& text) { return not_within(text, 0, kLargestSeed); });
   command->add_option("--trace", options->trace,
-                      "Write the first seed's course to this file, for ui.perfetto.dev");
+                      "Write the first seed's course to this file, for ui.perfetto.dev; of several "
+                      "launches the last one's");
   command->add_flag("--json", options->json, "Findings as JSON");
   command->add_option("--allow", options->allow,
                       "Do not report this rule (proxy.shared_read, ...)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of kernels/clean_odd.cu and clean_rare.cu with their launches and what they must
-// compute.
+// The kernels of kernels/clean_odd.cu, clean_rare.cu and clean_library.cu with their launches and
+// what they must compute.
 #pragma once
 #include <vector>
 
@@ -57,6 +57,18 @@ inline const std::vector<Clean>& clean_rare_kernels() {
          "map(0, box=64x64, swizzle=128)"}},
        [](Arrays&) { return std::string(); },
        100},
+  };
+  return all;
+}
+
+inline const std::vector<Clean>& clean_library_kernels() {
+  static const std::vector<Clean> all = {
+      {{"library_barrier", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
+      {{"library_cluster", threads(4, 128), {"f32[512]", "f32[512]=none"}}, doubled(512)},
+      {{"library_grid", threads(3, 128), {"f32[384]", "f32[384]=none", "f32[384]=none"}},
+       doubled(384)},
+      {{"library_pipeline", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
+      {{"library_copies", threads(1, 128), {"f32[256]", "f32[256]=none"}}, doubled(256)},
   };
   return all;
 }
