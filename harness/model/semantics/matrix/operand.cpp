@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/semantics/matrix/operand.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

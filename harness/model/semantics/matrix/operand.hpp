@@ -3,8 +3,7 @@
 // whether the matrix descriptor reads it in the swizzle in which a tensor copy laid it. No access
 // is wrong where the two differ, but the operand is.
 #pragma once
-#include <cstdint>
-
+#include <cstddef>
 #include "harness/model/copy/tensor_map.hpp"
 #include "harness/model/machine/run.hpp"
 #include "harness/model/matrix/layout/shared_operand.hpp"

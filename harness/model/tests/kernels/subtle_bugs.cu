@@ -4,7 +4,6 @@
 // marked with the rule it must name it by.
 #include "harness/model/tests/kernels/block.cuh"
 #include "harness/ptx/cluster.cuh"
-#include "harness/ptx/cp_async.cuh"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
 #include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/fence.cuh"
