@@ -4,6 +4,7 @@
 // is wrong where the two differ, but the operand is.
 #pragma once
 #include <cstddef>
+
 #include "harness/model/copy/tensor_map.hpp"
 #include "harness/model/machine/run.hpp"
 #include "harness/model/matrix/layout/shared_operand.hpp"
