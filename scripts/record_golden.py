@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the golden forms of the host model on this machine's GPU.
 
-    build/assay_golden_forms > forms.bin
-    python3 scripts/record_golden.py forms.bin > harness/model/tests/golden/silicon.txt
+    build/assay_golden_forms [NAME...] > forms.bin                     # all, or those named
+    python3 scripts/record_golden.py forms.bin > left.txt              # on the machine with the GPU
+    python3 scripts/record_golden.py left.txt --merge harness/model/tests/golden/silicon.txt
 
 Prints a line for each form: its name and a hash of what each case left. Of approximations a second
 line follows, with `=` and every number that was left. A form that fails has the word `failed` in
-place of hashes, and why on stderr. Needs the driver alone. The forms of the product on Hopper are
-recorded by assay_gemm_record (kernels/gemm/sweep/).
+place of hashes, and why on stderr. Needs the driver alone, and Python's own library. `--bytes FOLDER`
+also keeps what each form left, for the test to show where the model differs (ASSAY_GOLDEN_BYTES).
+`--merge` puts such lines into a file in place of those of the same forms, new ones at its end. The
+forms of the product on Hopper are recorded by assay_gemm_record (kernels/gemm/sweep/).
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import itertools
 import multiprocessing
@@ -22,6 +26,7 @@ import sys
 import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 PATIENCE = 30  # seconds until a form counts as hung
@@ -90,11 +95,15 @@ def serve(pipe: Any) -> None:
     try:
         driver = Driver()
     except (OSError, RuntimeError) as error:
+        # Before the answer: the parent ends on it, and ends this process too.
+        print(f"record_golden.py: there is no usable GPU here: {error}", file=sys.stderr, flush=True)
         pipe.send(None)
-        print(f"record_golden.py: there is no usable GPU here: {error}", file=sys.stderr)
         os._exit(1)
     while True:
-        ptx, source, form = pipe.recv()
+        try:
+            ptx, source, form = pipe.recv()
+        except (EOFError, OSError):  # all are done
+            return
         try:
             pipe.send(run(driver, ptx, source, form))
         except RuntimeError as error:
@@ -165,13 +174,30 @@ def lines(name: str, form: dict[str, int], left: bytes | str) -> list[str]:
     return [hashes, f"{name} = {letters(numbers)}"]
 
 
-def main() -> int:
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
+def by_form(text: str) -> dict[str, list[str]]:
+    """The lines of each form; what begins with `#` under the empty name."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line and not line.endswith(" failed"):
+            found.setdefault("" if line.startswith("#") else line.split()[0], []).append(line)
+    return found
+
+
+def merge(left: Path, known: Path) -> None:
+    """Puts the forms of `left` into `known`, each in its old place if it has one."""
+    forms = by_form(known.read_text())
+    forms.update({name: rows for name, rows in by_form(left.read_text()).items() if name})
+    known.write_text("".join(f"{row}\n" for rows in forms.values() for row in rows))
+
+
+def file_of(form: str) -> str:
+    return form.replace("/", "_") + ".bin"
+
+
+def record_all(path: Path, folder: Path | None) -> int:
     names = ("cases", "threads", "shared", "output_bytes", "map_of_input", "map_of_output", "values_of", "ptx", "input")
     forms = []
-    with open(sys.argv[1], "rb") as file:
+    with path.open("rb") as file:
         while header := file.readline():
             name, *numbers = header.decode().split()
             form = dict(zip(names, map(int, numbers), strict=True))
@@ -184,7 +210,7 @@ def main() -> int:
         return own.worker.run(item[2], item[3], item[1])
 
     failed = 0
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1, len(forms) or 1)) as pool:
         if forms and record(forms[0]) is None:
             return 1
         for (name, form, _, _), left in zip(forms, pool.map(record, forms), strict=True):
@@ -192,9 +218,29 @@ def main() -> int:
             if isinstance(left, str):
                 print(f"{name}: {left}", file=sys.stderr)
                 failed += 1
+            elif folder is not None:
+                (folder / file_of(name)).write_bytes(left)
             for line in lines(name, form, left):
                 print(line, flush=True)
     return 1 if failed == len(forms) else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="what assay_golden_forms wrote, or with --merge lines that were recorded")
+    parser.add_argument("--bytes", type=Path, metavar="FOLDER", help="keep what each form left there, FORM.bin")
+    parser.add_argument("--merge", type=Path, metavar="SILICON", help="put FILE's lines into this file; needs no GPU")
+    words = parser.parse_intermixed_args()
+    try:
+        if words.merge is not None:
+            merge(words.file, words.merge)
+            return 0
+        if words.bytes is not None:
+            words.bytes.mkdir(parents=True, exist_ok=True)
+        return record_all(words.file, words.bytes)
+    except OSError as error:
+        print(f"record_golden.py: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

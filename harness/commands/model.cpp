@@ -37,7 +37,7 @@ struct Options {
   std::string what, kernel, target = "sm_90a";
   std::vector<int> grid = {1}, block = {128}, cluster = {1};
   std::uint32_t shared_bytes = 0;
-  std::vector<std::string> arguments, include, allow, readings;
+  std::vector<std::string> arguments, then, include, allow, readings;
   std::uint64_t seeds = 20, first_seed = 0;
   fs::path trace;
   bool json = false;
@@ -91,10 +91,13 @@ std::vector<Subject> subjects(const Options& o) {
                              .block = three(o.block),
                              .cluster = three(o.cluster),
                              .dynamic_shared_bytes = o.shared_bytes};
-    const auto run = [o, shape](model::Gpu& gpu, const model::Options& options) {
-      const std::string kernel = gpu.kernel(o.kernel);
-      const model::Arguments arguments = model::parse_arguments(gpu, o.arguments, options.seed);
-      return ModelResult{.outcome = gpu.launch(kernel, shape, arguments, options)};
+    std::vector<model::Launch> launches = {{o.kernel, shape, {}}};
+    for (std::size_t k = 0; k < o.arguments.size(); ++k) launches[0].places.push_back(k);
+    const auto run = [o, first = launches](model::Gpu& gpu, const model::Options& options) {
+      auto launches = first;
+      for (const std::string& text : o.then)
+        launches.push_back(model::parse_launch(text, launches.back()));
+      return ModelResult{.outcome = model::run_launches(gpu, launches, o.arguments, options)};
     };
     return {{o.what, ptx, run}};
   }
@@ -310,7 +313,8 @@ void add_model(CLI::App& app, int& exit_code) {
   command->add_option("--seed", options->first_seed, "The first of them (0)")
       ->check([](const std::string& text) { return not_within(text, 0, kLargestSeed); });
   command->add_option("--trace", options->trace,
-                      "Write the first seed's course to this file, for ui.perfetto.dev");
+                      "Write the first seed's course to this file, for ui.perfetto.dev; of several "
+                      "launches the last one's");
   command->add_flag("--json", options->json, "Findings as JSON");
   command->add_option("--allow", options->allow,
                       "Do not report this rule (proxy.shared_read, ...)");
@@ -335,6 +339,11 @@ void add_model(CLI::App& app, int& exit_code) {
   command->add_option("--arg", options->arguments,
                       "Of a file, one for each argument: u32:16, f32:0.5, bf16[256x64], "
                       "f32[1024]=zero, u8[64]=none, map(0, box=64x64, swizzle=128)");
+  command->add_option(
+      "--then", options->then,
+      "Of a file: a launch that follows, of a kernel of the same file with these of "
+      "the arguments: 'second(0, 2), early, grid=4x2, block=256'; what is left out "
+      "is as before; early: by programmatic stream serialization");
   command->add_option("--include", options->include, "Of a .cu file: folders for nvcc -I");
   command->add_option("--target", options->target, "Of a .cu file: what to compile for (sm_90a)");
   command->footer(
@@ -342,7 +351,9 @@ void add_model(CLI::App& app, int& exit_code) {
       "  assay model kernels/gemm --seeds 100\n"
       "  assay model my_kernel.cu --block 256 --arg 'f32[4096]' --arg 'f32[4096]=none' --arg "
       "u32:4096\n"
-      "  assay model kernels/gemm/bf16/m65 --seeds 1 --trace gemm.json\n\n"
+      "  assay model kernels/gemm/bf16/m65 --seeds 1 --trace gemm.json\n"
+      "  assay model two.cu --kernel first --arg 'f32[128]' --arg 'f32[128]=none' --then "
+      "'second(1), early'\n\n"
       "docs/model.md has a sentence on every rule, and says what the model does not know.\n\n"
       "Exit status: 0 nothing found, 1 a bug or a wrong result found, 2 bad arguments or a kernel "
       "that the\n"

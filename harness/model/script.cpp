@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/model/script.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <random>
+#include <sstream>
 
 #include "harness/model/copy/tensor_map.hpp"
 #include "harness/model/semantics/number.hpp"
@@ -16,6 +21,19 @@ namespace {
   throw Violation("arguments", "argument '" + text + "': " + why +
                                    "; write u32:16, f32:0.5, bf16[256x64], f32[1024]=zero, "
                                    "u8[64]=none or map(0, box=64x64, swizzle=128)");
+}
+
+// Words between commas, without blanks.
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words;
+  for (const char c : text) {
+    if (words.empty()) words.emplace_back();
+    if (c == ',')
+      words.emplace_back();
+    else if (c != ' ')
+      words.back() += c;
+  }
+  return words;
 }
 
 std::vector<std::uint64_t> extents(const std::string& all, const std::string& text) {
@@ -80,14 +98,9 @@ Made make_array(Gpu& gpu, const std::string& text, std::size_t index, std::mt199
 }
 
 TensorMapBytes make_map(const std::string& text, const std::vector<Made>& arrays) {
-  std::vector<std::string> words(1);
   if (!text.ends_with(')')) refuse(text, "a map ends with ')'");
-  for (const char c : text.substr(4, text.size() - 5)) {
-    if (c == ',')
-      words.emplace_back();
-    else if (c != ' ')
-      words.back() += c;
-  }
+  auto words = split(text.substr(4, text.size() - 5));
+  if (words.empty()) words.emplace_back();
   char* end = nullptr;
   const std::size_t index = std::strtoul(words[0].c_str(), &end, 10);
   if (words[0].empty() || *end != '\0' || index >= arrays.size() || arrays[index].address == 0)
@@ -160,8 +173,13 @@ std::uint64_t integer(const std::string& text, const Number& type, const std::st
 
 }  // namespace
 
-Arguments parse_arguments(Gpu& gpu, const std::vector<std::string>& texts, std::uint64_t seed) {
-  Arguments arguments;
+std::vector<Argument> make_arguments(Gpu& gpu, const std::vector<std::string>& texts,
+                                     std::uint64_t seed) {
+  std::vector<Argument> arguments;
+  const auto push = [&](const void* value, std::size_t bytes, std::size_t align) {
+    const auto* first = static_cast<const std::uint8_t*>(value);
+    arguments.push_back({{first, first + bytes}, align});
+  };
   std::vector<Made> arrays;
   std::mt19937_64 generator(seed + 1);
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -169,10 +187,10 @@ Arguments parse_arguments(Gpu& gpu, const std::vector<std::string>& texts, std::
     arrays.emplace_back();
     if (text.starts_with("map(")) {
       const TensorMapBytes map = make_map(text, arrays);
-      arguments.push(&map, 128, 128);
+      push(&map, 128, 128);
     } else if (text.find('[') != std::string::npos && text.find(']') != std::string::npos) {
       arrays.back() = make_array(gpu, text, i, generator);
-      arguments.push(arrays.back().address);
+      push(&arrays.back().address, 8, 8);
     } else {
       const auto colon = text.find(':');
       Number type;
@@ -188,10 +206,97 @@ Arguments parse_arguments(Gpu& gpu, const std::vector<std::string>& texts, std::
         bits = integer(text, type, value);
       }
       const auto width = static_cast<std::size_t>(type.bits / 8);
-      arguments.push(&bits, width, width);
+      push(&bits, width, width);
     }
   }
   return arguments;
+}
+
+Arguments parse_arguments(Gpu& gpu, const std::vector<std::string>& texts, std::uint64_t seed) {
+  Arguments all;
+  for (const Argument& a : make_arguments(gpu, texts, seed))
+    all.push(a.bytes.data(), a.bytes.size(), a.align);
+  return all;
+}
+
+Launch parse_launch(const std::string& text, const Launch& before) {
+  Launch launch = before;
+  launch.shape.early = false;
+  const auto no = [&](const std::string& why) {
+    throw Violation("arguments", "launch '" + text + "': " + why +
+                                     "; write second(0, 2), early, grid=4x2, block=256");
+  };
+  const auto number = [&](const std::string& word, const std::string& value) {
+    int n = 0;
+    const char* end = value.data() + value.size();
+    const auto [at, error] = std::from_chars(value.data(), end, n);
+    if (error != std::errc{} || at != end || n < 0) no("'" + word + "' has no number");
+    return n;
+  };
+  std::string rest = text;
+  const auto open = text.find('('), close = text.find(')');
+  if (open != text.npos && close != text.npos && open < close) {
+    launch.places.clear();
+    for (const std::string& word : split(text.substr(open + 1, close - open - 1)))
+      launch.places.push_back(static_cast<std::size_t>(number(word, word)));
+    rest = text.substr(0, open) + text.substr(close + 1);
+  }
+  const auto words = split(rest);
+  if (words.empty() || words[0].empty()) no("it names no kernel");
+  launch.kernel = words[0];
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    const auto equals = words[k].find('=');
+    const std::string key = words[k].substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : words[k].substr(equals + 1);
+    std::array<int, 3>* const shape = key == "grid"      ? &launch.shape.grid
+                                      : key == "block"   ? &launch.shape.block
+                                      : key == "cluster" ? &launch.shape.cluster
+                                                         : nullptr;
+    if (shape != nullptr) {
+      *shape = {1, 1, 1};
+      std::istringstream all(value);
+      std::size_t at = 0;
+      for (std::string part; std::getline(all, part, 'x'); ++at) {
+        if (at == 3) no("'" + words[k] + "' has more than three dimensions");
+        (*shape)[at] = number(words[k], part);
+      }
+      if (at == 0) no("'" + words[k] + "' has no number");
+    } else if (key == "shared") {
+      launch.shape.dynamic_shared_bytes = static_cast<std::uint32_t>(number(words[k], value));
+    } else if (words[k] == "early") {
+      launch.shape.early = true;
+    } else {
+      no("'" + words[k] + "' is none of early, grid=, block=, cluster= and shared=");
+    }
+  }
+  return launch;
+}
+
+Outcome run_launches(Gpu& gpu, const std::vector<Launch>& launches,
+                     const std::vector<std::string>& arguments, const Options& options) {
+  const std::vector<Argument> made = make_arguments(gpu, arguments, options.seed);
+  Outcome all;
+  for (std::size_t k = 0; k < launches.size(); ++k) {
+    const Launch& launch = launches[k];
+    Arguments own;
+    for (const std::size_t place : launch.places) {
+      if (place >= made.size())
+        throw Violation("arguments", launch.kernel + " takes argument " + std::to_string(place) +
+                                         ", and there are " + std::to_string(made.size()) +
+                                         ", counted from 0");
+      own.push(made[place].bytes.data(), made[place].bytes.size(), made[place].align);
+    }
+    Options with = options;
+    if (k + 1 < launches.size()) with.trace = nullptr;
+    Outcome one = gpu.launch(gpu.kernel(launch.kernel), launch.shape, own, with);
+    std::ranges::move(one.findings, std::back_inserter(all.findings));
+    all.instructions += one.instructions;
+    all.operations += one.operations;
+    all.finished = one.finished;
+    all.second.insert(one.second.begin(), one.second.end());
+    if (!one.finished) break;
+  }
+  return all;
 }
 
 }  // namespace assay::model

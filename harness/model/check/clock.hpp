@@ -52,6 +52,13 @@ class Clock {
   }
 
   void join(const Clock& other) { join(other, 0); }
+  // But not what `other` has of the components from `first` to before `end`.
+  void join_outside(const Clock& other, Component first, Component end) {
+    Clock rest = other;
+    for (Component c = first; c < end; ++c)
+      if (rest.at(c) != 0) own(rest.chunks_[rest.place(number_of(c))])[c % kChunk] = 0;
+    join(rest);
+  }
   // What `other` has of asynchronous strands alone.
   void join_asynchronous(const Clock& other) { join(other, other.place(kAsynchronous)); }
 
@@ -146,14 +153,16 @@ class Clock {
 // orders threads.
 struct Knowledge {
   Clock all, async_shared, async_global;
-  Clock own_fenced;  // what each thread has fenced of its own accesses to shared memory
-  Clock narrow;      // what fences and flags would have told, had their scopes been wider
-  Clock settled;     // of threads that will touch it no more, but whose writes it may not rely on
+  Clock async_other;  // as async_shared, of what threads wrote to other CTAs' shared memory
+  Clock own_fenced;   // what each thread has fenced of its own accesses to shared memory
+  Clock narrow;       // what fences and flags would have told, had their scopes been wider
+  Clock settled;      // of threads that will touch it no more, but whose writes it may not rely on
 
   void join(const Knowledge& other) {
     all.join(other.all);
     async_shared.join(other.async_shared);
     async_global.join(other.async_global);
+    async_other.join(other.async_other);
     own_fenced.join(other.own_fenced);
     narrow.join(other.narrow);
     settled.join(other.settled);
@@ -167,6 +176,7 @@ struct Knowledge {
     settled.join(other.settled);
     async_shared.join(other.async_shared);
     async_global.join(other.async_global);
+    async_other.join(other.async_other);
     own_fenced.join(other.own_fenced);
     narrow.join(other.all);
     narrow.join(other.narrow);

@@ -187,6 +187,7 @@ void Run::check_write(const Where& where, std::size_t bytes, const Actor& actor)
   if (where.array != nullptr && !where.array->writable)
     throw Violation("memory.read_only", "'" + where.array->name + "' may not be written");
   if (where.shadow == nullptr || !options_.check) return;
+  if (where.shared && !actor.asynchronous) wrote_to_others_ |= where.cta != cta_of(actor.thread);
   const Access now{actor.epoch, actor.site, actor.thread, static_cast<std::uint32_t>(actor.strong)};
   bool said = false;
   const auto same_instruction = [&](const Access& a) {

@@ -157,6 +157,12 @@ bool Decoder::is_predicate(const Operand& operand) const {
          });
 }
 
+int Decoder::width(const Operand& operand) const {
+  if (operand.kind != Operand::Kind::register_) return 64;
+  const auto found = std::ranges::find(function_.registers, operand.slot, &Register::slot);
+  return found == function_.registers.end() ? 64 : found->type.bits;
+}
+
 std::int64_t Decoder::immediate(const Operand& operand, const char* what) {
   if (operand.kind != Operand::Kind::immediate)
     throw Violation("ptx.operand", std::string(what) + " must be a number known when compiled");

@@ -34,6 +34,7 @@ class Decoder {
   std::vector<int> sources(const Operand& operand, Type type = {});
   AddressOperand address(const Operand& operand);
   bool is_predicate(const Operand& operand) const;
+  int width(const Operand& operand) const;  // bits of a register; 64 of anything else
   int scratch();
   int carry();  // the register of add.cc and its kin
 

@@ -45,6 +45,8 @@ bool Run::ordered(const Access& before, const Actor& actor, const Where& where, 
   const bool known = before.thread == actor.thread || k.all.covers(e) ||
                      settled(before, actor, where, was_write, writes);
   if (!actor.asynchronous || !known) return known;
+  if (was_write && where.shared && where.cta != cta_of(before.thread))
+    return k.async_other.covers(e);
   return fenced.covers(e) && !(was_write && late_fence(before, actor, where));
 }
 
@@ -53,8 +55,7 @@ bool Run::ordered(const Access& before, const Actor& actor, const Where& where, 
 bool Run::settled(const Access& before, const Actor& actor, const Where& where, bool was_write,
                   bool writes) const {
   if (!writes || !actor.knows->settled.covers(before.epoch)) return false;
-  const auto cta = before.thread / static_cast<std::uint32_t>(threads_per_cta_);
-  return !was_write || (where.shared && where.cta == ctas_[cta].get());
+  return !was_write || (where.shared && where.cta == cta_of(before.thread));
 }
 
 // A copy sees what was written to its map if a fence of the map, known to whoever starts it, knew
@@ -80,10 +81,7 @@ bool Run::late_fence(const Access& before, const Actor& actor, const Where& wher
 bool Run::both_strong(const Actor& actor, const Access& before) const {
   const Scope narrower = std::min(actor.strong, static_cast<Scope>(before.strong));
   if (narrower == Scope::none || narrower == Scope::gpu) return narrower == Scope::gpu;
-  const auto cta_of = [&](std::uint32_t thread) -> const Cta& {
-    return *ctas_[thread / static_cast<std::uint32_t>(threads_per_cta_)];
-  };
-  return distance(cta_of(actor.thread), cta_of(before.thread)) <= narrower;
+  return distance(*cta_of(actor.thread), *cta_of(before.thread)) <= narrower;
 }
 
 void Run::wait_for_grids(Warp& warp, int lane) {
@@ -164,10 +162,13 @@ void Run::race(const char* rule, const Where& where, const Actor& actor, bool wr
     name = other_writes ? (where.shared ? "proxy.shared" : "proxy.global")
                         : (where.shared ? "proxy.shared_read" : "proxy.global_read");
     reason = ", with no proxy fence between the two";
-    mend =
-        std::string("fence.proxy.async (") + (where.shared ? "shared::cta" : "global") +
-        ") by the thread that made the ordinary access, before the synchronization that leads to "
-        "the asynchronous operation";
+    const bool of_others = where.shared && other_writes && where.cta != cta_of(other.thread);
+    mend = std::string("fence.proxy.async") +
+           (of_others      ? ", not of shared::cta, which is the own CTA's memory alone,"
+            : where.shared ? " (shared::cta)"
+                           : " (global)") +
+           " by the thread that made the ordinary access, before the synchronization that leads to "
+           "the asynchronous operation";
   } else if (other_async && other_writes && !writes) {
     name = where.shared ? "async.read_before_complete" : "async.global_read_before_complete";
     mend = "wait for its mbarrier, bulk group or cp.async group before the read";

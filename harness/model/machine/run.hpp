@@ -122,6 +122,10 @@ class Run {
   // griddepcontrol.wait: the grid before this one has ended, and those whose end it waited for.
   void wait_for_grids(Warp& warp, int lane);
   bool waited_for_grids() const { return waited_for_grids_; }
+  // Whether a thread has written to another CTA's shared memory, which is rare: fences of the own
+  // CTA's do not show that to asynchronous operations.
+  bool wrote_to_others() const { return wrote_to_others_; }
+  int threads_per_cta() const { return threads_per_cta_; }
 
   // Passes what a lane knows on to `to`, and begins a new epoch of the lane.
   void release(Warp& warp, int lane, Knowledge& to);
@@ -199,6 +203,9 @@ class Run {
                bool writes) const;
   bool both_strong(const Actor& actor, const Access& before) const;
   bool map_fenced(const Access& before, const Actor& actor, const Where& where) const;
+  const Cta* cta_of(std::uint32_t thread) const {
+    return ctas_[thread / static_cast<std::uint32_t>(threads_per_cta_)].get();
+  }
   bool late_fence(const Access& before, const Actor& actor, const Where& where) const;
   void report_before_wait(const Where& where, const Actor& actor, bool writes, const Access& other,
                           bool other_writes);
@@ -237,7 +244,7 @@ class Run {
   };
   std::unordered_map<Address, std::vector<MapFence>> map_fences_;
   std::span<const PastGrid> past_;  // the last one first
-  bool waited_for_grids_ = false;
+  bool waited_for_grids_ = false, wrote_to_others_ = false;
   Component next_component_ = 1;  // after those of grids before this one
   std::unordered_set<Component> generic_strands_;
   std::uint64_t changes_ = 0;

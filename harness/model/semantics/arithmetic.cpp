@@ -2,6 +2,7 @@
 // Arithmetic of integers and floating-point numbers. PTX ISA 9.0, "Integer Arithmetic
 // Instructions", "Floating Point Instructions", "Half Precision Floating Point Instructions".
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -54,11 +55,11 @@ T rounded(Rounding rounding, F f) {
 
 struct Style {
   Rounding rounding = Rounding::nearest;
-  bool ftz = false, sat = false, relu = false, square_root = false;
+  bool ftz = false, sat = false, relu = false, division = false;
 };
 
 Style style_of(const Instruction& i) {
-  return {rounding_of(i), i.has("ftz"), i.has("sat"), i.has("relu"), i.parts[0] == "sqrt"};
+  return {rounding_of(i), i.has("ftz"), i.has("sat"), i.has("relu"), i.parts[0] == "div"};
 }
 
 constexpr std::uint32_t kNan32 = 0x7fffffff;
@@ -72,6 +73,15 @@ double odd_sum(double a, double b) {
   return std::nextafter(sum, error > 0 ? INFINITY : -INFINITY);
 }
 
+// What silicon leaves where the result of f64 is a NaN: one of the operands, whatever is done to
+// it, as a quiet NaN with its sign and what it carries; the second before the third before the
+// first, but of a division the first. Without one it is a NaN with a sign.
+Value nan_of(const Style& s, Value a, Value b, Value c) {
+  for (const Value v : s.division ? std::array{a, b, c} : std::array{b, c, a})
+    if (std::isnan(as_double(v))) return v | Value{1} << 51;
+  return 0xfff8000000000000u;
+}
+
 // f(a, b, c) of floating-point numbers of one type. Half types are computed in binary64, where sums
 // and products of two are exact, and rounded once.
 template <class F>
@@ -79,10 +89,7 @@ Value floating(const Number& n, const Style& s, Value a, Value b, Value c, F f) 
   if (n.bits == 64) {
     const double r =
         rounded<double>(s.rounding, [&] { return f(as_double(a), as_double(b), as_double(c)); });
-    // Silicon's square root of a negative number is a NaN with a sign.
-    const bool minus = s.square_root && as_double(a) < 0;
-    if (std::isnan(r)) return Value{minus ? 0xfff8000000000000u : 0x7ff8000000000000u};
-    return bits_of(r);
+    return std::isnan(r) ? nan_of(s, a, b, c) : bits_of(r);
   }
   if (n.bits == 32) {
     float x = as_float(a), y = as_float(b), z = as_float(c);
@@ -92,7 +99,7 @@ Value floating(const Number& n, const Style& s, Value a, Value b, Value c, F f) 
     if (std::isnan(r)) return s.sat ? 0 : kNan32;
     if (s.ftz) r = flush(r);
     if (s.sat) r = r > 0 ? std::min(r, 1.0f) : 0.0f;  // -0 goes to +0
-    if (s.relu && r < 0) r = 0;
+    if (s.relu && r <= 0) r = 0;                      // -0 too
     return bits_of(r);
   }
   const bool flushes = s.ftz && n.exponent_bits == 5;
@@ -102,7 +109,7 @@ Value floating(const Number& n, const Style& s, Value a, Value b, Value c, F f) 
   };
   double r = f(in(a), in(b), in(c));
   if (s.sat) r = std::isnan(r) || r <= 0 ? 0.0 : r > 1 ? 1.0 : r;  // -0 goes to +0
-  if (s.relu && r < 0) r = 0;
+  if (s.relu && r <= 0) r = 0;
   Value bits = from_double(n, r, s.rounding);
   if (flushes && (bits & 0x7c00) == 0) bits &= 0x8000;
   return bits;
@@ -333,7 +340,13 @@ void add_arithmetic(Meanings& all) {
   all.add("sin", approximate([](double a, double) { return std::sin(a); }));
   all.add("cos", approximate([](double a, double) { return std::cos(a); }));
   all.add("tanh", approximate([](double a, double) { return std::tanh(a); }));
-  all.add("copysign", approximate([](double a, double b) { return std::copysign(b, a); }));
+  all.add("copysign", [](Decoder& d, const Instruction& i) {
+    const Number n = number_of(i);
+    const Value sign = Value{1} << (n.bits - 1);
+    return action(d, i, as_type(n), as_type(n), [=](Value a, Value b, Value) {
+      return (a & sign) | (low(b, n.bits) & ~sign);  // also of NaNs
+    });
+  });
 }
 
 }  // namespace assay::model

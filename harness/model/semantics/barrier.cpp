@@ -269,6 +269,14 @@ Action proxy(Decoder& d, const Instruction& i) {
     for_lanes(m, [&](int l) {
       Lane& lane = lane_of(w, l);
       const Epoch own{w.cta->thread_base + static_cast<Component>(w.thread(l)), lane.time};
+      if (w.run->wrote_to_others() && own_shared) {
+        const auto threads = static_cast<Component>(w.run->threads_per_cta());
+        const Component first = w.cta->thread_base;
+        lane.knows.async_other.join_outside(lane.knows.all, first, first + threads);
+      } else if (w.run->wrote_to_others() && !global) {
+        lane.knows.async_other.join(lane.knows.all);
+        lane.knows.async_other.raise(own);
+      }
       if (shared || !global) {
         lane.knows.async_shared.join(lane.knows.all);
         lane.knows.async_shared.join(lane.knows.settled);

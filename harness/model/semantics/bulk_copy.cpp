@@ -236,6 +236,7 @@ Action store_async(Decoder& d, const Instruction& i) {
           run, std::vector<Chunk>{{nullptr, target.bytes, static_cast<std::uint32_t>(bytes)}},
           data);
       if (merge) op->merges(merge);
+      if (owner != w.cta) op->comes_from_registers_to_other();
       op->completes_on(*owner, address, b.phase, static_cast<std::int64_t>(bytes));
       run.issue(w, l, std::move(op));
     });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "harness/model/semantics/lanes.hpp"
@@ -80,6 +81,24 @@ Action convert_at_random(Decoder& d, const Instruction& i) {
   };
 }
 
+// What silicon leaves of NaN `x`, which is `bits`, where it is not the canonical NaN: of f64 and to
+// f64 a quiet one with its sign and as much of what it carries as there is room for.
+std::optional<Value> converted_nan(const Number& to, const Number& from, Value bits, double x,
+                                   Rounding rounding, bool ftz) {
+  // Flushing makes it the canonical one first.
+  if (to.bits == 64 && from.bits == 32 && ftz) return 0x7fffffffe0000000u;
+  if (to.bits != 64 && from.bits != 64) {
+    if (to.bits == 32 && to.fraction_bits == 10 && rounding == Rounding::away)
+      return low(bits, 32) & ~Value{0x1fff};  // rna.tf32: it is cut as it is
+    return {};
+  }
+  const int fraction = to.fraction_bits;
+  const Value quiet = bits_of(x) | Value{1} << 51;
+  const Value magnitude = low(quiet, 52) >> (52 - fraction) | ((Value{1} << to.exponent_bits) - 1)
+                                                                  << fraction;
+  return magnitude | (quiet >> 63) << (to.exponent_bits + fraction);
+}
+
 // cvt[.rounding][.ftz][.relu][.satfinite][.sat].to.from d, a[, b]. Two sources give the upper and
 // the lower half of a packed result.
 Action convert(Decoder& d, const Instruction& i) {
@@ -146,6 +165,12 @@ Action convert(Decoder& d, const Instruction& i) {
         !relu && !sat)
       return low(bits, 16) << 16;
     double x = to_double(from, bits);
+    // "cvt", "Floating Point Notes" of 9.0: a NaN becomes zero where the source is no f64 and the
+    // result has no 64 bits, else the highest bit alone.
+    if (std::isnan(x) && !to.floating() && (from.bits == 64 || to.bits == 64))
+      return Value{1} << (to.bits - 1);
+    if (std::isnan(x) && to.floating() && !sat && !relu)
+      if (const auto left = converted_nan(to, from, bits, x, rounding, ftz)) return *left;
     if (ftz && from.bits == 32 && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
     if (to_integral && to.floating()) {
       switch (rounding) {
@@ -169,9 +194,16 @@ Action convert(Decoder& d, const Instruction& i) {
     if (ftz && to.bits == 32 && to.exponent_bits == 8 && (r & 0x7f800000) == 0) r &= 0x80000000u;
     return r;
   };
+  // "Operand Size Exceeding Instruction-Type Size": the register may be wider than the type, and
+  // what is signed fills it.
+  const int width = d.width(i.operands[0]);
+  const bool widen = to.kind == Number::Kind::signed_ && to.bits < width;
   if (to.count == 1)
     return [=](Warp& w, Mask m) {
-      for_lanes(m, [&](int l) { w.reg(out)[l] = one(w.reg(in[0])[l]); });
+      for_lanes(m, [&](int l) {
+        const Value r = one(w.reg(in[0])[l]);
+        w.reg(out)[l] = widen ? low(static_cast<Value>(extend(r, to.bits)), width) : r;
+      });
       return Next::step;
     };
   if (from.count == to.count)  // element by element

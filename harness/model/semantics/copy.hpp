@@ -23,8 +23,11 @@ using Merge = std::function<void(std::uint8_t* to, const std::uint8_t* from, std
 class Transfer : public Operation {
  public:
   Transfer(Run& run, std::vector<Chunk> chunks, std::vector<std::uint8_t> fill = {0});
-  // Writes to global memory that have read their source go on alone.
-  bool needs_cta() const override { return groups_ == nullptr || !has_read; }
+  // Writes to global memory that have read their source go on alone, and what comes from registers
+  // to another CTA.
+  bool needs_cta() const override {
+    return !from_registers_to_other_ && (groups_ == nullptr || !has_read);
+  }
   void read() override;
   void finish() override;
 
@@ -33,6 +36,7 @@ class Transfer : public Operation {
   // It belongs to the open group of `groups`.
   void belongs_to(CommitGroups& groups);
   void merges(Merge merge) { merge_ = std::move(merge); }
+  void comes_from_registers_to_other() { from_registers_to_other_ = true; }
   // Changes each word of 32 bits on its way; what is filled stays as it is.
   void converts(std::uint32_t (*convert)(std::uint32_t)) { convert_ = convert; }
 
@@ -47,6 +51,7 @@ class Transfer : public Operation {
   std::int64_t bytes_ = 0;
   CommitGroups* groups_ = nullptr;
   std::uint32_t group_ = 0;
+  bool from_registers_to_other_ = false;
 };
 
 // The strands of a thread's groups, made when first used; `generic`: of cp.async.

@@ -98,7 +98,11 @@ double to_double(const Number& t, std::uint64_t bits) {
   const std::uint64_t magnitude = bits & ((std::uint64_t{1} << (width - 1)) - 1);
   if (magnitude > largest(t)) {
     const bool is_infinite = t.infinity && magnitude == largest(t) + 1;
-    return std::copysign(is_infinite ? HUGE_VAL : std::nan(""), minus ? -1.0 : 1.0);
+    // A NaN keeps its sign and what it carries, and is quiet then: so an H200 leaves cvt.f64.f16.
+    const std::uint64_t carried = magnitude & ((std::uint64_t{1} << t.fraction_bits) - 1);
+    const double nan =
+        std::bit_cast<double>(std::uint64_t{0xfff} << 51 | carried << (52 - t.fraction_bits));
+    return std::copysign(is_infinite ? HUGE_VAL : nan, minus ? -1.0 : 1.0);
   }
   const auto exponent = static_cast<int>(magnitude >> t.fraction_bits);
   const auto fraction =

@@ -6,6 +6,7 @@
 #include "harness/model/copy/box.hpp"
 #include "harness/model/semantics/copy.hpp"
 #include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/matrix/operand.hpp"
 #include "harness/model/semantics/mbarrier.hpp"
 
 namespace assay::model {
@@ -123,6 +124,7 @@ void start(Warp& w, int l, const TensorForm& f) {
           c.from = there.bytes;
         }
         run.check_write(here, p.bytes, writer);
+        note_swizzle(here, p.bytes, map.swizzle, writer);
         chunks.push_back(c);
       } else {
         const bool packs = p.kind == PieceKind::pack6;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of kernels/clean_odd.cu with their launches and what they must compute.
+// The kernels of kernels/clean_odd.cu, clean_rare.cu and clean_library.cu with their launches and
+// what they must compute.
 #pragma once
 #include <vector>
 
@@ -7,10 +8,9 @@
 
 namespace assay::model {
 
+inline Shape threads(int ctas, int count) { return {.grid = {ctas, 1, 1}, .block = {count, 1, 1}}; }
+
 inline const std::vector<Clean>& clean_odd_kernels() {
-  const auto threads = [](int ctas, int count) {
-    return Shape{.grid = {ctas, 1, 1}, .block = {count, 1, 1}};
-  };
   static const std::vector<Clean> all = {
       {{"token_and_parity", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
       {{"ring_of_five", threads(1, 64), {"f32[416]", "f32[416]=none", "s32:13"}}, doubled(416)},
@@ -35,6 +35,40 @@ inline const std::vector<Clean>& clean_odd_kernels() {
        doubled(128)},
       {{"within_a_warp", threads(1, 32), {"f32[224]", "f32[224]=none", "s32:7"}}, doubled(224)},
       {{"dropping_out", threads(1, 128), {"f32[128]", "f32[128]=none"}}, doubled(128)},
+  };
+  return all;
+}
+
+inline const std::vector<Clean>& clean_rare_kernels() {
+  const std::vector<std::string> turns = {"f32[640]", "f32[640]=none", "s32:5"};
+  const std::vector<std::string> once = {"f32[128]", "f32[128]=none"};
+  static const std::vector<Clean> all = {
+      {{"announced_after", threads(1, 128), turns}, doubled(640)},
+      {{"in_parts", threads(1, 128), turns}, doubled(640)},
+      {{"arrives_for_all", threads(1, 128), turns}, doubled(640)},
+      {{"sent_and_left", threads(2, 128), once}, doubled(128)},
+      {{"told_and_left", threads(2, 128), once}, doubled(128)},
+      {{"fenced_by_the_other", threads(2, 128), {"f32[256]", "f32[256]=none"}}, doubled(256)},
+      {{"store_told", threads(1, 128), turns}, doubled(640)},
+      {{"until_all_agree", threads(1, 128), turns}, doubled(640)},
+      {{"swizzle_after_swizzle",
+        {.block = {128, 1, 1}, .dynamic_shared_bytes = 8192},
+        {"bf16[64x64]", "f32[4096]=none", "map(0, box=64x32, swizzle=64)",
+         "map(0, box=64x64, swizzle=128)"}},
+       [](Arrays&) { return std::string(); },
+       100},
+  };
+  return all;
+}
+
+inline const std::vector<Clean>& clean_library_kernels() {
+  static const std::vector<Clean> all = {
+      {{"library_barrier", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
+      {{"library_cluster", threads(4, 128), {"f32[512]", "f32[512]=none"}}, doubled(512)},
+      {{"library_grid", threads(3, 128), {"f32[384]", "f32[384]=none", "f32[384]=none"}},
+       doubled(384)},
+      {{"library_pipeline", threads(1, 128), {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)},
+      {{"library_copies", threads(1, 128), {"f32[256]", "f32[256]=none"}}, doubled(256)},
   };
   return all;
 }

@@ -35,16 +35,20 @@ class CleanOddTest : public testing::TestWithParam<Clean> {};
 
 TEST_P(CleanOddTest, RaisesNoComplaint) { raise_no_complaint("clean_odd", GetParam()); }
 
-TEST(CleanLibrary, RaisesNoComplaint) {
-  const Shape shape{.block = {128, 1, 1}};
-  raise_no_complaint(
-      "clean_library",
-      {{"library_barrier", shape, {"f32[640]", "f32[640]=none", "s32:5"}}, doubled(640)});
-}
+class CleanRareTest : public testing::TestWithParam<Clean> {};
+
+TEST_P(CleanRareTest, RaisesNoComplaint) { raise_no_complaint("clean_rare", GetParam()); }
+
+class CleanLibraryTest : public testing::TestWithParam<Clean> {};
+
+TEST_P(CleanLibraryTest, RaisesNoComplaint) { raise_no_complaint("clean_library", GetParam()); }
 
 const auto kName = [](const auto& p) { return std::string(p.param.run.kernel); };
 INSTANTIATE_TEST_SUITE_P(Kernels, CleanTest, testing::ValuesIn(clean_kernels()), kName);
 INSTANTIATE_TEST_SUITE_P(Kernels, CleanOddTest, testing::ValuesIn(clean_odd_kernels()), kName);
+INSTANTIATE_TEST_SUITE_P(Kernels, CleanRareTest, testing::ValuesIn(clean_rare_kernels()), kName);
+INSTANTIATE_TEST_SUITE_P(Kernels, CleanLibraryTest, testing::ValuesIn(clean_library_kernels()),
+                         kName);
 
 // A fence of the cluster's scope before the arrival, and one after the wait, do what the scopes of
 // both do. PTX ISA 9.0, "Memory Consistency Model: Release and Acquire Patterns".

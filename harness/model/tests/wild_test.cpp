@@ -133,6 +133,51 @@ const std::vector<Wild>& common() {
   return all;
 }
 
+// Of the wrong thread, phase, count or buffer.
+const std::vector<Wild>& subtle() {
+  const Shape warps{.block = {160, 1, 1}};
+  const Shape tile{.block = {128, 1, 1}, .dynamic_shared_bytes = 8192};
+  const Shape operand{.block = {128, 1, 1}, .dynamic_shared_bytes = 16384};
+  const std::vector<std::string> one_map = {"bf16[64x64]", "f32[4096]=none",
+                                            "map(0, box=64x64, swizzle=128)"};
+  const std::vector<std::string> of_sm100 = {"bf16[128x64]", "f32[128]=none",
+                                             "map(0, box=128x64, swizzle=128)"};
+  static const std::vector<Wild> all = {
+      {"subtle_bugs", {"changed_in_place", tile, one_map}},
+      {"subtle_bugs", {"rescaled", tile, one_map}},
+      {"subtle_bugs",
+       {"stale_descriptor",
+        {.block = {160, 1, 1}, .dynamic_shared_bytes = 16384},
+        {"bf16[384x64]", "f32[4096]=none", "s32:6", "map(0, box=64x64, swizzle=128)"}}},
+      {"subtle_bugs",
+       {"parity_of_a_tile", warps, {"f32[1536]", "f32[384]=none", "s32:3", "s32:4"}}},
+      {"subtle_bugs", {"three_of_four", warps, {"f32[1024]", "f32[1024]=none", "s32:8"}}},
+      {"subtle_bugs", {"anothers_group", kOne, {"f32[512]", "f32[512]=none", "s32:4"}}},
+      {"subtle_bugs",
+       {"two_whole_boxes",
+        kOne,
+        {"bf16[8x96]", "u16[768]=none", "map(0, box=8x64)", "map(0, box=8x32)"}}},
+      {"subtle_bugs", {"gone_before_it_came", kTwo, {"f32[256]=none"}}},
+      {"subtle_bugs", {"fence_of_the_own_cta", kTwo, {"f32[256]", "f32[256]=none"}}},
+      {"subtle_bugs", {"copied_on", kOne, {"f32[1024]", "f32[1024]=none", "s32:8"}}},
+      {"subtle_bugs",
+       {"other_swizzle",
+        tile,
+        {"bf16[64x64]", "f32[4096]=none", "map(0, box=64x32, swizzle=64)",
+         "map(0, box=64x64, swizzle=128)"}}},
+      {"subtle_bugs_sm100", {"second_load", kOne, {"f32[128]=none"}}},
+      {"subtle_bugs_sm100", {"begun_by_stores", operand, of_sm100}},
+      {"subtle_bugs_sm100", {"committed_early", operand, of_sm100}},
+      {"subtle_bugs_sm100", {"freed_under_way", operand, of_sm100}},
+      {"subtle_bugs_sm100",
+       {"operand_swizzle",
+        operand,
+        {"bf16[128x64]", "f32[128]=none", "map(0, box=128x32, swizzle=64)",
+         "map(0, box=128x64, swizzle=128)"}}},
+  };
+  return all;
+}
+
 class WildTest : public testing::TestWithParam<Wild> {};
 
 TEST_P(WildTest, IsFoundAndNamed) {
@@ -172,6 +217,7 @@ void PrintTo(const Wild& wild, std::ostream* out) { *out << wild.run.kernel; }
 const auto kName = [](const auto& p) { return std::string(p.param.run.kernel); };
 INSTANTIATE_TEST_SUITE_P(Reports, WildTest, testing::ValuesIn(wild()), kName);
 INSTANTIATE_TEST_SUITE_P(Common, WildTest, testing::ValuesIn(common()), kName);
+INSTANTIATE_TEST_SUITE_P(Subtle, WildTest, testing::ValuesIn(subtle()), kName);
 INSTANTIATE_TEST_SUITE_P(Rules, WildTest, testing::ValuesIn(others()), kName);
 
 }  // namespace

@@ -228,7 +228,7 @@ TEST(ModelBox, InterleavedMapsMoveSlices) {
   EXPECT_EQ(transaction_bytes(map, copy), 256u);
 }
 
-std::string refusal(const TensorMap& map, const TensorCopy& copy) {
+std::string refused(const TensorMap& map, const TensorCopy& copy) {
   try {
     check(map, copy);
   } catch (const Violation& violation) {
@@ -242,38 +242,38 @@ TEST(ModelBox, ForbiddenCopiesAreNamed) {
   TensorMap map{.rank = 2, .address = 0x1000, .extents = {256, 32, 1, 1, 1}, .strides = {512}};
   map.box = {64, 1, 1, 1, 1};
   TensorCopy copy{.dimensions = 2, .shared = 128};
-  EXPECT_EQ(refusal(map, copy), "");
+  EXPECT_EQ(refused(map, copy), "");
   copy.shared = 64;
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.shared_address");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.shared_address");
   copy.shared = 0;
   copy.dimensions = 3;
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.dimensions");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.dimensions");
   copy.dimensions = 2;
   copy.coordinates[1] = -1;
-  EXPECT_EQ(refusal(map, copy), "");
+  EXPECT_EQ(refused(map, copy), "");
   copy.direction = CopyDirection::store;
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.coordinate");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.coordinate");
   copy.coordinates[1] = 0;
   copy.mode = CopyMode::gather4;
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.mode");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.mode");
   copy.mode = CopyMode::scatter4;
-  EXPECT_EQ(refusal(map, copy), "");
+  EXPECT_EQ(refused(map, copy), "");
   map.box[1] = 2;
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.box");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.box");
   copy = {.mode = CopyMode::im2col, .dimensions = 2};
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.mode");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.mode");
   map.type = MapElement::u6x16_padded;
   map.box[0] = 128;
   copy = {.dimensions = 2, .coordinates = {64, 0}};
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.coordinate");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.coordinate");
   copy.coordinates[0] = 0;
   map.swizzle = MapSwizzle::bytes128_atoms64;
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.swizzle");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.swizzle");
   copy.direction = CopyDirection::store;
-  EXPECT_EQ(refusal(map, copy), "");
+  EXPECT_EQ(refused(map, copy), "");
   map.type = MapElement::u4x16_padded;
   map.swizzle = MapSwizzle::none;
-  EXPECT_EQ(refusal(map, copy), "tensor_copy.type");
+  EXPECT_EQ(refused(map, copy), "tensor_copy.type");
 }
 
 // 5.5.1.1.1: .b6p2x16 is stored 12 bytes for 16.

@@ -18,7 +18,7 @@ std::string repeated(const std::string& text, int times) {
 }
 
 // What is said of a module, or of its kernel `k` as it is launched; empty: nothing.
-std::string refusal(const std::string& text) {
+std::string said_of(const std::string& text) {
   try {
     Gpu gpu(kHead + text);
     gpu.launch("k", {.block = {32, 1, 1}}, {});
@@ -64,7 +64,7 @@ TEST(RefusedText, SaysWhatIsWrong) {
       {repeated(";", 4'000'001), "the model reads at most 4000000 words and signs"},
   };
   for (const auto& c : cases) {
-    const std::string said = refusal(c.text);
+    const std::string said = said_of(c.text);
     EXPECT_NE(said.find(c.said), said.npos) << c.text.substr(0, 60) << "\n" << said;
     EXPECT_LT(said.size(), 300u);
   }

@@ -11,6 +11,7 @@
 
 #include "harness/model/matrix/wgmma_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/matrix/operand.hpp"
 
 namespace assay::model {
 namespace {
@@ -200,14 +201,7 @@ void check_operands(Warp& w, const Form& f, const Part& p, Epoch epoch) {
   const int lane = static_cast<int>(run.random(32));
   const Actor actor = run.issuer(w, lane, epoch, "reads");
   const auto each = [&](std::uint64_t descriptor, const matrix::OperandShape& shape) {
-    const matrix::SharedOperand operand = matrix::wgmma_operand(descriptor);
-    const int count = matrix::chunk_count(shape);
-    const std::uint32_t rank = static_cast<std::uint32_t>(w.cta->rank) << kRankShift;
-    for (int k = 0; k < count; ++k) {
-      const Where where =
-          run.resolve_shared(*w.cta, matrix::chunk(operand, shape, k).address | rank, 16, 16);
-      run.check_read(where, 16, actor);
-    }
+    check_operand(run, *w.cta, *w.cta, matrix::wgmma_operand(descriptor), shape, actor);
   };
   each(p.b_descriptor, f.wgmma.shape_of_b(f.transposed_b));
   if (!f.a_in_registers) each(p.a_descriptor, f.wgmma.shape_of_a(f.transposed_a));

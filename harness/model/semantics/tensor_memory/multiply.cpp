@@ -12,6 +12,7 @@
 #include "harness/model/matrix/mma_shape.hpp"
 #include "harness/model/matrix/tcgen05_form.hpp"
 #include "harness/model/semantics/lanes.hpp"
+#include "harness/model/semantics/matrix/operand.hpp"
 #include "harness/model/semantics/number.hpp"
 #include "harness/model/semantics/tensor_memory/state.hpp"
 #include "harness/model/tensor_memory/instruction.hpp"
@@ -226,13 +227,7 @@ void check_operands(Warp& w, int l, const Multiplication& m, Epoch epoch) {
   const Actor reader = run.issuer(w, l, epoch, "reads");
   TensorActor actor = tensor_actor(w, l, epoch, true);
   const auto shared = [&](std::uint64_t descriptor, const matrix::OperandShape& shape, Cta* cta) {
-    const matrix::SharedOperand operand = matrix::tcgen05_operand(descriptor);
-    const std::uint32_t rank = static_cast<std::uint32_t>(cta->rank) << kRankShift;
-    const int count = matrix::chunk_count(shape);
-    for (int k = 0; k < count; ++k)
-      run.check_read(
-          run.resolve_shared(*w.cta, matrix::chunk(operand, shape, k).address | rank, 16, 16), 16,
-          reader);
+    check_operand(run, *w.cta, *cta, matrix::tcgen05_operand(descriptor), shape, reader);
   };
   for (std::size_t r = 0; r < m.ctas.size(); ++r) {
     Cta* const cta = m.ctas[r];

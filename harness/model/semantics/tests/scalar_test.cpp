@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomics of 128 bits, stochastic rounding, reductions of floats over a warp, arrivals counted from
 // an mbarrier's state, as PTX text. PTX ISA 9.0, "atom", "cvt" (.rs and rbits), "redux.sync",
+// "Operand Size Exceeding Instruction-Type Size",
 // "mbarrier.pending_count", "cp.async.bulk" (.cp_mask).
 #include <gtest/gtest.h>
 
@@ -40,6 +41,30 @@ Longs run(const std::string& body, const Longs& memory, std::uint64_t seed,
   EXPECT_TRUE(outcome.finished);
   for (const Finding& f : outcome.findings) ADD_FAILURE() << to_text(f);
   return gpu.read<std::uint64_t>(at, memory.size());
+}
+
+// What is signed fills a register that is wider than its type, what is unsigned leaves zeros.
+TEST(Conversion, FillsAWiderRegister) {
+  const Longs left = run(R"(
+  setp.ne.u32 %same, %t, 0;
+  @%same exit;
+  mov.b32 %r0, 0x180;
+  mov.f32 %f0, 0fc3480000;  // -200
+  cvt.s8.s32 %r1, %r0;
+  cvt.sat.s8.s32 %r2, %r0;
+  mov.b64 %u, {%r1, %r2};
+  st.global.u64 [%p], %u;
+  cvt.u8.s32 %r1, %r0;
+  cvt.rzi.s16.f32 %r2, %f0;
+  mov.b64 %u, {%r1, %r2};
+  st.global.u64 [%p+8], %u;
+  cvt.rzi.s8.f32 %h, %f0;
+  cvt.u64.u16 %u, %h;
+  st.global.u64 [%p+16], %u;
+  cvt.s16.s32 %u, -5;
+  st.global.u64 [%p+24], %u;)",
+                         Longs(4), 0);
+  EXPECT_EQ(left, (Longs{0x0000007fffffff80, 0xffffff3800000080, 0xff80, 0xfffffffffffffffb}));
 }
 
 // Every thread leaves its pair, and takes one that another has left.

@@ -29,6 +29,45 @@ std::uint32_t number(Random& random, int exponent_bits, int fraction_bits) {
          mask;
 }
 
+// A value that goes wrong more often than not: NaNs of all kinds, infinities, zeros, subnormal
+// numbers, the largest ones, those about the ends of integers' ranges, halves, and others near 1.
+std::uint64_t special(Random& random, int exponent_bits, int fraction_bits) {
+  const std::uint64_t any = random.next(), bias = (1u << (exponent_bits - 1)) - 1;
+  const std::uint64_t fractions = (std::uint64_t{1} << fraction_bits) - 1;
+  const std::uint64_t infinity = ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits;
+  const auto power = [&](std::uint64_t exponent) { return (bias + exponent) << fraction_bits; };
+  std::uint64_t magnitude = 0;
+  switch (random.below(10)) {
+    case 0:  // NaNs, quiet or not
+      magnitude = infinity | (any & fractions) | 1;
+      break;
+    case 1:
+      magnitude = random.below(2) == 0 ? 0 : infinity;
+      break;
+    case 2:  // subnormal numbers
+      magnitude = random.below(3) == 0 ? 1 : any & fractions;
+      break;
+    case 3:  // the largest number, the least normal one
+      magnitude = random.below(2) == 0 ? infinity - 1 : std::uint64_t{1} << fraction_bits;
+      break;
+    case 4:
+    case 5:
+    case 6: {  // powers of two, and the numbers beside them
+      const std::uint64_t ends[] = {6, 7, 8, 14, 15, 16, 30, 31, 32, 62, 63, 64};
+      magnitude = std::min(power(ends[random.below(12)]), infinity - 1) + random.below(3) - 1;
+      break;
+    }
+    case 7: {  // an integer and a half
+      const auto exponent = random.below(std::min(fraction_bits, 12));
+      magnitude = power(exponent) | (any & fractions & ~(fractions >> (exponent + 1)));
+      break;
+    }
+    default:
+      magnitude = power(random.below(5) - 2) | (any & fractions);
+  }
+  return magnitude | random.below(2) << (exponent_bits + fraction_bits);
+}
+
 }  // namespace
 
 std::uint32_t draw(Random& random, Draw kind) {
@@ -55,6 +94,14 @@ std::uint32_t draw(Random& random, Draw kind) {
       return number(random, 5, 10) | number(random, 5, 10) << 16;
     case Draw::bf16:
       return number(random, 8, 7) | number(random, 8, 7) << 16;
+    case Draw::special_f32:
+      return static_cast<std::uint32_t>(special(random, 8, 23));
+    case Draw::special_f64:  // a half of one: thread_form() draws them whole
+      return static_cast<std::uint32_t>(random.next());
+    case Draw::special_f16:
+      return static_cast<std::uint32_t>(special(random, 5, 10) | special(random, 5, 10) << 16);
+    case Draw::special_bf16:
+      return static_cast<std::uint32_t>(special(random, 8, 7) | special(random, 8, 7) << 16);
     case Draw::e4m3:
     case Draw::e5m2: {
       std::uint32_t word = 0;
@@ -97,9 +144,16 @@ Form thread_form(const std::string& name, const std::string& body, int outputs,
   f.ptx = p + "ret;\n}\n";
   Random random(name);
   f.input.resize(static_cast<std::size_t>(kCases) * 32 * kInputs * 4);
+  std::uint64_t whole = 0;
   for (std::size_t at = 0; at < f.input.size(); at += 4) {
     const Draw kind = kinds[std::min(at / 4 % kInputs, kinds.size() - 1)];
-    std::uint32_t word = draw(random, kind);
+    std::uint32_t word = 0;
+    if (kind == Draw::special_f64) {
+      if (at % 8 == 0) whole = special(random, 11, 52);
+      word = static_cast<std::uint32_t>(at % 8 == 0 ? whole : whole >> 32);
+    } else {
+      word = draw(random, kind);
+    }
     if (kind == Draw::f64 && at % 8 == 4)  // the upper half of a number near 1
       word = (word & 0x800fffffu) | static_cast<std::uint32_t>(1017 + random.below(12)) << 20;
     for (std::size_t k = 0; k < 4; ++k)
@@ -127,10 +181,11 @@ std::string metadata(const std::string& type, const std::string& from, const std
 
 std::vector<Form> all_forms() {
   std::vector<Form> all;
-  for (auto make : {integer_forms, floating_forms, conversion_forms, warp_forms, matrix_forms,
-                    wgmma_forms, load_forms, store_forms, atomic_forms, comparison_forms, bit_forms,
-                    approximate_forms, async_forms, together_forms, tensor_map_forms,
-                    more_tensor_forms, wmma_forms, more_matrix_forms, measured_forms})
+  for (auto make :
+       {integer_forms,     floating_forms,    conversion_forms,  warp_forms,     matrix_forms,
+        wgmma_forms,       load_forms,        store_forms,       atomic_forms,   comparison_forms,
+        bit_forms,         approximate_forms, async_forms,       together_forms, tensor_map_forms,
+        more_tensor_forms, wmma_forms,        more_matrix_forms, measured_forms, special_forms})
     for (Form& f : make()) all.push_back(std::move(f));
   return all;
 }

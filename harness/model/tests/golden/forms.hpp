@@ -53,8 +53,22 @@ class Random {
   std::uint64_t state_ = 0xcbf29ce484222325ull;
 };
 
-// How inputs are drawn: any bits; floating-point numbers near 1 with now and then a special one.
-enum class Draw : std::uint8_t { bits, f32, f64, f16, bf16, e4m3, e5m2, small };
+// How inputs are drawn: any bits; floating-point numbers near 1 with now and then a special one;
+// special ones most of the time.
+enum class Draw : std::uint8_t {
+  bits,
+  f32,
+  f64,
+  f16,
+  bf16,
+  e4m3,
+  e5m2,
+  small,
+  special_f32,
+  special_f64,
+  special_f16,
+  special_bf16
+};
 
 // A word of 32 bits, filled with numbers of the kind.
 std::uint32_t draw(Random& random, Draw kind);
@@ -92,6 +106,7 @@ std::vector<Form> tensor_map_forms();
 std::vector<Form> more_tensor_forms();
 std::vector<Form> wmma_forms();
 std::vector<Form> measured_forms();
+std::vector<Form> special_forms();
 std::vector<Form> more_matrix_forms();
 std::vector<Form> all_forms();
 
