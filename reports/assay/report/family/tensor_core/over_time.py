@@ -170,13 +170,14 @@ def picture(book: Book, column: Column) -> Figure | None:
             watts.set_ylim(bottom=0)
             watts.locator_params(axis="x", nbins=3)
             if i == 0:
-                canvas.get_layout_engine().execute(canvas)
-                lines = [sorted(curve.items()) for _, curve, *_ in curves]
-                room = placing.room_of(clock, lines, [])
-                for (name, _, color, _), line in zip(curves, lines):
-                    name_dot(clock, room, *line[len(line) // 2], name, color)
+                named = curves
         panels[0, 0].set_ylabel("SM clock, MHz")
         panels[1, 0].set_ylabel("power, W")
+        canvas.get_layout_engine().execute(canvas)
+        lines = [sorted(curve.items()) for _, curve, *_ in named]
+        room = placing.room_of(panels[0, 0], lines, [])
+        for (name, _, color, _), line in zip(named, lines):
+            name_dot(panels[0, 0], room, *line[len(line) // 2], name, color)
         said = "; ".join(f"{load.name}: {', '.join(in_words(load, column))}" for load in found)
         return finish(
             canvas,
