@@ -129,5 +129,5 @@ def power(book: Book, question: Question) -> Answer:
     findings = [
         f for kind, said in found.items() for f in lines(book, kind, lambda c, said=said: said.get(c.index, []))
     ]
-    findings += over_time.findings(book)
+    findings += over_time.findings(book, over_time.LOOPS)
     return Answer(question, findings) if findings else picked(book, question)
