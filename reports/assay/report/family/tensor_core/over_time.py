@@ -158,6 +158,16 @@ def findings(book: Book, prefix: str) -> list[Finding]:
     return found
 
 
+def _furthest(found: list[Load]) -> str:
+    """The load under which the SMs count least of what the driver reports, in a sentence."""
+    settled = [(load.settled(load.counted), load.settled(load.reported), load) for load in found]
+    apart = [(counted / reported, load) for counted, reported, load in settled if counted and reported]
+    if not apart:
+        return ""
+    share, load = min(apart, key=lambda of: of[0])
+    return f"The SMs count {text.percent(share)} of the clock that the driver reports under {load.called}. "
+
+
 def picture(book: Book, column: Column, prefix: str = LOOPS) -> Figure | None:
     """A panel of clocks and one of power for each load, side by side."""
     found = loads(book, column, (prefix,))[:MOST_LOADS]
@@ -192,7 +202,7 @@ def picture(book: Book, column: Column, prefix: str = LOOPS) -> Figure | None:
             canvas,
             f"{'clock-under-gemm' if prefix == GEMMS else 'power-over-time'}{column.index}",
             f"Clock and power while {'a GEMM' if prefix == GEMMS else 'matrix math'} lasts{who(book, column)}",
-            f"{said}.",
+            f"{_furthest(found)}{said}.",
             f"{_shapes(found)}Above: the clock that the SMs counted while they worked, and the one that the driver reported. "
             f"Below: the power that it reported{f'; dashed, the {allowed:.0f}{text.THIN}W that it allows' if allowed else ''}.",
             Data(
