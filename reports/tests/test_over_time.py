@@ -10,8 +10,8 @@ from report_runs import Maker
 from test_page import whole
 
 from assay.report import site
+from assay.report.block import over_time
 from assay.report.book import model
-from assay.report.family.tensor_core import over_time
 from assay.report.page import clocks
 
 REASONS = ["sw_power_cap", "hw_slowdown"]

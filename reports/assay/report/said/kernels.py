@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..answer.findings import Sentence
+from ..block import over_time
 from ..book import labels, text
 from ..book.model import BURST, LASTING, STATES, Book, Column, Row, name_in, of_state
 from ..book.products import against, kinds_of, middle, products
 from ..family.kernels.loops import measured
-from ..family.tensor_core import over_time
 from .write import figure, first, number_in, percent, say, short
 
 Found = list[Sentence | None]

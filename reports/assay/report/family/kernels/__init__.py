@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from ...answer.findings import Answer
 from ...answer.question import Question
+from ...block import over_time
 from ...block.declaration import Family
 from ...block.kinds import Block, Part, figures
 from ...book.model import STATES, Book
-from ..tensor_core import over_time
 from . import paired
 from .loops import HOT_LOOPS, hot_loop, hot_loop_table
 from .products import evidence

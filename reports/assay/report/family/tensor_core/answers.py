@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from ...answer.findings import Answer, Part, lines, of_row, picked, stated
 from ...answer.question import Question
+from ...block import over_time
 from ...book import instructions, labels, text, units
 from ...book.mma import FAMILIES, best_mma, measured_fastest, mma_type, preferred
 from ...book.model import Book, Column, Row
-from . import over_time
 from .power import power as power_cases
 from .sweeps import reaching_peak
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from assay.files import Measurement
 
-from ...answer.findings import Finding, Part, lines
-from ...block.tables import of_column, who
-from ...book import labels, text
-from ...book.model import Book, Column
-from ...draw import placing
-from ...draw.svg import CLOCK, INK, MUTED, POWER, Data, Figure, axes, finish, name_dot
+from ..answer.findings import Finding, Part, lines
+from ..book import labels, text
+from ..book.model import Book, Column
+from ..draw import placing
+from ..draw.svg import CLOCK, INK, MUTED, POWER, Data, Figure, axes, finish, name_dot
+from .tables import of_column, who
 
 # A GEMM first: it is what people run. Then the bare loop of MMAs, by the data that it multiplies.
 GEMMS, LOOPS = "kernels/gemm_over_time/", "tensor_core/power_over_time/"
