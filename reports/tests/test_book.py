@@ -273,11 +273,11 @@ def test_all_questions_are_asked_once_and_answered_or_not():
     said = [
         a for _, part in answers(model.build([report_runs.measured(), report_runs.offline()])) for a in part
     ]
-    assert sorted(a.question.number for a in said) == list(range(1, 42))
+    assert sorted(a.question.number for a in said) == list(range(1, 43))
     answered = {a.question.number for a in said if a.findings}
     assert {1, 2, 3, 4, 7, 9, 10, 12, 13, 14, 15, 17, 18, 20, 22, 23, 25, 26, 29, 32, 33} == answered
     empty = [a for _, part in answers(model.build([])) for a in part]
-    assert len(empty) == 41 and not any(a.findings for a in empty)
+    assert len(empty) == 42 and not any(a.findings for a in empty)
 
 
 def test_every_answer_carries_its_uncertainty():

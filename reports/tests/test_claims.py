@@ -188,7 +188,7 @@ def test_the_comparison_says_what_a_longer_barrier_holds_and_compares_no_miss_th
 
 def test_lines_that_end_alike_have_no_highest():
     lines = [Line(name, [(0.0, low), (1.0, 5.0)]) for name, low in (("a", 1.0), ("b", 3.0))]
-    assert "All 2 lines end at 5." in draw("k", "t", lines, Axis("x"), Axis("cycles")).description
+    assert "All 2 lines end at 5 cycles." in draw("k", "t", lines, Axis("x"), Axis("cycles")).description
 
 
 def test_the_worst_matrix_product_is_that_of_both_states_with_its_interval(book):

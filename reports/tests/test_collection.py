@@ -170,8 +170,26 @@ def test_of_the_committed_results_every_gpu_leads_with_its_newest_full_run():
     others = entries.adding(all_of, leads)
     assert {"collectives-4gpus", "links-4gpus", "quick-processes", "kernels-rows"} <= {e.purpose for e in others}
     assert [(e.date, e.started) for e in others] == sorted((e.date, e.started) for e in others)
-    addresses = set(entries.folders(leads, others).values())
-    assert {"gpus/h200-771368", "gpus/h200-4ec465", "gpus/h100-305aab", "gpus/h200-links-4gpus"} < addresses
+    addresses = entries.folders(leads, others)
+    assert len(set(addresses.values())) == len(addresses)
+    assert {"gpus/h200-771368", "gpus/h200-4ec465", "gpus/h100-305aab", "gpus/h200-links-4gpus"} < set(addresses.values())
+
+
+def test_reports_of_runs_of_one_purpose_have_places_of_their_own_the_newest_the_plain_one(tmp_path):
+    """Also where a name stands in the way, and where no date tells them apart."""
+    names = ["2026-01-01-full", "2026-01-02-kernels", "2026-01-03-kernels", "2026-01-03-kernels-2026-01-02", "kernels"]
+    for seed, name in enumerate(names):
+        run = report_runs.measured(seed)
+        run.measurements = run.measurements if seed == 0 else run.measurements[:1]
+        for m in run.measurements:
+            m.name += "" if seed == 0 else f"/{seed}"
+        put(tmp_path / "results", "h200", name, run, f"{seed + 1}" * 16)
+    all_of = entries.entries(tmp_path / "results")
+    leads = entries.leading(all_of)
+    places = entries.folders(leads, entries.adding(all_of, leads))
+    assert len(places) == len(names) == len(set(places.values()))
+    of = {entry.name: place for entry, place in places.items()}
+    assert of["2026-01-03-kernels"] == "gpus/h200-kernels"
 
 
 def test_runs_of_one_day_stand_in_the_order_in_which_they_were_measured():

@@ -11,13 +11,13 @@ import pytest
 import report_runs
 
 from assay.files import load
+from assay.report.block import over_time
 from assay.report.book import model
 from assay.report.draw import repeated
 from assay.report.family import collective, link
 from assay.report.family.kernels import products
 from assay.report.family.numerics import sums
 from assay.report.family.sass import pipes
-from assay.report.family.tensor_core import over_time
 
 GPUS = ["H200", "H100"]
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clock and power over time: the words come from the series, whatever they hold."""
 
+import re
+
 import label_boxes
 import machine_runs
 import pytest
@@ -8,8 +10,8 @@ from report_runs import Maker
 from test_page import whole
 
 from assay.report import site
+from assay.report.block import over_time
 from assay.report.book import model
-from assay.report.family.tensor_core import over_time
 from assay.report.page import clocks
 
 REASONS = ["sw_power_cap", "hw_slowdown"]
@@ -84,11 +86,23 @@ def test_a_gemm_comes_first_under_its_name():
     m.name = "kernels/gemm_over_time/bf16/m8192n8192k8192/nt"
     found = book_of(make)
     named = [load.called for load in over_time.loads(found, found.columns[0])]
-    assert named == ["a bf16 GEMM 8192×8192×8192", "matrix math (bf16, zeros data)"]
-    drawn = over_time.picture(found, found.columns[0])
-    words = [label.words for label in label_boxes.labels(drawn.svg)[1]]
-    assert words.index("bf16 GEMM") < words.index("bf16, zeros") and drawn.note.startswith("GEMM of 8192×8192×8192. Above")
-    assert label_boxes.overlaps(drawn.svg) == []
+    assert named == ["a GEMM in bf16, 8192×8192×8192", "matrix math (bf16, zeros data)"]
+    for prefix, heading in ((over_time.GEMMS, "bf16 GEMM"), (over_time.LOOPS, "bf16, zeros")):
+        drawn = over_time.picture(found, found.columns[0], prefix)
+        words = [label.words for label in label_boxes.labels(drawn.svg)[1]]
+        assert heading in words and label_boxes.overlaps(drawn.svg) == []
+        assert drawn.note.startswith("GEMM of 8192×8192×8192. Above") is (prefix == over_time.GEMMS)
+
+
+def test_a_run_of_a_gemm_over_time_alone_shows_and_says_it(tmp_path):
+    make = Maker(1)
+    m = watched(make, *LOW, {"sw_power_cap": [0, 0, 0, 1, 1, 1]})
+    m.name = "kernels/gemm_over_time/e4m3/m8192n8192k8192/nt"
+    site.write(book_of(make), tmp_path)
+    page = (tmp_path / "kernels.html").read_text()
+    assert "Clock and power while a GEMM lasts" in page
+    said = re.sub("<[^>]*>", "", page).split("What clock does the GPU hold under a GEMM that lasts?")[1].replace("\u202f", "")
+    assert said.lstrip().startswith("Under a GEMM in e4m3 that lasts, the SMs count 1697 MHz, where the driver reports 1930, at 292 W.")
 
 
 @pytest.mark.parametrize("lost", ["sm_clock_mhz", "reported_clock_mhz", "power_w", "reason_given"])
@@ -107,7 +121,7 @@ def test_the_page_shows_it_beside_the_question_and_where_clocks_were_low(tmp_pat
     watched(make, *LOW, {}, "bf16/normal")
     slow = make.add("tensor_core/wgmma/bf16/m64n256/ss", flop_per_clock_per_sm=4096, clock=1523)
     found = book_of(make)
-    (_, finding) = over_time.findings(found)
+    (_, finding) = over_time.findings(found, over_time.LOOPS)
     assert finding.label == "clock under load, bf16, zeros"
     notes = clocks.table(found, found.columns[0]).notes
     assert "bf16, zeros: 1697" in notes[-1] and notes[-1].endswith(
@@ -119,3 +133,16 @@ def test_the_page_shows_it_beside_the_question_and_where_clocks_were_low(tmp_pat
     site.write(found, tmp_path)
     html = whole(tmp_path)
     assert html.count("Clock and power while matrix math lasts") >= 1 and "clock under load, bf16, zeros" in html
+
+
+def test_the_panel_of_power_holds_the_load_that_draws_most():
+    make = Maker(1)
+    watched(make, *LOW, {})
+    watched(make, LOW[0], LOW[1], [134, 134, 134, 932, 700, 134], {}, "e4m3/normal")
+    found = book_of(make)
+    drawn = over_time.picture(found, found.columns[0])
+    words = {label.words for label in label_boxes.labels(drawn.svg)[1]}
+    assert "750" in words or "800" in words  # a tick above what the first load draws at most, 298 W
+    lines = re.findall(r'<path d="([^"]*)" clip-path[^>]*stroke: var\(--series2\)', drawn.svg)
+    frames = [float(y) for y in re.findall(r'<rect x="[^"]*" y="([^"]*)"', drawn.svg)]
+    assert len(lines) == 2 and min(float(y) for y in re.findall(r"[ML] \S+ (\S+)", lines[1])) > max(frames)

@@ -7,12 +7,14 @@ Only what a gate needs is taken: names, times, how they scatter, and what machin
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 from assay import files
 from assay.files import Measurement, Metric, Run, RunFileError, schema_check
 from assay.files.json_text import load as load_json
+from assay.plain_text import one_line
 from assay.statistics import median_interval
 
 HOW = "give a run of `assay run`, or the JSON that Google Benchmark or nvbench wrote"
@@ -43,8 +45,10 @@ def of_document(document: dict[str, Any], path: Path) -> Run:
         raise RunFileError(f"{path}: {where}: {schema_check.said(error)}; {HOW}")
     try:
         run = read(document)
-    except ValueError as error:  # a number as text that is none
+    except ValueError as error:  # what a schema cannot say
         raise RunFileError(f"{path}: benchmarks: {error}; {HOW}") from None
+    if not run.measurements:
+        raise RunFileError(f"{path}: benchmarks: holds no case; measure one, and see that a filter leaves some")
     run.path = path
     return run
 
@@ -92,13 +96,29 @@ def _google_benchmark(document: dict[str, Any]) -> Run:
     return Run(environment, found)
 
 
-def _number(values: list[dict[str, Any]] | None) -> float:
-    """nvbench writes 64-bit numbers as text. Raises ValueError for what is no finite number."""
-    found = next((v["value"] for v in values or [] if v["name"] == "value"), None)
-    number = float(found) if isinstance(found, (str, int, float)) else math.nan
+# Python's `float` takes "1_0" and "infinity" too, which nvbench does not write.
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def _number(summaries: dict[str, list[dict[str, Any]]], tag: str, case: str) -> float:
+    """The value of a summary; nvbench writes 64-bit numbers as text. Raises ValueError for what is no finite number."""
+    found = [v["value"] for v in summaries[tag] if v["name"] == "value"]
+    where = f"{one_line(case, 100)}: {tag}"
+    if len(found) != 1:
+        raise ValueError(f"{where}: has {len(found) or 'no'} value{'s, where one is wanted' if found else ''}")
+    number = float(found[0]) if NUMBER.fullmatch(str(found[0])) else math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{found!r:.60} is no number")
+        raise ValueError(f"{where}: {one_line(repr(found[0]), 60)} is no number")
     return number
+
+
+def _summaries(state: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """What a state says by its tags; of a tag that stands twice all that both say."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for summary in state.get("summaries") or []:
+        if "tag" in summary:
+            found.setdefault(summary["tag"], []).extend(summary.get("data") or [])
+    return found
 
 
 def _nvbench(document: dict[str, Any]) -> Run:
@@ -109,22 +129,26 @@ def _nvbench(document: dict[str, Any]) -> Run:
         for state in benchmark.get("states") or []:
             axes = [f"{a['name']}={a['value']}" for a in state.get("axis_values") or []]
             name = "/".join([benchmark["name"], *axes])
-            used.add(state.get("device") or 0)
+            device = state.get("device") or 0
+            if devices and device not in devices:
+                known = ", ".join(map(str, sorted(devices)))
+                raise ValueError(f"{one_line(name, 100)}: device: {device} is none of those in devices: {known}")
+            used.add(device)
             if len(devices) > 1:
                 name += f"/Device={state.get('device')}"
             if state.get("is_skipped"):
                 reason = state.get("skip_reason") or "skipped by the program"
                 found.append(Measurement(name, "kernel", status="skipped", reason=reason))
                 continue
-            summaries = {s["tag"]: s.get("data") for s in state.get("summaries") or [] if "tag" in s}
+            summaries = _summaries(state)
             tag = next((tag for tag in NVBENCH_TIMES if tag in summaries), None)
             if tag is None:
                 found.append(Measurement(name, "kernel", status="failed", reason="nvbench gave no time"))
                 continue
             conditions: dict[str, Any] = {"clock_domain": "wall"}
             if NVBENCH_CLOCK in summaries:
-                conditions["sm_clock_mhz"] = _number(summaries[NVBENCH_CLOCK]) * 1e-6
-            found.append(summarized(name, [_number(summaries[tag]) * 1e6], "us", conditions=conditions))
+                conditions["sm_clock_mhz"] = _number(summaries, NVBENCH_CLOCK, name) * 1e-6
+            found.append(summarized(name, [_number(summaries, tag, name) * 1e6], "us", conditions=conditions))
     gpus = [devices[d] for d in sorted(used) if d in devices]
     gpu = None
     if gpus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -168,7 +169,9 @@ def judge(result: Result, rules: Rules, strict: bool = False, allow_missing: boo
     if not any(c.ratio or c.verdict in (Verdict.UNCHANGED, Verdict.EQUIVALENT) for c in result.compared):
         return Exit.CANNOT_TELL, "cannot tell: nothing could be compared"
     if hiding := sorted((c for c in result.compared if c.may_hide), key=lambda c: -c.may_hide):
-        said = f"{hiding[0].name}{_more(hiding)}: it may be slower by {present.percent(1 + hiding[0].may_hide)}"
+        most = hiding[0].may_hide
+        how = f"it may be slower by {present.percent(1 + most)}" if math.isfinite(most) else "nothing bounds its slowdown"
+        said = f"{hiding[0].name}{_more(hiding)}: {how}"
         return Exit.CANNOT_TELL, f"cannot tell about {said}; measure longer, or in more processes"
     if strict and (inconclusive or unfit):
         return Exit.CANNOT_TELL, f"cannot tell about {(inconclusive + unfit)[0].name}: measure in more processes"

@@ -136,6 +136,8 @@ def load(path: Path) -> Policy:
     _known(default, NUMBER, f"{path}: default")
     rules = [Rule(threshold=_threshold(default, f"{path}: default"))]
     tables = document.get("rule", [])
+    if not default and not tables:  # such as a file that was cut to nothing, under which all would be gated as without it
+        raise RunFileError(f"{path}: document: says nothing; give a default or a rule, or leave --policy out; {HOW}")
     if len(tables) > MOST_RULES:
         said = f"{len(tables):,} of them, {MOST_RULES:,} are the most; let globs stand for many"
         raise RunFileError(f"{path}: rule: {said}; {HOW}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of other benchmark programs, as a gate reads them."""
 
+import copy
 import json
 
 import pytest
@@ -37,7 +38,8 @@ def test_repetitions_of_one_process_are_samples_and_not_processes(tmp_path):
 def test_only_a_median_is_taken_of_aggregates(tmp_path):
     path = google(tmp_path / "a.json", [5.0], run_type="aggregate", aggregate_name="median")
     assert foreign.load(path).measurements[0].metrics["time"].value == 5.0
-    assert foreign.load(google(path, [5.0], run_type="aggregate", aggregate_name="stddev")).measurements == []
+    with pytest.raises(RunFileError, match="benchmarks: holds no case"):
+        foreign.load(google(path, [5.0], run_type="aggregate", aggregate_name="stddev"))
 
 
 def test_what_failed_there_has_failed(tmp_path):
@@ -97,6 +99,40 @@ def test_nvbench(tmp_path):
     first, skipped, failed = run.measurements
     assert (first.name, first.metrics["time"].value) == ("copy/N=8", pytest.approx(2.0))
     assert (skipped.status, skipped.reason, failed.status) == ("skipped", "too large", "failed")
+
+
+def nvbench(value="2e-6", **changes):
+    """A document of one case, with changes of its state."""
+    document = copy.deepcopy(NVBENCH)
+    state = document["benchmarks"][0]["states"][0]
+    document["benchmarks"][0]["states"] = [state]
+    state["summaries"] = [{"tag": "nv/cold/time/gpu/mean", "data": [{"name": "value", "type": "float64", "value": value}]}]
+    state.update(changes)
+    return document
+
+
+TWICE = nvbench()["benchmarks"][0]["states"][0]["summaries"] * 2
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        *((nvbench(value), f"benchmarks: copy/N=8: nv/cold/time/gpu/mean: {value!r} is no number") for value in
+          ("nan", "inf", "fast", "", "0x1p-20", "1e309", " 1e-6 ", "1_0e-6", "\u0661")),
+        *((nvbench(value), "benchmarks[0].states[0].summaries[0].data[0].value: ") for value in (None, True, [1e-6], {})),
+        (nvbench(summaries=TWICE), "benchmarks: copy/N=8: nv/cold/time/gpu/mean: has 2 values, where one is wanted"),
+        (nvbench(summaries=[{"tag": "nv/cold/time/gpu/mean"}]), "benchmarks: copy/N=8: nv/cold/time/gpu/mean: has no value"),
+        (nvbench(device=7), "benchmarks: copy/N=8: device: 7 is none of those in devices: 0"),
+        ({"devices": [], "benchmarks": [{"name": "copy", "states": None}]}, "benchmarks: holds no case"),
+        ({"devices": None, "benchmarks": []}, "benchmarks: holds no case"),
+        ({"context": {}, "benchmarks": []}, "benchmarks: holds no case"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_its_case_and_field(tmp_path, document, said):
+    path = runs.write(tmp_path / "x.json", document)
+    with pytest.raises(RunFileError) as caught:
+        foreign.load(path)
+    assert str(caught.value).startswith(f"{path}: {said}") and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

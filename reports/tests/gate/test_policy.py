@@ -120,3 +120,11 @@ def test_a_policy_of_as_much_as_it_may_hold_is_quick(write):
     for number in range(200):
         assert found.gated(f"kernels/{'a' * 30}/{number}", "time_us") is None or number in range(policy.MOST_RULES)
     assert time.process_time() - begin < 10
+
+
+@pytest.mark.parametrize("text", ["", " \n\n", "# only a remark\n", "\ufeff", "rule = []", "[default]", "rule = []\n[default]"])
+def test_a_policy_that_says_nothing_is_refused(write, text):
+    """It may have been cut to nothing, and the gate would judge as without it."""
+    path = write(text)
+    with pytest.raises(RunFileError, match="says nothing; give a default or a rule, or leave --policy out"):
+        policy.load(path)

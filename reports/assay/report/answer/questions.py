@@ -175,6 +175,7 @@ LINKS = (
 
 KERNELS = (
     Question(22, "How does our GEMM compare with the vendor's library?", "GEMM over shapes", "^kernels/gemm(_block_scaled)?/"),
+    Question(42, "What clock does the GPU hold under a GEMM that lasts?", "Clock under a GEMM", "^kernels/gemm_over_time/"),
     Question(
         23,
         "Is the product of one token, or a few, at memory bandwidth?",
@@ -362,7 +363,7 @@ PARTS: tuple[Part, ...] = (
         "Kernels that people run, each in turns with the best that a library offers.",
         ("kernels",),
         KERNELS,
-        ("gemm-bf16", "gemm-", "gemv-", "paired"),
+        ("gemm-bf16", "gemm-", "gemv-", "paired", "clock-under-gemm"),
         "Matrix products beside",
     ),
     Part("published", "Published figures", "What others measured or promise, beside what was measured here.", (), PUBLISHED),

@@ -169,6 +169,6 @@ def _energy(book: Book, column: Column) -> Headline | None:
     sheet = datasheet(book, column, r"tensor_core/\w+/bf16/.*", "tflops")
     watts = (column.run.gpu or {}).get("power_limit_default_w") or (column.run.gpu or {}).get("power_limit_w")
     if sheet and watts:
-        made.sheet = f"datasheet {watts / sheet:.2f}, its W by its FLOP/s"
+        made.sheet = f"datasheet {watts / sheet:.2f}, from its watts and its FLOP/s"
         made.remark += f", {text.deviation(n.value, watts / sheet)}"
     return made

@@ -7,6 +7,7 @@ with one `Number` per column), the published figures beside them, and what was n
 
 from __future__ import annotations
 
+import itertools
 import re
 import string
 from collections import Counter
@@ -179,8 +180,11 @@ class Book:
         return {(row.name, row.metric): row for row in self.rows}
 
     @cached_property
-    def _names(self) -> set[str]:
-        return {row.name for row in self.rows}
+    def _by_name(self) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(row.name, []).append(row)
+        return found
 
     @cached_property
     def _measurements(self) -> dict[tuple[int, str], Measurement]:
@@ -195,8 +199,8 @@ class Book:
     def find(self, pattern: str, metric: str | None = None) -> list[Row]:
         """Rows whose whole name matches the regular expression, of this metric or of each case's headline."""
         matches = re.compile(pattern).fullmatch
-        named = {name for name in self._names if matches(name)}  # each has several rows
-        return [r for r in self.rows if r.name in named and (r.metric == metric if metric else r.primary)]
+        named = itertools.chain.from_iterable(rows for name, rows in self._by_name.items() if matches(name))
+        return [r for r in named if (r.metric == metric if metric else r.primary)]
 
     def published_for(self, pattern: str, metric: str, architecture: str | None = None) -> list[Published]:
         expression = re.compile(pattern)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -118,12 +119,22 @@ def adding(found: Iterable[Entry], leads: list[Entry]) -> list[Entry]:
 
 
 def folders(leads: list[Entry], others: list[Entry]) -> dict[Entry, str]:
-    """Where the report of each stands; a GPU's address does not change when it is measured again."""
-    count = [lead.gpu for lead in leads]
-    found = {}
+    """Where the report of each stands, no two at one place; a GPU's address does not change when it is measured again. Of runs
+    of one purpose the newest has the address without a date."""
+    gpus = [lead.gpu for lead in leads]
+    found: dict[Entry, str] = {}
+
+    def put(entry: Entry, *names: str) -> None:
+        wanted = [f"gpus/{name}" for name in names]
+        further = (f"{wanted[-1]}-{number}" for number in itertools.count(2))
+        taken = set(found.values())
+        found[entry] = next(name for name in itertools.chain(wanted, further) if name not in taken)
+
     for lead in leads:
-        own = (identity.gpu_id(lead.run) or lead.purpose)[: identity.SHOWN]
-        found[lead] = f"gpus/{lead.gpu}" if count.count(lead.gpu) == 1 else f"gpus/{lead.gpu}-{own}"
-    for entry in others:
-        found[entry] = f"gpus/{entry.gpu}-{entry.purpose}"
+        own = identity.gpu_id(lead.run) or lead.purpose
+        alone = gpus.count(lead.gpu) == 1
+        put(lead, lead.gpu if alone else f"{lead.gpu}-{own[: identity.SHOWN]}", f"{lead.gpu}-{own}")
+    for entry in sorted(others, key=lambda entry: (entry.date, entry.started), reverse=True):
+        named = f"{entry.gpu}-{entry.purpose}"
+        put(entry, named, f"{named}-{entry.date}")
     return found

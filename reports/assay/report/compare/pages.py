@@ -30,10 +30,10 @@ ABOUT = {
     "published": "Beside what is published",
 }
 HOW = (
-    "A figure differs if it does so by more than 0.5 % and by more than its noise: both 95% intervals, and how far six "
-    "processes on one GPU were apart. Of a case only figures of one kind count, per clock where the SM clock paces it. "
-    "What a known cause explains is one finding, and so are the figures of a family that move alike. Findings rank by "
-    "the effect that known causes leave, per clock first."
+    "A figure differs if its values are more than 0.5 % apart, and further than their noise: both 95% intervals, and how far "
+    "six processes on one GPU were apart. Of each case one kind of figure counts, per clock where the SM clock paces it. "
+    "Figures that one known cause explains are one finding, and so are those of a family that move alike. First stand the "
+    "findings of which the known causes leave most unexplained, per clock before per second."
 )
 Where = Callable[[Value], str]  # the page with the details of a measurement, and its place there
 
@@ -145,7 +145,7 @@ class Comparison:
             blocks.append(Part(f"{place}. {words.title(finding)}", self._told(finding), f"finding{place}"))
         if self.many and (drawn := pictures.distributions(self.subjects, self.found[: 2 * TOLD])):
             blocks.append(Figures([drawn]))
-        blocks.append(self._ranking(self.found[:SHOWN], "Findings by the effect that known causes leave"))
+        blocks.append(self._ranking(self.found[:SHOWN], "Findings, those first that known causes explain least"))
         if rest := self.found[SHOWN:]:
             blocks.append(Fold("Smaller findings", f"{len(rest)}", [self._ranking(rest, "Smaller findings")]))
         more = [Span("Every figure that differs", DIFFERENCES), Span(", by finding. "), Span(HOW)]

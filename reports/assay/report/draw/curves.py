@@ -309,13 +309,18 @@ def _finding(lines: Sequence[Line], y: Axis) -> str:
     """Which line ends highest and which lowest; of one line between what it lies."""
     if len(lines) == 1:
         values = [v for _, v in lines[0].points]
-        return f"{_unit_words(y)} lies between {text.number(min(values))} and {text.number(max(values))}."
+        return f"{_unit_words(y)} between {text.number(min(values))} and {text.number(max(values))}."
     ends = sorted(((line.points[-1][1], line.label) for line in lines), key=lambda end: end[0])
     (low, lowest), (high, highest) = ends[0], ends[-1]
+    unit = "" if "," in y.label or y.label.startswith("share") else f" {y.label}"
     if text.number(low) == text.number(high):
-        return f"All {len(ends)} lines end at {text.number(high)}."
-    return f"{highest} ends highest, at {text.number(high)}, and {lowest} lowest, at {text.number(low)}."
+        return f"All {len(ends)} lines end at {text.number(high)}{unit}."
+    return f"The line of {highest} ends highest, at {text.number(high)}{unit}, and that of {lowest} lowest, at {text.number(low)}."
 
 
 def _unit_words(y: Axis) -> str:
-    return f"The value in {y.label}" if re.search(r"[/%µ]|^ns$", y.label) else y.label[:1].upper() + y.label[1:]
+    """ "Cycles lie", "The value in ns lies"."""
+    if re.search(r"[/%µ]|^ns$", y.label):
+        return f"The value in {y.label} lies"
+    several = re.match(r"[a-z]+s\b", y.label)
+    return f"{y.label[:1].upper()}{y.label[1:]} {'lie' if several else 'lies'}"

@@ -60,11 +60,12 @@ STYLE = {
     "ytick.color": GRID,
     "xtick.labelcolor": MUTED,
     "ytick.labelcolor": MUTED,
+    "xtick.bottom": False,  # no ticks, just their labels; of these, as far from the axis as of ticks without a length
+    "ytick.left": False,
     "xtick.major.size": 0,
     "ytick.major.size": 0,
-    "xtick.minor.size": 0,
-    "ytick.minor.size": 0,
     "axes.labelsize": 9,
+    "axes.titley": 1,  # else every title is placed by the labels of all ticks
     "lines.linewidth": 1.6,
     "lines.solid_capstyle": "round",
     "legend.frameon": False,
@@ -121,9 +122,11 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
+    from .layout import OneLook
+
     _measure_each_text_once()
     with matplotlib.rc_context(STYLE):
-        canvas = Canvas(figsize=(width, height), dpi=DPI, layout="constrained")
+        canvas = Canvas(figsize=(width, height), dpi=DPI, layout=OneLook())
         FigureCanvasSVG(canvas)  # so that texts are measured as they will be set
         yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
@@ -144,7 +147,6 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str, data:
         warnings.simplefilter("ignore", UserWarning)  # of names too long for the space, and of signs that a font lacks
         # Not by savefig, which draws the whole figure once more to find out where everything goes.
         canvas.get_layout_engine().execute(canvas)
-        canvas.set_layout_engine("none")
         canvas.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]

@@ -174,10 +174,11 @@ def gpc_map(book: Book, column: Column) -> Figure | None:
     # Those past the number of GPCs are TPCs that share a cluster with no other: their GPC is not known.
     names = {g: f"GPC {g}" if count is None or g < count else "alone" for g in ordered}
     sizes = ", ".join(f"{names[g]} {len(members[g])}" for g in ordered)
+    counts = [len(members[g]) for g in ordered if names[g] != "alone"] or [widest]
     return cells.grid(
         f"gpc-map{column.index}",
         f"Which SMs are of one GPC{who(book, column)}",
-        f"SMs of each GPC: {sizes}.",
+        f"GPCs have from {min(counts)} to {max(counts)} SMs. {sizes}.",
         [f"{names[g]}, {len(members[g])} SMs" for g in ordered],
         [""] * widest,
         cell,

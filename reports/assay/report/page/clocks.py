@@ -7,10 +7,10 @@ from collections import Counter
 
 from assay.files import Measurement
 
+from ..block import over_time
 from ..block.kinds import Cell, Table
 from ..book import labels, text
 from ..book.model import Book, Column
-from ..family.tensor_core import over_time
 
 BELOW = 0.02  # of the highest clock: less is how the clock is read
 NO_REASON = "no reason reported"

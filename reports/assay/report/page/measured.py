@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..answer import surprises
+from ..block import over_time
 from ..block.kinds import Block, Figures, Fold, Headlines, Lines, Paragraph, Section, Span
 from ..book import headline, text
 from ..book.model import BURST, LASTING, STATES, Book, Column
@@ -14,7 +15,6 @@ from ..draw.diagram import sm_diagram
 from ..draw.repeated import run_to_run
 from ..draw.staircase import staircase
 from ..draw.svg import Figure
-from ..family.tensor_core import over_time
 from . import guard, overview
 
 # NVIDIA's names by compute capability without its last digit, for files from before a run said it of its GPU: of 8.x, Ada

@@ -52,4 +52,5 @@ SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     39: system.cpu,
     40: published.agreement,
     41: memory.fences,
+    42: kernels.clock,
 }

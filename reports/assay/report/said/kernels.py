@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on kernels: questions 11 and 22 to 28."""
+"""Sentences on kernels: questions 11, 22 to 28, and 42."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from ..answer.findings import Sentence
+from ..block import over_time
 from ..book import labels, text
 from ..book.model import BURST, LASTING, STATES, Book, Column, Row, name_in, of_state
 from ..book.products import against, kinds_of, middle, products
@@ -218,3 +219,20 @@ def hot_loops(book: Book, column: Column) -> Found:
     return [
         say("A two-stage pipeline of bf16 wgmma and softmax's arithmetic reaches {share} of its bound.", share=share)
     ]
+
+
+def clock(book: Book, column: Column) -> Found:
+    """What the SMs count and what the driver reports while a GEMM lasts, with the power: of the first two types."""
+    said: Found = []
+    for load in over_time.loads(book, column, (over_time.GEMMS,))[:2]:
+        counted, reported, watts = (load.settled(of) for of in (load.counted, load.reported, load.power))
+        template = "{clock} MHz, where the driver reports {reported}" if reported else "{clock} MHz"
+        said.append(
+            say(
+                f"Under a GEMM in {load.kind} that lasts, the SMs count {template}{', at {watts} W' if watts else ''}.",
+                clock=(short(counted), load.anchor) if counted else None,
+                reported=(short(reported), load.anchor) if reported else None,
+                watts=(short(watts), load.anchor) if watts else None,
+            )
+        )
+    return said

@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 
 from ..answer.findings import Part, Sentence
+from ..block import over_time
 from ..book import text
 from ..book.mma import FAMILIES, best_mma, measured_fastest
 from ..book.model import LASTING, STATES, Book, Column, Number, Row
 from ..book.roofs import waterfall
-from ..family.tensor_core import over_time
 from ..family.tensor_core.power import power
 from .write import figure, first, number_in, number_of, percent, say, scientific, share, short, sustained
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...block.kinds import Block, figures
@@ -95,13 +96,31 @@ def latency_ladder(book: Book) -> Figure | None:
             canvas,
             "ladder",
             "Latency ladder",
-            f"Cycles: {said}.",
+            f"{_ends(bars)}Cycles: {said}.",
             "Dots: measured, in SM cycles. Hollow diamonds: published for other GPUs of this architecture.",
             Data(
                 ["level", "run", "cycles"],
                 [[b.label, book.columns[i].label, v] for b in bars for i, v in enumerate(b.values) if v is not None],
             ),
         )
+
+
+def _ends(bars: Sequence[Bar]) -> str:
+    """The quickest and the slowest level, in a sentence."""
+    every = sorted(((v, bar.label) for bar in bars for v in bar.values if v is not None), key=lambda of: of[0])
+    if len(every) < 2:
+        return ""
+    (low, first), (high, last) = every[0], every[-1]
+    return f"{first} answers first, after {text.number(round(low, 1))} cycles, and {last} last, after {text.number(round(high, 1))}. "
+
+
+def _nearest(names: Sequence[str], rows: Sequence[tuple[Row, list[Number | None]]]) -> str:
+    """Which comes nearest to its limit and which stays furthest below, in a sentence."""
+    every = [(n.share, label) for label, (_, numbers) in zip(names, rows) for n in numbers if n and n.share]
+    if len(every) < 2:
+        return ""
+    (low, last), (high, first) = min(every), max(every)
+    return f"{first} comes nearest to its limit, {text.percent(high)} of it, and {last} stays furthest below, at {text.percent(low)}. "
 
 
 def bandwidths(book: Book) -> Figure | None:
@@ -156,7 +175,7 @@ def bandwidths(book: Book) -> Figure | None:
             canvas,
             "bandwidths",
             "Bandwidth against its limit",
-            f"Share of the limit: {said}.",
+            f"{_nearest(names, rows)}Share of the limit: {said}.",
             "Bars: share of the limit. Beside them: the value.",
             Data(
                 ["case", "run", "value", "low", "high", "limit", "unit"],

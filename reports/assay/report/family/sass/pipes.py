@@ -334,7 +334,7 @@ def picture(book: Book, column: Column) -> Figure | None:
     return cells.grid(
         f"pipes{column.index}",
         f"Which instructions share a pipe, {column.label}",
-        f"Pipes found from pairs: {clusters}.",
+        f"Pairs show that {len(names)} instructions run on {text.counted(len(found.pipes), 'pipe')}. {clusters}.",
         rows,
         names,
         cell,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...answer.findings import Answer, one_line
@@ -117,6 +118,12 @@ def balances(book: Book) -> list[Balance]:
     return found
 
 
+def _slowest(lines: Sequence[Balance | Imbalance]) -> str:
+    """With which type of MMA exp2 is the bottleneck up to the largest head dimension, in a sentence."""
+    most = max(lines, key=lambda line: line.head_dimension, default=None)
+    return f"exp2 is the bottleneck up to d = {most.head_dimension:.1f} with {most.label}. " if most else ""
+
+
 def imbalance_map(book: Book) -> Figure | None:
     """exp2 time over MMA time, per MMA type and head dimension."""
     lines = balances(book)
@@ -139,7 +146,7 @@ def imbalance_map(book: Book) -> Figure | None:
     return cells.grid(
         "imbalance-map",
         "Time of exp2 over time of MMA in attention",
-        f"{said}.",
+        f"{_slowest(lines)}{said}.",
         rows,
         [f"d = {d}" for d in dimensions],
         cell,
@@ -212,7 +219,7 @@ def imbalance_figure(book: Book) -> Figure | None:
             canvas,
             "imbalance",
             "Matrix math against exp2 in attention",
-            f"Head dimension at which two matrix products of 4d FLOP take as long as one exp2: {said}.",
+            f"{_slowest(drawn)}Head dimension at which two matrix products of 4d FLOP take as long as one exp2: {said}.",
             "Per element of the score matrix: 4d FLOP of MMA against one exp2, both as measured on one SM." + note,
             Data(
                 ["mma", "measured or published", "FLOP per exp2", "head dimension of balance"],

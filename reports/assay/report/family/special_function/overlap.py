@@ -95,7 +95,7 @@ def overlap_efficiency(book: Book, column: Column) -> Figure | None:
             canvas,
             f"overlap{column.index}",
             f"Overlap of {work.upper().replace('_', ' + ')} with {family.replace('_', '.')} {kind}, {column.label}",
-            f"Efficiency, the longer of the two over the time of both: {said}.",
+            f"{_extremes(curves)}Efficiency, the longer of the two over the time of both: {said}.",
             "The longer of the two alone, over both together: 1 where the shorter one is free. Dashed: one after the "
             f"other.{banded(one.line for one in curves)}",
             Data(
@@ -103,6 +103,13 @@ def overlap_efficiency(book: Book, column: Column) -> Figure | None:
                 [[labels.words(one.schedule), *p, *one.line.interval(p[0])] for one in curves for p in one.points],
             ),
         )
+
+
+def _extremes(curves: list[Overlap]) -> str:
+    """The schedule that keeps most where it overlaps worst, and the one that keeps least, in a sentence."""
+    ends = sorted(((min(e for _, e in one.points), labels.words(one.schedule)) for one in curves), key=lambda end: end[0])
+    (low, last), (high, first) = ends[0], ends[-1]
+    return f"{first} overlaps best, never below {high:.2f}, and {last} worst, down to {low:.2f}. " if len(ends) > 1 else ""
 
 
 def _steps(low: float, high: float, count: int = 48) -> list[float]:

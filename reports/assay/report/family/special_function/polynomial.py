@@ -83,7 +83,8 @@ def exp2_mix(book: Book, column: Column) -> Figure | None:
             ax.annotate(
                 label, (point[0], y), xytext=(6, 0), textcoords="offset points", va="center", color=color, fontsize=9
             )
-        ax.axhline(curves[0].points[0][1], color=MUTED, lw=0.9, ls=(0, (4, 3)))
+        alone, best = curves[0].points[0][1], max(curves, key=lambda mix: mix.best[1])
+        ax.axhline(alone, color=MUTED, lw=0.9, ls=(0, (4, 3)))
         ax.set(xlabel="share of elements by polynomial", ylabel="results per clock and SM", ylim=(0, top * 1.08))
         ax.xaxis.set_major_formatter(lambda v, _: f"{100 * v:.0f} %")
         said = "; ".join(
@@ -93,7 +94,8 @@ def exp2_mix(book: Book, column: Column) -> Figure | None:
             canvas,
             f"exp2-mix{column.index}",
             f"exp2 by polynomial beside MUFU, {column.label}",
-            f"Results per clock and SM: {said}.",
+            f"A polynomial of degree {best.degree} for {100 * best.best[0]:.0f} % of the elements is best, "
+            f"{best.best[1] / alone:.2f} times as fast as MUFU alone. Results per clock and SM: {said}.",
             f"With softmax's multiply-add. Dashed: MUFU alone. Rings: the best mix.{banded(mix.line for mix in curves)}",
             Data(
                 ["degree", "share by polynomial", "results/clk/SM", "low", "high"],

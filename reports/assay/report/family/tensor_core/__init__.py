@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from ...block import over_time
 from ...block.declaration import Family
 from ...block.kinds import Block, figures
 from ...book.model import Book
-from . import answers, over_time, power, rates, sweeps
+from . import answers, power, rates, sweeps
 
 
 def pictures(book: Book) -> list[Block]:

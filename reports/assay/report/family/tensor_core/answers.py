@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from ...answer.findings import Answer, Part, lines, of_row, picked, stated
 from ...answer.question import Question
+from ...block import over_time
 from ...book import instructions, labels, text, units
 from ...book.mma import FAMILIES, best_mma, measured_fastest, mma_type, preferred
 from ...book.model import Book, Column, Row
-from . import over_time
 from .power import power as power_cases
 from .sweeps import reaching_peak
 
@@ -129,5 +129,5 @@ def power(book: Book, question: Question) -> Answer:
     findings = [
         f for kind, said in found.items() for f in lines(book, kind, lambda c, said=said: said.get(c.index, []))
     ]
-    findings += over_time.findings(book)
+    findings += over_time.findings(book, over_time.LOOPS)
     return Answer(question, findings) if findings else picked(book, question)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.files import Measurement
 
-from ...book import labels, units
+from ...book import labels, text, units
 from ...book.model import Book, Column
 from ...draw.svg import GRID, INK, Data, Figure, axes, color_of, finish
 
@@ -40,6 +40,19 @@ def power(book: Book, column: Column) -> list[DataCase]:
 def _data_case(m: Measurement, kind: str, data: str, anchor: str) -> DataCase:
     watts = m.value("power_w") or m.conditions.get("power_w")
     return DataCase(kind, data, m.metrics["tflops"].value, watts, m.conditions.get("sm_clock_mhz"), anchor)
+
+
+def _lost(cases: list[DataCase]) -> str:
+    """The type that loses most by its data, in a sentence."""
+    by_kind: dict[str, list[DataCase]] = {}
+    for case in cases:
+        by_kind.setdefault(case.kind, []).append(case)
+    pairs = [(min(of, key=lambda c: c.tflops), max(of, key=lambda c: c.tflops)) for of in by_kind.values() if len(of) > 1]
+    if not pairs:
+        return ""
+    worst, best = min(pairs, key=lambda pair: pair[0].tflops / pair[1].tflops)
+    less = text.percent(1 - worst.tflops / best.tflops)
+    return f"{worst.kind} loses most by its data, {less} on {labels.words(worst.data)} against {labels.words(best.data)}. "
 
 
 def power_by_data(book: Book, column: Column) -> Figure | None:
@@ -81,7 +94,7 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
             canvas,
             f"power{column.index}",
             f"Throughput by data, {column.label}",
-            f"Under lasting load: {said}.",
+            f"{_lost(cases)}Under lasting load: {said}.",
             "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that was left.",
             Data(
                 ["type", "data", "TFLOP/s, of integers TOP/s", "W", "MHz"],

@@ -100,7 +100,7 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
             canvas,
             f"n-sweep{column.index}",
             f"wgmma {curves[0].kind} against N, {column.label}",
-            f"Cycles from one wgmma to the next on the same accumulators: {said}.",
+            f"{_full_rate(curves)}Cycles from one wgmma to the next on the same accumulators: {said}.",
             "SS: A and B in shared memory; RS: A in registers. Dotted: N / 2, what the tensor cores need."
             + theirs
             + banded(c.line for c in curves),
@@ -112,6 +112,17 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
                 ],
             ),
         )
+
+
+def _full_rate(curves: list[Sweep]) -> str:
+    """From which N on a wgmma takes no longer than the tensor cores need, in a sentence."""
+    found = []
+    for curve in curves:
+        late = [n for n, v in curve.points if v > 1.02 * n / 2]
+        first = min((n for n, _ in curve.points if not late or n > max(late)), default=None)
+        if first and not SWEPT[curve.source].startswith("sparse"):
+            found.append(f"{SWEPT[curve.source]} from N = {first} on")
+    return f"At the full rate of the tensor cores: {', '.join(found)}. " if found else ""
 
 
 def reaching_peak(book: Book, column: Column) -> list[tuple[str, str, str]]:
@@ -159,10 +170,12 @@ def in_flight(book: Book, column: Column, case: str = "bf16/ss") -> Figure | Non
         # Most places are near the peak: the colour begins at half of it.
         return text.percent(share), "s1" if share >= REACHES else "s2", max(0.05, 2 * share - 1), words
 
+    reach = sum(grid[(*setting, x)] >= REACHES * best for setting in settings for x in range(len(groups)))
     return cells.grid(
         f"in-flight{column.index}",
         f"What wgmma {case.replace('/', ' ').upper()} needs for its peak, {column.label}",
-        f"Best {text.number(best)} {series.unit}; the smallest configurations that reach it are listed in the table.",
+        f"It reaches {text.number(best)} {series.unit} at best, and {reach} of {len(rows) * len(groups)} settings come within 1 % of "
+        "that. The smallest of them are in the table.",
         rows,
         [_count(g, "warpgroup") for g in groups],
         cell,

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.files import Measurement
 
-from ...answer.findings import Finding, Part, lines
-from ...block.tables import of_column, who
-from ...book import labels, text
-from ...book.model import Book, Column
-from ...draw import placing
-from ...draw.svg import CLOCK, INK, MUTED, POWER, Data, Figure, axes, finish, name_dot
+from ..answer.findings import Finding, Part, lines
+from ..book import labels, text
+from ..book.model import Book, Column
+from ..draw import placing
+from ..draw.svg import CLOCK, INK, MUTED, POWER, Data, Figure, axes, finish, name_dot
+from .tables import of_column, who
 
 # A GEMM first: it is what people run. Then the bare loop of MMAs, by the data that it multiplies.
-PREFIXES = {"kernels/gemm_over_time/": "GEMM", "tensor_core/power_over_time/": ""}
+GEMMS, LOOPS = "kernels/gemm_over_time/", "tensor_core/power_over_time/"
+BOTH = (GEMMS, LOOPS)
 MOST_LOADS = 4  # side by side in a picture
 ALIKE = 0.01  # of the reported clock: counted and reported agree
 Curve = dict[float, float]  # by ms
@@ -39,9 +41,13 @@ class Load:
         return self.name.partition(" GEMM ")[2]
 
     @property
+    def kind(self) -> str:
+        return self.name.split(" ")[0].rstrip(",")
+
+    @property
     def called(self) -> str:
         """In a sentence."""
-        return f"a {self.name}" if " GEMM " in self.name else f"matrix math ({self.name} data)"
+        return f"a GEMM in {self.kind}, {self.shape}" if self.shape else f"matrix math ({self.name} data)"
 
     @property
     def step(self) -> float:
@@ -75,21 +81,21 @@ def _shapes(found: list[Load]) -> str:
     return f"GEMM of {', '.join(shapes)}. " if shapes else ""
 
 
-def loads(book: Book, column: Column) -> list[Load]:
+def loads(book: Book, column: Column, prefixes: Sequence[str] = BOTH) -> list[Load]:
     found = (
-        _load(_called(name, of), m, column.anchor(m.name))
-        for prefix, of in PREFIXES.items()
+        _load(_called(name, prefix), m, column.anchor(m.name))
+        for prefix in prefixes
         for name, m in of_column(book, column, prefix)
     )
     return [load for load in found if load]
 
 
-def _called(name: str, of: str) -> str:
+def _called(name: str, prefix: str) -> str:
     """ "bf16 GEMM 8192×8192×8192" of a kernel, "bf16, normal" of the loop of MMAs."""
-    if not of:
+    if prefix != GEMMS:
         return labels.words(name)
     kind, shape = name.split("/")[:2]
-    return f"{kind} {of} {labels.product(shape)}"
+    return f"{kind} GEMM {labels.product(shape)}"
 
 
 def _load(name: str, m: Measurement, anchor: str) -> Load | None:
@@ -138,25 +144,36 @@ def in_words(load: Load, column: Column) -> list[str]:
     return said
 
 
-def findings(book: Book) -> list[Finding]:
+def findings(book: Book, prefix: str) -> list[Finding]:
     """A line for each load and run."""
-    names = dict.fromkeys(load.name for column in book.columns for load in loads(book, column))
+    names = dict.fromkeys(load.name for column in book.columns for load in loads(book, column, (prefix,)))
     found: list[Finding] = []
     for name in names:
 
         def said(column: Column, name: str = name) -> list[Part]:
-            of_name = (load for load in loads(book, column) if load.name == name)
+            of_name = (load for load in loads(book, column, (prefix,)) if load.name == name)
             return [(words, load.anchor) for load in of_name for words in in_words(load, column)]
 
         found += lines(book, f"clock under load, {name}", said)
     return found
 
 
-def picture(book: Book, column: Column) -> Figure | None:
+def _furthest(found: list[Load]) -> str:
+    """The load under which the SMs count least of what the driver reports, in a sentence."""
+    settled = [(load.settled(load.counted), load.settled(load.reported), load) for load in found]
+    apart = [(counted / reported, load) for counted, reported, load in settled if counted and reported]
+    if not apart:
+        return ""
+    share, load = min(apart, key=lambda of: of[0])
+    return f"The SMs count {text.percent(share)} of the clock that the driver reports under {load.called}. "
+
+
+def picture(book: Book, column: Column, prefix: str = LOOPS) -> Figure | None:
     """A panel of clocks and one of power for each load, side by side."""
-    found = loads(book, column)[:MOST_LOADS]
+    found = loads(book, column, (prefix,))[:MOST_LOADS]
     if not found:
         return None
+    allowed = (column.run.gpu or {}).get("power_limit_w")
     with axes(3.2, panels=(2, len(found))) as (canvas, panels):
         panels = panels.reshape(2, len(found))
         for i, ((clock, watts), load) in enumerate(zip(panels.T, found)):
@@ -166,25 +183,28 @@ def picture(book: Book, column: Column) -> Figure | None:
                 clock.plot(*zip(*sorted(curve.items())), color=color, lw=width)
             if load.power:
                 watts.plot(*zip(*sorted(load.power.items())), color=POWER)
+            if load.power and allowed:
+                watts.axhline(allowed, color=MUTED, lw=0.9, ls=(0, (4, 3)))
             watts.set_xlabel("ms")
-            watts.set_ylim(bottom=0)
-            watts.locator_params(axis="x", nbins=3)
+            watts.locator_params(axis="x", nbins=4)
             if i == 0:
-                canvas.get_layout_engine().execute(canvas)
-                lines = [sorted(curve.items()) for _, curve, *_ in curves]
-                room = placing.room_of(clock, lines, [])
-                for (name, _, color, _), line in zip(curves, lines):
-                    name_dot(clock, room, *line[len(line) // 2], name, color)
+                named = curves
+        panels[1, 0].set_ylim(bottom=0)  # of all panels, when each has its curve: it ends the search for a top
         panels[0, 0].set_ylabel("SM clock, MHz")
         panels[1, 0].set_ylabel("power, W")
+        canvas.get_layout_engine().execute(canvas)
+        lines = [sorted(curve.items()) for _, curve, *_ in named]
+        room = placing.room_of(panels[0, 0], lines, [])
+        for (name, _, color, _), line in zip(named, lines):
+            name_dot(panels[0, 0], room, *line[len(line) // 2], name, color)
         said = "; ".join(f"{load.name}: {', '.join(in_words(load, column))}" for load in found)
         return finish(
             canvas,
-            f"power-over-time{column.index}",
-            f"Clock and power while matrix math lasts{who(book, column)}",
-            f"{said}.",
+            f"{'clock-under-gemm' if prefix == GEMMS else 'power-over-time'}{column.index}",
+            f"Clock and power while {'a GEMM' if prefix == GEMMS else 'matrix math'} lasts{who(book, column)}",
+            f"{_furthest(found)}{said}.",
             f"{_shapes(found)}Above: the clock that the SMs counted while they worked, and the one that the driver reported. "
-            "Below: the power that it reported.",
+            f"Below: the power that it reported{f'; dashed, the {allowed:.0f}{text.THIN}W that it allows' if allowed else ''}.",
             Data(
                 ["load", "quantity", "ms", "value", "unit"],
                 [
