@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <set>
 
@@ -162,20 +164,13 @@ std::string fitting_tool(const std::string& arch) {
 
 // A listing on disk: its SHA-256, a line's end, the listing. One that is damaged counts as absent.
 constexpr std::size_t kHashDigits = 64;
-constexpr std::size_t kMostListing = kProcessBytes / kInstructionBytes * 512;
 std::optional<std::string> read_listing(const fs::path& file) {
-  std::error_code none;
-  if (file.empty() || !fs::is_regular_file(file, none)) return std::nullopt;
-  try {
-    std::string content = read_file(file, kMostListing);
-    if (content.size() <= kHashDigits) return std::nullopt;
-    const std::string hash = content.substr(0, kHashDigits);
-    content.erase(0, kHashDigits + 1);
-    if (sha256(content) != hash) return std::nullopt;
-    return content;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  std::ifstream stream(file, std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(stream), {}};
+  const std::string hash = content.substr(0, kHashDigits);
+  content.erase(0, kHashDigits + 1);
+  if (sha256(content) != hash) return std::nullopt;
+  return content;
 }
 
 // Where the listing lies of these bytes by this program, another one of the same name included.

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <fstream>
 #include <system_error>
 
@@ -149,20 +148,17 @@ fs::path cache_path(const std::string& name) {
 }
 
 // Under a name that no other process and no other thread writes, then renamed.
-void keep_in_cache(const fs::path& file, std::string_view content) noexcept {
+void keep_in_cache(const fs::path& file, std::string_view content) {
   static std::atomic<int> counter{0};
-  try {
-    std::error_code ignored;
-    fs::create_directories(file.parent_path(), ignored);
-    const fs::path scratch =
-        file.string() + "." + std::to_string(::getpid()) + "." + std::to_string(counter++);
-    std::ofstream stream(scratch, std::ios::binary);
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.close();
-    if (stream) fs::rename(scratch, file, ignored);
-    if (!stream || ignored) fs::remove(scratch, ignored);
-  } catch (const std::exception&) {  // no memory for a name
-  }
+  std::error_code ignored;
+  fs::create_directories(file.parent_path(), ignored);
+  const fs::path scratch =
+      file.string() + "." + std::to_string(::getpid()) + "." + std::to_string(counter++);
+  std::ofstream stream(scratch, std::ios::binary);
+  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  stream.close();
+  if (stream) fs::rename(scratch, file, ignored);
+  if (!stream || ignored) fs::remove(scratch, ignored);
 }
 
 PrivateFolder::PrivateFolder() {

@@ -41,7 +41,7 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
 std::filesystem::path cache_path(const std::string& name);
 
 // Writes there so that no reader ever sees half a file. Failure is not an error: it costs time.
-void keep_in_cache(const std::filesystem::path& file, std::string_view content) noexcept;
+void keep_in_cache(const std::filesystem::path& file, std::string_view content);
 
 // A new folder among the temporary ones that only this user may enter. It goes, with all that is in
 // it, when this does. The constructor throws Error(io) naming the place and the reason.
