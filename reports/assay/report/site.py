@@ -311,6 +311,11 @@ def write_reports(
     plotting.load()  # once, instead of in each
     import matplotlib.figure  # noqa: F401
 
+    for kind in ("html", "md"):
+        environment = _environment(kind)
+        for name in environment.list_templates(filter_func=lambda name: (".md." in name) == (kind == "md")):
+            environment.get_template(name)
+
     with ProcessPoolExecutor(min(len(subjects), cores()), get_context("fork")) as pool:
         return list(pool.map(_write_subject, tasks))
 
