@@ -15,6 +15,7 @@
 #include "harness/measure/device_kernels.hpp"
 #include "harness/measure/figures/plausible.hpp"
 #include "harness/measure/state_impl.hpp"
+#include "harness/measure/sustained.hpp"
 
 namespace assay {
 namespace {
@@ -81,12 +82,7 @@ GpuContext& State::Impl::need_gpu() const {
   return *gpu;
 }
 
-bool State::Impl::sustained() const {
-  const auto found = which.params.find("state");
-  const auto* text =
-      found == which.params.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return text && *text == "sustained";
-}
+bool State::Impl::sustained() const { return is_sustained(which); }
 
 const Case& State::which() const { return impl_.which; }
 const Device& State::device() const { return impl_.need_gpu().device; }
@@ -215,11 +211,19 @@ void note_conditions(Conditions& conditions, const NvmlDevice& nvml) {
 
 }  // namespace
 
+bool is_sustained(const Case& which) {
+  const auto found = which.params.find("state");
+  const auto* text =
+      found == which.params.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text && *text == "sustained";
+}
+
 Measurement measure_case(const Probe& probe, const Case& which, const RunOptions& options,
                          GpuContext* gpu) {
   const auto begin = Clock::now();
   const NvtxRange range(probe.full_name(which));
-  if (gpu && std::exchange(gpu->strained, false)) let_recover(*gpu);
+  // A sustained figure begins with a load of its own.
+  if (gpu && std::exchange(gpu->strained, false) && !is_sustained(which)) let_recover(*gpu);
   Case asked = which;
   if (options.alone) asked.params[kBaselinesParam] = "none";
   if (!options.sweeps) asked.params[kSweepsParam] = "none";

@@ -14,6 +14,7 @@
 
 #include "harness/code/verification.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/measure/sustained.hpp"
 #include "harness/run/journal.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/run/progress.hpp"
@@ -183,6 +184,9 @@ class Run {
     if (left_out) tell(fmt::format("{} of {} cases are left out: {}", left_out, chosen, why));
     // In random order no case always runs in the wake (heat, clocks, cache) of the same other one.
     std::ranges::shuffle(cases_, std::mt19937_64(request_.options.seed));
+    // What brings the GPU to its power limit comes last, so that nothing waits for its recovery.
+    std::ranges::stable_partition(cases_,
+                                  [](const Selected& s) { return !is_sustained(*s.which); });
   }
 
   void check_machine_code() {

@@ -44,6 +44,16 @@ def test_the_seed_makes_the_order(assay):
     assert sorted(orders[0]) == sorted(orders[2])
 
 
+def test_what_heats_the_gpu_comes_last(assay):
+    orders = []
+    for out, seed in ("a", 1), ("b", 2):
+        assay.run("run", "heats", "--suite", "full", "--out", out, "--seed", seed)
+        done = [json.loads(line)["measurement"] for line in assay.journal(out)[1:]]
+        assert [m["params"]["state"] for m in done] == 6 * ["burst"] + 6 * ["sustained"]
+        orders.append([m["name"] for m in done])
+    assert orders[0][:6] != orders[1][:6] and orders[0][6:] != orders[1][6:]
+
+
 def test_the_seed_reaches_the_data_of_every_case(assay):
     seeds = []
     for out, seed in ("a", 1), ("b", 1), ("c", 2):

@@ -52,6 +52,7 @@ class Side:
     throttle: tuple[str, ...] = ()
     disturb: object = None
     alarms: object = None  # called with the measurement
+    words: tuple[str, ...] = ("program",)  # the command; one program on both sides unless a test says otherwise
 
     def process(self, seed, names=None):
         self.machine.process()

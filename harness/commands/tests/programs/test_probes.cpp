@@ -42,6 +42,14 @@ assay::Probe probe(std::string name, std::string question, std::vector<assay::Ca
           .run = std::move(run)};
 }
 
+// Every other one is of a load's steady state.
+std::vector<assay::Case> alternating(int count) {
+  std::vector<assay::Case> cases = numbered(count, assay::Suite::full);
+  for (int i = 0; i < count; ++i)
+    cases[static_cast<std::size_t>(i)].params["state"] = i % 2 ? "sustained" : "burst";
+  return cases;
+}
+
 std::vector<assay::Case> full_suite_only() { return {{.suite = assay::Suite::full}}; }
 
 const assay::Registration good{probe("good/steady", "Does a steady clock stay steady?",
@@ -57,6 +65,10 @@ const assay::Registration slow{probe("slow/steady", "Does a slow case survive a 
                                        std::this_thread::sleep_for(milliseconds(60));
                                        s.sample({.steps = 10}, steady);
                                      })};
+
+const assay::Registration heats{probe("heats/states", "Does what heats the GPU come last?",
+                                      alternating(12),
+                                      [](assay::State& s) { s.sample({.steps = 10}, steady); })};
 
 const assay::Registration hang{
     probe("bad/hang", "Is a case that never ends given up?", full_suite_only(), [](assay::State&) {

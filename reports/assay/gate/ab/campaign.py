@@ -59,12 +59,13 @@ def _is_beside_another(runs: Sequence[Run]) -> bool:
 
 
 def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, progress: Progress) -> None:
-    """Rounds that count for nothing, until the GPU is as warm as it gets: those that were asked for of all sides, which
-    are on disk and in caches then, further ones of one side each. Raises CannotMeasure beside another process."""
+    """Rounds that count for nothing, until the GPU is as warm as it gets: those that were asked for of all programs,
+    which are on disk and in caches then, further ones of one side each. Raises CannotMeasure beside another process."""
+    programs = list({tuple(side.words): side for side in sides}.values())
     before: float | None = None
     for round_ in range(plan.warm_up + MOST_WARM_UP if plan.warm_up else 0):
         progress(f"warm-up, round {round_ + 1}")
-        warming = sides if round_ < plan.warm_up else [sides[round_ % len(sides)]]
+        warming = programs if round_ < plan.warm_up else [sides[round_ % len(sides)]]
         runs = [side.process(plan.seed + round_, names) for side in warming]
         if _is_beside_another(runs):
             raise CannotMeasure("another process computes on this GPU; end it, or wait for its end, and start again")

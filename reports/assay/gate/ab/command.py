@@ -42,8 +42,8 @@ how it decides:
   2. The process is the unit: each gives one value for a case, the median of its samples, and each pair one logarithm
      of a ratio. More samples in one process do not tell what the next process finds, so they are not counted as more.
   3. A case is slower when the 95% interval of the ratio, corrected by Holm for the number of cases, lies beyond the
-     threshold, and the sign test does not object. Then it runs again, in fresh processes: only what is slower there as
-     well is called slower.
+     threshold, and the sign test does not object. Then it runs again, in six pairs of fresh processes, and what is
+     not slower in them in as many as the first time: only what is slower there as well is called slower.
   4. A slowdown that a power limit had a part in says which: cycles, power, or neither.
        slower per clock                       the code needs more cycles; seen in cycles too, where the limit's clock
                                               hides it in time and nothing says that the clocks differ

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from assay.files import Run
@@ -16,9 +16,35 @@ from assay.gate.result import Result, Rules, Verdict
 FRESH_SEED = 10_000  # added to that of the first processes: the confirmation has inputs and an order of its own
 
 
-def fresh(plan: Plan) -> Plan:
-    """Of the confirmation, which follows at once: the GPU is still warm."""
-    return replace(plan, seed=plan.seed + FRESH_SEED, warm_up=0)
+def take_fresh(
+    sides: Sequence[Side],
+    plan: Plan,
+    names: Sequence[str],
+    fewest: int,
+    open_after: Callable[[list[Run]], Sequence[str]],
+    progress: Progress = lambda said: None,
+    keep: Keep = lambda runs: None,
+) -> list[Run]:
+    """A run of each side for the confirmation of the cases `names`, at once, while the GPU is warm.
+
+    Most slowdowns show again in the `fewest` pairs that can prove one. Of what is then still open by `open_after`,
+    which gets the runs, the rest of the plan's pairs is measured too.
+    """
+    plan = replace(plan, seed=plan.seed + FRESH_SEED, warm_up=0)
+    first = min(plan.rounds, fewest)
+    runs = take_turns(sides, replace(plan, rounds=first), names, progress, keep)
+    still_open = open_after(runs) if first < plan.rounds else ()
+    if not still_open:
+        return runs
+    progress(f"{len(still_open)} not confirmed yet: {plan.rounds - first} pairs more")
+    rest = replace(plan, rounds=plan.rounds - first, seed=plan.seed + first)
+    more = take_turns(sides, rest, still_open, progress)
+    return [_appended(run, extra, first) for run, extra in zip(runs, more)]
+
+
+def _appended(run: Run, extra: Run, rounds: int) -> Run:
+    later = [replace(m, repetition=m.repetition + rounds) for m in extra.measurements]
+    return Run(run.environment, [*run.measurements, *later], extra=run.extra)
 
 
 @dataclass
@@ -68,6 +94,11 @@ def judge_sides(
     names = sorted({c.name for c in result.of(Verdict.SLOWER)})
     if names and confirms:
         progress(f"{len(names)} slower: once more in fresh processes")
-        again = take_turns(sides, fresh(plan), names, progress)
+
+        def open_after(again: list[Run]) -> list[str]:
+            confirmed = {c.name for c in compare(*again, rules).of(Verdict.SLOWER)}
+            return [name for name in names if name not in confirmed]
+
+        again = take_fresh(sides, plan, names, rules.fewest_pairs, open_after, progress)
         confirm(result, compare(*again, rules))
     return Judged(result, base, candidate)

@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--pairs", type=int, default=8, help="processes of each side in a campaign (default 8)")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument(
-        "--time-cap", default="0.05", metavar="SECONDS", help="of sampling a case in a process (default 0.05)"
+        "--time-cap", default="0.02", metavar="SECONDS", help="of sampling a case in a process (default 0.02)"
     )
     p.add_argument(
         "--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json, self_test.md and power.svg"

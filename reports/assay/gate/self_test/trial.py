@@ -15,7 +15,7 @@ import re2
 
 from assay.files import Run
 from assay.gate.ab.campaign import Plan, Progress, take_turns
-from assay.gate.ab.judgement import confirm, fresh
+from assay.gate.ab.judgement import confirm, take_fresh
 from assay.gate.ab.side import Asked, Kind, Side
 from assay.gate.compare import compare
 from assay.gate.result import Comparison, Result, Rules, Verdict
@@ -146,7 +146,11 @@ def measure(
     names = slower_names(judge(runs, None, rules))
     again = None
     if names:
-        again = take_turns(
-            sides, fresh(plan), names, progress, lambda again: keep(Measured(tuple(levels), runs, again))
-        )
+
+        def open_after(again: list[Run]) -> list[str]:
+            judged = judge(runs, again, rules)
+            return sorted({c.name for result in judged for c in result.of(Verdict.INCONCLUSIVE, Verdict.UNFIT)} & {*names})
+
+        keep_again = lambda again: keep(Measured(tuple(levels), runs, again))
+        again = take_fresh(sides, plan, names, rules.fewest_pairs, open_after, progress, keep_again)
     return Measured(tuple(levels), runs, again)
