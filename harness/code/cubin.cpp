@@ -257,7 +257,7 @@ DeviceCode device_code(std::vector<char> elf) {
 }
 
 void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit,
-                       const DamageVisitor& pass_over) try {
+                       const DamageVisitor& pass_over, int architecture) try {
   const MappedFile mapped(file);
   bool any = false;
   const std::uint64_t most = std::min(kMostDeviceCode, mapped.bytes().size() * kMostTimesTheFile);
@@ -288,7 +288,7 @@ void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit,
   if (readable)
     visit_containers(mapped.bytes(), [&](std::span<const char> bytes) {
       if (ElfImage::is_elf(bytes)) return take({bytes.begin(), bytes.end()});
-      for_each_cubin(bytes, take);
+      for_each_cubin(bytes, take, architecture);
     });
   else
     visit_by_cuobjdump(file, take);
@@ -309,9 +309,10 @@ void visit_ptx(const fs::path& file, const Callable<void(std::string_view)>& vis
   });
 }
 
-std::vector<DeviceCode> extract(const fs::path& file) {
+std::vector<DeviceCode> extract(const fs::path& file, int architecture) {
   std::vector<DeviceCode> codes;
-  visit_device_code(file, [&](DeviceCode code) { codes.push_back(std::move(code)); });
+  visit_device_code(
+      file, [&](DeviceCode code) { codes.push_back(std::move(code)); }, {}, architecture);
   return codes;
 }
 

@@ -27,14 +27,15 @@ struct DeviceCode {
 // shared library, one at a time: cuBLASLt unpacks to gigabytes. Needs libzstd or cuobjdump where
 // code is compressed with Zstandard. Throws Error(usage) if the file cannot be read, is damaged or
 // holds no device code; never crashes on strange bytes. With `pass_over`, an image that is damaged
-// is told to it, and the others are visited.
+// is told to it, and the others are visited. With `architecture`, a number such as 90, what is
+// known to be of another one is passed over without a copy.
 using DeviceCodeVisitor = Callable<void(DeviceCode)>;
 using DamageVisitor = Callable<void(const Error&)>;
 void visit_device_code(const std::filesystem::path& file, const DeviceCodeVisitor& visit,
-                       const DamageVisitor& pass_over = {});
+                       const DamageVisitor& pass_over = {}, int architecture = 0);
 
 // All of them.
-std::vector<DeviceCode> extract(const std::filesystem::path& file);
+std::vector<DeviceCode> extract(const std::filesystem::path& file, int architecture = 0);
 
 // Calls `visit` with every uncompressed PTX text that nvcc put into the file.
 void visit_ptx(const std::filesystem::path& file, const Callable<void(std::string_view)>& visit);

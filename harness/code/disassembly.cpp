@@ -258,7 +258,11 @@ void disassemble_all(std::vector<Job>& jobs, bool kept) {
   });
 }
 
-std::vector<Function> disassemble_now(std::span<const FunctionRef> functions, bool kept) {
+// SHA-256 of images, by where they lie.
+using Hashes = std::map<const char*, std::string>;
+
+std::vector<Function> disassemble_now(std::span<const FunctionRef> functions, bool kept,
+                                      Hashes hashes) {
   struct Image {
     ElfImage elf;
     std::string sha256;
@@ -268,8 +272,11 @@ std::vector<Function> disassemble_now(std::span<const FunctionRef> functions, bo
   std::vector<Job> jobs;
   for (const FunctionRef& ref : functions) try {
       auto image = images.find(ref.elf.data());
-      if (image == images.end())
-        image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), sha256(ref.elf), 0}).first;
+      if (image == images.end()) {
+        std::string& hash = hashes[ref.elf.data()];
+        if (hash.empty()) hash = sha256(ref.elf);
+        image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), hash, 0}).first;
+      }
       Job job = prepare(image->second.elf, ref, image->second.sha256);
       image->second.text += job.text.size();
       if (image->second.text > ref.elf.size())
@@ -352,7 +359,7 @@ std::vector<Instruction> parse_listing(std::string_view listing) {
 }
 
 std::vector<Function> disassemble_anew(std::span<const FunctionRef> functions) {
-  return disassemble_now(functions, false);
+  return disassemble_now(functions, false, {});
 }
 
 std::vector<std::shared_ptr<const Function>> disassemble(std::span<const FunctionRef> functions) {
@@ -360,7 +367,7 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
   std::vector<FunctionRef> missing;
   std::vector<std::string> missing_keys;
   std::set<std::string> seen;
-  std::map<const char*, std::string> hashes;
+  Hashes hashes;
   for (const FunctionRef& ref : functions) {
     std::string& hash = hashes[ref.elf.data()];
     if (hash.empty()) hash = sha256(ref.elf);
@@ -373,7 +380,7 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
     missing.push_back(ref);
     missing_keys.push_back(keys.back());
   }
-  std::vector<Function> fresh = disassemble_now(missing, true);
+  std::vector<Function> fresh = disassemble_now(missing, true, hashes);
   for (const Function& function : fresh)
     if (!function.problem.empty()) {
       const bool no_code = function.arch.empty();  // nothing that nvdisasm was asked about

@@ -37,9 +37,11 @@ struct ContainerHeader {
 struct EntryHeader {
   std::uint16_t kind, version;
   std::uint32_t header_size;
-  std::uint64_t payload_size;  // a multiple of 8
-  std::uint32_t packed_size;   // of the payload without its padding, if it is compressed
-  std::uint32_t unknown[5];
+  std::uint64_t payload_size;      // a multiple of 8
+  std::uint32_t packed_size;       // of the payload without its padding, if it is compressed
+  std::uint32_t unknown, toolkit;  // the version that made it, in halves
+  std::uint32_t architecture;      // 90 of sm_90 and sm_90a
+  std::uint32_t name[2];           // of the source, where it is kept
   std::uint64_t flags, zero, unpacked_size;
 };
 // As far as every header reaches; the rest is there when the entry is compressed.
@@ -143,9 +145,13 @@ bool can_unpack(std::span<const char> bytes) {
   return all;
 }
 
-void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take) {
-  for_each_entry(bytes, kKindElf,
-                 [&](auto header, auto payload) { take(cubin_of(header, payload)); });
+void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take,
+                    int architecture) {
+  for_each_entry(bytes, kKindElf, [&](auto header, auto payload) {
+    const auto its = peek<std::uint32_t>(header, offsetof(EntryHeader, architecture));
+    if (architecture && its && static_cast<int>(*its) != architecture) return;
+    take(cubin_of(header, payload));
+  });
 }
 
 void for_each_ptx(std::span<const char> bytes, const Callable<void(std::string_view)>& take) {

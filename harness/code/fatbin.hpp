@@ -14,10 +14,12 @@ bool is_fatbin(std::span<const char> bytes);
 // Whether for_each_cubin() can unpack all there is: code compressed with Zstandard needs libzstd.
 bool can_unpack(std::span<const char> bytes);
 
-// Calls `take` with every cubin in the containers of `bytes`, unpacked. Throws Error(usage) if an
-// entry reaches outside its container, does not unpack to the size it states, or states one that no
-// cubin has.
-void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take);
+// Calls `take` with every cubin in the containers of `bytes`, unpacked; with `architecture`, a
+// number such as 90, only with those of it, which are sm_90's and sm_90a's. Throws Error(usage) if
+// an entry reaches outside its container, does not unpack to the size it states, or states one that
+// no cubin has.
+void for_each_cubin(std::span<const char> bytes, const Callable<void(std::vector<char>)>& take,
+                    int architecture = 0);
 
 // Calls `take` with every PTX text that is not compressed. Throws like for_each_cubin().
 void for_each_ptx(std::span<const char> bytes, const Callable<void(std::string_view)>& take);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <mutex>
 
 #include "harness/code/assembler.hpp"
 #include "harness/code/cubin.hpp"
@@ -16,9 +18,17 @@
 namespace assay {
 namespace {
 
-const std::vector<DeviceCode>& own_code() {
-  static const std::vector<DeviceCode> code = extract("/proc/self/exe");
-  return code;
+// This program's code for a target; each is read once, when it is first asked for.
+const std::vector<DeviceCode>& own_code(Target target) {
+  static std::mutex mutex;
+  static std::map<Target, std::vector<DeviceCode>> code_of;
+  const std::lock_guard lock(mutex);
+  auto found = code_of.find(target);
+  if (found == code_of.end()) {
+    const int architecture = 10 * row_of(target).major + row_of(target).minor;
+    found = code_of.emplace(target, extract("/proc/self/exe", architecture)).first;
+  }
+  return found->second;
 }
 
 // One kernel of one case, on its way through the disassembler.
@@ -42,7 +52,7 @@ Job make_job(const Probe& probe, KernelUse use, Verification& result) {
     std::vector<char> assembled = assemble(use, result.target);
     return {&result, use, std::move(assembled), nullptr, use.kernel};
   }
-  const auto found = find_kernel(own_code(), result.target, use.kernel, probe.source);
+  const auto found = find_kernel(own_code(result.target), result.target, use.kernel, probe.source);
   if (!found)
     throw Error(ExitCode::failed,
                 fmt::format("this program holds no {} code for kernel '{}': was it built for that "

@@ -98,6 +98,18 @@ TEST(Cubin, FatBinaryWithSeveralContainers) {
   EXPECT_FALSE(find_kernel(codes, Target::sm_100a, "fma_chain"));
 }
 
+TEST(Cubin, OneArchitectureAloneIsReadWhereItIsAskedFor) {
+  std::vector<std::string> all, one;
+  for (const DeviceCode& code : extract("/proc/self/exe"))
+    if (code.arch.starts_with("sm_90"))
+      all.insert(all.end(), code.kernels.begin(), code.kernels.end());
+  for (const DeviceCode& code : extract("/proc/self/exe", 90)) {
+    EXPECT_TRUE(code.arch.starts_with("sm_90")) << code.arch;
+    one.insert(one.end(), code.kernels.begin(), code.kernels.end());
+  }
+  EXPECT_EQ(one, all);
+}
+
 TEST(Cubin, OwnExecutableHoldsTheHarnesssKernels) {
   std::size_t kernels = 0;
   for (const DeviceCode& code : extract("/proc/self/exe")) kernels += code.kernels.size();

@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--pairs", type=int, default=8, help="processes of each side in a campaign (default 8)")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument(
-        "--time-cap", default="0.02", metavar="SECONDS", help="of sampling a case in a process (default 0.02)"
+        "--time-cap", default="0.01", metavar="SECONDS", help="of sampling a case in a process (default 0.01)"
     )
     p.add_argument(
         "--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json, self_test.md and power.svg"
@@ -126,7 +126,8 @@ def _measure(options: argparse.Namespace, groups: Sequence[trial.Group], rules: 
         name = f"same-{number + 1}" if levels == (0,) else "planted"
         keep = partial(record.save, options.out / name) if options.out else lambda measured: None
         found.append(trial.measure(sides, levels, plan, rules, report_progress, keep))
-        keep(found[-1])
+        if found[-1].again:
+            keep(found[-1])
     return found
 
 

@@ -50,9 +50,10 @@ def load_power(folder: Path) -> list[list[Run]]:
 
 
 def save(folder: Path, measured: Measured) -> None:
-    """Raises NotWritten."""
+    """What there is of a campaign; once its confirmation has begun, that alone is new. Raises NotWritten."""
     make_folder(folder)
-    for prefix, runs in (("", measured.runs), (AGAIN, measured.again or [])):
+    begun = measured.again and (folder / _name(None)).exists()
+    for prefix, runs in (("", () if begun else measured.runs), (AGAIN, measured.again or ())):
         for level, run in zip([None, *measured.levels], runs):
             files.save(_slim(run), folder / (prefix + _name(level)))
 

@@ -143,6 +143,7 @@ def measure(
     `keep` is given what there is after every block.
     """
     runs = take_turns(sides, plan, None, progress, lambda runs: keep(Measured(tuple(levels), runs)))
+    keep(Measured(tuple(levels), runs))
     names = slower_names(judge(runs, None, rules))
     again = None
     if names:
