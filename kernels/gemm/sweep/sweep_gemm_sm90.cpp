@@ -12,11 +12,14 @@
 //
 // CHOICES: only so many, those that the model of the time likes best and "taken" before the name of
 // its favourite; and all again in rows of calls without a pause ("... x12": of twelve), where a
-// kernel that is launched early begins while the one before it ends.
+// kernel that is launched early begins while the one before it ends. With --rest 50 each sample is
+// a burst, as the cases of kernels/gemm have them: else the largest products bring the GPU to its
+// power limit, where another choice may be the best.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -84,7 +87,7 @@ int calls_of_a_turn(const std::vector<Entry>& entries) {
 }
 
 void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, int most,
-           FILE* out) {
+           std::chrono::milliseconds rest, FILE* out) {
   const Stream stream;
   const Sets sets(GemmOperandLayout(problem), stream);
   const std::vector<GemmOperands>& operands = sets.operands();
@@ -130,7 +133,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
     }
     take_turns(entries, static_cast<int>(operands.size()),
                static_cast<std::uint32_t>(problem.m + problem.n + problem.k), milliseconds, stream,
-               calls);
+               calls, rest);
     for (const Entry& entry : entries) {
       if (entry.ns.empty()) continue;
       fmt::print(out, "{},{}{},{:.0f},{}\n", line, entry.name,
@@ -148,7 +151,7 @@ int main(int argc, char** argv) {
   CLI::App app("Times every choice of the Hopper matrix product beside cuBLASLt's candidates");
   std::string shapes_path, out_path;
   double milliseconds = 50;
-  int most = 0;
+  int most = 0, rest = 0;
   app.add_option("SHAPES", shapes_path, "A line each: bf16 nt 4096 4096 4096")->required();
   app.add_option("OUT", out_path, "CSV: shape, choice, median ns, samples")->required();
   app.add_option("MILLISECONDS", milliseconds, "Most time of a shape")
@@ -156,6 +159,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("CHOICES", most, "Only so many, those said to be fastest; 0 is all")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--rest", rest, "Milliseconds of rest before each sample")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   try {
     app.parse(argc, argv);
@@ -180,7 +186,7 @@ int main(int argc, char** argv) {
         problem.type_d = "bf16";
         problem.scaling = kernels::Scaling::tensor;
       }
-      kernels::sweep(problem, line, milliseconds, most, out);
+      kernels::sweep(problem, line, milliseconds, most, std::chrono::milliseconds(rest), out);
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_gemm_sweep: %s\n", error.what());

@@ -2,9 +2,11 @@
 // Ways to do one thing that take turns, for sweeps over all forms of a kernel.
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/callable.hpp"
@@ -33,8 +35,10 @@ struct Entry {
 // five, a twentieth after nine. So the time goes to those between which a model has to choose, and
 // they have 15 samples at least: of a hundred medians of few samples the least is one that noise
 // made too low. With more than one of `calls`, a sample is the mean of so many without a pause.
+// Before each sample the GPU has `rest`, in which the power limit forgets the one before.
 inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed,
-                       double milliseconds, cudaStream_t stream, int calls = 1) {
+                       double milliseconds, cudaStream_t stream, int calls = 1,
+                       std::chrono::milliseconds rest = {}) {
   constexpr int kLeast = 16, kMost = 61;  // rounds
   const auto behind = [](int round) {
     return round > 9 ? 1.05 : round > 5 ? 1.1 : round > 2 ? 1.25 : round > 1 ? 1.5 : 1e300;
@@ -51,6 +55,7 @@ inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed
       entry.out = entry.out || (!entry.ns.empty() && entry.median() > behind(round) * best);
       if (entry.out) continue;
       const int before = set;
+      if (rest.count() > 0) std::this_thread::sleep_for(rest);
       const double ns = timer.nanoseconds(
           stream,
           [&] {
