@@ -3,11 +3,17 @@
 """Fits the constants of kernels/gemm/sm90/time_model_sm90.cpp to what assay_gemm_sweep measured.
 
 Searches for the constants by which the choice that the model likes best costs least over the best that was measured.
-Where a sweep has rows of calls beside single ones, a choice's time is the geometric mean of a call of both. Prints them
+Where a sweep has rows of calls beside single ones, a choice's time is the geometric mean of a call of both. A shape that
+was swept with and without rest counts twice, so that the choice is good in bursts and at the power limit. Prints them
 as kernels/gemm/sm90/time_constants_sm90.hpp has them, which holds those of 16-bit and of 8-bit operands, then how good
 the choices are on the shapes fitted and on shapes held out.
 
   scripts/fit_gemm_sm90.py results/h200/2026-11-23-gemm-forms/fitted.csv.gz --held-out .../held_out.csv.gz
+
+With --keep the constants and factors of 16-bit operands stay what the header has, and only the factors of large tiles
+are fitted, to the sweeps and, six times as much, to those of --rested:
+
+  scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --rested SWEEPS...
 """
 
 from __future__ import annotations
@@ -33,6 +39,8 @@ BOUNDS = {
 }
 CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
+LARGE = 128 * 104  # elements of a tile; the factors of larger ones are what --keep fits
+WEIGHT = 6  # of a shape of --rested
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
 
 
@@ -57,7 +65,7 @@ def _up(a: int, b: int) -> int:
 
 
 def features(shape: str, choice: str) -> dict[str, float]:
-    type_, layout, m, n, k = shape.split()
+    type_, layout, m, n, k = shape.split()[:5]  # "rest 50" may follow: the same from rest
     m, n, k = int(m), int(n), int(k)
     match = CHOICE.fullmatch(choice)
     if not match:
@@ -104,16 +112,16 @@ def load(paths: list[Path]) -> Sweep:
     times = read_times(paths)
     shapes = list(dict.fromkeys(shape for shape, _ in times))
     number = {shape: index for index, shape in enumerate(shapes)}
-    in_rows = any(True in of for of in times.values())
+    in_rows = {shape for (shape, _), of in times.items() if True in of}
     library = np.full((len(shapes), 2), np.nan)
     ours = []
     for (shape, choice), of in times.items():
         if choice.startswith("cublaslt"):
             for row, ns in of.items():
                 library[number[shape], int(row)] = np.nanmin([library[number[shape], int(row)], ns])
-        elif len(of) == 1 + in_rows:
+        elif len(of) == 1 + (shape in in_rows):
             ours.append((shape, choice, float(np.exp(np.log(list(of.values())).mean()))))
-    library = np.exp(np.log(library[:, : 1 + in_rows]).mean(axis=1))
+    library = np.exp(np.nanmean(np.log(library), axis=1))
     found = [features(shape, choice) for shape, choice, _ in ours]
     return Sweep({name: np.array([float(f[name]) for f in found]) for name in found[0]},
                  np.array([ns for *_, ns in ours]), np.array([number[shape] for shape, *_ in ours]),
@@ -234,13 +242,65 @@ def fit_factors(sweep: Sweep, y: np.ndarray) -> dict[str, float]:
     return {name: float(np.exp(value)) for name, value in zip(forms, logs, strict=True) if value != 0}
 
 
+def kept(header: Path) -> Model:
+    """The model of 16-bit operands that a header holds. Raises ValueError."""
+    text = header.read_text()
+    wide = text.partition("kWideFactorsSm90[]")[2].partition("kNarrowFactorsSm90[]")[0]
+    constants = {name: float(value) for name, value in re.findall(r"\.(\w+) = ([\d.e+]+),", wide)}
+    if constants.keys() != BOUNDS.keys():
+        raise ValueError(f"{header}: the constants of 16-bit operands are not those that are fitted")
+    return Model(constants, {name: float(value) for name, value in re.findall(r'\{"([^"]+)", ([\d.]+)\}', wide)})
+
+
+def refit(model: Model, sweeps: list[tuple[Sweep, float]]) -> Model:
+    """The model with other factors of large tiles, by which the choices in sweeps of such weights get better."""
+    times = [np.log(model.predict(sweep)) for sweep, _ in sweeps]
+    of = [np.array([name.split(" ")[0] for _, name in sweep.names]) for sweep, _ in sweeps]
+
+    def is_large(form: str) -> bool:
+        match = CHOICE.fullmatch(form)
+        return int(match[3]) * int(match[4]) >= LARGE
+
+    forms = sorted(form for form in set(np.concatenate(of)) if is_large(form))
+
+    def loss(times: list[np.ndarray]) -> float:
+        costs = [(soft_cost(sweep, y), weight) for (sweep, weight), y in zip(sweeps, times, strict=True)]
+        total = sum(weight * (cost.sum() + 0.5 * np.maximum(0, cost - 0.03).sum()) for cost, weight in costs)
+        return total / sum(weight * len(cost) for cost, weight in costs)
+
+    factors, least, random = dict(model.factors), loss(times), np.random.default_rng(1)
+    for step in (0.03, 0.015):
+        for _ in range(3):
+            for form in random.permutation(forms):
+                for change in (step, -step):
+                    changed = [y + change * (names == form) for y, names in zip(times, of, strict=True)]
+                    now = loss(changed)
+                    if now < least - 1e-5:
+                        least, times = now, changed
+                        factors[form] = factors.get(form, 1) * float(np.exp(change))
+                        break
+    return Model(model.constants, {name: value for name, value in sorted(factors.items()) if abs(value - 1) > 1e-3})
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sweep", type=Path, nargs="+", help="CSV of assay_gemm_sweep, also gzipped")
     parser.add_argument("--held-out", type=Path, nargs="+", help="others, of shapes that are not fitted")
     parser.add_argument("--rounds", type=int, default=500, help="of the search (default: 500, about two minutes)")
+    parser.add_argument("--keep", type=Path, metavar="HEADER", help="fit only factors of large tiles, to these constants")
+    parser.add_argument("--rested", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
     options = parser.parse_args()
     try:
+        if options.keep:
+            sweeps = [(load([path]), 1.0) for path in options.sweep] + [(load(options.rested), WEIGHT)]
+            before = kept(options.keep)
+            model = refit(before, sweeps)
+            for name, value in model.factors.items():
+                print(f'    {{"{name}", {value:.4g}}},')
+            for path, (sweep, _) in zip([*options.sweep, "rested"], sweeps, strict=True):
+                report(f"{path} before", before, sweep)
+                report(f"{path} now", model, sweep)
+            return 0
         sweep = load(options.sweep)
         held_out = load(options.held_out) if options.held_out else None
     except (OSError, ValueError) as error:

@@ -308,9 +308,9 @@ __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed
 #pragma unroll
   for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
     const int begin = Tile::chunk_begin(chunk);
-    std::uint8_t* const buffer = buffers + sent % 2 * Tile::kBytesStore;
-    if (sent >= 2) {  // the store before the last one used this buffer
-      if (issues) ptx::bulk_wait_read<1>();
+    std::uint8_t* const buffer = buffers + sent % Tile::kStoreBuffers * Tile::kBytesStore;
+    if (sent >= Tile::kStoreBuffers) {  // a store before used this buffer
+      if (issues) ptx::bulk_wait_read<Tile::kStoreBuffers - 1>();
       together();
     }
     ++sent;

@@ -167,7 +167,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     const int warp = thread / 32;
     constexpr int kTogether = 32 * Tile::kStoreRows / 16;  // threads that have buffers in common
     std::uint8_t* const store_buffers =
-        stores + (threadIdx.x - 128) / kTogether * 2 * Tile::kBytesStore;
+        stores + (threadIdx.x - 128) / kTogether * Tile::kStoreBuffers * Tile::kBytesStore;
     int sent = 0;  // stores
 
     const bool tells = thread < Tile::kClusterSize;  // thread r of each consumer tells CTA r

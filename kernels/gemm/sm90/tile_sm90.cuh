@@ -16,6 +16,13 @@ constexpr int columns_loaded_sm90(int tile_n, int major_q) {
   return major_q == 0 ? tile_n : (tile_n + 63) / 64 * 64;
 }
 
+// Buffers for results that each warp has beside stages of so many rows of 128 bytes and their
+// barriers: 2 or 1; 0: there is no room.
+constexpr int store_buffers_sm90(int stages, int rows) {
+  const int left = 232448 - stages * (rows * 128 + 16);
+  return left >= 2 * 16384 ? 2 : left >= 16384 ? 1 : 0;
+}
+
 template <int kTypes_, int kMajorP_, int kMajorQ_, int kTileM_, int kTileN_, int kStages_,
           int kClusterM_, int kClusterN_, bool kSwapped_, bool kPingpong_>
 struct GemmTileSm90 {
@@ -66,11 +73,12 @@ struct GemmTileSm90 {
   static constexpr int kShareP = kTurnsAtP ? kTileM : kTileM / kClusterN;
   static constexpr int kShareQ = kTurnsAtQ ? kLoadedN : kLoadedN / kClusterM;
 
-  // Results leave through two buffers for each 16 rows of a consumer, each kStoreRows x
-  // kStoreColumns of 16 bits. A swapped tile's rows are columns of D: 16 of them would be 32 bytes
-  // of D's rows, and TMA wrote a large D by such pieces at 0.7 to 0.8 of its speed by 128 bytes on
-  // an H200. So they leave by 64, for which a warpgroup's four warps come together.
-  // The last of a tile's chunks ends where the tile ends and may write columns a second time.
+  // Results leave through two buffers for each 16 rows of a consumer, or one where the stages leave
+  // no room for two, each kStoreRows x kStoreColumns of 16 bits. A swapped tile's rows are columns
+  // of D: 16 of them would be 32 bytes of D's rows, and TMA wrote a large D by such pieces at 0.7
+  // to 0.8 of its speed by 128 bytes on an H200. So they leave by 64, for which a warpgroup's four
+  // warps come together. The last of a tile's chunks ends where the tile ends and may write columns
+  // a second time.
   static constexpr int kStoreRows = kSwapped ? 64 : 16;
   static constexpr int kStoreColumns = kTileN < 64 ? kTileN : 64;
   static constexpr int kChunks = (kTileN + kStoreColumns - 1) / kStoreColumns;
@@ -78,7 +86,8 @@ struct GemmTileSm90 {
     return chunk + 1 < kChunks ? chunk * kStoreColumns : kTileN - kStoreColumns;
   }
   static constexpr int kBytesStore = kStoreRows * 64 * 2;
-  static constexpr int kBytesStores = kConsumers * (64 / kStoreRows) * 2 * kBytesStore;
+  static constexpr int kStoreBuffers = store_buffers_sm90(kStages, kTileM + kLoadedN);
+  static constexpr int kBytesStores = kConsumers * (64 / kStoreRows) * kStoreBuffers * kBytesStore;
   static constexpr int kSharedBytes = kStages * (kBytesP + kBytesQ) + kBytesStores +
                                       2 * kStages * static_cast<int>(sizeof(ptx::Mbarrier));
 

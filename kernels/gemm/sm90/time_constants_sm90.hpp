@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What scripts/fit_gemm_sm90.py found for the Hopper product's model of time, on sweeps of an H200
-// (results/h200/2026-11-23-gemm-rows): for 16-bit and for 8-bit operands.
+// (results/h200/2026-11-23-gemm-rows): for 16-bit and for 8-bit operands. Of 16-bit ones, factors of
+// large tiles were fitted again (--keep), to large products from rest too
+// (results/h200/2026-11-24-gemm-bursts): the power limit lets those run faster that move less.
 #pragma once
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
@@ -10,22 +12,27 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"128x192_c2x1_s4", 1.03},
     {"128x224_c2x1_s4", 1.03},
     {"256x112_c1x2_s4", 1.03},
-    {"pingpong_128x128_c1x2_s6", 1.03},
-    {"pingpong_128x128_c2x1_s6", 0.9704},
+    {"256x192_c1x2_s3", 0.9704},
+    {"pingpong_128x112_c2x1_s6", 1.015},
+    {"pingpong_128x128_c1x2_s6", 1.046},
     {"pingpong_128x144_c2x1_s5", 1.062},
     {"pingpong_128x176_c2x1_s5", 0.9704},
+    {"pingpong_128x192_c2x1_s4", 0.9704},
     {"pingpong_64x128_c2x1_s8", 1.062},
     {"pingpong_64x136_c2x4_s7", 1.062},
     {"pingpong_64x32_c1x4_s10", 1.094},
     {"pingpong_64x80_c2x1_s10", 1.03},
     {"swapped_128x160_c1x1_s5", 1.03},
     {"swapped_128x160_c1x2_s5", 1.03},
-    {"swapped_128x192_c2x1_s4", 0.9704},
+    {"swapped_128x192_c2x1_s4", 0.9851},
     {"swapped_128x200_c1x1_s4", 1.03},
     {"swapped_128x80_c1x1_s7", 0.9704},
     {"swapped_pingpong_128x104_c4x1_s6", 1.062},
-    {"swapped_pingpong_128x112_c2x1_s6", 1.03},
+    {"swapped_pingpong_128x112_c2x1_s6", 1.094},
+    {"swapped_pingpong_128x128_c2x1_s6", 1.046},
+    {"swapped_pingpong_128x144_c2x1_s5", 1.03},
     {"swapped_pingpong_128x160_c2x2_s5", 1.03},
+    {"swapped_pingpong_128x200_c2x1_s4", 0.9851},
     {"swapped_pingpong_128x32_c4x1_s9", 1.062},
     {"swapped_pingpong_128x64_c1x2_s8", 0.9704},
     {"swapped_pingpong_128x80_c1x2_s7", 0.9418},

@@ -13,8 +13,9 @@
 // CHOICES: only so many, those that the model of the time likes best and "taken" before the name of
 // its favourite; and all again in rows of calls without a pause ("... x12": of twelve), where a
 // kernel that is launched early begins while the one before it ends. With --rest 50 each sample is
-// a burst, as the cases of kernels/gemm have them: else the largest products bring the GPU to its
-// power limit, where another choice may be the best.
+// one call from rest, a burst as the cases of kernels/gemm have them, and the shape's name ends in
+// "rest 50": without, the largest products bring the GPU to its power limit, where another choice
+// may be the best.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -125,7 +126,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
 
   std::erase_if(entries, [](const Entry& entry) { return entry.out; });
   for (const bool rows : {false, true}) {
-    if (rows && most == 0) break;
+    if (rows && (most == 0 || rest.count() > 0)) break;
     const int calls = rows ? calls_of_a_turn(entries) : 1;
     for (Entry& entry : entries) {
       entry.ns.clear();
@@ -186,6 +187,7 @@ int main(int argc, char** argv) {
         problem.type_d = "bf16";
         problem.scaling = kernels::Scaling::tensor;
       }
+      if (rest > 0) line += fmt::format(" rest {}", rest);
       kernels::sweep(problem, line, milliseconds, most, std::chrono::milliseconds(rest), out);
     }
   } catch (const Error& error) {

@@ -8,6 +8,8 @@ std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90() {
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0, true> nt{all, "bf16", "bf16"};
   add_plain_sm90(nt);
   nt.add<128, 224, 2>();
+  nt.add<256, 152, 2>();
+  nt.add<256, 192, 1, 2>();
   nt.add<128, 192, 2>();
   nt.add_pingpong<128, 144, 2>();
   nt.add_pingpong<128, 128, 1, 2>();

@@ -69,11 +69,13 @@ FormSm90 make_form_sm90(const char* type_p, const char* type_q) {
   return form;
 }
 
-// As many stages as fit beside the buffers of the results, at most 10.
+// As many stages as fit beside the buffers of the results, at most 10. The second buffer of each
+// warp goes where there is a fourth stage to be had for it.
 constexpr int most_stages_sm90(int tile_m, int tile_n, int major_q = 0) {
   const int rows = tile_m + columns_loaded_sm90(tile_n, major_q);
-  const int stages = (232448 - 8 * 2 * 2048) / (rows * 128 + 16);
-  return stages < 10 ? stages : 10;
+  for (int stages = 10; stages > 4; --stages)
+    if (store_buffers_sm90(stages, rows) == 2) return stages;
+  return store_buffers_sm90(4, rows) > 0 ? 4 : 3;
 }
 
 // The forms for one pair of types, of a layout given by how the operands of D lie in memory. kPlain
