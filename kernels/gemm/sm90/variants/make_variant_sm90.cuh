@@ -6,7 +6,6 @@
 #include "kernels/gemm/sm90/gemm_sm90.cuh"
 #include "kernels/gemm/sm90/reduce_sm90.cuh"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
-#include "kernels/gemm/sm90/variants/form_sm90.hpp"
 
 namespace assay::kernels {
 
@@ -33,8 +32,8 @@ constexpr FormSm90 form_of_tile_sm90(const char* type_p, const char* type_q, boo
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
           .store_columns = Tile::kStoreColumns,
-          .kernel = kernel,
-          .reduce = {}};
+          .instance = kernel,
+          .reduce_instance = {}};
 }
 
 // One form. Template arguments are GemmTileSm90's but for the last, GemmVariantSm90::plain.
@@ -60,7 +59,7 @@ FormSm90 make_form_sm90(const char* type_p, const char* type_q) {
   FormSm90 form = form_of_tile_sm90<Tile>(type_p, type_q, kPlain, kernel);
   if constexpr (kPlain && Tile::kElementBytes == 2) {
     constexpr int kMajorA = kSwapped ? kMajorQ : kMajorP, kMajorB = kSwapped ? kMajorP : kMajorQ;
-    form.reduce = {
+    form.reduce_instance = {
         .name = "gemm_reduce_sm90",
         .arguments = {kIndex, kMajorA, kMajorB},
         .count = 3,
