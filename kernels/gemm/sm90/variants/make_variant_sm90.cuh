@@ -119,7 +119,6 @@ void add_few_sm90(Forms& nt) {
   nt.template add_pingpong<64, 128, 2>();
   nt.template add_pingpong<64, 64, 2>();
   nt.template add_swapped<128, 88>();
-  nt.template add_swapped<128, 160>();
   nt.template add_swapped<128, 192, 2>();
   nt.template add_swapped_pingpong<64, 16>();
   nt.template add_swapped_pingpong<64, 32, 2>();
@@ -156,11 +155,8 @@ void add_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 200, 2>();
   nt.template add_swapped_pingpong<192, 80, 1, 2>();
   nt.template add_swapped_pingpong<192, 104, 1, 2>();
-  nt.template add_swapped<128, 200>();
   nt.template add_pingpong<64, 32, 1, 4>();
   nt.template add_pingpong<64, 136, 4>();
-  nt.template add_pingpong<64, 136, 2, 4>();
-  nt.template add_pingpong<128, 168, 2>();
   nt.template add_pingpong<192, 96, 1, 2>();
   nt.template add_pingpong<192, 112, 1, 2>();
   nt.template add_pingpong<192, 128, 1, 2>();
@@ -244,9 +240,7 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   tn_plain.template add_pingpong<128, 192, 2>();
   tn_plain.template add_pingpong<192, 128, 1, 2>();
   tn_plain.template add_pingpong<128, 176, 2>();
-  tn_plain.template add<128, 192, 2>();
   tn_plain.template add_swapped_pingpong<64, 16, 2>();
-  tn_plain.template add_swapped_pingpong<64, 64, 1, 2>();
   tn_plain.template add_swapped_pingpong<128, 112, 2>();
   tn_plain.template add_swapped_pingpong<128, 160, 2>();
   tn_plain.template add_swapped_pingpong<128, 176, 2>();
