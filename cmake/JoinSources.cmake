@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Several source files compiled as one, where that is quicker. It needs AssayTargets.cmake.
+# They are of one folder of the project, harness/, probes/ or kernels/, whatever their rooms in it.
 
-# assay_join_cuda(<list>): puts, in a list of sources, one file in place of up to eight CUDA files of a
-# folder. Of the time that nvcc takes for a probe, nine tenths go to the headers, which it reads for
-# the CPU and again for each target. Joined files read them together. Each is in a namespace named
-# for it, so that names in one are none in another. Machine code stays what it was.
+# assay_join_cuda(<list>): puts, in a list of sources, one file in place of up to eight CUDA files. Of
+# the time that nvcc takes for a probe, nine tenths go to the headers, which it reads for the CPU and
+# again for each PTX. Joined files read them together. Each is in a namespace named for it, so that
+# names in one are none in another. Machine code stays what it was.
 # One that defines what a header of the project declares cannot be in such a namespace: each joined
 # file ends with one of them at most. Those with constants share one bank of 64 KiB: one at most, too.
-# Left alone are files of one architecture.
+# Left alone are files of one architecture, and one that is named as another is. Those that need PTX
+# of their own come first, so that few joined files need it.
 # ASSAY_JOIN=OFF compiles every file alone: slower from nothing, and quicker after a change.
-option(ASSAY_JOIN "Compile several files of a folder together" ON)
+option(ASSAY_JOIN "Compile several files together" ON)
 function(assay_join_cuda list)
   if(NOT ASSAY_JOIN)
     return()
@@ -17,19 +19,32 @@ function(assay_join_cuda list)
   set(most 8)  # more would leave cores without work
   set(result)
   set(folders)
+  set(owning)
+  set(others)
   foreach(file IN LISTS ${list})
+    assay_needs_own_ptx(${file} own)
+    if(own AND file MATCHES "\\.cu$")
+      list(APPEND owning ${file})
+    else()
+      list(APPEND others ${file})
+    endif()
+  endforeach()
+  foreach(file IN LISTS owning others)
     set(open)
     set(constants)
     if(file MATCHES "\\.cu$")
       file(STRINGS ${file} open REGEX "^namespace [a-z]")
       file(STRINGS ${file} constants REGEX "__constant__")
     endif()
-    if(NOT file MATCHES "\\.cu$" OR file MATCHES "_sm[0-9]+\\.cu$" OR (open AND constants))
+    file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${file})
+    string(REGEX MATCH "^[^/]*" folder ${folder})
+    get_filename_component(name ${file} NAME_WE)
+    if(NOT file MATCHES "\\.cu$" OR file MATCHES "_sm[0-9]+\\.cu$" OR (open AND constants) OR
+       name IN_LIST names_${folder})
       list(APPEND result ${file})
       continue()
     endif()
-    get_filename_component(folder ${file} DIRECTORY)
-    get_filename_component(folder ${folder} NAME)
+    list(APPEND names_${folder} ${name})
     list(APPEND folders ${folder})
     if(open)
       list(APPEND open_${folder} ${file})
@@ -71,7 +86,7 @@ function(assay_join_cuda list)
       set(headers)
       set(bodies)
       foreach(file IN LISTS files open)
-        file(STRINGS ${file} included REGEX "^#include ")
+        file(STRINGS ${file} included REGEX "^(#include|// Own PTX:) ")
         list(APPEND headers ${included})
         get_filename_component(name ${file} NAME_WE)
         # harness/code/cubin.cpp knows this name.
@@ -92,7 +107,7 @@ function(assay_join_cuda list)
   set(${list} ${result} PARENT_SCOPE)
 endfunction()
 
-# assay_join_cpp(<list> <name>): the same of C++ files, in place of up to eight neighbours a file of
+# assay_join_cpp(<list> <name>): the same of C++ files, in place of up to eight a file of
 # <build>/joined/<name>/. Headers and what is made of templates are then compiled once for them: it
 # takes less than half the time. Headers come first, so that none sees what a file hides. Files that
 # define nothing for others get a namespace each. The rest share the project's, and none may define a
@@ -113,8 +128,7 @@ function(assay_join_cpp list name)
       continue()
     endif()
     file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${file})
-    string(REGEX MATCH "^[^/]*/[^/]*" folder ${folder})
-    string(MAKE_C_IDENTIFIER ${folder} folder)
+    string(REGEX MATCH "^[^/]*" folder ${folder})
     list(APPEND folders ${folder})
     list(APPEND files_${folder} ${file})
   endforeach()

@@ -13,7 +13,7 @@ namespace {
 
 struct Arrays {
   std::size_t count;  // of 64-bit words in each
-  assay::HostMemory memory[3];
+  assay::MappedMemory memory[3];
   std::uint64_t* words(int array) const {
     return reinterpret_cast<std::uint64_t*>(memory[array].get());
   }

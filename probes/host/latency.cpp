@@ -28,7 +28,7 @@ Line* walk(Line* line, std::int64_t steps) {
 void chase(assay::State& s, std::size_t bytes) {
   const auto count = static_cast<std::uint32_t>(bytes / sizeof(Line));
   const int bits = std::countr_zero(count);
-  const assay::HostMemory memory = assay::map_memory(bytes);
+  const assay::MappedMemory memory = assay::map_memory(bytes);
   auto* lines = reinterpret_cast<Line*>(memory.get());
   for (std::uint32_t step = 0; step < count; ++step)
     lines[assay::shuffle(step, bits)].next = lines + assay::shuffle(step + 1, bits);

@@ -90,7 +90,7 @@ Share share(std::size_t count, int i, int n, std::size_t granule) {
 
 void Unmap::operator()(void* memory) const { munmap(memory, bytes); }
 
-HostMemory map_memory(std::size_t bytes) {
+MappedMemory map_memory(std::size_t bytes) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   bytes = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   void* memory = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,

@@ -30,8 +30,8 @@ struct Unmap {
   std::size_t bytes = 0;
   void operator()(void* memory) const;
 };
-using HostMemory = std::unique_ptr<std::byte[], Unmap>;
-HostMemory map_memory(std::size_t bytes);
+using MappedMemory = std::unique_ptr<std::byte[], Unmap>;
+MappedMemory map_memory(std::size_t bytes);
 
 // Bytes of the last-level cache as the CPU states them (a virtual machine shows the whole host's),
 // 32 MiB if it does not.

@@ -14,6 +14,8 @@
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 
+// Own PTX: nvcc takes setmaxnreg for one architecture or family alone.
+
 namespace {
 
 constexpr int kPairs = 8;                                // in one iteration

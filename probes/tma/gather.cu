@@ -13,6 +13,8 @@
 #include "probes/memory/ring.hpp"
 #include "probes/tma/ring.cuh"
 
+// Own PTX: nvcc takes scatter4 for one architecture or family alone.
+
 namespace {
 
 using namespace assay;

@@ -19,6 +19,8 @@
 #include "probes/memory/dram_limit.hpp"
 #include "probes/tma/movers.hpp"
 
+// Own PTX: nvcc wants .multicast compiled for one architecture or family.
+
 namespace {
 
 using namespace assay;

@@ -168,10 +168,12 @@ def test_includes_are_used():
 
 
 def test_no_two_headers_define_one_type():
-    """A program that two of them are linked into may take one's functions for the other's."""
+    """A program that two of them are linked into may take one's functions for the other's, and files that include one of
+    them each may be compiled together."""
     opened = re.compile(r"namespace ([\w:]+) \{")
     begun = re.compile(r"(?:template <.*> )?(?:struct|class|union|enum class)(?: alignas\(\d+\))? (\w+)(?: final)?"
                        r"(?: :[^:;(].*)? \{")
+    named = re.compile(r"using (\w+) = ")
     where = collections.defaultdict(list)
     for header in sources.files("*.hpp", "*.cuh"):
         namespaces: list[str] = []
@@ -180,7 +182,7 @@ def test_no_two_headers_define_one_type():
                 namespaces.append(found[1])
             elif line.startswith("}  // namespace") and namespaces:
                 namespaces.pop()
-            elif found := begun.match(line):
+            elif found := begun.match(line) or named.match(line):
                 where["::".join([*namespaces, found[1]])].append(str(header.relative_to(sources.ROOT)))
     assert len(where) > 100
     assert not {name: headers for name, headers in where.items() if len(headers) > 1}

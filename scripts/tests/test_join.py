@@ -69,11 +69,25 @@ def test_one_with_constants_and_one_outside_a_namespace_in_each(tmp_path):
     assert sorted(found) == list(kinds)
 
 
+def test_files_of_several_rooms_are_compiled_together_unless_they_have_one_name(tmp_path):
+    names = written(tmp_path, {"probes/sync/a.cu": PROBE, "probes/tma/b.cu": PROBE, "probes/tma/a.cu": PROBE})
+    assert join(tmp_path, names) == ["probes/tma/a.cu", "joined/probes_1.cu"]
+
+
 def test_nine_files_are_two_and_folders_stay_apart(tmp_path):
     names = written(tmp_path, {f"sync/{name}.cu": PROBE for name in "abcdefghi"} | {"tma/a.cu": PROBE})
     assert join(tmp_path, names) == ["joined/sync_1.cu", "joined/sync_2.cu", "joined/tma_1.cu"]
     parts = [(tmp_path / f"joined/sync_{part}.cu").read_text().count("namespace") for part in (1, 2)]
     assert parts == [5, 4]
+
+
+def test_those_with_ptx_of_their_own_come_together_and_say_so(tmp_path):
+    own = PROBE.replace("namespace {", "// Own PTX: as a test.\n\nnamespace {")
+    names = written(tmp_path, {f"sync/{name}.cu": own if name in "bi" else PROBE for name in "abcdefghi"})
+    assert join(tmp_path, names) == ["joined/sync_1.cu", "joined/sync_2.cu"]
+    first, second = ((tmp_path / f"joined/sync_{part}.cu").read_text() for part in (1, 2))
+    assert "/sync/b.cu" in first and "/sync/i.cu" in first
+    assert first.count("// Own PTX: ") == 1 and "// Own PTX: " not in second
 
 
 def test_each_can_be_compiled_alone(tmp_path):
@@ -143,7 +157,7 @@ def test_cpp_files_that_take_names_for_all_that_follows_stay_alone(tmp_path):
 
 def test_cpp_files_that_define_nothing_for_others_have_namespaces(tmp_path):
     assert joined(tmp_path, {f"harness/code/{name}.cpp": PROBE for name in "ab"}) == [["a", "b"]]
-    assert (tmp_path / "joined/all/harness_code_0.cpp").read_text() == (
+    assert (tmp_path / "joined/all/harness_0.cpp").read_text() == (
         f'#include <algorithm>\n#include "harness/state.hpp"\n'
         f'namespace in_harness_code_a_cpp {{\n#include "{tmp_path}/harness/code/a.cpp"\n}}\n'
         f'namespace in_harness_code_b_cpp {{\n#include "{tmp_path}/harness/code/b.cpp"\n}}\n')
@@ -155,9 +169,14 @@ def test_cpp_files_that_define_for_others_have_none(tmp_path):
     assert joined(tmp_path, offers) == [["a"], ["b"]]  # for x
     apart = {name: text.replace("int x", f"int x{name[-5]}") for name, text in offers.items()}
     assert joined(tmp_path, apart) == [["a", "b"]]
-    assert (tmp_path / "joined/all/harness_code_0.cpp").read_text() == (  # no header sees what a file hides
+    assert (tmp_path / "joined/all/harness_0.cpp").read_text() == (  # no header sees what a file hides
         f'#include <algorithm>\n#include "harness/state.hpp"\n'
         f'#include "{tmp_path}/harness/code/a.cpp"\n#include "{tmp_path}/harness/code/b.cpp"\n')
+
+
+def test_cpp_files_of_several_folders_are_compiled_together(tmp_path):
+    files = {"harness/code/a.cpp": PROBE, "harness/run/b.cpp": PROBE, "kernels/gemm/c.cpp": PROBE}
+    assert joined(tmp_path, files) == [["a", "b"], ["c"]]
 
 
 def test_nine_cpp_files_are_two(tmp_path):

@@ -130,6 +130,37 @@ def test_a_suffix_means_its_rows_that_are_built(tmp_path):
     assert said.split("\n")[:3] == ["90a-real;100a-real", "90a-real", "100a-real"]
 
 
+def test_targets_after_the_first_blackwell_share_its_ptx(tmp_path):
+    said = cmake(tmp_path, 'foreach(target IN LISTS ASSAY_KNOWN_TARGETS)\n'
+                 'assay_ptx_base(${target} base)\nmessage("${target} ${base}")\nendforeach()').stderr.splitlines()
+    own = {"89": "89", "90a": "90a"}
+    assert said == [f"{name} {own.get(name, '100')}" for name in (row.removeprefix("sm_") for row in rows())]
+
+
+def test_a_file_says_that_it_needs_ptx_of_its_own(tmp_path):
+    for name, text in {"plain.cu": "", "new_sm90.cu": "", "marked.cu": "#include <a>\n\n// Own PTX: a test.\n"}.items():
+        (tmp_path / name).write_text(text)
+    said = cmake(tmp_path, f"foreach(file plain new_sm90 marked)\n"
+                 f"assay_needs_own_ptx({tmp_path}/${{file}}.cu own)\nmessage(${{own}})\nendforeach()").stderr
+    assert said.split() == ["FALSE", "TRUE", "TRUE"]
+
+
+def test_files_that_share_ptx_do_not_tell_its_targets_apart():
+    """There __CUDA_ARCH__ is 1000 for all of them, and no architecture's own features are said to be there."""
+    apart = re.compile(r"__CUDA_ARCH_(?:FEAT|SPECIFIC|FAMILY)\w*|"
+                       r"__CUDA_ARCH__\s*(?:(?:[<>]=?|[=!]=)\s*1(?!000\b)\d{3}|(?:[<=!]=|>)\s*1000\b)")
+    found = []
+    for path in sources.files("harness/*", "probes/*", "kernels/*"):
+        if path.suffix in (".cu", ".cuh", ".hpp") and "tests" not in path.parts:
+            text = path.read_text()
+            if apart.search(text) and not (OF_ONE_ARCHITECTURE.search(path.name) or "\n// Own PTX: " in text):
+                found.append(str(path.relative_to(sources.ROOT)))
+    assert not found
+    assert apart.search("#if __CUDA_ARCH__ < 1200") and apart.search("__CUDA_ARCH__ >= 1030")
+    assert apart.search("__CUDA_ARCH__ == 1000") and not apart.search("#if __CUDA_ARCH__ >= 1000")
+    assert not apart.search("__CUDA_ARCH__ < 1000")
+
+
 def test_a_row_is_all_that_a_new_target_takes(tmp_path):
     """Another row in a copy of the table: CMake compiles for it, and the harness answers for it."""
     copy = tmp_path / "harness/target_table.hpp"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/frame/templated_kernel.hpp"
+
 namespace assay::kernels {
 
 // The kernel that adds what a form leaves of tiles in parts (reduce_sm90.cuh).
@@ -13,12 +15,12 @@ struct ReduceKernelSm90 {
   const void* kernel = nullptr;   // none: the form does whole tiles alone
 };
 
-struct GemmVariantSm90 {
-  std::string name;            // "128x256_c2x1_s4", "swapped_128x16_c1x1_s8": tile, cluster, stages
-  std::string kernel_name;     // as the source spells it
-  std::string linker_name;     // part of what the linker and PTX call it
-  std::string type_p, type_q;  // "bf16", "e4m3"
-  int major_p, major_q;        // 0: k runs fastest in memory; 1: rows (columns) do
+// A compiled form as its template knows it: numbers and addresses alone. The template is
+// instantiated a hundred times and more, so that what it does on the CPU is done elsewhere, once.
+struct FormSm90 {
+  const char* type_p;  // "bf16", "e4m3"
+  const char* type_q;
+  int major_p, major_q;  // 0: k runs fastest in memory; 1: rows (columns) do
   int tile_m, tile_n, tile_k;
   int loaded_n;  // columns of Q that a step brings: GemmTileSm90::kLoadedN
   int stages;
@@ -32,8 +34,8 @@ struct GemmVariantSm90 {
   int threads;
   int shared_bytes;
   int store_columns;
-  const void* kernel;
-  ReduceKernelSm90 reduce = {};
+  TemplatedKernel instance;
+  TemplatedKernel reduce_instance;  // none: without a name
 
   int cluster_size() const { return cluster_m * cluster_n; }
   // Elements of the boxes that TMA moves: along k (or the row), along the row (or k).
@@ -46,6 +48,17 @@ struct GemmVariantSm90 {
     return dimension == 0 ? tile_k : share;
   }
 };
+
+// What a launch needs to know beside it.
+struct GemmVariantSm90 : FormSm90 {
+  std::string name;         // "128x256_c2x1_s4", "swapped_128x16_c1x1_s8": tile, cluster, stages
+  std::string kernel_name;  // as the source spells it
+  std::string linker_name;  // part of what the linker and PTX call it
+  const void* kernel = nullptr;
+  ReduceKernelSm90 reduce = {};
+};
+
+std::vector<GemmVariantSm90> describe_forms_sm90(std::span<const FormSm90> forms);
 
 // A file for each, so that they compile beside each other.
 std::vector<GemmVariantSm90> gemm_variants_bf16_sm90();          // nt

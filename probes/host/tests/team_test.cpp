@@ -47,7 +47,7 @@ TEST(Share, CoversEverythingOnce) {
 }
 
 TEST(MapMemory, IsAlignedZeroedAndWritable) {
-  const HostMemory memory = map_memory(5'000'000);
+  const MappedMemory memory = map_memory(5'000'000);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % (2 << 20), 0u);
   EXPECT_EQ(memory[4'999'999], std::byte{0});
   memory[4'999'999] = std::byte{7};

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <random>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "harness/probe.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
+#include "kernels/gemm/shapes.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -103,6 +107,60 @@ TEST(GemmSm90, NoFormSpills) {
   ASSERT_EQ(verified.size(), 1U);
   EXPECT_EQ(verified[0].kernels.size(), gemm_variants_sm90().size());
   for (const std::string& problem : verified[0].problems) ADD_FAILURE() << problem;
+}
+
+// Log-uniform between 1 and `most`, in multiples of `step`.
+int size_up_to(int most, int step, std::mt19937& random) {
+  const double exponent = std::log2(most) * static_cast<double>(random()) / 4294967296.0;
+  return divide_up(static_cast<int>(std::exp2(exponent)), step) * step;
+}
+
+std::vector<GemmProblem> many_sizes() {
+  std::vector<GemmProblem> all;
+  for (const GemmShape& s : gemm_shapes()) all.push_back({.m = s.m, .n = s.n, .k = s.k});
+  std::mt19937 random(1);
+  for (int i = 0; i < 4000; ++i) {
+    const int step = i % 2 == 0 ? 16 : 64;
+    all.push_back({.m = size_up_to(20000, i % 4 == 3 ? 64 : 1, random),
+                   .n = size_up_to(40000, step, random),
+                   .k = size_up_to(40000, step, random)});
+  }
+  return all;
+}
+
+// A form that no problem is done by costs two seconds of every build.
+TEST(GemmSm90, EveryFormIsChosenForSomeProblem) {
+  const std::vector<GemmProblem> sizes = many_sizes();
+  std::set<const GemmVariantSm90*> left;
+  for (const GemmVariantSm90& v : gemm_variants_sm90()) left.insert(&v);
+  for (const auto& [type, type_b, layout] : {std::tuple("bf16", "bf16", "nt"),
+                                             {"bf16", "bf16", "nn"},
+                                             {"bf16", "bf16", "tn"},
+                                             {"bf16", "bf16", "tt"},
+                                             {"f16", "f16", "nt"},
+                                             {"f16", "f16", "nn"},
+                                             {"f16", "f16", "tn"},
+                                             {"f16", "f16", "tt"},
+                                             {"e4m3", "e4m3", "nt"},
+                                             {"e4m3", "e5m2", "nt"},
+                                             {"e5m2", "e4m3", "nt"}}) {
+    for (const Activation activation : {Activation::none, Activation::gelu}) {
+      const auto open = [&](const GemmProblem& p) {
+        return std::ranges::any_of(fitting_variants_sm90(p),
+                                   [&](const auto* v) { return left.contains(v); });
+      };
+      for (GemmProblem p : sizes) {
+        p.type = type;
+        p.type_b = type_b;
+        p.layout = layout;
+        p.activation = activation;
+        if (p.layout[0] == 't') p.m = divide_up(p.m, 8) * 8;
+        if (!open(p)) break;
+        left.erase(choose_gemm_sm90(p, clusters_of_132).variant);
+      }
+    }
+  }
+  for (const GemmVariantSm90* v : left) ADD_FAILURE() << v->kernel_name << " " << v->name;
 }
 
 TEST(GemmSm90, EveryChoiceHasAWorkerForEachShareAndRoomForItsFlags) {

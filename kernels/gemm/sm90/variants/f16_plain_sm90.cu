@@ -9,6 +9,7 @@ std::vector<GemmVariantSm90> gemm_variants_f16_plain_sm90() {
   add_plain_sm90(nt);
   nt.add<256, 152, 2>();
   nt.add<256, 192, 1, 2>();
+  nt.add_pingpong<128, 168, 2>();
   return describe_forms_sm90(all);
 }
 

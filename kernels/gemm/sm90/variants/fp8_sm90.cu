@@ -9,6 +9,7 @@ std::vector<GemmVariantSm90> gemm_variants_fp8_sm90() {
   FormsSm90<ptx::WgmmaTypes::e4m3_e5m2, 0, 0> mixed{all, "e4m3", "e5m2"};
   FormsSm90<ptx::WgmmaTypes::e5m2_e4m3, 0, 0> e5{all, "e5m2", "e4m3"};
   add_few_sm90(nt);
+  nt.add_swapped<128, 160>();
   e5.add<128, 256, 2>();
   e5.add_pingpong<128, 128, 2>();
   e5.add_swapped<128, 32>();

@@ -6,7 +6,6 @@
 #include "kernels/gemm/sm90/gemm_sm90.cuh"
 #include "kernels/gemm/sm90/reduce_sm90.cuh"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
-#include "kernels/gemm/sm90/variants/form_sm90.hpp"
 
 namespace assay::kernels {
 
@@ -33,8 +32,8 @@ constexpr FormSm90 form_of_tile_sm90(const char* type_p, const char* type_q, boo
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
           .store_columns = Tile::kStoreColumns,
-          .kernel = kernel,
-          .reduce = {}};
+          .instance = kernel,
+          .reduce_instance = {}};
 }
 
 // One form. Template arguments are GemmTileSm90's but for the last, GemmVariantSm90::plain.
@@ -60,7 +59,7 @@ FormSm90 make_form_sm90(const char* type_p, const char* type_q) {
   FormSm90 form = form_of_tile_sm90<Tile>(type_p, type_q, kPlain, kernel);
   if constexpr (kPlain && Tile::kElementBytes == 2) {
     constexpr int kMajorA = kSwapped ? kMajorQ : kMajorP, kMajorB = kSwapped ? kMajorP : kMajorQ;
-    form.reduce = {
+    form.reduce_instance = {
         .name = "gemm_reduce_sm90",
         .arguments = {kIndex, kMajorA, kMajorB},
         .count = 3,
@@ -122,7 +121,6 @@ void add_few_sm90(Forms& nt) {
   nt.template add_pingpong<64, 128, 2>();
   nt.template add_pingpong<64, 64, 2>();
   nt.template add_swapped<128, 88>();
-  nt.template add_swapped<128, 160>();
   nt.template add_swapped<128, 192, 2>();
   nt.template add_swapped_pingpong<64, 16>();
   nt.template add_swapped_pingpong<64, 32, 2>();
@@ -159,11 +157,8 @@ void add_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 200, 2>();
   nt.template add_swapped_pingpong<192, 80, 1, 2>();
   nt.template add_swapped_pingpong<192, 104, 1, 2>();
-  nt.template add_swapped<128, 200>();
   nt.template add_pingpong<64, 32, 1, 4>();
   nt.template add_pingpong<64, 136, 4>();
-  nt.template add_pingpong<64, 136, 2, 4>();
-  nt.template add_pingpong<128, 168, 2>();
   nt.template add_pingpong<192, 96, 1, 2>();
   nt.template add_pingpong<192, 112, 1, 2>();
   nt.template add_pingpong<192, 128, 1, 2>();
@@ -247,9 +242,7 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   tn_plain.template add_pingpong<128, 192, 2>();
   tn_plain.template add_pingpong<192, 128, 1, 2>();
   tn_plain.template add_pingpong<128, 176, 2>();
-  tn_plain.template add<128, 192, 2>();
   tn_plain.template add_swapped_pingpong<64, 16, 2>();
-  tn_plain.template add_swapped_pingpong<64, 64, 1, 2>();
   tn_plain.template add_swapped_pingpong<128, 112, 2>();
   tn_plain.template add_swapped_pingpong<128, 160, 2>();
   tn_plain.template add_swapped_pingpong<128, 176, 2>();
