@@ -251,7 +251,7 @@ def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
     burst, lasting = map(repr, collection.of_measurements({name: cases[name] for name in names})[1])
     assert "called in a row" in lasting and "called one by one" in lasting and "called" not in burst
     main = repr(collection.main())
-    assert "The newest state of our kernels" in main and main.index("kernels-rows") < main.index("kernels-forms")
+    assert "The newest run of most of our kernels" in main and main.index("kernels-rows") < main.index("kernels-forms")
 
 
 def test_sentences_about_committed_runs():

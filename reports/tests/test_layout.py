@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.report.draw import layout
-from assay.report.draw.svg import axes
+from assay.report.draw import placing
+from assay.report.draw.svg import axes, put_ticks
 
 
 def drawn(canvas: Any) -> Any:
@@ -25,8 +25,7 @@ def inside(canvas: Any) -> bool:
 
 
 def boxes(ax: Any) -> list[tuple[str, Any]]:
-    ticks = [*layout.labels(ax.xaxis), *layout.labels(ax.yaxis)]
-    words = [*ticks, ax.xaxis.label, ax.yaxis.label, ax.title, *ax.texts]
+    words = [*ax.texts, ax.xaxis.label, ax.yaxis.label, ax.title]  # texts at ticks are among those of the axes
     shown = [w for w in words if w.get_text() and w.get_visible()]
     return [(w.get_text(), w.get_window_extent()) for w in shown]
 
@@ -87,3 +86,58 @@ def test_names_that_leave_no_room_are_no_error() -> None:
         ax.set(yticks=[0], yticklabels=["a name " * 40], title="above", xlabel="below")
         drawn(canvas)
         assert ax.bbox.width > 0
+
+
+def plotted(ax: Any) -> None:
+    ax.plot([1, 30, 4000], [-2, 7, 5])
+    ax.set(xscale="log", ylabel="up")
+    put_ticks(ax.xaxis, [1, 10, 100, 1e9], ["one", "ten", "hundred", "out of view"])
+    ax.tick_params(axis="y", labelsize=7, labelcolor="#123456")
+
+
+def test_texts_and_lines_at_ticks_are_where_matplotlib_has_them() -> None:
+    with axes(3) as (canvas, ax), axes(3) as (other, theirs):
+        plotted(ax)
+        drawn(canvas)
+        other.set_layout_engine("none")
+        plotted(theirs)
+        theirs.set_position(ax.get_position())
+        other.draw_without_rendering()
+        ticks = [tick for axis in (theirs.xaxis, theirs.yaxis) for tick in axis.get_major_ticks()]
+        low, high = theirs.get_ylim()
+        expected = {
+            tick.label1.get_text(): (tick.label1.get_window_extent().bounds, tick.label1.get_color(), tick.label1.get_fontsize())
+            for tick in ticks
+            if tick.label1.get_text() in ("one", "ten", "hundred") or (tick in ticks[4:] and low <= tick.get_loc() <= high)
+        }
+        found = {t.get_text(): (t.get_window_extent().bounds, t.get_color(), t.get_fontsize()) for t in ax.texts}
+        assert found.keys() == expected.keys() and len(found) > 6
+        for words, (bounds, *look) in found.items():
+            assert bounds == pytest.approx(expected[words][0], abs=0.01), words
+            assert look == list(expected[words][1:])
+        across, up = (line.get_xydata() for line in ax.lines[1:])
+        assert sorted(set(across[:, 0][::3])) == [1, 10, 100]
+        assert len(up) == 3 * (len(found) - 3)
+
+
+def test_matplotlib_draws_no_ticks_of_its_own_beside() -> None:
+    with axes(3, panels=(2, 1)) as (canvas, panels):
+        for ax in panels:
+            ax.plot([0, 1], [0, 1])
+        drawn(canvas)
+        assert all(not list(axis.get_majorticklocs()) for ax in panels for axis in (ax.xaxis, ax.yaxis))
+        below = [[t for t in ax.texts if t.get_ha() == "center"] for ax in panels]
+        assert not below[0] and below[1], "only the lowest panel has labels below"
+        before = panels[0].get_xlim(), panels[0].get_ylim()
+        canvas.draw_without_rendering()
+        assert before == (panels[0].get_xlim(), panels[0].get_ylim())
+
+
+def test_a_line_of_text_is_as_wide_as_matplotlib_sets_it_or_a_little_wider() -> None:
+    font = placing._font()
+    for words in ("bandwidth, all SMs", "m8192n8192k8192", "\N{MINUS SIGN}12\N{NARROW NO-BREAK SPACE}345.6 ±0.2 µs", "iiii"):
+        font.set_size(200, 72)
+        font.set_text(words, 0.0)
+        set_by_it = font.get_width_height()[0] / 64 / 20
+        assert 0.97 * set_by_it < placing.width(words, 10) < 1.06 * set_by_it, words
+    assert placing.width("\N{CJK UNIFIED IDEOGRAPH-65E5}", 10) == 10, "a letter that the font lacks"

@@ -36,6 +36,7 @@ from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
 from .page.report import Report
 from .page.sections import WORTH_A_POOL, cores
+from .page.sections import homes as details_of
 from .picture_files import TEMPLATES, Pictures
 
 
@@ -300,13 +301,15 @@ def write_reports(
     png: bool = False,
     permanent: Mapping[str, str] | None = None,
     further: Further | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Written]:
-    """The report of each, in processes of their own where it takes long. `permanent` and, by the index of a subject,
-    `further` are Report's."""
+    """The report of each, in processes of their own where it takes long, while this one does something else. `permanent`
+    and, by the index of a subject, `further` are Report's."""
     global _compared
     _compared = subjects, folder, up, png, permanent or {}, further or {}  # a forked process has it without being sent it
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or cores() < 2:
+        meanwhile()
         return [_write_subject(task) for task in tasks]
     plotting.load()  # once, instead of in each
     import matplotlib.figure  # noqa: F401
@@ -317,21 +320,27 @@ def write_reports(
             environment.get_template(name)
 
     with ProcessPoolExecutor(min(len(subjects), cores()), get_context("fork")) as pool:
-        return list(pool.map(_write_subject, tasks))
+        written = pool.map(_write_subject, tasks)
+        meanwhile()
+        return list(written)
 
 
 def _write_compared(subjects: Sequence[Subject], folder: Path, png: bool) -> list[str]:
-    written = write_reports(subjects, folder, (comparison_words.heading(list(subjects)), f"../{MAIN}"), png)
-    names = [f"{s.folder}/{name}" for s, of_subject in zip(subjects, written) for name in of_subject.names]
+    own: list[str] = []
+    homes = {subject.index: details_of(subject.book) for subject in subjects}
 
     def where(value: Value) -> str:
         anchor = value.number.anchor
-        return f"{value.subject.folder}/{written[value.subject.index].homes.get(anchor, MAIN)}#{anchor}"
+        return f"{value.subject.folder}/{homes[value.subject.index].get(anchor, MAIN)}#{anchor}"
 
-    comparison = Comparison(subjects, where)
-    pages = comparison.pages()
-    (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
-    pictures = Pictures(folder, png)
-    for page in pages:
-        (folder / page.name).write_text(html(page, title=comparison.title, files=pictures.of(page)), encoding="utf-8")
-    return [*names, *pictures.names, "report.md", *(page.name for page in pages)]
+    def compare() -> None:
+        comparison = Comparison(subjects, where)
+        pages, pictures = comparison.pages(), Pictures(folder, png)
+        (folder / "report.md").write_text(comparison_markdown(pages[-1]), encoding="utf-8")
+        for page in pages:
+            (folder / page.name).write_text(html(page, title=comparison.title, files=pictures.of(page)), encoding="utf-8")
+        own.extend([*pictures.names, "report.md", *(page.name for page in pages)])
+
+    up = (comparison_words.heading(list(subjects)), f"../{MAIN}")
+    written = write_reports(subjects, folder, up, png, meanwhile=compare)
+    return [*(f"{s.folder}/{name}" for s, made in zip(subjects, written) for name in made.names), *own]

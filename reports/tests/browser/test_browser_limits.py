@@ -73,3 +73,18 @@ def test_letters_of_pictures_can_be_read_in_print(broad, browser, pages):
             page.evaluate(survey.OPEN_FOLDS)
             found += page.evaluate(LETTERS, broad)
     assert found and min(found) > LEAST_PX
+
+
+TARGETS_IN_VIEW = """(() => {
+  const box = document.querySelector("#forms").closest(".box").getBoundingClientRect();
+  const heads = [...document.querySelectorAll("#forms thead th")].slice(1);
+  return [heads.filter((head) => head.getBoundingClientRect().right <= box.right + 1).length, heads.length];
+})()"""
+
+
+@pytest.mark.parametrize("width, least", [(1400, 12), (800, 5), (390, 2)])
+def test_verdicts_of_forms_are_beside_their_names_without_scrolling(width, least, browser, pages):
+    for path in [page for page in pages("documents") if page.name == "isa.html"]:
+        with survey.opened(browser, path.as_uri(), width) as (page, _):
+            seen, every = page.evaluate(TARGETS_IN_VIEW)
+            assert seen >= min(least, every)

@@ -314,6 +314,7 @@ def _written(parts: list[str]) -> list[str]:
 
 
 @lru_cache(maxsize=8192)
+@lru_cache(maxsize=1 << 12)
 def quantity(metric: str) -> str:
     """The words for a metric name, without the unit that stands beside: "latency_cycles_of_4" is "latency, clusters
     of 4"."""

@@ -44,6 +44,7 @@ def number(value: float, half_width: float | None = None) -> str:
     return text.replace("-", MINUS)
 
 
+@lru_cache(maxsize=1 << 14)
 def plus_minus(value: float, low: float | None, high: float | None) -> str:
     """The 95% interval as "±1.8", or "+0.4 −1.2" where its sides differ by more than half; "" where it has no width."""
     if low is None or high is None:
@@ -97,6 +98,7 @@ def counted(count: float, word: str) -> str:
 LONGEST_SLUG = 80  # characters; names of files have an end
 
 
+@lru_cache(maxsize=1 << 14)
 def slug(name: str) -> str:
     """A fragment identifier or the name of a file: letters, digits, "_", "-" and ".". Two names never have one.
 

@@ -33,13 +33,13 @@ def newest_kernels(found: Iterable[Entry], gpu: str) -> Entry | None:
 
 
 def leads_to(entry: Entry, subject: Subject, folder: str) -> list[Span]:
-    """Where the newest state of the kernels is, and the first sentence of what it says; `folder` is its report's, from
+    """Where the newest run of most kernels is, and the first sentence of what it says; `folder` is its report's, from
     the page that leads there."""
     commit = identity.commit_of(entry.run)
     said = f"{text.counted(len(of_kernels(entry)), 'case')} beside a library{f', commit {commit}' if commit else ''}"
     on = "" if not entry.date else f", measured on {entry.date}"
     spans = [
-        Span("The newest state of our kernels: "),
+        Span("The newest run of most of our kernels: "),
         Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{KERNELS}.html"),
         Span(f"{on} ({said})."),
     ]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -209,3 +210,13 @@ def counted(figures: list[Figure], of: Callable[[Figure], bool]) -> tuple[int, i
     """(how many of them agree, how many there are)."""
     chosen = [figure for figure in figures if of(figure)]
     return sum(figure.agrees for figure in chosen), len(chosen)
+
+
+def counted_by_family(figures: list[Figure]) -> dict[tuple[str, str], tuple[int, int]]:
+    """The same by kind and family."""
+    agreeing: Counter[tuple[str, str]] = Counter()
+    every: Counter[tuple[str, str]] = Counter()
+    for figure in figures:
+        every[figure.kind, figure.family] += 1
+        agreeing[figure.kind, figure.family] += figure.agrees
+    return {of: (agreeing[of], count) for of, count in every.items()}

@@ -12,7 +12,7 @@ from ..book import identity, labels, text
 from ..page import environment
 from ..page.front import MAIN
 from . import causes, pictures, published, words
-from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, only_in, parted, ratio
+from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, counted_by_family, only_in, parted, ratio
 from .findings import Finding, findings
 from .subjects import Subject
 
@@ -227,11 +227,11 @@ class Comparison:
     def _agreement(self) -> Section:
         blocks: list[Block] = [sentence(words.agreement(self.figures))]
         keys = list(dict.fromkeys(f.family for f in self.figures))
-        rows = []
+        counts, rows = counted_by_family(self.figures), []
         for key in [k for k in [*family.declared(), *keys] if k in keys]:
             cells = [Cell(family.family_of(key).title)]
             for kind in KINDS:
-                agree, of = counted(self.figures, lambda f, key=key, kind=kind: f.kind == kind and f.family == key)
+                agree, of = counts.get((kind, key), (0, 0))
                 cells.append(Cell(f"{agree} of {of}" if of else ""))
             rows.append(cells)
         if rows:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from .. import family
 from ..book import text
 from ..draw import cells
-from ..draw.svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish
+from ..draw.svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, put_ticks
 from .figures import ALIKE, KINDS
 from .figures import Figure as Compared
 from .findings import Finding
@@ -125,16 +125,16 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
                 )
         names = [name_of(finding) for finding in found]
         short = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
-        ax.set(yticks=[], ylim=(len(found) - 0.5, -0.9))
+        put_ticks(ax.yaxis, [])
+        ax.set(ylim=(len(found) - 0.5, -0.9))
         ax.set_xscale("symlog", linthresh=LINEAR, linscale=1.2)
         ax.set_xlim(-ENDS * widest, ENDS * widest)  # room for the names at both ends
         for y, name in enumerate(short):
             shade = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
             ax.annotate(name, (-ENDS * widest, y - 0.42), va="center", fontsize=8.5, color=INK, bbox=shade)
         ticks = [t for t in TICKS if math.log(t) <= 1.2 * widest]
-        ax.set_xticks([*(-math.log(t) for t in reversed(ticks)), 0, *map(math.log, ticks)])
-        ax.set_xticklabels([*(f"1/{t:g}" for t in reversed(ticks)), "1", *(f"{t:g}" for t in ticks)])
-        ax.minorticks_off()
+        places = [*(-math.log(t) for t in reversed(ticks)), 0, *map(math.log, ticks)]
+        put_ticks(ax.xaxis, places, [*(f"1/{t:g}" for t in reversed(ticks)), "1", *(f"{t:g}" for t in ticks)])
         ax.set_xlabel("value over the median of all runs")
         said = f"{len(found)} findings over {len(subjects)} runs. {names[0]} differs most."
         rows = [

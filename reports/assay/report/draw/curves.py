@@ -13,7 +13,7 @@ from typing import Any
 from assay.files import Interval, Series
 
 from ..book import labels, text
-from .svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
+from .svg import INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, put_ticks, spread
 
 MOST_DOTS = 120  # on one line
 MOST_LINES = len(SERIES)  # of one panel
@@ -163,8 +163,7 @@ def _scales(ax: Any, lines: Sequence[Line], x: Axis, y: Axis) -> None:
     xs = [p for line in lines for p, _ in line.points]
     if x.base and min(xs) > 0:
         ax.set_xscale("log", base=x.base)
-        ax.set_xticks(_ticks(min(xs), max(xs), x.base))
-        ax.minorticks_off()
+        put_ticks(ax.xaxis, _ticks(min(xs), max(xs), x.base))
     if y.base:
         _logarithmic(ax, [v for line in lines for _, v in line.points])
 
@@ -220,8 +219,7 @@ def _logarithmic(ax: object, values: list[float]) -> None:
     ax.set_ylim(low / 1.15, high * 1.15)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1,) if len(decades) > 4 else (1, 2, 5)
-    ax.set_yticks([t for d in decades for s in steps if low / 1.15 <= (t := s * 10.0**d) <= high * 1.15])
-    ax.minorticks_off()
+    put_ticks(ax.yaxis, [t for d in decades for s in steps if low / 1.15 <= (t := s * 10.0**d) <= high * 1.15])
 
 
 def _merged(lines: Sequence[Line], close: float = 0.015) -> list[Line]:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the axes of a picture go, so that what is written around them has room.
 
-Matplotlib's constrained layout does so for any figure. It measures the label of each tick eight times, and drawing does so
-twice more, which took a third of a report's time. Our pictures are one grid of equal panels with labels below and to the
-left: each label is measured once here, and the names of the axes are put where they stay.
+Matplotlib's constrained layout does so for any figure. It measures the label of each tick eight times, which took a third
+of a report's time. Our pictures are one grid of equal panels with labels below and to the left: each label is measured once
+here (`ticks` draws them), and the names of the axes are put where they stay.
 """
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,8 +20,9 @@ plotting.load()
 
 from matplotlib.backends.backend_svg import RendererSVG  # noqa: E402
 from matplotlib.layout_engine import LayoutEngine  # noqa: E402
-from matplotlib.ticker import NullFormatter  # noqa: E402
 from matplotlib.transforms import ScaledTranslation  # noqa: E402
+
+from . import ticks  # noqa: E402
 
 PAD = 3  # points around each panel with its labels
 ANOTHER = 0.12  # an axis that becomes longer or shorter by such a share may have other ticks
@@ -55,6 +56,7 @@ class OneLook(LayoutEngine):
     def __init__(self) -> None:
         super().__init__()
         self.done = False
+        self.ticks: dict[Any, ticks.Drawn] = {}  # by axis
 
     def execute(self, fig: Any) -> None:
         if self.done:
@@ -62,20 +64,23 @@ class OneLook(LayoutEngine):
         self.done = True
         renderer = RendererSVG(*fig.bbox.size, io.StringIO())
         _place(fig, dict.fromkeys(fig.axes, USUAL), renderer)
-        around = {ax: _around(ax, renderer) for ax in fig.axes}
+        self.ticks = {axis: ticks.Drawn(axis) for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)}
+        around = {ax: _around(ax, self.ticks, renderer) for ax in fig.axes}
         before = {ax: ax.bbox.size for ax in fig.axes}
-        _place(fig, _with_texts(around, renderer), renderer)
+        _place(fig, _with_texts(around, self.ticks, renderer), renderer)
         for ax, size in before.items():
             if any(abs(math.log(now / then)) > ANOTHER for now, then in zip(ax.bbox.size, size)):
-                around[ax] = _around(ax, renderer)
-        _place(fig, _with_texts(around, renderer), renderer)  # again, since the places of texts are shares of an axis
+                around[ax] = _around(ax, self.ticks, renderer)
+        _place(fig, _with_texts(around, self.ticks, renderer), renderer)  # again, since the places of texts are shares of an axis
+        for drawn in self.ticks.values():  # when all have theirs: panels share what chooses them
+            drawn.settle()
 
 
-def _around(ax: Any, renderer: Any) -> Margins:
+def _around(ax: Any, drawn: Mapping[Any, ticks.Drawn], renderer: Any) -> Margins:
     """What the labels of ticks, the names of axes, which are put behind these, and the title take."""
     found = Margins()
     for axis in (ax.xaxis, ax.yaxis):
-        for label in labels(axis):
+        for label in drawn[axis].draw():
             found.take(label.get_window_extent(renderer), ax.bbox)
     for axis, side in ((ax.xaxis, "below"), (ax.yaxis, "above")):
         if axis.get_major_formatter().get_offset():  # a power of ten for all ticks, which is written as it is drawn
@@ -97,23 +102,15 @@ def _moved(ax: Any, right: float, up: float) -> Any:
     return ScaledTranslation(right / 72, up / 72, ax.figure.dpi_scale_trans)
 
 
-def labels(axis: Any) -> Iterator[Any]:
-    """Of the ticks in view."""
-    axis.get_ticklabels()  # sets them
-    low, high = sorted(axis.get_view_interval())
-    hair = 1e-9 * (high - low)
-    minor = () if isinstance(axis.get_minor_formatter(), NullFormatter) else axis.get_minor_ticks()
-    for tick in [*axis.get_major_ticks(), *minor]:
-        if low - hair <= tick.get_loc() <= high + hair and tick.label1.get_visible() and tick.label1.get_text():
-            yield tick.label1
-
-
-def _with_texts(around: Mapping[Any, Margins], renderer: Any) -> dict[Any, Margins]:
+def _with_texts(
+    around: Mapping[Any, Margins], drawn: Mapping[Any, ticks.Drawn], renderer: Any
+) -> dict[Any, Margins]:
     """With what was written at places of the axes and reaches beyond them."""
+    of_ticks = {label for one in drawn.values() for label in one.labels}
     found = {ax: replace(margins) for ax, margins in around.items()}
     for ax, margins in found.items():
         for words in ax.texts:
-            if words.get_visible() and words.get_text():
+            if words.get_visible() and words.get_text() and words not in of_ticks:
                 margins.take(words.get_window_extent(renderer), ax.bbox)
     return found
 

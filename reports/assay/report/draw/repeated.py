@@ -12,7 +12,7 @@ from ..book import labels, text
 from ..book.headline import Headline, headlines
 from ..book.interval import values_of
 from ..book.model import Book, Column
-from .svg import GRID, INK, PAPER, SERIES, Data, Figure, axes, finish
+from .svg import GRID, INK, PAPER, SERIES, Data, Figure, axes, finish, put_ticks
 
 WIDEST = 12  # cases beside the six numbers
 LEAST = 1e-4  # less is said as less than this
@@ -51,14 +51,12 @@ def run_to_run(book: Book, column: Column) -> Figure | None:
         ends = max(abs(v) for _, apart in shown for v in apart)
         ticks = [t for t in (0.01, 0.1, 1.0) if t <= 1.5 * ends]
         ax.set(
-            yticks=range(len(shown)),
-            yticklabels=[words for words, _ in shown],
             ylim=(len(shown) - 0.4, -0.6),
             xlim=(-1.3 * ends, 1.3 * ends),
             xlabel="from the median of the processes",
         )
-        ax.set_xticks([*(-t for t in reversed(ticks)), 0, *ticks])
-        ax.minorticks_off()
+        put_ticks(ax.yaxis, range(len(shown)), [words for words, _ in shown])
+        put_ticks(ax.xaxis, [*(-t for t in reversed(ticks)), 0, *ticks])
         ax.xaxis.set_major_formatter(lambda v, _: "0" if v == 0 else f"{'+' if v > 0 else text.MINUS}{abs(v):.0%}")
         ax.tick_params(axis="y", labelcolor=INK)
         return finish(

@@ -7,7 +7,7 @@ from ..book import text
 from ..book.headline import shown
 from ..book.machine import Level, levels
 from ..book.model import Book, Column, Number
-from .svg import BANDWIDTH, INK, LATENCY, MUTED, Data, Figure, axes, finish
+from .svg import BANDWIDTH, INK, LATENCY, MUTED, Data, Figure, axes, finish, put_ticks
 
 HEAD = ["level", "quantity", "value", "low", "high", "limit", "unit"]
 
@@ -49,14 +49,13 @@ def staircase(book: Book, column: Column) -> Figure | None:
                     ax.plot([x + 0.42] * 2, [n.value, m.value], color=color, lw=0.8, alpha=0.5)
             values = [end for _, n in steps for end in (n.value, n.limit) if end]
             ax.set_ylim(min(values) / 4, max(values) * 2.6)
-            ax.minorticks_off()
-            ax.set_yticks([])
+            put_ticks(ax.yaxis, [])
             ax.grid(False)
             quantity = "bandwidth" if ax is above else "latency"
             rows += [[found[x].name, quantity, n.value, n.low, n.high, n.limit, units[0]] for x, n in steps]
         above.set_ylabel("bandwidth, all SMs")
         below.set_ylabel("latency of a load")
-        below.set_xticks(range(len(found)), [level.name for level in found])
+        put_ticks(below.xaxis, range(len(found)), [level.name for level in found])
         below.set_xlim(-0.55, len(found) - 0.45)
         below.tick_params(axis="x", labelcolor=INK)
         said = "; ".join(f"{level.name} {_level(level)}" for level in found)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..block.tables import who
 from ..book import roofs, text
 from ..book.model import STATES, Book, Column
-from ..draw.svg import INK, MUTED, SERIES, Data, Figure, axes, finish
+from ..draw.svg import INK, MUTED, SERIES, Data, Figure, axes, finish, put_ticks
 from . import guard
 from .roofline import key_of, roofline, under_roof
 
@@ -36,13 +36,12 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
                 fontsize=9,
             )
         ax.set(
-            yticks=range(len(steps)),
-            yticklabels=[s.label for s in steps],
             xlim=(0, longest * 1.45),
             ylim=(len(steps) - 0.4, -0.6),
         )
         ax.grid(False)
-        ax.set_xticks([])
+        put_ticks(ax.yaxis, range(len(steps)), [s.label for s in steps])
+        put_ticks(ax.xaxis, [])
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)
         said = ", ".join(f"{s.label} {text.number(s.tflops)}" for s in steps)

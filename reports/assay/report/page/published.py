@@ -13,7 +13,7 @@ from ..book import labels, text
 from ..book.deviation import NOTABLE, Compared, compared
 from ..book.model import Book, Row
 from ..book.published import figures, short_title
-from ..draw.svg import GRID, INK, PAPER, SERIES, Data, Figure, axes, finish
+from ..draw.svg import GRID, INK, PAPER, SERIES, Data, Figure, axes, finish, put_ticks
 
 
 def sections(book: Book) -> list[Block]:
@@ -79,9 +79,9 @@ def picture(pairs: list[Compared]) -> Figure | None:
         for of, y in zip(by_family.values(), middles):
             ax.annotate(str(sum(pair.close for pair in of)), (1, y), ha="center", va="center", fontsize=8.5)
         ticks = [t for t in (0.1, 0.25, 0.5, 0.8, 1, 1.25, 2, 4, 10) if 1 / most <= t <= most]
-        ax.set(xscale="log", xlim=(1 / most, most), yticks=middles, yticklabels=names, ylim=(sum(highs), 0))
-        ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
-        ax.minorticks_off()
+        ax.set(xscale="log", xlim=(1 / most, most), ylim=(sum(highs), 0))
+        put_ticks(ax.yaxis, middles, names)
+        put_ticks(ax.xaxis, ticks, [f"{t:g}" for t in ticks])
         ax.set_xlabel("ours over theirs")
         ax.tick_params(axis="y", labelcolor=INK)
         if any(rows):

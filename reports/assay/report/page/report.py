@@ -51,8 +51,7 @@ class Report:
             self.details.setdefault(m.name.split("/")[0], []).append(
                 detail(book, column, m, (permanent or {}).get(m.name, ""))
             )
-        # Anchor of a measurement -> the page with its details.
-        self.homes = {d["anchor"]: sections.page_of(key) for key, found in self.details.items() for d in found}
+        self.homes = sections.homes(book)
         self.parts = family.parts([*self.cases, *family.declared()])
         makers = [(key, make) for key, declared in family.declared().items() for make in declared.pages]
         made = [(key, guard.made("The page", lambda make=make: make(book), lambda _: None)) for key, make in makers]

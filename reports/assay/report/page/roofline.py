@@ -14,7 +14,7 @@ from ..block.tables import who
 from ..book import labels, roofs, text
 from ..book.model import BURST, Book, Column
 from ..draw import placing
-from ..draw.svg import GRID, INK, MUTED, PAPER, Data, Figure, axes, color_of, finish, log_labels, name_dot, spread
+from ..draw.svg import GRID, INK, MUTED, PAPER, Data, Figure, axes, color_of, finish, log_labels, name_dot, put_ticks, spread
 
 KIND_LABELS = {"e4m3": "fp8", "s8": "int8", "f32": "FFMA"}
 RATE = "TFLOP/s, of integers TOP/s"
@@ -186,9 +186,10 @@ def _rows(ax: Any, data: roofs.Roofline, shown: list[roofs.Point]) -> None:
         ax.annotate(words, (right, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5)
     one = len({_what(p) for p in data.points}) == 1
     names = [p.shape if one else f"{_what(p)} {p.shape}" for p in shown]
-    ax.set(yticks=range(len(shown)), yticklabels=names, ylim=(len(shown) - 0.4, -0.6), xlim=(0, 1.35 * end))
+    put_ticks(ax.yaxis, range(len(shown)), names)
+    ax.set(ylim=(len(shown) - 0.4, -0.6), xlim=(0, 1.35 * end))
     ax.grid(False)
-    ax.set_xticks([])
+    put_ticks(ax.xaxis, [])
     ax.spines["bottom"].set_visible(False)
     ax.tick_params(axis="y", labelcolor=INK, labelsize=8.5)
 

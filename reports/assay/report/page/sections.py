@@ -86,6 +86,11 @@ def page_of(key: str) -> str:
     return f"{family.place_of(key)}-cases.html"
 
 
+def homes(book: Book) -> dict[str, str]:
+    """Anchor of a measurement -> the page with its details."""
+    return {column.anchor(m.name): page_of(m.name.split("/")[0]) for column, m in book.measurements}
+
+
 def evidence(made: dict[str, list[Block]]) -> dict[int, Evidence]:
     return {b.number: b for blocks in made.values() for b in blocks if isinstance(b, Evidence)}
 

@@ -10,7 +10,7 @@ from assay.files import Baseline
 from ...block.tables import who
 from ...book import interval, labels, text
 from ...book.model import LASTING, SUSTAINED, Book, Column
-from ...draw.svg import INK, PAPER, SERIES, Data, Figure, axes, finish
+from ...draw.svg import INK, PAPER, SERIES, Data, Figure, axes, finish, put_ticks
 
 MOST_KERNELS = 24  # of one picture
 
@@ -67,7 +67,8 @@ def paired(book: Book, column: Column, state: str) -> Figure | None:
                     color=color,
                 )
             y += 1
-        ax.set(yticks=[], ylim=(rows - 0.4, -0.7), xlim=(low, high), xlabel="times as fast as the baseline")
+        put_ticks(ax.yaxis, [])
+        ax.set(ylim=(rows - 0.4, -0.7), xlim=(low, high), xlabel="times as fast as the baseline")
         worst = min(found, key=lambda p: p.baseline.speedup.value)
         of = len({p.name for p in every})
         which = f"the {len(kernels)} of {of} kernels" if len(kernels) < of else text.counted(of, "kernel")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...block.kinds import Block, figures
 from ...book import labels, text
 from ...book.model import Book, Number, Published, Row
-from ...draw.svg import GRID, INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish
+from ...draw.svg import GRID, INK, MUTED, PAPER, SERIES, Data, Figure, axes, finish, put_ticks
 
 
 @dataclass
@@ -83,12 +83,11 @@ def latency_ladder(book: Book) -> Figure | None:
             )
         every = [v for bar in bars for v in [*bar.values, *(p.value for p in bar.published)] if v is not None]
         ax.set(
-            yticks=range(len(bars)),
-            yticklabels=[b.label for b in bars],
             ylim=(len(bars) - 0.4, -0.6),
             xlabel="SM cycles",
             xlim=(min(every) * 0.8, max(every) * 2),
         )
+        put_ticks(ax.yaxis, range(len(bars)), [b.label for b in bars])
         ax.tick_params(axis="y", labelcolor=INK)
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
         said = "; ".join(f"{b.label} {' / '.join(f'{v:.1f}' for v in b.values if v is not None)}" for b in bars)
@@ -161,7 +160,9 @@ def bandwidths(book: Book) -> Figure | None:
             labels.words(row.name.replace("/bandwidth", "").removeprefix("memory/").replace("/", "_"))
             for row, _ in rows
         ]
-        ax.set(yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.5), xticks=[])
+        ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.5))
+        put_ticks(ax.yaxis, range(len(rows)), names)
+        put_ticks(ax.xaxis, [])
         ax.grid(False)
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)

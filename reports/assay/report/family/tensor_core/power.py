@@ -9,7 +9,7 @@ from assay.files import Measurement
 
 from ...book import labels, text, units
 from ...book.model import Book, Column
-from ...draw.svg import GRID, INK, Data, Figure, axes, color_of, finish
+from ...draw.svg import GRID, INK, Data, Figure, axes, color_of, finish, put_ticks
 
 POWER = "tensor_core/power/"
 
@@ -78,12 +78,11 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
                 fontsize=8.5,
             )
         ax.set(
-            yticks=range(len(cases)),
-            yticklabels=[f"{c.kind} {labels.words(c.data)}" for c in cases],
             ylim=(len(cases) - 0.4, -0.6),
             xlim=(0, longest * 1.6 or 1),
-            xticks=[],
         )
+        put_ticks(ax.yaxis, range(len(cases)), [f"{c.kind} {labels.words(c.data)}" for c in cases])
+        put_ticks(ax.xaxis, [])
         ax.grid(False)
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)

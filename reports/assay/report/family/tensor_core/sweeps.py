@@ -15,7 +15,7 @@ from ...book.mma import parse
 from ...book.model import Book, Column
 from ...draw import cells, placing
 from ...draw.curves import Line, band, banded
-from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, name_dot
+from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, name_dot, put_ticks
 
 REACHES = 0.99  # of the best rate
 
@@ -84,7 +84,7 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
                 drawn[curve.title] = None
                 ax.plot(*zip(*curve.published), "D", ms=6.5, mfc="none", mec=color, mew=0.9)
         ax.set(xlabel="N of m64nN", ylabel="cycles per wgmma", xlim=(sizes[0] / 1.15, sizes[-1] * 1.15))
-        ax.set_xticks([n for n in (8, 16, 32, 64, 128, 256) if sizes[0] <= n <= sizes[-1]])
+        put_ticks(ax.xaxis, [n for n in (8, 16, 32, 64, 128, 256) if sizes[0] <= n <= sizes[-1]])
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(lambda v, _: f"{v:g}")
         canvas.get_layout_engine().execute(canvas)
