@@ -258,26 +258,22 @@ void disassemble_all(std::vector<Job>& jobs, bool kept) {
   });
 }
 
-// SHA-256 of images, by where they lie.
-using Hashes = std::map<const char*, std::string>;
-
+// `hashes`: SHA-256 of images, as far as it is known, by where they lie.
 std::vector<Function> disassemble_now(std::span<const FunctionRef> functions, bool kept,
-                                      Hashes hashes) {
+                                      std::map<const char*, std::string> hashes) {
   struct Image {
     ElfImage elf;
-    std::string sha256;
     std::size_t text = 0;  // bytes of the kernels asked for
   };
   std::map<const char*, Image> images;  // several kernels of one image
   std::vector<Job> jobs;
   for (const FunctionRef& ref : functions) try {
       auto image = images.find(ref.elf.data());
-      if (image == images.end()) {
-        std::string& hash = hashes[ref.elf.data()];
-        if (hash.empty()) hash = sha256(ref.elf);
-        image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), hash, 0}).first;
-      }
-      Job job = prepare(image->second.elf, ref, image->second.sha256);
+      if (image == images.end())
+        image = images.emplace(ref.elf.data(), Image{ElfImage(ref.elf), 0}).first;
+      std::string& hash = hashes[ref.elf.data()];
+      if (hash.empty()) hash = sha256(ref.elf);
+      Job job = prepare(image->second.elf, ref, hash);
       image->second.text += job.text.size();
       if (image->second.text > ref.elf.size())
         throw Error(ExitCode::usage,
@@ -367,7 +363,7 @@ std::vector<std::shared_ptr<const Function>> disassemble(std::span<const Functio
   std::vector<FunctionRef> missing;
   std::vector<std::string> missing_keys;
   std::set<std::string> seen;
-  Hashes hashes;
+  std::map<const char*, std::string> hashes;
   for (const FunctionRef& ref : functions) {
     std::string& hash = hashes[ref.elf.data()];
     if (hash.empty()) hash = sha256(ref.elf);

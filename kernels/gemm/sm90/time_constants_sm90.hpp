@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What scripts/fit_gemm_sm90.py found for the Hopper product's model of time, on sweeps of an H200
-// (results/h200/2026-11-23-gemm-rows): for 16-bit and for 8-bit operands. Of 16-bit ones, factors of
-// large tiles were fitted again (--keep), to large products from rest too
+// (results/h200/2026-11-23-gemm-rows): for 16-bit and for 8-bit operands. Of 16-bit ones, factors
+// of large tiles were fitted again (--keep), to large products from rest too
 // (results/h200/2026-11-24-gemm-bursts): the power limit lets those run faster that move less.
 #pragma once
 #include "kernels/gemm/sm90/plan_sm90.hpp"

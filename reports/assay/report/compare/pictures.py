@@ -133,8 +133,8 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
             shade = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
             ax.annotate(name, (-ENDS * widest, y - 0.42), va="center", fontsize=8.5, color=INK, bbox=shade)
         ticks = [t for t in TICKS if math.log(t) <= 1.2 * widest]
-        places = [*(-math.log(t) for t in reversed(ticks)), 0, *map(math.log, ticks)]
-        put_ticks(ax.xaxis, places, [*(f"1/{t:g}" for t in reversed(ticks)), "1", *(f"{t:g}" for t in ticks)])
+        marks = [*(-math.log(t) for t in reversed(ticks)), 0, *map(math.log, ticks)]
+        put_ticks(ax.xaxis, marks, [*(f"1/{t:g}" for t in reversed(ticks)), "1", *(f"{t:g}" for t in ticks)])
         ax.set_xlabel("value over the median of all runs")
         said = f"{len(found)} findings over {len(subjects)} runs. {names[0]} differs most."
         rows = [
