@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -128,7 +129,8 @@ def test_a_gate_that_is_to_end_takes_along_what_it_started(tmp_path, number):
     told = tmp_path / "pid"
     side = script(tmp_path / "a.py", f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)")
     words = [sys.executable, "-m", "assay.gate.ab", "--base", side, "--candidate", side, *METRIC]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    as_from_a_shell = partial(signal.signal, number, signal.SIG_DFL)  # nohup, say, leaves SIGHUP ignored
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, preexec_fn=as_from_a_shell)
     for _ in range(1200):  # a minute
         if told.exists() and told.read_text():
             break

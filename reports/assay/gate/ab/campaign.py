@@ -61,7 +61,7 @@ def _is_beside_another(runs: Sequence[Run]) -> bool:
 def _warm_up(sides: Sequence[Side], plan: Plan, names: Sequence[str] | None, progress: Progress) -> None:
     """Rounds that count for nothing, until the GPU is as warm as it gets: those that were asked for of all programs,
     which are on disk and in caches then, further ones of one side each. Raises CannotMeasure beside another process."""
-    programs = list({tuple(side.words): side for side in sides}.values())
+    programs = [side for i, side in enumerate(sides) if side.words not in [before.words for before in sides[:i]]]
     before: float | None = None
     for round_ in range(plan.warm_up + MOST_WARM_UP if plan.warm_up else 0):
         progress(f"warm-up, round {round_ + 1}")
