@@ -145,12 +145,12 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
         yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
 
-def put_ticks(axis: Any, places: Iterable[float], words: Sequence[str] | None = None) -> None:
-    """Ticks at these places alone, with these words. Matplotlib's own way makes five artists of each; ours are drawn when
+def put_ticks(axis: Any, positions: Iterable[float], words: Sequence[str] | None = None) -> None:
+    """Ticks at these positions alone, with these words. Matplotlib's own way makes five artists of each; ours are drawn when
     the figure is laid out."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-    axis.set_major_locator(FixedLocator(list(places)))
+    axis.set_major_locator(FixedLocator(list(positions)))
     axis.set_minor_locator(NullLocator())
     if words is not None:
         axis.set_major_formatter(FixedFormatter(list(words)))

@@ -66,18 +66,18 @@ class Drawn:
         self.axis.set_minor_locator(NullLocator())
 
 
-def in_view(axis: Any, places: Any, formatter: Any) -> list[tuple[float, str]]:
+def in_view(axis: Any, positions: Any, formatter: Any) -> list[tuple[float, str]]:
     """(place, what is written there) of the ticks that the axis shows."""
-    said = formatter.format_ticks(places)
+    said = formatter.format_ticks(positions)
     low, high = sorted(axis.get_view_interval())
     hair = 1e-9 * (high - low)
-    return [(float(at), words) for at, words in zip(places, said) if low - hair <= at <= high + hair]
+    return [(float(at), words) for at, words in zip(positions, said) if low - hair <= at <= high + hair]
 
 
-def _grid(ax: Any, places: Sequence[float], upright: bool) -> Any:
+def _grid(ax: Any, positions: Sequence[float], upright: bool) -> Any:
     """All lines of the grid in one direction, below what is drawn."""
-    along = [value for place in places for value in (place, place, math.nan)]
-    over = [0, 1, math.nan] * len(places)
+    along = [value for place in positions for value in (place, place, math.nan)]
+    over = [0, 1, math.nan] * len(positions)
     where = ax.get_xaxis_transform("grid") if upright else ax.get_yaxis_transform("grid")
     return Line2D(
         *((along, over) if upright else (over, along)),
