@@ -3,7 +3,8 @@
 """Fits the constants of kernels/gemm/sm90/time_model_sm90.cpp to what assay_gemm_sweep measured.
 
 Searches for the constants by which the choice that the model likes best costs least over the best that was measured.
-Where a sweep has rows of calls beside single ones, a choice's time is the geometric mean of a call of both. A shape that
+Where a sweep has rows of calls beside single ones, a choice's time is the geometric mean of a call of both; one that was
+timed alone is taken to gain in a row what the others of its shape do in the median. A shape that
 was swept with and without rest counts twice, so that the choice is good in bursts and at the power limit. Prints them
 as kernels/gemm/sm90/time_constants_sm90.hpp has them, which holds those of 16-bit and of 8-bit operands, then how good
 the choices are on the shapes fitted and on shapes held out.
@@ -112,15 +113,20 @@ def load(paths: list[Path]) -> Sweep:
     times = read_times(paths)
     shapes = list(dict.fromkeys(shape for shape, _ in times))
     number = {shape: index for index, shape in enumerate(shapes)}
-    in_rows = {shape for (shape, _), of in times.items() if True in of}
+    gains: dict[str, list[float]] = {}
+    for (shape, choice), of in times.items():
+        if len(of) == 2 and not choice.startswith("cublaslt"):
+            gains.setdefault(shape, []).append(of[True] / of[False])
+    usual = {shape: float(np.median(found)) for shape, found in gains.items()}
     library = np.full((len(shapes), 2), np.nan)
     ours = []
     for (shape, choice), of in times.items():
         if choice.startswith("cublaslt"):
             for row, ns in of.items():
                 library[number[shape], int(row)] = np.nanmin([library[number[shape], int(row)], ns])
-        elif len(of) == 1 + (shape in in_rows):
-            ours.append((shape, choice, float(np.exp(np.log(list(of.values())).mean()))))
+        elif False in of:
+            in_row = of.get(True, of[False] * usual.get(shape, 1))
+            ours.append((shape, choice, float(np.sqrt(of[False] * in_row))))
     library = np.exp(np.nanmean(np.log(library), axis=1))
     found = [features(shape, choice) for shape, choice, _ in ours]
     return Sweep({name: np.array([float(f[name]) for f in found]) for name in found[0]},

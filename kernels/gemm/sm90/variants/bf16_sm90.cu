@@ -6,7 +6,7 @@ namespace assay::kernels {
 std::vector<GemmVariantSm90> gemm_variants_bf16_sm90() {
   std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0> nt{all, "bf16", "bf16"};
-  add_few_sm90(nt);
+  add_wide_sm90(nt);
   return describe_forms_sm90(all);
 }
 

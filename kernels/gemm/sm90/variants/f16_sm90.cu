@@ -6,7 +6,7 @@ namespace assay::kernels {
 std::vector<GemmVariantSm90> gemm_variants_f16_sm90() {
   std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::f16, 0, 0> nt{all, "f16", "f16"};
-  add_few_sm90(nt);
+  add_wide_sm90(nt);
   return describe_forms_sm90(all);
 }
 

@@ -111,58 +111,62 @@ struct FormsSm90 {
   }
 };
 
-// What a type gets for "nt" that has no list of its own.
+// What a 16-bit type gets for "nt": of 191 candidates, those that gained most over 281 shapes of a
+// sweep on an H200 (results/h200/2026-11-24-gemm-clusters). Where each SM has one tile, the rate at
+// which L2 gives operands is the limit, and clusters of eight CTAs ask least of it.
 template <class Forms>
-void add_few_sm90(Forms& nt) {
+void add_wide_sm90(Forms& nt) {
   nt.template add<128, 256, 2>();
   nt.template add_pingpong<128, 176, 2>();
-  nt.template add_pingpong<128, 160, 2>();
-  nt.template add_pingpong<128, 128, 2>();
-  nt.template add_pingpong<64, 128, 2>();
-  nt.template add_pingpong<64, 64, 2>();
-  nt.template add_swapped<128, 88>();
-  nt.template add_swapped<128, 192, 2>();
-  nt.template add_swapped_pingpong<64, 16>();
-  nt.template add_swapped_pingpong<64, 32, 2>();
-  nt.template add_swapped_pingpong<64, 64, 2>();
-  nt.template add_swapped_pingpong<64, 96, 4>();
-  nt.template add_swapped_pingpong<64, 128, 1, 2>();
+  nt.template add_pingpong<192, 112, 1, 2>();
+  nt.template add_swapped_pingpong<64, 16, 2>();
+  nt.template add_swapped_pingpong<64, 32, 4>();
+  nt.template add_swapped_pingpong<64, 80, 4>();
+  nt.template add_swapped_pingpong<64, 128, 4>();
+  nt.template add_swapped_pingpong<128, 80, 1, 2>();
+  nt.template add_swapped_pingpong<128, 112, 4, 2>();
   nt.template add_swapped_pingpong<128, 128, 2>();
-  nt.template add_swapped_pingpong<128, 144, 1, 2>();
+  nt.template add_swapped_pingpong<128, 128, 2, 4>();
   nt.template add_swapped_pingpong<128, 160, 2>();
 }
 
-// What a type gets for "nt" beside these, for plain products: the forms that gained most
-// over 128 shapes of a sweep with 109 candidates on an H200 (results/h200/2026-11-23-gemm-forms).
+// Beside these, for plain products.
 template <class Forms>
-void add_plain_sm90(Forms& nt) {
+void add_wide_plain_sm90(Forms& nt) {
+  nt.template add<128, 112, 2, 4>();
+  nt.template add<128, 144, 1, 2>();
+  nt.template add<128, 192, 2>();
+  nt.template add<256, 152, 2>();
+  nt.template add<256, 160, 1, 2>();
+  nt.template add<256, 192, 1, 2>();
+  nt.template add_pingpong<64, 64, 2>();
+  nt.template add_pingpong<64, 136, 4>();
+  nt.template add_pingpong<128, 96, 2, 4>();
+  nt.template add_pingpong<128, 144, 2>();
+  nt.template add_pingpong<192, 128, 1, 2>();
+  nt.template add_swapped<128, 80>();
+  nt.template add_swapped<128, 128, 4, 2>();
+  nt.template add_swapped<128, 160, 4, 2>();
+  nt.template add_swapped<128, 216, 2>();
+  nt.template add_swapped_pingpong<64, 16>();
   nt.template add_swapped_pingpong<64, 16, 1, 2>();
-  nt.template add_swapped_pingpong<64, 16, 2>();
   nt.template add_swapped_pingpong<64, 16, 4>();
-  nt.template add_swapped_pingpong<64, 32, 1, 2>();
-  nt.template add_swapped_pingpong<64, 48, 1, 2>();
-  nt.template add_swapped_pingpong<64, 80, 4>();
-  nt.template add_swapped_pingpong<64, 88, 1, 4>();
+  nt.template add_swapped_pingpong<64, 48, 2>();
+  nt.template add_swapped_pingpong<64, 64, 2>();
+  nt.template add_swapped_pingpong<64, 96, 4>();
+  nt.template add_swapped_pingpong<64, 96, 1, 2>();
+  nt.template add_swapped_pingpong<64, 128, 1, 2>();
   nt.template add_swapped_pingpong<64, 136, 2, 4>();
-  nt.template add_swapped_pingpong<64, 152, 4>();
   nt.template add_swapped_pingpong<64, 176, 4>();
-  nt.template add_swapped_pingpong<128, 32, 4>();
   nt.template add_swapped_pingpong<128, 64, 1, 2>();
-  nt.template add_swapped_pingpong<128, 80, 1, 2>();
-  nt.template add_swapped_pingpong<128, 96, 4>();
-  nt.template add_swapped_pingpong<128, 104, 4>();
+  nt.template add_swapped_pingpong<128, 112, 2>();
   nt.template add_swapped_pingpong<128, 136, 1, 2>();
-  nt.template add_swapped_pingpong<128, 168, 2>();
+  nt.template add_swapped_pingpong<128, 176, 2>();
   nt.template add_swapped_pingpong<128, 184, 2>();
   nt.template add_swapped_pingpong<128, 200, 2>();
-  nt.template add_swapped_pingpong<192, 80, 1, 2>();
+  nt.template add_swapped_pingpong<192, 88, 2, 4>();
   nt.template add_swapped_pingpong<192, 104, 1, 2>();
-  nt.template add_pingpong<64, 32, 1, 4>();
-  nt.template add_pingpong<64, 136, 4>();
-  nt.template add_pingpong<192, 96, 1, 2>();
-  nt.template add_pingpong<192, 112, 1, 2>();
-  nt.template add_pingpong<192, 128, 1, 2>();
-  nt.template add<256, 112, 1, 2>();
+  nt.template add_swapped_pingpong<192, 104, 2, 4>();
 }
 
 // The forms of a 16-bit type for nn, tn and tt. As rows of P, whole boxes of 64 cost nothing where
