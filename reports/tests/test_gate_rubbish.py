@@ -257,12 +257,22 @@ def test_zero_is_the_same_as_zero_and_nothing_else(tmp_path, capsys):
     assert [judged(tmp_path, capsys, of(a), of(b))[0] for a, b in ((0, 0), (0, 3), (3, 0))] == [0, 3, 3]
 
 
-def test_extreme_numbers_have_a_ratio_all_the_same(tmp_path, capsys):
+# Of a latency in cycles, one cycle is the smallest threshold: more than a double holds, of the smallest there are.
+@pytest.mark.parametrize("fields", [{}, {"metric": "latency_cycles", "unit": "cycle", "domain": "sm"}])
+def test_extreme_numbers_have_a_ratio_all_the_same(tmp_path, capsys, fields):
     values = [5e-324, 1e-300, 1e300, 1.7e308]
     for a in values:
         for b in values:
-            code, _, err = judged(tmp_path, capsys, runs.run(measurement(value=a)), runs.run(measurement(value=b)))
+            sides = [runs.run(measurement(value=value, **fields)) for value in (a, b)]
+            code, _, err = judged(tmp_path, capsys, *sides)
             assert code == (0 if b == a else 1 if b > a else 0) or code == 3, (a, b, err)
+
+
+def test_one_cycle_hides_no_slowdown_of_a_latency_far_below_one(tmp_path, capsys):
+    """0.001 cycles to 0.1 is no "equivalent", though it is less than a cycle more."""
+    fields = {"metric": "latency_cycles", "unit": "cycle", "domain": "sm", "half": 0}
+    sides = [runs.run(measurement(value=value, **fields)) for value in (0.001, 0.1)]
+    assert judged(tmp_path, capsys, *sides)[0] in (1, 3)
 
 
 # --- one GPU, or another --------------------------------------------------------------------------------------------

@@ -315,6 +315,9 @@ def _process_interval(side: dict[int, Metric]) -> Interval:
     )
 
 
+LARGEST_THRESHOLD = 10.0  # that one cycle makes, and as much as --threshold and a policy take
+
+
 def _least_threshold(c: Comparison, base: float, rules: Rules) -> float:
     """The smallest slowdown that counts for this sort of metric."""
     asked = rules.policy.threshold(c.name, c.metric)
@@ -323,7 +326,7 @@ def _least_threshold(c: Comparison, base: float, rules: Rules) -> float:
     if "latency" not in c.metric:
         return rules.threshold
     if _per_clock(c.metric, Metric(c.unit, 0)) and base > 0:
-        return max(rules.latency_threshold, rules.latency_cycles / base)
+        return max(rules.latency_threshold, min(rules.latency_cycles / base, LARGEST_THRESHOLD))
     return rules.latency_threshold
 
 

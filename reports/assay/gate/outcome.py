@@ -72,7 +72,7 @@ def add_rules(p: argparse.ArgumentParser, d: Rules) -> None:
         type=percentage,
         default=d.latency_threshold,
         help="the same for metrics named latency (default 1"
-        + ("; never less than one cycle)" if d.latency_cycles else ")"),
+        + ("; never less than one cycle, or 1000 if that is less)" if d.latency_cycles else ")"),
     )
     p.add_argument(
         "--policy", metavar="FILE", type=Path, help="thresholds by case and metric, as TOML; they go before the above"
