@@ -157,7 +157,7 @@ std::string fitting_tool(const std::string& arch) {
   int number = 0;
   std::from_chars(arch.data() + std::min<std::size_t>(3, arch.size()), arch.data() + arch.size(),
                   number);
-  if (number >= 75 || number == 0) return "a newer one";
+  if (number >= 75 || number == 0) return "a newer one, if the code is whole";
   return number >= 50 ? "one of CUDA 12, since newer ones do not know this target"
                       : "one of CUDA 11, since newer ones do not know this target";
 }

@@ -114,7 +114,9 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return say(error);
   } catch (const std::filesystem::filesystem_error& error) {
-    return say(Error(ExitCode::usage, excerpt(error.what())));
+    return say(
+        Error(ExitCode::usage, fmt::format("cannot read {}: {}", excerpt(error.path1().string()),
+                                           error.code().message())));
   } catch (const std::bad_alloc&) {
     return say(Error(ExitCode::usage, "this input needs more memory than there is"));
   } catch (const std::exception& error) {

@@ -8,6 +8,7 @@
 #include "harness/commands/commands.hpp"
 #include "harness/error.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/run/json_io.hpp"
 #include "harness/run/runner.hpp"
 #include "harness/run/worker.hpp"
 
@@ -67,11 +68,11 @@ void add_run(CLI::App& app, int& exit_code) {
           ->add_option("--interval", options.sampling.half_width,
                        "Stop when the 95% interval of the median is within +- this share (0.005; a "
                        "fifth of it for figures in cycles)")
-          ->check(number_within(1e-6, 0.5));
+          ->check(number_within(kLeastHalfWidth, kMostHalfWidth));
   auto* time_cap = command
                        ->add_option("--time-cap", options.sampling.time_cap_s,
                                     "Seconds of sampling per case at most (quick: 0.25, else 2)")
-                       ->check(number_within(1e-3, 1e6));
+                       ->check(number_within(kLeastTimeCapS, kMostTimeCapS));
   command
       ->add_option("--deadline", request->deadline_s,
                    "Seconds until a case counts as hung and its process is killed (120)")

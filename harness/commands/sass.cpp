@@ -147,24 +147,28 @@ void add_sass(CLI::App& app, int& exit_code) {
                       "the name of cases as `assay list` shows them (a regular expression)");
   command->add_option("--target", options->targets,
                       "Only these, such as sm_90a (default: all this is built for)");
-  command->add_option("--table", view.table,
-                      "run.json to take the cost of instructions from (default: the result that "
-                      "knows most of the architecture, of those that come with assay)");
-  command
-      ->add_option("--warps", view.warps,
-                   "Warps of an SM that run the loop (default: those of one CTA that reach it, "
-                   "by the kernel's launch bounds)")
-      ->check(CLI::Range(1, 64));
-  command->add_option("--measured", view.measured,
-                      "run.json with times to compare the prediction with (default: as --table)");
-  command->add_flag("--all", view.all, "Every kernel and every loop, however many");
-  command->add_flag("--brief", view.brief, "Without the listing");
-  command->add_flag("--json", view.json, "As JSON, for programs (assay.sass/1)");
-  command->add_option("--svg", view.svg,
-                      "Also a picture of the first loop: its instructions along time, by pipe");
+  const std::vector<CLI::Option*> of_the_view{
+      command->add_option("--table", view.table,
+                          "run.json to take the cost of instructions from (default: the result "
+                          "that knows most of the architecture, of those that come with assay)"),
+      command
+          ->add_option("--warps", view.warps,
+                       "Warps of an SM that run the loop (default: those of one CTA that reach "
+                       "it, by the kernel's launch bounds)")
+          ->check(CLI::Range(1, 64)),
+      command->add_option(
+          "--measured", view.measured,
+          "run.json with times to compare the prediction with (default: as --table)"),
+      command->add_flag("--all", view.all, "Every kernel and every loop, however many"),
+      command->add_flag("--brief", view.brief, "Without the listing"),
+      command->add_flag("--json", view.json, "As JSON, for programs (assay.sass/1)"),
+      command->add_option("--svg", view.svg,
+                          "Also a picture of the first loop: its instructions along time, by "
+                          "pipe")};
   auto* check =
       command->add_flag("--check", options->check,
                         "Check every case against what its probe expects, for every target");
+  for (CLI::Option* option : of_the_view) check->excludes(option);
   command
       ->add_option("--out", options->out,
                    "With --check: folder for a run.json of what was verified, for the report; not "

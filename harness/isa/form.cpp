@@ -104,6 +104,8 @@ void require_ptx(std::string_view text, const std::string& where) {
                        "ELF") ||
       text.starts_with("\x50\xed\x55\xba"))
     refuse(fmt::format("is machine code, not PTX; `assay sass {}` reads it", where));
+  if (text.starts_with("\xef\xbb\xbf"))
+    refuse("begins with a byte order mark, which no assembler of PTX takes: save it without one");
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c >= ' ' || c == '\n' || c == '\r' || c == '\t') continue;
@@ -118,10 +120,13 @@ void require_ptx(std::string_view text, const std::string& where) {
                     static_cast<double>(text.size()) / 1e6, kLargestModule >> 20));
 }
 
-// Each comment as blanks, so that places stay what they are.
+// Each comment as blanks, so that places stay what they are. What begins one within a string of a
+// line begins none.
 std::string without_comments(std::string text) {
   enum class In : std::uint8_t { text, line, block } in = In::text;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in == In::text && text[i] == '"')
+      if (const std::size_t end = text.find_first_of("\"\n", i + 1); end != text.npos) i = end;
     const std::string_view pair = std::string_view(text).substr(i, 2);
     if (in == In::text && (pair == "//" || pair == "/*")) {
       in = pair == "//" ? In::line : In::block;

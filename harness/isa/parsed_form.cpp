@@ -35,6 +35,12 @@ std::vector<std::string> statements(std::string_view ptx) {
   };
   int depth = 0;
   for (std::size_t i = 0; i < ptx.size(); ++i) {
+    // Within a string nothing ends a statement or begins a comment.
+    if (const std::size_t end = ptx[i] == '"' ? ptx.find('"', i + 1) : ptx.npos; end != ptx.npos) {
+      current += ptx.substr(i, end + 1 - i);
+      i = end;
+      continue;
+    }
     if (ptx.substr(i).starts_with("//")) i = ptx.find('\n', i);
     if (ptx.substr(std::min(i, ptx.size())).starts_with("/*")) {
       const std::size_t end = ptx.find("*/", i + 2);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int kMaxCtas = 8192;  // records of one launch
 
+}  // namespace
+
 PerSm per_sm(const std::vector<StopwatchRecord>& records) {
   struct Range {
     std::uint64_t start_clock = UINT64_MAX, stop_clock = 0, start_ns = UINT64_MAX, stop_ns = 0;
@@ -36,8 +38,6 @@ PerSm per_sm(const std::vector<StopwatchRecord>& records) {
   }
   return result;
 }
-
-}  // namespace
 
 std::vector<double> values_of(const std::map<int, double>& by_sm) {
   std::vector<double> values;

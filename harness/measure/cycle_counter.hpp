@@ -16,6 +16,9 @@ struct PerSm {
   std::map<int, double> cycles, ns;
 };
 
+// Throws Error(failed) where a clock ran backwards. CTAs that left no record have zeros.
+PerSm per_sm(const std::vector<StopwatchRecord>& records);
+
 std::vector<double> values_of(const std::map<int, double>& by_sm);
 
 class CycleCounter {

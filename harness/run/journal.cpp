@@ -47,6 +47,11 @@ struct Line {
   Json json;
 };
 
+JsonSource source_of_line(const std::filesystem::path& path, std::size_t number) {
+  return {fmt::format("{}: line {}", path.string(), number),
+          "restore the file or delete that line, then --resume again"};
+}
+
 // The whole lines of a journal, and how many bytes they take.
 std::vector<Line> whole_lines(const std::filesystem::path& path, std::size_t& bytes) {
   const std::string content = read_file(path, kLargestJournal);
@@ -54,8 +59,7 @@ std::vector<Line> whole_lines(const std::filesystem::path& path, std::size_t& by
   for (bytes = 0;;) {
     const std::size_t end = content.find('\n', bytes);
     if (end == content.npos) return lines;
-    const JsonSource source{fmt::format("{}: line {}", path.string(), lines.size() + 1),
-                            "restore the file or delete that line, then --resume again"};
+    const JsonSource source = source_of_line(path, lines.size() + 1);
     const std::string_view line = std::string_view(content).substr(bytes, end - bytes);
     lines.push_back({source, parse_json(line, source)});
     bytes = end + 1;
@@ -189,6 +193,10 @@ void Journal::append_line(const std::string& line) {
 
 JsonSource Journal::source() const {
   return {fmt::format("{}: line 1", (folder_ / kFile).string()), "start a new run"};
+}
+
+JsonSource Journal::source_of(std::size_t measurement) const {
+  return source_of_line(folder_ / kFile, measurement + 2);  // the header is line 1
 }
 
 std::string Journal::difference_from(const Json& environment) const {

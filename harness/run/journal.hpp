@@ -34,7 +34,8 @@ class Journal {
   // said on stderr.
   void append(const Json& measurement);
   const Json& header() const { return header_; }
-  JsonSource source() const;  // of the header, for messages
+  JsonSource source() const;                            // of the header, for messages
+  JsonSource source_of(std::size_t measurement) const;  // of one of those that were resumed
   // Why measurements made in `environment` do not belong into this run: "another build of assay
   // (...)", another host, another GPU. Empty if they do.
   std::string difference_from(const Json& environment) const;

@@ -181,8 +181,8 @@ Json to_json(const RunOptions& options) {
 
 RunOptions options_from_json(const Field& options) {
   RunOptions read;
-  read.sampling.half_width = options.at("half_width").number(0, 1);
-  read.sampling.time_cap_s = options.at("time_cap_s").number(0);
+  read.sampling.half_width = options.at("half_width").number(kLeastHalfWidth, kMostHalfWidth);
+  read.sampling.time_cap_s = options.at("time_cap_s").number(kLeastTimeCapS, kMostTimeCapS);
   read.seed = options.at("seed").seed();
   read.counters = options.at("counters").flag();
   read.profile = options.at("profile").flag();

@@ -24,6 +24,10 @@ Json to_json(const SassRecord& record);
 Json to_json(const std::vector<KernelLaunch>& launches);  // `sass.launch`
 Json to_json(const Measurement& measurement);
 Json to_json(const Environment& environment);
+// What may be asked of `assay run`, and so what a journal may hold.
+inline constexpr double kLeastHalfWidth = 1e-6, kMostHalfWidth = 0.5;
+inline constexpr double kLeastTimeCapS = 1e-3, kMostTimeCapS = 1e6;
+
 Json to_json(const RunOptions& options);
 RunOptions options_from_json(const Field& options);
 

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "harness/error.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/measure/figures/plausible.hpp"
+#include "harness/measurement.hpp"
 
 namespace assay {
 namespace {
@@ -46,7 +49,29 @@ void check_metric(const Field& metric, bool is_ours) {
   if (const auto limit = metric.find("limit")) limit->number();
   if (metric.has("better")) check_one_of(metric.at("better"), {"higher", "lower"});
   if (is_ours) metric.at("ci95");
-  if (const auto interval = metric.find("ci95")) read_interval(*interval);
+  if (const auto interval = metric.find("ci95")) {
+    const auto [low, high] = read_interval(*interval);
+    const double value = metric.at("value").number();
+    if (value < low || value > high) interval->refuse("does not hold the value");
+  }
+}
+
+// Refuses figures that the harness would not have let out: above their limit, negative, no time.
+void check_plausible(const Field& metrics) {
+  metrics.for_each_member([](const std::string& name, const Field& field) {
+    Metric metric{.name = name, .unit = field.at("unit").text()};
+    metric.value = field.at("value").number();
+    std::tie(metric.low, metric.high) = read_interval(field.at("ci95"));
+    if (field.at("better").text() == "lower") metric.better = Better::lower;
+    if (const auto limit = field.find("limit")) metric.limit = limit->number();
+    const auto source = field.find("limit_source");
+    metric.limit_source = source ? source->text() : "as the file says";
+    metric.signed_value = field.has("signed") && field.at("signed").flag();
+    Measurement alone;
+    alone.metrics.push_back(std::move(metric));
+    if (const std::string why = implausible(alone, {}); !why.empty())
+      field.refuse("cannot be: " + why);
+  });
 }
 
 void check_series(const Field& series) {
@@ -91,6 +116,7 @@ void check_repeatable(const Field& measurement) {
   if (measurement.at("status").text() != "ok") return;
   const std::string& primary = measurement.at("primary").text();
   measurement.at("metrics").at(primary);
+  check_plausible(measurement.at("metrics"));
   measurement.at("samples").for_each_member([](const std::string&, const Field& values) {
     if (values.is_empty()) values.refuse("holds no sample");
   });

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "harness/code/verification.hpp"
 #include "harness/machine/excerpt.hpp"
@@ -61,6 +62,7 @@ class Run {
     select_all();
     start_worker();
     choose_cases();
+    if (journal_) refuse_unknown_measurements();
     open_journal();
     check_machine_code();
     drive_google_benchmark();
@@ -187,6 +189,19 @@ class Run {
     // What brings the GPU to its power limit comes last, so that nothing waits for its recovery.
     std::ranges::stable_partition(cases_,
                                   [](const Selected& s) { return !is_sustained(*s.which); });
+  }
+
+  // A journal of this very build holds what it chose, unless somebody changed it.
+  void refuse_unknown_measurements() {
+    std::set<std::string> known;
+    for (const Selected& s : cases_) known.insert(s.name);
+    for (std::size_t i = 0; i < journal_->measurements().size(); ++i) {
+      const JsonSource source = journal_->source_of(i);
+      const Field measurement(journal_->measurements()[i], source, "measurement");
+      if (const std::string& name = measurement.at("name").text(); !known.contains(name))
+        measurement.at("name").refuse(fmt::format("is '{}', no case of this run", excerpt(name)));
+      measurement.at("repetition").integer(0, request_.repetitions - 1);
+    }
   }
 
   void check_machine_code() {

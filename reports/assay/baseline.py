@@ -11,7 +11,7 @@ from pathlib import Path
 from assay import __version__
 from assay.files import history
 from assay.gate import foreign
-from assay.program import Exit, command, complain, say, write_file
+from assay.program import Exit, command, complain, file_name, file_path, say, write_file
 
 PROGRAM = "assay-baseline"
 
@@ -40,20 +40,20 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = p.add_subparsers(dest="do", required=True, metavar="record|accept|page")
     record = commands.add_parser("record", help="append a run to the history of its machine")
-    record.add_argument("run", metavar="RUN", help="run.json, its folder, or JSON of Google Benchmark or nvbench")
-    record.add_argument("--history", metavar="FOLDER", type=Path, default=Path("history"), help="default: history")
+    record.add_argument("run", metavar="RUN", type=file_name, help="run.json, its folder, or JSON of Google Benchmark or nvbench")
+    record.add_argument("--history", metavar="FOLDER", type=file_path, default=Path("history"), help="default: history")
     record.add_argument("--commit", help="of the code that was measured (default: that of the build)")
     record.add_argument("--time", help="when, as 2026-01-31T12:00:00Z (default: when the run began)")
     record.add_argument(
         "--machine", help="where a run does not say what it was measured on (Google Benchmark): the name of its file"
     )
     accept = commands.add_parser("accept", help="make the newest run of a commit the baseline, and say why")
-    accept.add_argument("file", metavar="FILE", type=Path)
+    accept.add_argument("file", metavar="FILE", type=file_path)
     accept.add_argument("--commit", default="", help="its beginning is enough (default: the newest run)")
     accept.add_argument("--reason", required=True, help="why what is slower may be so; kept in the file")
     draw = commands.add_parser("page", help="draw each case along commits, and say what changed")
-    draw.add_argument("file", metavar="FILE", type=Path)
-    draw.add_argument("--out", metavar="FILE", type=Path, default=Path("history.html"))
+    draw.add_argument("file", metavar="FILE", type=file_path)
+    draw.add_argument("--out", metavar="FILE", type=file_path, default=Path("history.html"))
     return p
 
 

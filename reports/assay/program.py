@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import functools
 import os
@@ -43,6 +44,17 @@ MEANINGS = {
     Exit.DEFECT: "a defect of assay itself: please report it",
     Exit.INTERRUPTED: "interrupted; a run can be resumed",
 }
+
+
+def file_name(text: str) -> str:
+    """Of argparse: the name of a file or folder. Of a variable that is not set, "" would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; name a file or folder")
+    return text
+
+
+def file_path(text: str) -> Path:
+    return Path(file_name(text))
 
 
 def say(text: str, end: str = "\n") -> None:

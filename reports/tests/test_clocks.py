@@ -7,7 +7,7 @@ import report_runs
 from assay.files import Measurement, Metric, Run
 from assay.report import site
 from assay.report.book import model
-from assay.report.page import clocks
+from assay.report.page import clocks, environment
 
 
 def case(name, clock, *reasons, watts=280.0, **conditions):
@@ -37,6 +37,14 @@ def book(*measurements):
 def test_a_low_clock_has_a_reason_or_says_that_none_was_reported(measurement, said):
     made = book(measurement)
     assert clocks.summary(made, made.columns[0]) == said
+
+
+def test_a_clock_above_the_drivers_highest_is_said():
+    made = book(case("a/b/c", 2010.0), case("a/b/d", 1981.0), case("a/b/e", None))
+    said = dict(environment.conditions(made, made.columns[0]))
+    assert said["above the highest SM clock"].startswith("1 case, up to 2010\u202fMHz by what the SMs counted, ")
+    made = book(case("a/b/d", 1981.0))
+    assert "above the highest SM clock" not in dict(environment.conditions(made, made.columns[0]))
 
 
 def test_slow_cases_are_grouped_by_probe_and_reason():

@@ -181,6 +181,7 @@ def test_a_byte_order_mark_says_nothing(tmp_path):
         (b'{"schema": "assay.run/1",\n "environment": }', r"line 2, column 17: not valid JSON"),
         (b"", r"line 1, column 1: not valid JSON"),
         (b"\xff\xfe\x00", r"not text"),
+        (b"\x1f\x8b\x08\x00", r"the document is packed by gzip; unpack it with gunzip"),
         (b"[" * 100000, r"nested too deeply"),
         (b"[1]", r"not an assay run file"),
         (b'{"benchmarks": []}', r"not an assay run file: no \"schema\" field"),

@@ -138,6 +138,10 @@ def test_metric_compares_every_match():
 def test_published_figures_are_not_compared():
     published = {"name": "p", "kind": "probe", "metrics": {"m": {"unit": "x", "value": 1}}, "source": {"title": "t"}}
     assert [c.name for c in result([measurement("a"), published], [measurement("a")]).comparisons] == ["a"]
+    found = result([measurement("a"), published], [measurement("a"), published])
+    assert [c.name for c in found.comparisons] == ["a"] and found.warnings == [
+        "published figures, which are not compared: p"
+    ]
 
 
 @pytest.mark.parametrize("fields", [{"domain": "power"}, {"kind": "baseline"}])

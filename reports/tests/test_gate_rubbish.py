@@ -83,6 +83,33 @@ def test_what_cannot_be_true_is_refused_on_either_side(tmp_path, capsys, rubbish
     assert err.startswith("assay-gate: ") and f"{side}.json: " in err and words in err
 
 
+def of_one_state(value, per_clock, limit):
+    """GB/s and B/clk/SM of a case, which at 1980 MHz on 132 SMs are one times 261."""
+    m = rate(value, conditions={"sm_clock_mhz": 1980})
+    m["metrics"]["bandwidth_gb_per_s"]["limit"] = limit
+    ends = [per_clock, per_clock]
+    m["metrics"]["bytes_per_clock_per_sm"] = {"unit": "B/clk/SM", "value": per_clock, "ci95": ends, "better": "higher"}
+    return runs.run(m)
+
+
+@pytest.mark.parametrize(
+    "rubbish, words",
+    [
+        (of_one_state(5000, 19.1, 4814), "5000 GB/s: above the limit: no more than 4814 is possible; measure again"),
+        (of_one_state(4000, 54, 33454), "4000 GB/s: contradicts itself: 54 B/clk/SM on 132 SMs at 1980 MHz are 14113 GB/s"),
+        (of_one_state(4000, 1, 33454), "4000 GB/s: contradicts itself: 1 B/clk/SM on 132 SMs at 1980 MHz are 261.36"),
+    ],
+    ids=["above its limit", "per clock more", "per clock less"],
+)
+@pytest.mark.parametrize("side", ["base", "candidate"])
+def test_a_figure_above_its_limit_or_of_two_states_is_no_gain(tmp_path, capsys, rubbish, words, side):
+    good = of_one_state(4000, 15.3, 4814)
+    code, out, err = judged(tmp_path, capsys, *((rubbish, good) if side == "base" else (good, rubbish)))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{side}.json: memory/hbm/copy: metrics.bandwidth_gb_per_s: {words}" in err
+    assert judged(tmp_path, capsys, good, good)[0] == 0
+
+
 TEXT = json.dumps(runs.run(measurement()))
 
 
@@ -257,12 +284,22 @@ def test_zero_is_the_same_as_zero_and_nothing_else(tmp_path, capsys):
     assert [judged(tmp_path, capsys, of(a), of(b))[0] for a, b in ((0, 0), (0, 3), (3, 0))] == [0, 3, 3]
 
 
-def test_extreme_numbers_have_a_ratio_all_the_same(tmp_path, capsys):
+# Of a latency in cycles, one cycle is the smallest threshold: more than a double holds, of the smallest there are.
+@pytest.mark.parametrize("fields", [{}, {"metric": "latency_cycles", "unit": "cycle", "domain": "sm"}])
+def test_extreme_numbers_have_a_ratio_all_the_same(tmp_path, capsys, fields):
     values = [5e-324, 1e-300, 1e300, 1.7e308]
     for a in values:
         for b in values:
-            code, _, err = judged(tmp_path, capsys, runs.run(measurement(value=a)), runs.run(measurement(value=b)))
+            sides = [runs.run(measurement(value=value, **fields)) for value in (a, b)]
+            code, _, err = judged(tmp_path, capsys, *sides)
             assert code == (0 if b == a else 1 if b > a else 0) or code == 3, (a, b, err)
+
+
+def test_one_cycle_hides_no_slowdown_of_a_latency_far_below_one(tmp_path, capsys):
+    """0.001 cycles to 0.1 is no "equivalent", though it is less than a cycle more."""
+    fields = {"metric": "latency_cycles", "unit": "cycle", "domain": "sm", "half": 0}
+    sides = [runs.run(measurement(value=value, **fields)) for value in (0.001, 0.1)]
+    assert judged(tmp_path, capsys, *sides)[0] in (1, 3)
 
 
 # --- one GPU, or another --------------------------------------------------------------------------------------------

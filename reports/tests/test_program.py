@@ -55,6 +55,9 @@ def test_every_command_ends_in_the_same_ways(name, tmp_path, capsys, monkeypatch
     said = capsys.readouterr().out.lower()
     assert "exit" in said and all(re.search(rf"\b{code}\b", said) for code in (0, 2, 5, 70)), said
     assert status("--nonsense") == status() == Exit.USAGE
+    for empty in (GIVEN.get(name, lambda one: [one])(""), ["x", "--out", ""], ["x", "--json="]):
+        capsys.readouterr()
+        assert status(*empty) == Exit.USAGE, empty
     capsys.readouterr()
     (tmp_path / "run.json").write_text("[")
     (tmp_path / "text.json").write_text("\x1b[2J\n::error::x")

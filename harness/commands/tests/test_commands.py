@@ -193,6 +193,16 @@ def test_an_edited_journal_names_line_and_field(assay):
     said = one_line(assay, "run", "--resume", "out", code=2)
     assert said.startswith("out/journal.jsonl: line 3: field 'measurement' is 'good/steady/")
     assert "again, which line 2 holds" in said
+    measurement = json.loads(lines[2])
+    measurement["measurement"]["name"] = "good/nosuch"
+    journal.write_text("\n".join([*lines[:2], json.dumps(measurement), *lines[3:]]))
+    assert one_line(assay, "run", "--resume", "out", code=2).startswith(
+        "out/journal.jsonl: line 3: field 'measurement.name' is 'good/nosuch', no case of this run: ")
+    header = json.loads(lines[0])
+    header["run"]["options"]["time_cap_s"] = 1e300
+    journal.write_text("\n".join([json.dumps(header), *lines[1:]]))
+    assert one_line(assay, "run", "--resume", "out", code=2).startswith(
+        "out/journal.jsonl: line 1: field 'run.options.time_cap_s' is 1e+300, not ")
 
 
 def test_a_check_writes_over_no_run(tmp_path):

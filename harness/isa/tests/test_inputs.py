@@ -45,6 +45,7 @@ def isa(tmp_path):
         ("big.ptx", b".version 9.0\n.target sm_90a\n" + b"// filler\n" * 2_000_000, "at most 4 MiB"),
         ("list.txt", b"add.u32 %r0, %r1, %r2;\n" * 100_000, "at most 1 MiB"),
         ("blank", b" \n\n", "holds no PTX"),
+        ("mark", b"\xef\xbb\xbf.version 8.0\n.target sm_90a\n", "byte order mark"),
         ("comment", b"/* only */\n// this\n", "holds no PTX"),
     ],
 )
@@ -103,6 +104,7 @@ def test_lines_of_a_module_are_those_of_the_file(isa, tmp_path):
         ("add.s32 %r0, %r1, %r2; /* x */", "N   1 IADD3"),
         ("/*/ x */ add.s32 %r0, %r1, /* y */ %r2;", "N   1 IADD3"),
         ("// the sum\nadd.s32 %r0, %r1, %r2; //", "N   1 IADD3"),
+        ('.pragma "a /* b"; add.s32 %r0, %r1, %r2;', "N   1 IADD3"),
         (".reqntid 64; .reqnctapercluster 2; .blocksareclusters;", "N   nothing"),
         ("ld.cg.local.v8.u16 {%h[0:8]}, [%gmem];", "?   the assembler crashes on it (Segmentation fault)"),
     ],

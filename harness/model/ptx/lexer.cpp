@@ -74,6 +74,7 @@ std::vector<Token> tokenize_ptx(std::string_view text) {
       continue;
     }
     if (text.substr(at, 2) == "/*") {
+      at += 2;  // "/*/" is no whole comment
       while (at < text.size() && text.substr(at, 2) != "*/") line += text[at++] == '\n';
       at += 2;
       space = true;

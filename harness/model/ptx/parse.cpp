@@ -161,6 +161,9 @@ class Parser : public BodyReader {
       return;
     }
     expect("{");
+    const auto known = module_.function_of.find(f->name);
+    if (known != module_.function_of.end() && !known->second->body.empty())
+      fail("'" + f->name + "' has a body already");
     body(*f);
     module_.function_of[f->name] = std::move(f);
   }

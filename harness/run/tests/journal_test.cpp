@@ -147,6 +147,17 @@ TEST_F(JournalTest, SaysWhatWasChanged) {
             ".samples.time_ns[0]' is a string, not a number");
   EXPECT_EQ(said(with("/metrics/time_us/ci95", {3, 1})),
             ".metrics.time_us.ci95' is not an interval [low, high]");
+  EXPECT_EQ(said(with("/metrics/time_us/ci95", {3, 4})),
+            ".metrics.time_us.ci95' does not hold the value");
+  EXPECT_EQ(said(with("/metrics/time_us",
+                      {{"unit", "us"}, {"value", 0}, {"ci95", {0, 0}}, {"better", "lower"}})),
+            ".metrics.time_us' cannot be: time_us of 0 us is no time");
+  EXPECT_EQ(said(with("/metrics/x", {{"unit", "GB/s"},
+                                     {"value", 5000},
+                                     {"ci95", {4990, 5010}},
+                                     {"better", "higher"},
+                                     {"limit", 4814}})),
+            ".metrics.x' cannot be: x of 5000 GB/s is above its limit of 4814 (as the file says)");
   EXPECT_EQ(said(with("/series/0/ci95/0", {2, 1})),
             ".series[0].ci95[0]' is not an interval [low, high]");
   for (const char* place : {"0", "1"})

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.program import Exit, command, say
+from assay.program import Exit, command, file_path, say
 
 from . import load, save
 
@@ -29,7 +29,7 @@ def compact(folder: Path) -> tuple[int, int]:
 def main(arguments: Sequence[str] | None = None) -> int:
     status = "Exit status: 0 written, 2 bad arguments or input, 5 a file could not be written, 70 a defect of assay."
     parser = argparse.ArgumentParser(prog="python -m assay.files.compact", description=__doc__, epilog=status)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="RUN_FOLDER", help="a folder with a run.json")
+    parser.add_argument("folders", nargs="+", type=file_path, metavar="RUN_FOLDER", help="a folder with a run.json")
     for folder in parser.parse_args(arguments).folders:
         before, after = compact(folder)
         say(f"{folder}: {before:,} to {after:,} bytes")

@@ -74,6 +74,8 @@ def read_text(path: Path, how: str) -> str:
         raise RunFileError(f"{path}: cannot be read: {error}; {how}") from None
     if len(content) > LARGEST:
         raise RunFileError(f"{path}: larger than {LARGEST >> 20} MiB; {how}")
+    if content.startswith(b"\x1f\x8b"):
+        raise RunFileError(f"{path}: the document is packed by gzip; unpack it with gunzip")
     try:
         return content.decode("utf-8-sig")  # without the byte order mark that some editors write
     except UnicodeDecodeError as error:

@@ -60,9 +60,15 @@ def refusals(run: Run) -> list[Refusal]:
 def of_measurement(m: Measurement, run: Run, known: dict[str, Measurement]) -> Iterator[Refusal]:
     """Those of one measurement; `known` are all of the run, by name."""
     found: dict[tuple[str, int | None], Refusal] = {}
-    for refusal in (*_shared(m), *_metrics(m), *_pairs(m, run), *_series(m, run, known)):
+    for refusal in (*_shared(m), *of_metrics(m, run), *_series(m, run, known)):
         found.setdefault((refusal.figure, refusal.place), refusal)  # the first reason is enough
     yield from found.values()
+
+
+def of_metrics(m: Measurement, run: Run) -> Iterator[Refusal]:
+    """Of its metrics alone, those that cannot be, whoever used the GPU."""
+    yield from _metrics(m)
+    yield from _pairs(m, run)
 
 
 def without(m: Measurement, found: list[Refusal]) -> Measurement:

@@ -53,7 +53,8 @@ def locate(path: str | Path) -> Path:
     for name in ("run.json", "journal.jsonl"):
         if (path / name).is_file():
             return path / name
-    raise RunFileError(f"{path}: holds neither run.json nor journal.jsonl; give a folder that `assay run --out` wrote")
+    how = "unpack its run.json.gz with gunzip" if (path / "run.json.gz").is_file() else HOW
+    raise RunFileError(f"{path}: holds neither run.json nor journal.jsonl; {how}")
 
 
 def load(path: str | Path) -> Run:

@@ -16,7 +16,7 @@ from assay.gate.outcome import add_outputs, add_rules, conclude, expression, per
 from assay.gate.result import Rules
 from assay.gate.self_test import command as self_test
 from assay.gate.sides import IncomparableRuns
-from assay.program import Exit, command, complain
+from assay.program import Exit, command, complain, file_name
 
 PROGRAM = "assay-gate"
 DESCRIPTION = """\
@@ -86,9 +86,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "base",
         metavar="BASE",
+        type=file_name,
         help="what was: run.json, journal.jsonl, a folder with one, JSON of Google Benchmark or nvbench, or a history",
     )
-    p.add_argument("candidate", metavar="CANDIDATE", help="the same of what is")
+    p.add_argument("candidate", metavar="CANDIDATE", type=file_name, help="the same of what is")
     p.add_argument("--filter", metavar="REGEX", type=expression, help="only cases whose name matches")
     p.add_argument(
         "--metric",

@@ -20,7 +20,16 @@ import re2
 from assay.files import Measurement, Metric, Run
 from assay.gate import pairs, power, sanity
 from assay.gate.result import ALPHA, Comparison, Result, Rules, Verdict
-from assay.gate.sides import cases, check_agreement, check_machines, check_metric, check_sources, is_one_gpu, is_shared
+from assay.gate.sides import (
+    cases,
+    check_agreement,
+    check_machines,
+    check_metric,
+    check_possible,
+    check_sources,
+    is_one_gpu,
+    is_shared,
+)
 from assay.statistics import (
     Interval,
     LogRatio,
@@ -52,6 +61,8 @@ def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
         check_agreement([m for m in before if m.ok], [m for m in after if m.ok], candidate, rules.metric)
         found = _compare_case(before, after, rules, same_driver, candidate)
         for c in found:
+            check_possible(before, c.metric, base)
+            check_possible(after, c.metric, candidate)
             if other_gpu and c.ratio:
                 widen(c, OTHER_GPU.get(c.clock_domain, max(OTHER_GPU.values())), "two GPUs")
         comparisons += found
@@ -315,6 +326,9 @@ def _process_interval(side: dict[int, Metric]) -> Interval:
     )
 
 
+LARGEST_THRESHOLD = 10.0  # that one cycle makes, and as much as --threshold and a policy take
+
+
 def _least_threshold(c: Comparison, base: float, rules: Rules) -> float:
     """The smallest slowdown that counts for this sort of metric."""
     asked = rules.policy.threshold(c.name, c.metric)
@@ -323,7 +337,7 @@ def _least_threshold(c: Comparison, base: float, rules: Rules) -> float:
     if "latency" not in c.metric:
         return rules.threshold
     if _per_clock(c.metric, Metric(c.unit, 0)) and base > 0:
-        return max(rules.latency_threshold, rules.latency_cycles / base)
+        return max(rules.latency_threshold, min(rules.latency_cycles / base, LARGEST_THRESHOLD))
     return rules.latency_threshold
 
 

@@ -17,7 +17,7 @@ from assay.gate import policy, present
 from assay.gate.policy import Policy
 from assay.gate.result import Result, Rules, Verdict
 from assay.plain_text import CUT, one_line
-from assay.program import Exit, complain, say, write_file
+from assay.program import Exit, complain, file_path, say, write_file
 
 
 def percentage(text: str) -> float:
@@ -72,10 +72,10 @@ def add_rules(p: argparse.ArgumentParser, d: Rules) -> None:
         type=percentage,
         default=d.latency_threshold,
         help="the same for metrics named latency (default 1"
-        + ("; never less than one cycle)" if d.latency_cycles else ")"),
+        + ("; never less than one cycle, or 1000 if that is less)" if d.latency_cycles else ")"),
     )
     p.add_argument(
-        "--policy", metavar="FILE", type=Path, help="thresholds by case and metric, as TOML; they go before the above"
+        "--policy", metavar="FILE", type=file_path, help="thresholds by case and metric, as TOML; they go before the above"
     )
     p.add_argument(
         "--correction",
@@ -90,12 +90,12 @@ def add_rules(p: argparse.ArgumentParser, d: Rules) -> None:
 def add_outputs(p: argparse.ArgumentParser) -> None:
     """Options of what is written."""
     p.add_argument("--all", action="store_true", help="list unchanged and equivalent cases too")
-    p.add_argument("--json", metavar="FILE", type=Path, help="write every verdict and number as JSON")
-    p.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML")
+    p.add_argument("--json", metavar="FILE", type=file_path, help="write every verdict and number as JSON")
+    p.add_argument("--junit", metavar="FILE", type=file_path, help="write JUnit XML")
     p.add_argument(
         "--markdown",
         metavar="FILE",
-        type=Path,
+        type=file_path,
         help="write Markdown; appended to $GITHUB_STEP_SUMMARY by itself where that is set",
     )
 

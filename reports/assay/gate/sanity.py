@@ -30,11 +30,17 @@ def differences(base: Run, candidate: Run, before: Cases, after: Cases) -> list[
     return [
         *_of_builds(base, candidate),
         *_of_options(base, candidate),
+        *_listed("published figures, which are not compared", _published_in_both(base, candidate)),
         *_said(pairs, "fewer samples in the candidate", _fewer_samples),
         *_said(pairs, "other inputs (parameters differ)", _other_inputs),
         *_said(pairs, "another seed, so other inputs", _other_seed),
         *_said(pairs, f"SM clocks that differ by more than {CLOCK:.0%}", _other_clock),
     ]
+
+
+def _published_in_both(base: Run, candidate: Run) -> list[str]:
+    ours, theirs = ({m.name for m in run.measurements if m.source is not None} for run in (base, candidate))
+    return sorted(ours & theirs)
 
 
 def other_rows(before: Sequence[Measurement], after: Sequence[Measurement]) -> str:
@@ -127,7 +133,10 @@ Differs = Callable[[Sequence[Measurement], Sequence[Measurement]], bool]
 
 
 def _said(pairs: Sequence[tuple[list[Measurement], list[Measurement]]], words: str, differs: Differs) -> list[str]:
-    names = [before[0].name for before, after in pairs if differs(before, after)]
+    return _listed(words, [before[0].name for before, after in pairs if differs(before, after)])
+
+
+def _listed(words: str, names: Sequence[str]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else ""

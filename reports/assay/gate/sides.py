@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import re2
 
 from assay.files import Measurement, Metric, Run, RunFileError
+from assay.files.refused import of_metrics
 from assay.files.run_check import impossible
 
 SHARED = "shared_gpu"  # the flag of a figure that was taken while another process used the GPU
@@ -132,6 +133,17 @@ def check_metric(name: str, key: str, metrics: Iterable[Metric], candidate: Run)
                 raise RunFileError(contradiction(candidate, name, f"metrics.{key}.{field}", ours, theirs))
         if not metric.extra.get("signed") and (said := impossible(metric.unit, metric.value)):
             raise RunFileError(f"{candidate.path}: {name}: metrics.{key}.value: {said}, here or in the base")
+
+
+def check_possible(case: list[Measurement], key: str, run: Run) -> None:
+    """Raises RunFileError where this figure of the case is above its limit, or contradicts another of its own."""
+    for m in case:
+        for found in of_metrics(m, run) if m.ok else ():
+            if found.figure == key:
+                raise RunFileError(
+                    f"{run.path}: {m.name}: metrics.{key}: {found.said}: {found.short}: {found.why}; measure again, "
+                    "or leave the case out with --filter"
+                )
 
 
 def contradiction(candidate: Run, name: str, field: str, ours: object, theirs: object) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.files import Run, RunFileError, isa_file, load, sass_file
-from assay.program import Exit, command, say
+from assay.program import Exit, command, file_name, say
 
 from . import site
 from .compare import subjects
@@ -79,14 +79,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run.json, or the folder `assay run --out` wrote")
-    parser.add_argument("--out", default="report", metavar="DIR", help="where to write (default: %(default)s)")
+    parser.add_argument("runs", nargs="+", metavar="RUN", type=file_name, help="a run.json, or the folder `assay run --out` wrote")
+    parser.add_argument("--out", default="report", metavar="DIR", type=file_name, help="where to write (default: %(default)s)")
     parser.add_argument(
         "--published",
         metavar="DIR",
+        type=file_name,
         help="folder of published figures; `none` for none (default: results/published of the checkout)",
     )
-    parser.add_argument("--isa", metavar="FILE", help="what `assay isa --json` printed: adds a page of every form")
+    parser.add_argument("--isa", metavar="FILE", type=file_name, help="what `assay isa --json` printed: adds a page of every form")
     parser.add_argument(
         "--png",
         action="store_true",

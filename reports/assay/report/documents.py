@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.files import RunFileError, isa_file, sass_file
 from assay.files.history import Entry
-from assay.program import Exit, command, say
+from assay.program import Exit, command, file_path, say
 
 from . import site
 from .draw.history import lines
@@ -68,6 +68,6 @@ def first_loop(path: Path) -> str:
 def _print(program: str, said: str, source: str, make: Callable[[Path], str], arguments: Sequence[str] | None) -> int:
     status = "Exit status: 0 printed, 2 bad arguments or input, 5 output could not be written, 70 a defect of assay."
     parser = argparse.ArgumentParser(prog=program, description=said, epilog=status)
-    parser.add_argument("file", type=Path, metavar="FILE", help=f"what `{source}` printed")
+    parser.add_argument("file", type=file_path, metavar="FILE", help=f"what `{source}` printed")
     say(make(parser.parse_args(arguments).file), end="")
     return Exit.OK

@@ -42,6 +42,7 @@ TEST(RefusedText, SaysWhatIsWrong) {
       {body("mov.u32 " + repeated("!", 100'000)), "nested more than 100 deep"},
       {body("mov.u32 " + repeated("[a,", 100'000)), "nested more than 100 deep"},
       {".global .b32 a[1] = " + repeated("{", 100'000), "nested more than 100 deep"},
+      {body("") + body(""), "'k' has a body already"},
       {".global .attribute(", "a parenthesis is not closed"},
       {".visible .entry k() { call f, a", "a call has no end"},
       {".global .align 0 .b8 a;", "an alignment is a power of two"},
@@ -68,6 +69,13 @@ TEST(RefusedText, SaysWhatIsWrong) {
     EXPECT_NE(said.find(c.said), said.npos) << c.text.substr(0, 60) << "\n" << said;
     EXPECT_LT(said.size(), 300u);
   }
+}
+
+// A comment's end is no part of its begin: ptxas reads these alike.
+TEST(RefusedText, CommentsEndWhereTheyEnd) {
+  EXPECT_EQ(said_of(body("/*/ bogus */")), "");
+  EXPECT_EQ(said_of(body("/*/**/")), "");
+  EXPECT_EQ(said_of(body("/**/ .pragma \"/* \";")), "");
 }
 
 TEST(RefusedText, StateOfACluster) {

@@ -18,7 +18,7 @@ from assay.gate.outcome import add_outputs, add_rules, conclude, expression, ref
 from assay.gate.result import Rules
 from assay.gate.sides import IncomparableRuns
 from assay.plain_text import one_line
-from assay.program import Exit, command, complain, make_folder
+from assay.program import Exit, command, complain, file_path, make_folder
 
 PROGRAM = "assay-ab"
 THRESHOLD = 0.01  # processes in turns tell 2% surely; a stored run does not
@@ -130,7 +130,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--timeout", type=_positive, default=600.0, metavar="SECONDS", help="for one process (default 600)")
     p.add_argument("--no-confirm", action="store_true", help="call slower what is so in the first processes alone")
-    p.add_argument("--out", metavar="FOLDER", type=Path, help="keep base.json and candidate.json of assay's own sides, after every block")
+    p.add_argument("--out", metavar="FOLDER", type=file_path, help="keep base.json and candidate.json of assay's own sides, after every block")
     add_rules(p, Rules(threshold=THRESHOLD, **PAIRED))
     add_outputs(p)
     p.add_argument("--version", action="version", version=f"assay-ab {__version__}")

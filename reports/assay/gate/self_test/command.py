@@ -20,7 +20,7 @@ from assay.gate.outcome import add_rules, rules_of
 from assay.gate.result import Rules, Verdict
 from assay.gate.self_test import curve, figures, power, present, record, trial
 from assay.gate.sides import IncomparableRuns
-from assay.program import Exit, complain, make_folder, say, write_file
+from assay.program import Exit, complain, file_path, make_folder, say, write_file
 
 PROGRAM = "assay-gate"
 OPTION = "--self-test"
@@ -80,10 +80,10 @@ def parser() -> argparse.ArgumentParser:
         "--time-cap", default="0.01", metavar="SECONDS", help="of sampling a case in a process (default 0.01)"
     )
     p.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="keep every run, self_test.json, self_test.md and power.svg"
+        "--out", type=file_path, metavar="FOLDER", help="keep every run, self_test.json, self_test.md and power.svg"
     )
     p.add_argument(
-        "--from", dest="source", type=Path, metavar="FOLDER", help="measure nothing: judge what is kept there"
+        "--from", dest="source", type=file_path, metavar="FOLDER", help="measure nothing: judge what is kept there"
     )
     p.add_argument(
         "--fewest-pairs",

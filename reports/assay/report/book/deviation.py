@@ -60,8 +60,8 @@ def compared(book: Book, columns: Iterable[Column] | None = None) -> list[Compar
 
 
 def reason(book: Book, column: Column, row: Row, n: Number, p: Published) -> str:
-    """The reasons that hold, in one text; "" where none does."""
-    return ". ".join(check.said for check in checks(book, column, row, n, p) if check.holds)
+    """The reasons that hold, in one text; "" where none does. Each explains it alone: together they would be too much."""
+    return ". Or: ".join(check.said for check in checks(book, column, row, n, p) if check.holds)
 
 
 def checks(book: Book, column: Column, row: Row, n: Number, p: Published) -> Iterator[Check]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.files import Run, isa_file
-from assay.program import Exit, command, say
+from assay.program import Exit, command, file_path, say
 
 from .. import site
 from ..__main__ import load_published, rarely_collected
@@ -80,12 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=status,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS", help="folder of <gpu>/<date>-<purpose>/run.json")
+    parser.add_argument("results", type=file_path, metavar="RESULTS", help="folder of <gpu>/<date>-<purpose>/run.json")
     parser.add_argument(
-        "--out", type=Path, default=Path("site"), metavar="DIR", help="where to write (default: %(default)s)"
+        "--out", type=file_path, default=Path("site"), metavar="DIR", help="where to write (default: %(default)s)"
     )
     parser.add_argument(
-        "--isa", type=Path, metavar="FILE", help="what `assay isa --json` printed: adds what exists where"
+        "--isa", type=file_path, metavar="FILE", help="what `assay isa --json` printed: adds what exists where"
     )
     parser.add_argument(
         "--newest", action="store_true", help="write nothing; print the folder of the newest whole run of each GPU"

@@ -31,6 +31,22 @@ def slow(book: Book, column: Column) -> list[Measurement]:
     return [m for c, m in book.measurements if c is column and is_slow(column, m)]
 
 
+ABOVE = 0.005  # of the highest clock that the driver tells of: what counts of cycles and of nanoseconds are off by
+
+
+def above(book: Book, column: Column) -> str:
+    """How many cases ran at a higher clock than the driver says there is, as one of the H100s does; "" where none did."""
+    top = highest(column)
+    found = [clock for c, m in book.measurements if c is column and (clock := m.conditions.get("sm_clock_mhz"))]
+    fast = [clock for clock in found if top and clock > (1 + ABOVE) * top]
+    if not fast:
+        return ""
+    return (
+        f"{text.counted(len(fast), 'case')}, up to {max(fast):.0f}{text.THIN}MHz by what the SMs counted, "
+        f"where the driver's highest is {top:.0f}; not explained"
+    )
+
+
 def remark(column: Column, m: Measurement) -> str:
     """ "clock 1523 MHz below 1980 MHz, no reason reported"; "" for a case at full clock, or with a reason."""
     if not is_slow(column, m) or m.conditions.get("throttle"):

@@ -86,6 +86,8 @@ def conditions(book: Book, column: Column) -> list[tuple[str, str]]:
             low, middle, high = min(values), statistics.median(values), max(values)
             around = f" ({low:.0f} to {high:.0f})" if round(low) != round(high) else ""
             found.append((label, f"{middle:.0f}{text.THIN}{symbol}{around}"))
+    if fast := clocks.above(book, column):
+        found.append(("above the highest SM clock", fast))
     found.append(("throttled", clocks.summary(book, column)))
     if shared := sum(is_shared(m) for m in mine):
         found.append(("unfit", f"{shared} of {len(mine)}: another process used the GPU; they are marked {SHARED}"))
