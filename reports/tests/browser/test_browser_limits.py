@@ -88,3 +88,18 @@ def test_verdicts_of_forms_are_beside_their_names_without_scrolling(width, least
         with survey.opened(browser, path.as_uri(), width) as (page, _):
             seen, every = page.evaluate(TARGETS_IN_VIEW)
             assert seen >= min(least, every)
+
+
+BROKEN_PARTS = """[...document.querySelectorAll("#forms .name button")].flatMap((name) => [...name.childNodes])
+  .filter((part) => part.nodeType === Node.TEXT_NODE).filter((part) => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    return new Set([...range.getClientRects()].map((line) => line.top)).size > 1;
+  }).map((part) => part.data)"""
+
+
+@pytest.mark.parametrize("width", [1400, 800, 390])
+def test_names_of_forms_are_broken_between_their_parts(width, browser, pages):
+    for path in [page for page in pages("documents") if page.name == "isa.html"]:
+        with survey.opened(browser, path.as_uri(), width) as (page, _):
+            assert not [part for part in page.evaluate(BROKEN_PARTS) if " " not in part and len(part) < 15]
