@@ -53,6 +53,13 @@ def test_the_first_screen_of_the_front_page_has_six_numbers_and_two_pictures(sur
     assert surveyed("report")["index.html"]["first_screen"] == {"numbers": 6, "pictures": 2}
 
 
+def test_a_front_page_beside_others_is_one_sheet(surveyed):
+    """Its headlines name other GPUs of the kind, and what surprised is from them too."""
+    page = surveyed("beside others")["index.html"]
+    assert page["printed_pages"] == 1 and page["bytes"] < 700_000
+    assert screens(page, "1400") <= 6
+
+
 LETTERS = """(broad) => [...document.querySelectorAll("figure svg[role=img] text")]
   .filter((text) => text.closest("svg").matches(".broad") === broad && text.getBoundingClientRect().width > 0)
   .map((text) => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b))"""
