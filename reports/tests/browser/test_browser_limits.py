@@ -53,11 +53,11 @@ def test_the_first_screen_of_the_front_page_has_six_numbers_and_two_pictures(sur
     assert surveyed("report")["index.html"]["first_screen"] == {"numbers": 6, "pictures": 2}
 
 
-def test_a_front_page_beside_others_is_one_sheet(surveyed):
-    """Its headlines name other GPUs of the kind, and what surprised is from them too."""
-    page = surveyed("beside others")["index.html"]
-    assert page["printed_pages"] == 1 and page["bytes"] < 700_000
-    assert screens(page, "1400") <= 6
+def test_front_pages_beside_others_are_one_sheet(surveyed):
+    """Their headlines name other GPUs of the kind, and what surprised is from them too."""
+    found = surveyed("beside others")
+    assert {name: page["printed_pages"] for name, page in found.items()} == {"h100.html": 1, "h200.html": 1}
+    assert all(page["bytes"] < 700_000 and screens(page, "1400") <= 6 for page in found.values())
 
 
 LETTERS = """(broad) => [...document.querySelectorAll("figure svg[role=img] text")]
