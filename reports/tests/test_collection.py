@@ -265,6 +265,9 @@ def test_sentences_about_committed_runs():
     one, other = subjects.subjects([[load(RESULTS / f"h100/2026-11-22-{name}")] for name in ("full", "most")])
     told = changes.changed(one, other, "2026-11-22-full").replace("\u202f", " ")
     assert "2 318 of 2 471 figures per clock" in told and "for “atomics" in told
+    runs = [load(RESULTS / f"h200/2026-11-24-{name}") for name in ("torch-bf16-bursts", "kernels-bursts")]
+    told = changes.changed(*subjects.subjects([[run] for run in runs]), "2026-11-24-torch-bf16-bursts")
+    assert told.startswith("Against 2026-11-24-torch-bf16-bursts no figure per clock can be compared. What differs most: ")
 
 
 def test_what_is_no_folder_of_results_is_refused_in_a_line(tmp_path, capsys):

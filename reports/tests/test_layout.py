@@ -112,6 +112,7 @@ def test_texts_and_lines_at_ticks_are_where_matplotlib_has_them() -> None:
         }
         found = {t.get_text(): (t.get_window_extent().bounds, t.get_color(), t.get_fontsize()) for t in ax.texts}
         assert found.keys() == expected.keys() and len(found) > 6
+        assert not any(t.get_clip_on() for t in ax.texts), "beside the axes they are not seen otherwise"
         for words, (bounds, *look) in found.items():
             assert bounds == pytest.approx(expected[words][0], abs=0.01), words
             assert look == list(expected[words][1:])

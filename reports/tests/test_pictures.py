@@ -90,6 +90,7 @@ def test_no_label_lies_on_another_or_leaves_its_picture(of_a_gpu):
             title = re.search(r"<title[^>]*>(.*?)</title>", drawn)[1]
             assert label_boxes.overlaps(drawn) == [], (path.name, title)
             assert label_boxes.outside(drawn) == [], (path.name, title)
+            assert not re.search(r"<g[^>]* clip-path=[^>]*>\s*<text", drawn), (path.name, title)
             count += len(label_boxes.labels(drawn)[1])
     assert count > 1000
 

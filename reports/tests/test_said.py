@@ -79,6 +79,8 @@ def test_what_the_committed_runs_say():
     )
     assert "267 in that of the GPU" in says(h200, 41) and "662 in that of the GPU" in says(h100, 41)
     assert "1 180 measured loops" in says(h100, 12)
+    for name in NEWEST:
+        assert says(book_of(name), 11).endswith("a two-stage pipeline of both reaches 66.3 % of the speed that one alone would allow.")
 
 
 def test_up_to_where_the_size_of_an_all_gather_does_not_matter():

@@ -52,7 +52,8 @@ def surveyed(once, pages, browser):  # the process's one: Playwright has no seco
         files = pages(of)
 
         def make(file: Path) -> None:
-            file.write_text(json.dumps(survey.survey(browser, files, printed=of in ("report", "other report", "comparison"))))
+            printed = of in ("report", "other report", "comparison", "beside others")
+            file.write_text(json.dumps(survey.survey(browser, files, printed)))
 
         return json.loads(once(f"survey-{of}.json", make).read_text())
 

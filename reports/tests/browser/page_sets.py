@@ -15,6 +15,8 @@ from assay.report.__main__ import load_published
 from assay.report.book import model
 from assay.report.collection import __main__ as collection
 from assay.report.collection import entries
+from assay.report.compare.subjects import repeated_of, siblings_of, subjects
+from assay.report.page.report import Report
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / "results"
@@ -64,6 +66,19 @@ def made_up_history() -> list[history.Entry]:
     return entries
 
 
+def make_fronts_beside_others(folder: Path) -> None:
+    """The front pages of the site's first H200 and H100, with all that others of their kind add to them."""
+    folder.mkdir()
+    every = entries.entries(RESULTS)
+    for first, repeated in ((FULL, "h200/2026-11-22-quick-processes"), (OTHER, "h100/2026-11-24-quick-processes")):
+        gpu = first.split("/")[0]
+        leads = [f"{e.gpu}/{e.name}" for e in entries.leading(every) if e.gpu == gpu]
+        names = [first, *(name for name in leads if name != first), repeated]
+        found = subjects([[files.load(RESULTS / name)] for name in names], load_published(RESULTS / "published"))
+        report = Report(found[0].book, siblings_of(found[0], found), repeated=repeated_of(found[0], found))
+        (folder / f"{gpu}.html").write_text(site.html(report.finish(), report), encoding="utf-8")
+
+
 def make_report(run: str) -> Callable[[Path], None]:
     """What `assay report` makes of a run that has what no whole run of one GPU has."""
 
@@ -76,6 +91,7 @@ def make_report(run: str) -> Callable[[Path], None]:
 MAKERS = {
     "site": make_site,
     "documents": make_documents,
+    "beside others": make_fronts_beside_others,
     "kernels": make_report("h200/2026-11-23-kernels-rows"),
     "collectives": make_report("h200/2026-11-21-collectives-4gpus"),
     "links": make_report("h200/2026-11-21-links-4gpus"),
@@ -94,6 +110,7 @@ SETS = {
     "other report": ("site", lambda site: parts(site / "gpus/h100")),
     "comparison": ("site", lambda site: sorted(site.glob("compare/*/*.html"))),
     "site": ("site", lambda site: sorted(site.glob("*.html"))),
+    "beside others": ("beside others", lambda folder: sorted(folder.glob("*.html"))),
     "kernels": ("kernels", lambda folder: [folder / "index.html", folder / "kernels.html"]),
     "collectives": ("collectives", lambda folder: [folder / "link.html"]),
     "links": ("links", lambda folder: [folder / "link.html"]),

@@ -53,6 +53,13 @@ def test_the_first_screen_of_the_front_page_has_six_numbers_and_two_pictures(sur
     assert surveyed("report")["index.html"]["first_screen"] == {"numbers": 6, "pictures": 2}
 
 
+def test_front_pages_beside_others_are_one_sheet(surveyed):
+    """Their headlines name other GPUs of the kind, and what surprised is from them too."""
+    found = surveyed("beside others")
+    assert {name: page["printed_pages"] for name, page in found.items()} == {"h100.html": 1, "h200.html": 1}
+    assert all(page["bytes"] < 700_000 and screens(page, "1400") <= 6 for page in found.values())
+
+
 LETTERS = """(broad) => [...document.querySelectorAll("figure svg[role=img] text")]
   .filter((text) => text.closest("svg").matches(".broad") === broad && text.getBoundingClientRect().width > 0)
   .map((text) => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b))"""
@@ -88,3 +95,18 @@ def test_verdicts_of_forms_are_beside_their_names_without_scrolling(width, least
         with survey.opened(browser, path.as_uri(), width) as (page, _):
             seen, every = page.evaluate(TARGETS_IN_VIEW)
             assert seen >= min(least, every)
+
+
+BROKEN_PARTS = """[...document.querySelectorAll("#forms .name button")].flatMap((name) => [...name.childNodes])
+  .filter((part) => part.nodeType === Node.TEXT_NODE).filter((part) => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    return new Set([...range.getClientRects()].map((line) => line.top)).size > 1;
+  }).map((part) => part.data)"""
+
+
+@pytest.mark.parametrize("width", [1400, 800, 390])
+def test_names_of_forms_are_broken_between_their_parts(width, browser, pages):
+    for path in [page for page in pages("documents") if page.name == "isa.html"]:
+        with survey.opened(browser, path.as_uri(), width) as (page, _):
+            assert not [part for part in page.evaluate(BROKEN_PARTS) if " " not in part and len(part) < 15]

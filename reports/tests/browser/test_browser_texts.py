@@ -19,11 +19,19 @@ SOUND = {
         '<svg width="300" height="200"><text transform="translate(60,150) rotate(-45)">latency</text>'
         '<text transform="translate(85,150) rotate(-45)">latency of L2</text></svg>'
     ),
+    "within a path": (
+        '<svg width="200" height="40"><clipPath id="cut"><rect width="150" height="40"/></clipPath>'
+        '<g clip-path="url(#cut)"><text x="9" y="20">label</text></g></svg>'
+    ),
     "text and its halo": '<svg width="300" height="40"><text x="9" y="20">twice</text><text x="9" y="20">twice</text></svg>',
 }
 CLIPPED = {
     "by a box that hides": '<div style="overflow:hidden;width:60px;white-space:nowrap">far too long for it</div>',
     "by its picture": '<svg width="100" height="40"><text x="60" y="20">a long label</text></svg>',
+    "by a path": (
+        '<svg width="200" height="40"><clipPath id="cut"><rect x="50" width="150" height="40"/></clipPath>'
+        '<g clip-path="url(#cut)"><text x="9" y="20">label</text></g></svg>'
+    ),
     "by the page": '<p style="margin-left:-4em">begins before the page</p>',
     "beyond the window": '<p style="white-space:nowrap;width:9em">' + "word " * 80 + "</p>",
     "turned, by its picture": '<svg width="90" height="90"><text transform="translate(20,80) rotate(-60)">a long label up</text></svg>',

@@ -3,7 +3,7 @@
 //
 // A text's place is the box of its letters: a line's box less a sixth above and below, where fonts keep room for accents
 // and tails. Two texts overlap if these boxes share more than kSlack pixels both ways. A text is clipped if it leaves the
-// page, the picture it is drawn in, or an ancestor that hides what overflows. Not looked at: closed folds, what a script
+// page, the picture it is drawn in, an ancestor that hides what overflows, or the path that a picture cuts it with. Not looked at: closed folds, what a script
 // has hidden, what is there for screen readers alone (a box of a pixel), and what a reader can scroll to.
 (() => {
   const root = document.documentElement, body = document.body ?? root;  // a picture has no body
@@ -16,6 +16,21 @@
   const scrolls = (style) => /auto|scroll/.test(style.overflowX + style.overflowY);
   const clips = (style) => /hidden|clip/.test(style.overflowX + style.overflowY);
 
+  const boxes = new Map();
+  const box = (element) => {
+    if (!boxes.has(element)) boxes.set(element, element.getBoundingClientRect());
+    return boxes.get(element);
+  };
+
+  // The box, on the screen, of what the clip-path of a part of a picture leaves of it.
+  function cutBy(element) {
+    const id = /url\("?#([^")]+)/.exec(getComputedStyle(element).clipPath)?.[1], shape = id && document.getElementById(id)?.firstElementChild;
+    if (!shape) return null;
+    const b = shape.getBBox(), matrix = element.getScreenCTM();
+    const corners = [[b.x, b.y], [b.x + b.width, b.y], [b.x + b.width, b.y + b.height], [b.x, b.y + b.height]];
+    return bounds(corners.map(([x, y]) => new DOMPoint(x, y).matrixTransform(matrix)));
+  }
+
   // The nearest ancestor that scrolls, and those within it that cut off. Kept by element: neighbours share them.
   const surroundings = new Map();
   function around(element) {
@@ -27,7 +42,9 @@
       const outer = around(element.parentElement);
       found = {...outer, clippers: [...outer.clippers, element]};
     } else if (element instanceof SVGElement) {
-      found = around(element.parentElement);
+      const outer = around(element.parentElement), path = cutBy(element);
+      found = path ? {...outer, clippers: [...outer.clippers, element]} : outer;
+      if (path) boxes.set(element, path);
     } else if (scrolls(style)) {
       found = {scroller: element, clippers: []};
     } else {
@@ -37,12 +54,6 @@
     surroundings.set(element, found);
     return found;
   }
-
-  const boxes = new Map();
-  const box = (element) => {
-    if (!boxes.has(element)) boxes.set(element, element.getBoundingClientRect());
-    return boxes.get(element);
-  };
 
   const bounds = (corners) => ({
     left: Math.min(...corners.map((p) => p.x)), right: Math.max(...corners.map((p) => p.x)),

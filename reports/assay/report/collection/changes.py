@@ -41,7 +41,8 @@ def changed(before: Subject, after: Subject, name: str) -> str:
     """How far the run agrees with the one before, and what differs most."""
     compared, apart = parted([before, after])
     agree, of = counted(compared, lambda f: f.kind == PER_CLOCK)
-    said = f"Against {name} {text.number(agree)} of {text.number(of)} figures per clock agree within 0.5{text.THIN}%."
+    alike = f"{text.number(agree)} of {text.number(of)} figures per clock agree within 0.5{text.THIN}%"
+    said = f"Against {name} {alike if of else 'no figure per clock can be compared'}."
     found = [finding for finding in findings(compared) if finding.lead.sure]
     said += f" What differs most: {words.title(found[0])}." if found else " No figure differs beyond its noise."
     return f"{said} {words.left_out(apart)}".strip()

@@ -63,7 +63,7 @@ def gpus(subjects: Sequence[Subject], published: Sequence[Published]) -> list[Gp
 def _theirs(p: Published | None) -> Cell:
     if p is None:
         return EMPTY
-    said = f"{text.number(p.value)}{' d' if p.datasheet else ''}"
+    said = f"{text.number(p.value)}{text.THIN + 'd' if p.datasheet else ''}"
     return Cell(said, p.url, "published", f"{short_title(p.title)}: {p.note}")
 
 

@@ -12,7 +12,7 @@ from ..book.published import short_title
 from .subjects import Subject
 
 MOST_COLUMNS, MOST_ROWS = 7, 14
-PUBLISHED = " *"  # of a column's head
+PUBLISHED = f"{text.THIN}*"  # of a column's head
 PLAIN = "compact plain"  # a table whose first column is words, not names
 FEW = f"{PLAIN} few"  # and that fits a phone
 LEAST = 2  # GPUs that a figure must be published for
@@ -82,7 +82,7 @@ def _once(
 def _cell(p: Published | None, unit: str) -> Cell:
     if p is None or p.unit != unit:
         return Cell("")
-    said = f"{text.number(p.value)}{' d' if p.datasheet else ''}"
+    said = f"{text.number(p.value)}{text.THIN + 'd' if p.datasheet else ''}"
     return Cell(said, p.url, "published", f"{short_title(p.title)}: {p.note}")
 
 

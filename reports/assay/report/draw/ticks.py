@@ -51,6 +51,7 @@ class Drawn:
                 "ha": across,
                 "color": asked.get("labelcolor", _setting(axis, "labelcolor")),
                 "fontsize": asked.get("labelsize", _setting(axis, "labelsize")),
+                "clip_on": False,  # they lie outside the axes, where all else that axes hold is cut off
             }
             self.labels = [Text(*((x, 0) if upright else (0, x)), said, **look) for x, said in words]
         else:
