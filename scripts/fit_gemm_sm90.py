@@ -11,10 +11,10 @@ the choices are on the shapes fitted and on shapes held out.
 
   scripts/fit_gemm_sm90.py results/h200/2026-11-23-gemm-forms/fitted.csv.gz --held-out .../held_out.csv.gz
 
-With --keep the constants and factors of 16-bit operands stay what the header has, and only the factors of large tiles
-are fitted, to the sweeps and, six times as much, to those of --rested:
+With --keep the constants of 16-bit operands stay what the header has, and only the factors of forms are fitted, to the
+sweeps and, six times as much, to those of --heavy:
 
-  scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --rested SWEEPS...
+  scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --heavy SWEEPS...
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ BOUNDS = {
 }
 CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
-LARGE = 128 * 104  # elements of a tile; the factors of larger ones are what --keep fits
-WEIGHT = 6  # of a shape of --rested
+WEIGHT = 6  # of a shape of --heavy
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
 
 
@@ -259,15 +258,11 @@ def kept(header: Path) -> Model:
 
 
 def refit(model: Model, sweeps: list[tuple[Sweep, float]]) -> Model:
-    """The model with other factors of large tiles, by which the choices in sweeps of such weights get better."""
+    """The model with other factors of forms, by which the choices in sweeps of such weights get better."""
     times = [np.log(model.predict(sweep)) for sweep, _ in sweeps]
     of = [np.array([name.split(" ")[0] for _, name in sweep.names]) for sweep, _ in sweeps]
 
-    def is_large(form: str) -> bool:
-        match = CHOICE.fullmatch(form)
-        return int(match[3]) * int(match[4]) >= LARGE
-
-    forms = sorted(form for form in set(np.concatenate(of)) if is_large(form))
+    forms = sorted(set(np.concatenate(of)))
 
     def loss(times: list[np.ndarray]) -> float:
         costs = [(soft_cost(sweep, y), weight) for (sweep, weight), y in zip(sweeps, times, strict=True)]
@@ -275,7 +270,7 @@ def refit(model: Model, sweeps: list[tuple[Sweep, float]]) -> Model:
         return total / sum(weight * len(cost) for cost, weight in costs)
 
     factors, least, random = dict(model.factors), loss(times), np.random.default_rng(1)
-    for step in (0.03, 0.015):
+    for step in 3 * (0.03, 0.015):
         for _ in range(3):
             for form in random.permutation(forms):
                 for change in (step, -step):
@@ -293,17 +288,17 @@ def main() -> int:
     parser.add_argument("sweep", type=Path, nargs="+", help="CSV of assay_gemm_sweep, also gzipped")
     parser.add_argument("--held-out", type=Path, nargs="+", help="others, of shapes that are not fitted")
     parser.add_argument("--rounds", type=int, default=500, help="of the search (default: 500, about two minutes)")
-    parser.add_argument("--keep", type=Path, metavar="HEADER", help="fit only factors of large tiles, to these constants")
-    parser.add_argument("--rested", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
+    parser.add_argument("--keep", type=Path, metavar="HEADER", help="fit only factors of forms, to these constants")
+    parser.add_argument("--heavy", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
     options = parser.parse_args()
     try:
         if options.keep:
-            sweeps = [(load([path]), 1.0) for path in options.sweep] + [(load(options.rested), WEIGHT)]
+            sweeps = [(load([path]), 1.0) for path in options.sweep] + [(load(options.heavy), WEIGHT)]
             before = kept(options.keep)
             model = refit(before, sweeps)
             for name, value in model.factors.items():
                 print(f'    {{"{name}", {value:.4g}}},')
-            for path, (sweep, _) in zip([*options.sweep, "rested"], sweeps, strict=True):
+            for path, (sweep, _) in zip([*options.sweep, "heavy"], sweeps, strict=True):
                 report(f"{path} before", before, sweep)
                 report(f"{path} now", model, sweep)
             return 0

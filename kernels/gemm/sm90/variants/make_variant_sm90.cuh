@@ -189,7 +189,6 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   tt.template add_pingpong<128, 128, 2>();
   tt.template add_swapped<128, 64>();
   FormsSm90<kTypes, 0, 1, true> nn_plain{all, type, type};
-  nn_plain.template add_swapped_pingpong<64, 16, 2>();
   nn_plain.template add_swapped_pingpong<64, 16, 4>();
   nn_plain.template add_swapped_pingpong<64, 16, 1, 2>();
   nn_plain.template add_swapped_pingpong<64, 32, 2>();
