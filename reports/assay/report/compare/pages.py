@@ -220,7 +220,7 @@ class Comparison:
         first, *others = (s.short for s in self.subjects)
         intro = (
             f"How many figures of each family have which ratio: blue where {' or '.join(others)} is better off, orange "
-            f"where {first} is, grey where they are alike."
+            f"where {first} is, grey where they are alike. The darker, the more of the family."
         )
         return Section("ratios", words.shares(self.figures), [Figures(drawn)], intro) if drawn else None
 

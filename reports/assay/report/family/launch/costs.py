@@ -192,7 +192,7 @@ def _gap_above(rows: list[tuple[str, Measurement]]) -> list[str]:
         return []
     said = f"From one to the next is of empty kernels; {GAP}."
     if above := [words for words, m in both if m.value("gpu_gap_us") > m.value("interval_us")]:
-        said += f" So the second may exceed the first: {', '.join(above)}."
+        said += f" So the second may be longer than the first, as here of {text.listed(above)}."
     return [said]
 
 

@@ -296,6 +296,13 @@ def _pipe_words(found: PipeMap, pipe: Pipe) -> str:
     return f"{name}, {len(pipe.members)}" if len(pipe.members) > 1 else name
 
 
+def _beyond(found: PipeMap) -> str:
+    """Where indices above 1 are, what they mean."""
+    judged = [i for i in range(len(found.names)) if i not in found.short]
+    most = np.nanmax(found.index[np.ix_(judged, judged)], initial=0)
+    return ", more where they take longer than one after the other" if most >= 1.05 else ""
+
+
 def picture(book: Book, column: Column) -> Figure | None:
     """The pairs as a map: instructions in the order of the clusters, lines between pipes."""
     found = pipe_map(book, column)
@@ -338,8 +345,8 @@ def picture(book: Book, column: Column) -> Figure | None:
         rows,
         names,
         cell,
-        "Interference of pairs: 0 where both go on at full rate, 1 where they queue; the diagonal is cycles per "
-        "instruction and scheduler, alone. Lines part the pipes that pairs show."
+        f"Interference of pairs: 0 where both go on at full rate, 1 where they queue{_beyond(found)}; the diagonal is "
+        "cycles per instruction and scheduler, alone. Lines part the pipes that pairs show."
         + (" Their names are the counters'." if any(pipe.label for pipe in found.pipes) else "")
         + (" n: one of the two was not saturated alone, and the pair is not judged." if found.short else ""),
         size=(24, 17),
