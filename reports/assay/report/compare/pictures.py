@@ -84,7 +84,7 @@ def heat_map(figures: Sequence[Compared], base: Subject, other: Subject, kind: s
     key = f"ratios-{base.index}-{other.index}-{kind.replace(' ', '-')}"
     names = [family.family_of(row).title for row in rows]
     columns = [name for _, name in BINS]
-    return cells.grid(key, heading, said, names, columns, cell, said, size=(35, 18), left=142, slanted=False)
+    return cells.grid(key, heading, said, names, columns, cell, said, size=(30, 18), left=142, slanted=False)
 
 
 def heat_maps(subjects: Sequence[Subject], figures: Sequence[Compared]) -> list[Figure]:
