@@ -287,6 +287,7 @@ def test_sentences_about_committed_runs():
     runs = [load(RESULTS / f"h200/2026-11-24-{name}") for name in ("torch-bf16-bursts", "kernels-bursts")]
     told = changes.changed(*subjects.subjects([[run] for run in runs]), "2026-11-24-torch-bf16-bursts")
     assert told.startswith("Against 2026-11-24-torch-bf16-bursts no figure per clock can be compared. What differs most: ")
+    assert "2026-11-24-torch-bf16-bursts reaches" in told and "more throughput than this run in" in told
 
 
 def test_what_is_no_folder_of_results_is_refused_in_a_line(tmp_path, capsys):

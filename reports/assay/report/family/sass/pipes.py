@@ -303,6 +303,14 @@ def _beyond(found: PipeMap) -> str:
     return ", more where they take longer than one after the other" if most >= 1.05 else ""
 
 
+def _blank(found: PipeMap) -> str:
+    """What a cell without a number is, where there is one."""
+    judged = [i for i in range(len(found.names)) if i not in found.short]
+    pairs = [(i, j) for i in judged for j in judged if i != j]
+    open_ones = any(math.isnan(found.index[i, j]) and not math.isnan(found.pair[i, j]) for i, j in pairs)
+    return " A blank pair takes as long on one pipe as on two." if open_ones else ""
+
+
 def picture(book: Book, column: Column) -> Figure | None:
     """The pairs as a map: instructions in the order of the clusters, lines between pipes."""
     found = pipe_map(book, column)
@@ -348,6 +356,7 @@ def picture(book: Book, column: Column) -> Figure | None:
         f"Interference of pairs: 0 where both go on at full rate, 1 where they queue{_beyond(found)}; the diagonal is "
         "cycles per instruction and scheduler, alone. Lines part the pipes that pairs show."
         + (" Their names are the counters'." if any(pipe.label for pipe in found.pipes) else "")
+        + _blank(found)
         + (" n: one of the two was not saturated alone, and the pair is not judged." if found.short else ""),
         size=(24, 17),
         left=24 + 6 * max(len(r) for r in rows),
