@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from ..answer.findings import Part, Sentence
@@ -11,7 +10,7 @@ from ..block.tables import of_column
 from ..book import graph, text
 from ..book.model import Book, Column
 from ..family import host
-from ..family.launch.workers import lasting
+from ..family.launch.workers import fewest, lasting
 from ..family.link import PREFIX as LINK
 from .write import figure, first, million, number_in, say, short
 
@@ -92,7 +91,7 @@ def workers(book: Book, column: Column) -> Found:
             continue
         rate = figure(book, column, m.name, "kernels_per_s", million)
         if at > 1:
-            least = (str(math.ceil(at)), column.anchor(m.name))
+            least = (str(fewest(at)), column.anchor(m.name))
             template = (
                 f"{way.capitalize()} of kernels of {{work}} reach {{rate}} a second, nearly all with {{least}} workers."
             )
