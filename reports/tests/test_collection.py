@@ -13,8 +13,9 @@ from test_page import published_beside
 import assay
 from assay.files import load, save
 from assay.files.isa_file import Isa
+from assay.report.book import headline
 from assay.report.collection import __main__ as command
-from assay.report.collection import changes, entries, further, measurements, pages
+from assay.report.collection import changes, entries, further, gpus, measurements, pages
 from assay.report.compare import subjects
 
 RESULTS = Path(assay.__file__).parents[2] / "results"
@@ -86,6 +87,15 @@ def test_every_page_is_reached_from_the_first(site, found):
             if where.endswith(".html") and "://" not in where:
                 left.append((path.parent / where).resolve())
     assert {path.resolve() for path in found} == {path.resolve() for path in seen}
+
+
+def test_common_instructions_of_all_gpus_stand_beside_each_other(site, found):
+    document = found[site / "instructions.html"]
+    words = said(document)
+    assert "Operations per clock and SM Instruction H100 H200 FFMA, multiply-add of f32 " in words
+    links = [attributes["href"] for attributes, _ in document.all("a")]
+    to_cases = {link.split("/")[1] for link in links if link.startswith("gpus/") and "#" in link}
+    assert to_cases == {"h100", "h200"}  # that they lead somewhere is tested of every page
 
 
 def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurement(site, found):
@@ -254,6 +264,15 @@ def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
     assert "The newest run of most of our kernels" in main and main.index("kernels-rows") < main.index("kernels-forms")
 
 
+def test_the_index_has_the_bandwidth_that_front_pages_have():
+    """The H100 reads memory faster by four loads a thread than by the plain loop."""
+    (one,) = subjects.subjects([[load(RESULTS / "h100/2026-11-22-complete")]])
+    (table,) = gpus.index(gpus.gpus([one], []), lambda *_: "").blocks
+    said = dict(zip(table.head, table.rows[0]))["Reads of memory, GB/s"].said.replace("\u202f", " ")
+    (read,) = (h for h in headline.headlines(one.book, one.book.columns[0]) if h.label == "Reading memory")
+    assert said == "3 198" and read.values == ["3.20"]
+
+
 def test_sentences_about_committed_runs():
     """Of an H200 and of an H100, each against the run before."""
     runs = [load(RESULTS / name) for name in ("h200/2026-11-22-before-again", "h200/2026-11-22-full")]
@@ -268,6 +287,7 @@ def test_sentences_about_committed_runs():
     runs = [load(RESULTS / f"h200/2026-11-24-{name}") for name in ("torch-bf16-bursts", "kernels-bursts")]
     told = changes.changed(*subjects.subjects([[run] for run in runs]), "2026-11-24-torch-bf16-bursts")
     assert told.startswith("Against 2026-11-24-torch-bf16-bursts no figure per clock can be compared. What differs most: ")
+    assert "2026-11-24-torch-bf16-bursts reaches" in told and "more throughput than this run in" in told
 
 
 def test_what_is_no_folder_of_results_is_refused_in_a_line(tmp_path, capsys):

@@ -68,7 +68,7 @@ def test_a_gpu_that_is_slower_than_its_sibling_says_so_on_its_front_page(tmp_pat
     found = subjects.subjects(subjects.split(runs))
     site.write_comparison(found, tmp_path)
     of_each = [(tmp_path / subject.folder / "index.html").read_text() for subject in found]
-    said = re.compile("“DRAM read, bandwidth” is [^<]* below that of its sibling")
+    said = re.compile("“DRAM read, bandwidth” is [^<]* below another GPU of this name")
     assert [bool(said.search(html)) for html in of_each] == [False, True]
 
 

@@ -5,6 +5,7 @@ import json
 import math
 import re
 
+import committed
 import machine_runs
 import pytest
 from report_runs import Maker, offline
@@ -370,3 +371,11 @@ def test_a_matrix_that_is_none_is_refused_in_one_line(tmp_path, content, problem
     assert "\n" not in str(error.value)
     with pytest.raises(RunFileError, match="no such file"):
         isa_file.load(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("name", ["newest H200", "newest H100"])
+def test_the_map_of_pairs_says_what_its_blank_pairs_and_high_indices_are(name):
+    """FADD and FMUL each take 1.1 cycles: queued or not, a pair of them takes about two issue slots."""
+    of_run = committed.book(name)
+    note = pipes.picture(of_run, of_run.columns[0]).note
+    assert "A blank pair takes as long on one pipe as on two." in note and "longer than one after the other" in note

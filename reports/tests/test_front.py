@@ -109,7 +109,7 @@ def test_a_sibling_that_is_slower_surprises():
         if m.name == "memory/hbm/read":
             m.metrics["bandwidth_gb_per_s"].value *= 0.8
     one, other = model.build([slow]), model.build([report_runs.measured(1)])
-    wanted = "In a burst, “DRAM read, bandwidth” is 20.0\u202f% below that of its sibling."
+    wanted = "In a burst, “DRAM read, bandwidth” is 20.0\u202f% below another GPU of this name."
     siblings = [(other, other.columns[0])]
     assert wanted in [s.said for s in surprises.unlike_siblings(one, one.columns[0], siblings)]
     assert surprises.siblings_in(one, one.columns[0]) == []

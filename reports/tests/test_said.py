@@ -16,6 +16,7 @@ from assay.report.answer.questions import PARTS, by_number
 from assay.report.block.kinds import Table
 from assay.report.book import model
 from assay.report.book.text import THIN
+from assay.report.family.launch.workers import saturation
 from assay.report.page import sections
 from assay.report.page.answers import in_sentences
 from assay.report.said import write
@@ -145,3 +146,23 @@ def test_a_sentence_is_its_pieces_or_nothing():
     assert write.short(8192.0) == f"8{THIN}192" and write.short(4.0547) == "4.05" and write.short(0.6829) == "0.683"
     assert write.percent(1.0) == f"100{THIN}%" and write.percent(0.0927) == f"9.27{THIN}%"
     assert write.million(5_528_704) == "5.53 million" and write.million(309_123) == f"309{THIN}000"
+
+
+@pytest.mark.parametrize("name", NEWEST)
+def test_answers_and_findings_name_as_many_workers(name):
+    """45, where 95% of the most is reached between 44 and 45: 44 are not enough."""
+    book = model.build([load(RESULTS / name)])
+    workers = by_number()[21]
+    said = " ".join("".join(t for t, _ in line) for _, lines in in_sentences(book, workers) for line in lines)
+    (least,) = re.findall("Graphs of .*?nearly all with ([0-9]+) workers", said)
+    measured = book.measurement(book.columns[0], "launch/workers/graphs/5us")
+    assert 0 <= int(least) - measured.value("workers_at_95_percent") < 1
+    found = [t for t, _ in saturation(book, book.columns[0], "5us")]
+    assert f"95 % of it with {least} workers" in next(t for t in found if t.startswith("graphs"))
+
+
+def test_power_and_clock_are_of_the_load_whose_throughput_stands_beside_them():
+    """Another measurement, of the load over time, drew 741 W at 1,559 MHz: with 851.6 TFLOP/s these do not go together."""
+    book = model.build([load(RESULTS / "h100/2026-11-22-complete")])
+    said = " ".join("".join(t for t, _ in line) for _, lines in in_sentences(book, by_number()[5]) for line in lines)
+    assert "852 on normally distributed numbers. On the latter it draws 707 W, and runs at 1\u202f575 of" in said

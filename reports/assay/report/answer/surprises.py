@@ -155,10 +155,10 @@ def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> 
         apart = own.value / middle - 1 if middle else 0.0
         if abs(apart) > max(NOTABLE, found[row.group].size if row.group in found else 0):
             side = "above" if apart > 0 else "below"
-            who = "its sibling" if len(numbers) == 1 else f"the median of {len(numbers)} siblings"
+            who = "another GPU" if len(numbers) == 1 else f"the median of {len(numbers)} other GPUs"
             words = labels.figure_words(row.name, row.metric)
             share = text.percent(abs(apart))
-            said = f"{state[:1].upper()}{state[1:]}, “{words}” is {share} {side} that of {who}."
+            said = f"{state[:1].upper()}{state[1:]}, “{words}” is {share} {side} {who} of this name."
             found[row.group] = Surprise(said, own.anchor, abs(apart))
     return list(found.values())
 

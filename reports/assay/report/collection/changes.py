@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..block.kinds import Block, Paragraph, Section, Span, sentence
 from ..book import identity, text
@@ -39,7 +40,7 @@ def measured(entry: Entry) -> str:
 
 def changed(before: Subject, after: Subject, name: str) -> str:
     """How far the run agrees with the one before, and what differs most."""
-    compared, apart = parted([before, after])
+    compared, apart = parted([replace(before, short=name), replace(after, short="this run")])
     agree, of = counted(compared, lambda f: f.kind == PER_CLOCK)
     alike = f"{text.number(agree)} of {text.number(of)} figures per clock agree within 0.5{text.THIN}%"
     said = f"Against {name} {alike if of else 'no figure per clock can be compared'}."

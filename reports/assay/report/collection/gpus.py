@@ -11,7 +11,9 @@ from ..block.kinds import EMPTY, Block, Cell, Section, Table
 from ..book import labels, mma, text
 from ..book.model import BURST, Published
 from ..book.published import short_title
+from ..book.roofs import best_read
 from ..compare.published import PLAIN
+from ..compare.published import PUBLISHED as STAR
 from ..compare.subjects import Subject
 
 KINDS = {
@@ -29,6 +31,7 @@ BURSTS = (
     "Measured figures are bursts, and lead to how they were made. Published ones are set apart: a d is a datasheet's, the "
     "others somebody measured; pointing at one says who. Matrix products are dense, of the fastest instruction."
 )
+READS = "Measured reads of memory are by the fastest way."
 
 
 @dataclass
@@ -76,6 +79,14 @@ def _fastest(gpu: Gpu, kind: str, where: Where) -> Cell:
     return _theirs(max(fitting, key=lambda p: p.value, default=None))
 
 
+def _reads(gpu: Gpu, where: Where) -> Cell:
+    """GB/s of the fastest way to read memory, as the GPU's own front page has it."""
+    if gpu.subject:
+        found = best_read(gpu.subject.book, gpu.subject.book.columns[0], BURST)
+        return Cell(_rounded(found[1].value), where(gpu.subject, found[0].name, found[1].anchor)) if found else EMPTY
+    return _theirs(gpu.published.get(MEMORY))
+
+
 def _figure(gpu: Gpu, key: tuple[str, str], where: Where) -> Cell:
     if gpu.subject:
         found = gpu.subject.number(gpu.subject.book.row(*key), BURST)
@@ -100,12 +111,12 @@ def index(found: Sequence[Gpu], where: Where) -> Section:
             Cell(text.size(known["memory_bytes"]) if known.get("memory_bytes") else ""),
         ]
         figures = [_fastest(gpu, kind, where) for kind in KINDS]
-        figures += [_figure(gpu, MEMORY, where), _figure(gpu, LATENCY, where)]
+        figures += [_reads(gpu, where), _figure(gpu, LATENCY, where)]
         if gpu.subject or sum(bool(cell.said) for cell in figures) >= LEAST:
             rows.append([name, *figures, *facts])  # a phone shows the first few without scrolling
     head = ["GPU", *KINDS.values(), "Reads of memory, GB/s", "DRAM latency, cycles"]
     head += ["Target", "Figures", "SMs", "Memory"]
-    return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, [BURSTS], PLAIN)])
+    return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, [f"{BURSTS} {READS}"], PLAIN)])
 
 
 def matrix(found: Sequence[Gpu], where: Where) -> list[Block]:
@@ -127,7 +138,7 @@ def matrix(found: Sequence[Gpu], where: Where) -> list[Block]:
         families.setdefault(family.family_of(name.split("/")[0]).title, []).append(
             [Cell(label, title=name), Cell(text.unit(unit)), *own, *cells]
         )
-    heads = ["Figure", "Unit", *(gpu.short if gpu.subject else f"{gpu.short} *" for gpu in found)]
+    heads = ["Figure", "Unit", *(gpu.short if gpu.subject else f"{gpu.short}{STAR}" for gpu in found)]
     return [_of_family(title, heads, rows) for title, rows in families.items()]
 
 

@@ -10,13 +10,14 @@ from dataclasses import replace
 from assay.files import Run
 from assay.files.isa_file import Isa
 
-from ..block.kinds import Block, Cell, Page, Paragraph, Section, Span, Table, sentence
+from ..block.kinds import EMPTY, Block, Cell, Page, Paragraph, Section, Span, Table, sentence
 from ..book import identity, text
 from ..book.model import Published
 from ..compare import words
 from ..compare.figures import PER_CLOCK, Value, counted
 from ..compare.pages import Comparison
 from ..compare.subjects import Subject, short_labels, subjects
+from ..family.sass import instructions as sass
 from ..page import isa
 from ..page.front import MAIN
 from . import changes, entries, further, gpus, measurements
@@ -138,7 +139,26 @@ class Collection:
         for label, to in lines:
             spans += [Span(label, to), Span(", ")]
         spans[-1] = Span("." if lines else "No run has measured any.")
-        return self._page(INSTRUCTIONS, "Instructions", "Instructions", "", [Paragraph(spans)])
+        tables: list[Block] = [*self._common_instructions()]
+        return self._page(INSTRUCTIONS, "Instructions", "Instructions", "", [Paragraph(spans), *tables])
+
+    def _common_instructions(self) -> list[Table]:
+        """What common instructions cost, a column for each leading run: one table of latencies, one of rates."""
+        leads = [self.subjects[entry] for entry in self.leads]
+        found = [sass.common_costs(subject.book, subject.book.columns[0]) for subject in leads]
+        names = list(dict.fromkeys(name for costs in found for name in costs))
+        known = [(subject, costs) for subject, costs in zip(leads, found) if costs]
+        tables = []
+        for caption, at in (("Cycles until a result can be used", 0), ("Operations per clock and SM", 1)):
+            rows = []
+            for name in names:
+                numbers = [(subject, costs[name][at] if name in costs else None) for subject, costs in known]
+                cells = [sass.cost(n, self.detail(subject, n.anchor)) if n else EMPTY for subject, n in numbers]
+                if any(cell.said for cell in cells):
+                    rows.append([Cell(name), *cells])
+            if rows:
+                tables.append(Table(caption, ["Instruction", *(s.short for s, _ in known)], rows, kind=gpus.PLAIN))
+        return tables
 
     def support(self) -> Page | None:
         if self.isa is None:

@@ -187,7 +187,7 @@ class Comparison:
         if self.many:
             low, high = (Cell(f"{words.value(v, figure.unit)} ({v.subject.short})", self.where(v)) for v in figure.ends)
             middle = statistics.median(v.number.value for v in figure.values)
-            return [low, Cell(text.number(float(f"{middle:.4g}"))), high]
+            return [low, Cell(words.with_unit(middle, figure.unit)), high]
         by = {v.subject.index: v for v in figure.values}
         return [
             Cell(words.value(by[s.index], figure.unit), self.where(by[s.index])) if s.index in by else Cell("–")
@@ -220,7 +220,7 @@ class Comparison:
         first, *others = (s.short for s in self.subjects)
         intro = (
             f"How many figures of each family have which ratio: blue where {' or '.join(others)} is better off, orange "
-            f"where {first} is, grey where they are alike."
+            f"where {first} is, grey where they are alike. The darker, the more of the family."
         )
         return Section("ratios", words.shares(self.figures), [Figures(drawn)], intro) if drawn else None
 

@@ -19,14 +19,14 @@ from .words import name as name_of
 
 # Ratios of one run to another in which a figure may lie: the upper end of each, and what stands over it.
 BINS = (
-    (0.5, "<½"),
-    (0.8, "<⅘"),
-    (0.95, "<.95"),
+    (0.5, "<0.5"),
+    (0.8, "<0.8"),
+    (0.95, "<0.95"),
     (math.exp(-ALIKE), "<1"),
     (math.exp(ALIKE), "≈1"),
     (1.05, ">1"),
     (1.25, ">1.05"),
-    (2.0, ">1¼"),
+    (2.0, ">1.25"),
     (math.inf, ">2"),
 )
 MIDDLE = 4
@@ -84,7 +84,7 @@ def heat_map(figures: Sequence[Compared], base: Subject, other: Subject, kind: s
     key = f"ratios-{base.index}-{other.index}-{kind.replace(' ', '-')}"
     names = [family.family_of(row).title for row in rows]
     columns = [name for _, name in BINS]
-    return cells.grid(key, heading, said, names, columns, cell, said, size=(28, 18), left=142, slanted=False)
+    return cells.grid(key, heading, said, names, columns, cell, said, size=(30, 18), left=142, slanted=False)
 
 
 def heat_maps(subjects: Sequence[Subject], figures: Sequence[Compared]) -> list[Figure]:

@@ -39,7 +39,11 @@ def joined(said: Iterable[str]) -> str:
 
 
 def value(v: Value, unit: str) -> str:
-    shown = text.number(float(f"{v.number.value:.4g}"))
+    return with_unit(v.number.value, unit)
+
+
+def with_unit(number: float, unit: str) -> str:
+    shown = text.number(float(f"{number:.4g}"))
     return f"{shown}{text.THIN}{text.unit(unit)}" if unit not in SHARES else shown
 
 
@@ -48,7 +52,7 @@ def by_subject(figure: Figure) -> str:
     if len(figure.values) <= COLUMNS:
         return joined(f"{value(v, figure.unit)} on {v.subject.short}" for v in figure.values)
     low, high = figure.ends
-    middle = text.number(float(f"{statistics.median(v.number.value for v in figure.values):.4g}"))
+    middle = with_unit(statistics.median(v.number.value for v in figure.values), figure.unit)
     ends = [f"{value(v, figure.unit)} ({v.subject.short})" for v in (low, high)]
     return f"{ends[0]} to {ends[1]} over {len(figure.values)} runs, median {middle}"
 

@@ -17,7 +17,7 @@ from . import placing
 from .svg import Data, Figure
 
 DIAGONAL = math.sqrt(0.5)  # of a slanted name's length it reaches so far up and to the right
-SMALL = 400  # units of width: less may stand beside others
+SMALL = 420  # units of width: less may stand beside others
 BROAD = 800  # units: on upright paper its letters would be too small to read
 
 

@@ -43,7 +43,10 @@ def page(
         found.append(environment.machine(book))
         heading, lead = f"{title}, as measured", measured.lead(book, column)
         return Page(MAIN, "", heading, lead, found, skip=skip, kind=measured.KIND)
-    return Page(MAIN, "", title, "", [s for s in (shape(book), listed) if s], environment.head(book), skip=skip)
+    of_peak = shape(book)
+    drawn = of_peak and any(isinstance(block, Figures) for block in of_peak.blocks)
+    ordered = [of_peak, listed] if drawn else [listed, of_peak]  # what is there stands before what is not
+    return Page(MAIN, "", title, "", [s for s in ordered if s], environment.head(book), skip=skip)
 
 
 def shape(book: Book) -> Section | None:

@@ -96,7 +96,7 @@ def picture(pairs: list[Compared]) -> Figure | None:
             "published",
             "Ours over what others published",
             f"{close}; {len(unknown)} are further from it for no known reason.{last}",
-            f"In the band: how many published figures are {WITHIN} of ours. A dot is one that is further.{last}",
+            f"In the band: how many published figures are {WITHIN} of ours. A mark is one that is further.{last}",
             Data(
                 ["figure", "published by", "of", "ours over theirs", "how far"],
                 [

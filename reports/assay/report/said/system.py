@@ -10,7 +10,7 @@ from ..block.tables import of_column
 from ..book import graph, text
 from ..book.model import Book, Column
 from ..family import host
-from ..family.launch.workers import lasting
+from ..family.launch.workers import fewest, lasting
 from ..family.link import PREFIX as LINK
 from .write import figure, first, million, number_in, say, short
 
@@ -70,18 +70,18 @@ def placement(book: Book, column: Column) -> Found:
         spread,
         first(
             say(
-                "One CTA more than a full wave takes {more} times as long, and clusters of {size} leave {idle} SMs idle.",
+                "Where one fills an SM, one CTA more takes {more} times as long; clusters of {size} leave {idle} SMs idle.",
                 more=more,
                 size=(f"{max(idle):g}", "") if idle else None,
                 idle=(f"{idle[max(idle)]:g}", column.anchor(clusters.name)) if idle else None,
             ),
-            say("One CTA more than a full wave takes {more} times as long.", more=more),
+            say("Where one fills an SM, one CTA more takes {more} times as long.", more=more),
         ),
     ]
 
 
 def workers(book: Book, column: Column) -> Found:
-    """Where graphs and streams saturate, with kernels of 5 µs."""
+    """Where graphs and streams saturate, with kernels of 5 µs: the fewest workers with 95% of the most."""
     work = "5us"
     said: Found = []
     for way in ("graphs", "streams"):
@@ -91,9 +91,9 @@ def workers(book: Book, column: Column) -> Found:
             continue
         rate = figure(book, column, m.name, "kernels_per_s", million)
         if at > 1:
-            least = (str(round(at)), column.anchor(m.name))
+            least = (str(fewest(at)), column.anchor(m.name))
             template = (
-                f"{way.capitalize()} of kernels of {{work}} saturate at {{rate}} a second, with {{least}} workers."
+                f"{way.capitalize()} of kernels of {{work}} reach {{rate}} a second, nearly all with {{least}} workers."
             )
             said.append(say(template, work=(lasting(work), ""), rate=rate, least=least))
         else:

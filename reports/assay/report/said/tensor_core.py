@@ -11,7 +11,7 @@ from ..book import text
 from ..book.mma import FAMILIES, best_mma, measured_fastest
 from ..book.model import LASTING, STATES, Book, Column, Number, Row
 from ..book.roofs import waterfall
-from ..family.tensor_core.power import power
+from ..family.tensor_core.power import counted_clock, power
 from .write import figure, first, number_in, number_of, percent, say, scientific, share, short, sustained
 
 Found = list[Sentence | None]
@@ -111,34 +111,40 @@ def fp32(book: Book, column: Column) -> Found:
 
 
 def by_data(book: Book, column: Column) -> Found:
-    """How far the throughput of bf16 falls on random data, and the clock that the power limit leaves."""
+    """How far the throughput of bf16 falls on random data, and what the board draws and its clock are meanwhile: of the
+    slowest data itself, or of a load that was watched over time, where no two kinds of data were measured."""
     cases = [case for case in power(book, column) if case.kind == "bf16"]
-    said: Found = []
+    top = (column.run.gpu or {}).get("sm_clock_max_mhz")
+    of_top = (short(top), "") if top else None
     if len(cases) > 1:
         best, worst = cases[0], cases[-1]
-        said.append(
+        clock = counted_clock(book, column, worst)
+        return [
             say(
                 f"In bf16 the GPU sustains {{best}} TFLOP/s on {DATA.get(best.data, best.data)} and {{worst}} on "
                 f"{DATA.get(worst.data, worst.data)}.",
                 best=(short(best.tflops), best.anchor),
                 worst=(short(worst.tflops), worst.anchor),
-            )
-        )
-    load = next((load for load in over_time.loads(book, column) if re.match(r"bf16.*normal", load.name)), None)
-    if load:
-        clock, watts = load.settled(load.counted), load.settled(load.power)
-        top = (column.run.gpu or {}).get("sm_clock_max_mhz")
-        said.append(
+            ),
             say(
-                "On the latter it draws {watts} W, and its clock settles at {clock} of {top} MHz."
-                if said and said[0] and worst.data == "normal"
-                else "On normally distributed numbers it draws {watts} W, and its clock settles at {clock} of {top} MHz.",
-                watts=(short(watts), load.anchor) if watts else None,
-                clock=(short(clock), load.anchor) if clock else None,
-                top=(short(top), "") if top else None,
-            )
+                "On the latter it draws {watts} W, and runs at {clock} of {top} MHz.",
+                watts=(short(worst.watts), worst.anchor) if worst.watts else None,
+                clock=(short(clock), worst.anchor) if clock else None,
+                top=of_top,
+            ),
+        ]
+    load = next((load for load in over_time.loads(book, column) if re.match(r"bf16.*normal", load.name)), None)
+    if not load:
+        return []
+    settled, watts = load.settled(load.counted), load.settled(load.power)
+    return [
+        say(
+            "On normally distributed numbers it draws {watts} W, and its clock settles at {clock} of {top} MHz.",
+            watts=(short(watts), load.anchor) if watts else None,
+            clock=(short(settled), load.anchor) if settled else None,
+            top=of_top,
         )
-    return said
+    ]
 
 
 def peak(book: Book, column: Column) -> Found:

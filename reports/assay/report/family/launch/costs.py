@@ -192,7 +192,7 @@ def _gap_above(rows: list[tuple[str, Measurement]]) -> list[str]:
         return []
     said = f"From one to the next is of empty kernels; {GAP}."
     if above := [words for words, m in both if m.value("gpu_gap_us") > m.value("interval_us")]:
-        said += f" So the second may exceed the first: {', '.join(above)}."
+        said += f" So the second may be longer than the first, as here of {text.listed(above)}."
     return [said]
 
 
@@ -266,14 +266,14 @@ def cluster_table(book: Book, column: Column) -> Table | None:
     series = m.series_named("gpu_gap_us") if m else None
     if series is None or len(series.axes) != 2:
         return None
-    others = [(m.series_named(k), words) for k, words in {"interval_us": "µs each", "cpu_us": "CPU"}.items()]
+    others = [(m.series_named(k), words) for k, words in {"interval_us": "each", "cpu_us": "CPU"}.items()]
     rows = []
     for y, grid in enumerate(series.axes[0].points):
         for s, words in [(series, "between kernels"), *others]:
             if s is not None:
                 label = f"{labels.words(str(grid))}, {words}"
                 rows.append([Cell(label, column.anchor(m.name)), *(Cell(_us(v) if v == v else "") for v in s.grid[y])])
-    head = ["Grid", *("no cluster" if p == 0 else f"{p:g} CTAs" for p in series.axes[1].points)]
+    head = ["Grid", *("no cluster" if p == 0 else text.counted(round(p), "CTA") for p in series.axes[1].points)]
     return Table(f"Launching clusters, µs by their size{who(book, column)}", head, rows)
 
 
@@ -281,9 +281,9 @@ def module_table(book: Book, column: Column) -> Table | None:
     rows = [(f"{name} instructions", m) for name, m in of_column(book, column, "launch/module/")]
     metrics = {
         "load_us": "load, µs",
-        "get_kernel_us": "find the kernel",
-        "first_launch_us": "first launch",
-        "second_launch_us": "second launch",
-        "unload_us": "unload",
+        "get_kernel_us": "find the kernel, µs",
+        "first_launch_us": "first launch, µs",
+        "second_launch_us": "second launch, µs",
+        "unload_us": "unload, µs",
     }
     return metric_table(f"Loading a module{who(book, column)}", column, rows, metrics, "Kernel of", _us)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -24,6 +25,11 @@ SHARING = {
     "priority": "with priority",
     "partitioned": "in green contexts",
 }
+
+
+def fewest(at: float) -> int:
+    """Workers that are enough, of the point between two measured numbers of them where the rate is reached."""
+    return math.ceil(at)
 
 
 def evidence(book: Book) -> list[Block]:
@@ -70,7 +76,7 @@ def saturation(book: Book, column: Column, work: str) -> list[Part]:
         if rate is not None and at is not None:
             alone = m.value("kernels_per_s_alone")
             more = f" ({rate / alone:.1f} × one worker)" if alone and rate > 1.05 * alone else ""
-            knee = f"95 % of it with {text.counted(round(at), 'worker')}" if at > 1 else "with one, more gain nothing"
+            knee = f"95 % of it with {text.counted(fewest(at), 'worker')}" if at > 1 else "with one, more gain nothing"
             bound = m.params.get("bound_by")
             said = f"{label} {_per_second(rate)}{more}, {knee}" + (f", bound by {bound}" if bound else "")
             found.append((said, column.anchor(m.name)))

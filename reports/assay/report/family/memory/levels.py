@@ -16,8 +16,9 @@ from ...block.published import in_short as published_in_short
 from ...block.published import table as published_table
 from ...block.tables import metric_table, of_column, who
 from ...book import labels, text
-from ...book.model import Book, Column
+from ...book.model import BURST, Book, Column, Row
 from ...book.published import figures as published_figures
+from ...book.roofs import best_read
 from ...draw import curves
 from ...draw.curves import Axis, Line
 from . import partitions
@@ -36,6 +37,7 @@ def _of_clusters(size: int) -> tuple[tuple[str, str], ...]:
     )
 
 
+READ = "memory, read"
 LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of its latency and bandwidth
     "constant": (("memory/constant/latency", "constant_l1_latency_cycles"),),
     "constant, second level": (("memory/constant/latency", "constant_l15_latency_cycles"),),
@@ -48,7 +50,7 @@ LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of
     "L2, far": (("memory/l2_far/latency", LATENCY), ("memory/l2_far/latency", NS)),
     "L2, served by it": (("memory/l2/read", BANDWIDTH), ("memory/l2/read", RATE)),
     "L2, merged on the way": (("memory/l2/read_chunks/20mib", BANDWIDTH),),
-    "memory, read": (("memory/dram/latency", LATENCY), ("memory/dram/latency", NS), ("memory/hbm/read", BANDWIDTH)),
+    READ: (("memory/dram/latency", LATENCY), ("memory/dram/latency", NS), ("memory/hbm/read", BANDWIDTH)),
     "memory, write": (("memory/hbm/write", BANDWIDTH),),
     "memory, copy": (("memory/hbm/copy", BANDWIDTH),),
     "memory, triad": (("memory/hbm/triad", BANDWIDTH),),
@@ -112,7 +114,7 @@ TITLES = {
 
 L2_NAMES = (
     "Served by L2: each SM reads lines of its own. Merged on the way: several SMs read one line at about the same time, so "
-    "that L2 may be asked once for what several receive. From L1: loads that L1 may serve."
+    "that L2 may be asked once for what several receive."
 )
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
 BANDWIDTH_LEVELS = (
@@ -258,9 +260,20 @@ def bandwidth_over_footprint(book: Book, column: Column) -> object:
     )
 
 
+def _fastest_reads(book: Book, shown: list[Row]) -> list[tuple[str, list[Row]]]:
+    """The way to read memory that is fastest on a GPU, where it is another than the one that has a line already."""
+    best = [found[0] for column in book.columns if (found := best_read(book, column, BURST))]
+    others = {row.name: row for row in best if row.name not in [known.name for known in shown]}
+    return [(f"{READ}, fastest way: {labels.words(name.rpartition('/')[2])}", [row]) for name, row in others.items()]
+
+
 def in_short(book: Book) -> Table | None:
     """Every level in a line."""
-    rows = [(name, [row for figure in wanted if (row := book.row(*figure))]) for name, wanted in LEVELS.items()]
+    rows = []
+    for name, wanted in LEVELS.items():
+        rows.append((name, [row for figure in wanted if (row := book.row(*figure))]))
+        if name == READ:
+            rows += _fastest_reads(book, [row for _, of_level in rows for row in of_level])
     return published_in_short(book, "Levels of memory", rows)
 
 

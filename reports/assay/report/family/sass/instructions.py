@@ -8,7 +8,7 @@ from ...answer.question import Question
 from ...block.kinds import EMPTY, Block, Cell, Page, Searchable, Table
 from ...book import interval, text
 from ...book.instructions import instructions
-from ...book.model import Book, Column
+from ...book.model import Book, Column, Number
 from ...book.operands import PLAIN, best
 from . import operands, pipes
 
@@ -63,20 +63,36 @@ def pipelines(book: Book, question: Question) -> Answer:
     return answer
 
 
+def common_costs(book: Book, column: Column) -> dict[str, tuple[Number | None, Number | None]]:
+    """Latency and rate of each instruction that most kernels consist of; a rate with the fastest operands measured."""
+    found = {}
+    for opcode, case in COMMON:
+        rows = [book.row(f"sass/{case}", metric) for metric in ("latency_cycles", "ops_per_clock_per_sm")]
+        latency, rate = (row.numbers[column.index] if row else None for row in rows)
+        if (name := opcode.split(",")[0]) in PLAIN:
+            fastest = best(book, column, name)
+            rate = fastest[1] if fastest else None
+        if latency or rate:
+            found[opcode] = (latency, rate)
+    return found
+
+
+def cost(n: Number, to: str) -> Cell:
+    return Cell(text.number(float(f"{n.value:.4g}")), to)
+
+
 def common(book: Book) -> list[Block]:
     """What the instructions cost that most kernels consist of, a latency and a rate for each run."""
+    found = [common_costs(book, column) for column in book.columns]
     rows, notes = [], []
-    for opcode, case in COMMON:
-        both = [book.row(f"sass/{case}", metric) for metric in ("latency_cycles", "ops_per_clock_per_sm")]
-        numbers = [row.numbers[column.index] if row else None for column in book.columns for row in both]
+    for opcode, _ in COMMON:
+        numbers = [n for costs in found for n in costs.get(opcode, (None, None))]
+        if any(numbers):
+            rows.append([Cell(opcode), *(cost(n, n.anchor) if n else EMPTY for n in numbers)])
         if (name := opcode.split(",")[0]) in PLAIN:
             fastest = [best(book, column, name) for column in book.columns]
-            numbers[1::2] = [found[1] if found else None for found in fastest]
             if said := list(dict.fromkeys(found[0] for found in fastest if found)):
                 notes.append(f"{name}: the rate is with {' or '.join(said)}, the fastest of those measured.")
-        cells = [Cell(text.number(float(f"{n.value:.4g}")), n.anchor) if n else EMPTY for n in numbers]
-        if any(cell.said for cell in cells):
-            rows.append([Cell(opcode), *cells])
     head = [f"{c.tag} {words}".strip() for c in book.columns for words in ("latency, cycles", "ops/clk/SM")]
     return [Table("Common instructions", ["Instruction", *head], rows, notes)]
 

@@ -296,11 +296,21 @@ def _pipe_words(found: PipeMap, pipe: Pipe) -> str:
     return f"{name}, {len(pipe.members)}" if len(pipe.members) > 1 else name
 
 
+def _also(found: PipeMap) -> tuple[str, str]:
+    """What indices above 1 mean, and cells without a number, where there are such."""
+    judged = [i for i in range(len(found.names)) if i not in found.short]
+    index, pair = (of[np.ix_(judged, judged)] for of in (found.index, found.pair))
+    blank = np.isnan(index) & ~np.isnan(pair) & ~np.eye(len(judged), dtype=bool)
+    above = ", more where they take longer than one after the other" if np.nanmax(index, initial=0) >= 1.05 else ""
+    return above, " A blank pair takes as long on one pipe as on two." if blank.any() else ""
+
+
 def picture(book: Book, column: Column) -> Figure | None:
     """The pairs as a map: instructions in the order of the clusters, lines between pipes."""
     found = pipe_map(book, column)
     if found is None:
         return None
+    above, blank = _also(found)
     order = [*(i for pipe in found.pipes for i in pipe.members), *found.short]
     label_of = {i: pipe.label for pipe in found.pipes for i in pipe.members}
     names = [found.opcodes[i].split("|")[0] for i in order]  # a case of several opcodes by its first
@@ -316,9 +326,8 @@ def picture(book: Book, column: Column) -> Figure | None:
         value, pair = found.index[i, j], found.pair[i, j]
         if math.isnan(pair):
             return None
-        words = (
-            f"{names[y]} and {names[x]}: {pair:.2f} cycles a pair, {found.alone[i]:.2f} and {found.alone[j]:.2f} alone"
-        )
+        alone = f"{found.alone[i]:.2f} and {found.alone[j]:.2f} alone"
+        words = f"{names[y]} and {names[x]}: {pair:.2f} cycles a pair, {alone}"
         if i in found.short or j in found.short:
             why = "; ".join(f"{found.opcodes[k]}: {found.short[k].words}" for k in (i, j) if k in found.short)
             return "n", "none", 1, f"{words}; not saturated, not judged: {why}"
@@ -327,20 +336,19 @@ def picture(book: Book, column: Column) -> Figure | None:
         return f"{max(0, value):.1f}".replace("0.", "."), "s1", value, f"{words}; interference {value:.2f}"
 
     rows = [f"{label} · {name}" if (label := label_of.get(i)) else name for i, name in zip(order, names)]
-    clusters = "; ".join(
-        f"{pipe.label or f'pipe {place}'}: {', '.join(found.opcodes[i] for i in pipe.members)}"
-        for place, pipe in enumerate(found.pipes, 1)
-    )
+    placed = enumerate(found.pipes, 1)
+    said = (f"{p.label or f'pipe {n}'}: {', '.join(found.opcodes[i] for i in p.members)}" for n, p in placed)
     return cells.grid(
         f"pipes{column.index}",
         f"Which instructions share a pipe, {column.label}",
-        f"Pairs show that {len(names)} instructions run on {text.counted(len(found.pipes), 'pipe')}. {clusters}.",
+        f"Pairs show that {len(names)} instructions run on {text.counted(len(found.pipes), 'pipe')}. {'; '.join(said)}.",
         rows,
         names,
         cell,
-        "Interference of pairs: 0 where both go on at full rate, 1 where they queue; the diagonal is cycles per "
-        "instruction and scheduler, alone. Lines part the pipes that pairs show."
+        f"Interference of pairs: 0 where both go on at full rate, 1 where they queue{above}; the diagonal is "
+        "cycles per instruction and scheduler, alone. Lines part the pipes that pairs show."
         + (" Their names are the counters'." if any(pipe.label for pipe in found.pipes) else "")
+        + blank
         + (" n: one of the two was not saturated alone, and the pair is not judged." if found.short else ""),
         size=(24, 17),
         left=24 + 6 * max(len(r) for r in rows),

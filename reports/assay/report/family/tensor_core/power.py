@@ -42,6 +42,13 @@ def _data_case(m: Measurement, kind: str, data: str, anchor: str) -> DataCase:
     return DataCase(kind, data, m.metrics["tflops"].value, watts, m.conditions.get("sm_clock_mhz"), anchor)
 
 
+def counted_clock(book: Book, column: Column, case: DataCase) -> float | None:
+    """The clock that fits the throughput, where the driver says another: MHz that all SMs need for it."""
+    m = book.measurement(column, f"{POWER}{case.kind}/{case.data}")
+    per_clock = m.value("flop_per_clock_per_sm") if m else None
+    return 1e6 * case.tflops / (per_clock * column.sm_count) if per_clock and column.sm_count else case.clock
+
+
 def _lost(cases: list[DataCase]) -> str:
     """The type that loses most by its data, in a sentence."""
     by_kind: dict[str, list[DataCase]] = {}
