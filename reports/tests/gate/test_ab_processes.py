@@ -73,9 +73,12 @@ def test_whole_numbers_without_a_unit_are_counts(capsys):
 
 
 def test_noise_of_a_step_needs_no_more_places(tmp_path, capsys):
-    noisy = """import os, random
-random.seed(os.getpid())
-print(*(f"takes {random.gauss(100.4, 1.5):.0f} ms" for _ in range(999)), sep="\\n")
+    noisy = f"""import pathlib, random
+turns = pathlib.Path({str(tmp_path / "turns")!r})
+with turns.open("a") as file:
+    file.write(".")
+random.seed(turns.stat().st_size)
+print(*(f"takes {{random.gauss(100.4, 1.5):.0f}} ms" for _ in range(999)), sep="\\n")
 """
     # The median of so many lies on a step, as each of them does: what 999 samples would tell, whole numbers do not.
     side = script(tmp_path / "a.py", noisy)
