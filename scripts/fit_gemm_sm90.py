@@ -38,7 +38,7 @@ BOUNDS = {
     "add": (0, 0.4), "uneven": (1, 1.1), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
     "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
-CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?")
+CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?(?: band \d+)?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
 WEIGHT = 6  # of a shape of --heavy
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs

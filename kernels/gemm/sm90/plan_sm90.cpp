@@ -45,9 +45,10 @@ OutputType output_type(const std::string& type) {
 }  // namespace
 
 std::string GemmChoiceSm90::text() const {
-  if (parts > 1) return fmt::format("{} split {}", variant->name, parts);
-  if (stream_tiles == 0) return variant->name;
-  return fmt::format("{} stream {} over {}", variant->name, stream_tiles, workers);
+  const std::string order = band == kUsualBand ? "" : fmt::format(" band {}", band);
+  if (parts > 1) return fmt::format("{} split {}{}", variant->name, parts, order);
+  if (stream_tiles == 0) return variant->name + order;
+  return fmt::format("{} stream {} over {}{}", variant->name, stream_tiles, workers, order);
 }
 
 GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,

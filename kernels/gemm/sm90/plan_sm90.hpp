@@ -16,16 +16,19 @@
 
 namespace assay::kernels {
 
+inline constexpr int kUsualBand = 8;  // Raster::band
+
 // How a problem is done. The order of additions, and so D's bits, depends on `variant` and, where
 // tiles are shared, on `stream_tiles` and `workers`, or on `parts`.
 struct GemmChoiceSm90 {
   const GemmVariantSm90* variant = nullptr;
   int stream_tiles = 0;  // GemmSchedule::stream_tiles
   int workers = 0;       // clusters
-  int band = 8;          // Raster::band
-  int parts = 1;         // GemmSchedule::parts: of forms with a reduce kernel alone
+  int band = kUsualBand;
+  int parts = 1;  // GemmSchedule::parts: of forms with a reduce kernel alone
 
-  // "128x256_c2x1_s4", "128x256_c2x1_s4 stream 66 over 132", "128x256_c2x1_s4 split 33"
+  // "128x256_c2x1_s4", "128x256_c2x1_s4 stream 66 over 132", "128x256_c2x1_s4 split 33"; with
+  // " band 2" after it where tiles go by another band than usual
   std::string text() const;
 };
 

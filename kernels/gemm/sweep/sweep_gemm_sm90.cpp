@@ -15,7 +15,8 @@
 // kernel that is launched early begins while the one before it ends. With --rest 50 each sample is
 // one call from rest, a burst as the cases of kernels/gemm have them, and the shape's name ends in
 // "rest 50": without, the largest products bring the GPU to its power limit, where another choice
-// may be the best.
+// may be the best. With --bands 1,2,16 each choice is timed with its tiles in bands of so many rows
+// too (Raster): "... band 16".
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -34,6 +35,7 @@
 #include "harness/element.hpp"
 #include "harness/error.hpp"
 #include "harness/measure/busy_timer.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/contest.hpp"
@@ -43,15 +45,34 @@
 namespace assay::kernels {
 namespace {
 
+// Each choice as it is, then with its tiles in bands of so many rows.
+std::vector<GemmChoiceSm90> in_orders(const GemmProblem& problem,
+                                      const std::vector<GemmChoiceSm90>& choices,
+                                      const std::vector<int>& bands) {
+  std::vector<GemmChoiceSm90> all = choices;
+  for (const GemmChoiceSm90& choice : choices) {
+    const GemmVariantSm90& v = *choice.variant;
+    const int rows = divide_up(v.swapped ? problem.n : problem.m, v.tile_m * v.cluster_m);
+    for (const int band : bands) {
+      const int most = std::min(band, rows);
+      if (most == std::min(choice.band, rows) || (band > rows && band != bands.back())) continue;
+      all.push_back(choice);
+      all.back().band = most;
+    }
+  }
+  return all;
+}
+
 // The model's best choices, its favourite first. 0: all there are, as they come.
-std::vector<GemmChoiceSm90> choices_of(const GemmProblem& problem, int most) {
+std::vector<GemmChoiceSm90> choices_of(const GemmProblem& problem, int most,
+                                       const std::vector<int>& bands) {
   std::vector<GemmChoiceSm90> all = gemm_choices_sm90(problem, clusters_here_sm90);
-  if (most == 0) return all;
+  if (most == 0) return in_orders(problem, all, bands);
   std::ranges::stable_sort(all, {}, [&](const GemmChoiceSm90& choice) {
     return predicted_cycles_sm90(problem, choice);
   });
   all.resize(std::min(all.size(), static_cast<std::size_t>(most)));
-  return all;
+  return in_orders(problem, all, bands);
 }
 
 // Rotating sets of operands.
@@ -88,7 +109,7 @@ int calls_of_a_turn(const std::vector<Entry>& entries) {
 }
 
 void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, int most,
-           std::chrono::milliseconds rest, FILE* out) {
+           const std::vector<int>& bands, std::chrono::milliseconds rest, FILE* out) {
   const Stream stream;
   const Sets sets(GemmOperandLayout(problem), stream);
   const std::vector<GemmOperands>& operands = sets.operands();
@@ -103,7 +124,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
     std::fprintf(stderr, "%s\n", error.what());
   }
   bool taken = most > 0;
-  for (const GemmChoiceSm90& choice : choices_of(problem, most)) {
+  for (const GemmChoiceSm90& choice : choices_of(problem, most, bands)) {
     std::vector<Plan> plans;
     for (const GemmOperands& set : operands) plans.push_back(plan_gemm_sm90(problem, set, choice));
     entries.push_back({(taken ? "taken " : "") + choice.text(), [plans, &stream](int set) mutable {
@@ -153,6 +174,7 @@ int main(int argc, char** argv) {
   std::string shapes_path, out_path;
   double milliseconds = 50;
   int most = 0, rest = 0;
+  std::vector<int> bands;
   app.add_option("SHAPES", shapes_path, "A line each: bf16 nt 4096 4096 4096")->required();
   app.add_option("OUT", out_path, "CSV: shape, choice, median ns, samples")->required();
   app.add_option("MILLISECONDS", milliseconds, "Most time of a shape")
@@ -161,6 +183,9 @@ int main(int argc, char** argv) {
   app.add_option("CHOICES", most, "Only so many, those said to be fastest; 0 is all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--bands", bands, "Each choice also with its tiles in bands of so many rows")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
   app.add_option("--rest", rest, "Milliseconds of rest before each sample")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
@@ -188,7 +213,8 @@ int main(int argc, char** argv) {
         problem.scaling = kernels::Scaling::tensor;
       }
       if (rest > 0) line += fmt::format(" rest {}", rest);
-      kernels::sweep(problem, line, milliseconds, most, std::chrono::milliseconds(rest), out);
+      kernels::sweep(problem, line, milliseconds, most, bands, std::chrono::milliseconds(rest),
+                     out);
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_gemm_sweep: %s\n", error.what());

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <random>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -184,6 +185,26 @@ TEST(GemmSm90, EveryChoiceHasAWorkerForEachShareAndRoomForItsFlags) {
 
 // Consumers that take turns write one's results while the other multiplies: what a product has
 // beside its sums costs them less.
+// A large D of a short sum is written along its rows: row after row of tiles, of a swapped form
+// column after column of its own.
+TEST(GemmSm90, ALargeDOfAShortSumIsWrittenAlongItsRows) {
+  const GemmProblem written{.m = 8192, .n = 8192, .k = 64, .type = "bf16", .layout = "nt"};
+  for (const GemmChoiceSm90& choice : gemm_choices_sm90(written, clusters_of_132)) {
+    const GemmVariantSm90& v = *choice.variant;
+    const int rows = divide_up(v.swapped ? written.n : written.m, v.tile_m * v.cluster_m);
+    EXPECT_EQ(choice.band, v.swapped ? rows : 2) << choice.text();
+    EXPECT_NE(choice.text().find(" band "), std::string::npos);
+  }
+  GemmProblem read = written;  // as large a D, of operands that weigh more than a quarter of it
+  read.k = 1040;
+  GemmProblem small = written;  // L2 holds it
+  small.m = small.n = 4096;
+  for (const GemmProblem& usual : {read, small}) {
+    for (const GemmChoiceSm90& choice : gemm_choices_sm90(usual, clusters_of_132))
+      EXPECT_EQ(choice.band, kUsualBand) << choice.text();
+  }
+}
+
 TEST(GemmSm90, TheTimeOfAWayOutIsKnownAndHiddenByTurns) {
   const GemmProblem plain{.m = 4096, .n = 4096, .k = 4096};
   GemmProblem gelu = plain, c = plain, f32 = plain;
