@@ -125,9 +125,10 @@ def _size(page: Page, width: int, height: int | None = None) -> None:
 
 def _on_paper(page: Page, sheets: bool) -> dict[str, Any]:
     """What there is to say of a page in print, as it comes and with its folds open, which they then are."""
+    _size(page, *PAPER)
     page.emulate_media(media="print")
-    wide = page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide"
-    _size(page, *(reversed(PAPER) if wide else PAPER))
+    if page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide":
+        _size(page, *reversed(PAPER))
     found = {"texts": texts(page), "sheets": pages_in_print(page) if sheets else None}
     page.evaluate(OPEN_FOLDS)
     found["letters"] = {}
@@ -147,6 +148,7 @@ def look(window: Window, path: Path) -> dict[str, Any]:
     found["load_cpu_s"] = window.open(path.as_uri())
     if is_page:
         found["first_screen"] = page.evaluate(FIRST_SCREEN)
+        found["pictures"] = page.evaluate(OFFERED)
         found["keyboard"] = keyboard.walk(page)
     for width, height in WIDTHS.items() if is_page else [(1400, 900)]:
         _size(page, width)
@@ -155,7 +157,6 @@ def look(window: Window, path: Path) -> dict[str, Any]:
         folds = page.evaluate("document.querySelectorAll('details:not([open])').length")
         found["print"] = _on_paper(page, sheets=path.name in FRONTS)
         found["at"]["print"] = found["print"].pop("texts")
-        found["pictures"] = page.evaluate(OFFERED)
         for width in (390, 1400) if folds else ():
             _size(page, width)
             found["at"][f"{width}, folds open"] = texts(page) | {"screen": WIDTHS[width]}
