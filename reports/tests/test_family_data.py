@@ -198,7 +198,7 @@ def test_a_gap_that_is_longer_than_an_interval_says_of_which_kernels_each_is(boo
     assert "empty kernels on the GPU, from one to the next: graph 0.7 µs" in words
     assert "between the work of two, kernels of 4 µs with time stamps: stream 1.7 µs" in words
     (note,) = table.notes
-    assert note.endswith("So the second may be longer than the first, as here of a node of a graph.") and "write time stamps" in note
+    assert note.endswith("So the second may be longer than the first, as in the row “a node of a graph”.") and "write time stamps" in note
     assert "from process to process" not in words
 
 

@@ -192,7 +192,8 @@ def _gap_above(rows: list[tuple[str, Measurement]]) -> list[str]:
         return []
     said = f"From one to the next is of empty kernels; {GAP}."
     if above := [words for words, m in both if m.value("gpu_gap_us") > m.value("interval_us")]:
-        said += f" So the second may be longer than the first, as here of {text.listed(above)}."
+        rows = "row" if len(above) == 1 else "rows"
+        said += f" So the second may be longer than the first, as in the {rows} {text.listed([f'“{words}”' for words in above])}."
     return [said]
 
 
@@ -223,7 +224,7 @@ def two_times(book: Book, column: Column) -> list[Part]:
     ]
     without, apart = graph.ruled_out(book, column)
     if without:
-        said = f"{text.listed(without)} made no difference above {text.percent(apart)}"
+        said = f"it depends by {text.percent(apart)} at most on {text.listed(without)}"
         found.append((said, column.anchor(graph.CASE)))
     return found
 
