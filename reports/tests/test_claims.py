@@ -116,6 +116,12 @@ def test_a_node_of_a_graph_has_both_its_times_and_no_reason(book):
     assert "which is not explained" in "".join(piece for piece, _ in lines[0])
 
 
+def test_columns_of_graphs_have_a_unit_each_but_for_the_exponent(book):
+    table = costs.graph_table(book, book.columns[0])
+    assert "µs" not in table.caption and sum("exponent" in words for words in table.head) == 1
+    assert all("µs" in words or "exponent" in words for words in table.head[1:])
+
+
 def test_a_graph_with_one_time_has_one():
     make = Maker(1)
     make.add("launch/empty/graph", interval_us=0.5, time_us=0.5)

@@ -75,7 +75,7 @@ def test_every_level_with_its_numbers_and_its_reach(book):
         "L2 partitions: 2 partitions, near to 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
         "by how its threads stand to banks: stride 1: 1, stride 2: 2, stride 32: 32",
         "TLB: reaches 32 MiB, a miss costs 4 cycles, by least squares over 2 ranges beyond",
-        "idle 660 cycles, 800 cycles at 80 % of the bandwidth, 2000 cycles under full load",
+        "idle 660 cycles, 800 cycles at 80 % of the bandwidth, 2 000 cycles under full load",
     ):
         assert part in words
 

@@ -251,15 +251,15 @@ def graph_table(book: Book, column: Column) -> Table | None:
     rows = [(labels.words(name), m) for name, m in of_column(book, column, "launch/graph/")]
     metrics = {
         "latency_us": "the least, µs",
-        "latency_us_per_node": "each node more",
-        "gpu_gap_us": "between nodes",
-        "cpu_us": "CPU",
-        "instantiate_us_per_node": "instantiate, a node",
-        "instantiate_exponent": "grows with nodes to the power",
-        "upload_us_per_node": "upload, a node",
-        "update_us_per_node": "update, a node",
+        "latency_us_per_node": "each node more, µs",
+        "gpu_gap_us": "between nodes, µs",
+        "cpu_us": "CPU, µs",
+        "instantiate_us_per_node": "instantiate, µs a node",
+        "instantiate_exponent": "exponent of instantiating over nodes",
+        "upload_us_per_node": "upload, µs a node",
+        "update_us_per_node": "update, µs a node",
     }
-    return metric_table(f"Graphs of empty kernels, µs{who(book, column)}", column, rows, metrics, "Graph", _us)
+    return metric_table(f"Graphs of empty kernels{who(book, column)}", column, rows, metrics, "Graph", _us)
 
 
 def cluster_table(book: Book, column: Column) -> Table | None:
