@@ -140,5 +140,5 @@ def test_a_focus_that_stays_where_it_is_is_found(look):
 def test_what_a_page_takes_to_load_is_its_own(look):
     """In one window, page after page."""
     quick = look(page())["load_cpu_s"]
-    slow = look(page("<script>let sum = 0; for (let i = 0; i < 1e9; ++i) sum += i % 3;</script>"))["load_cpu_s"]
-    assert slow > 0.5 and slow > 2 * max(quick, look(page())["load_cpu_s"])
+    slow = look(page("<script>let sum = 0; for (let i = 0; i < 3e8; ++i) sum += i % 3;</script>"))["load_cpu_s"]
+    assert slow > 0.1 and slow > 2 * max(quick, look(page())["load_cpu_s"])
