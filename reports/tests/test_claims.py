@@ -111,9 +111,15 @@ def test_a_node_of_a_graph_has_both_its_times_and_no_reason(book):
     said = "; ".join(one for one, _ in costs.two_times(book, column))
     for value in both:
         assert f"{value:.3g}" in said and f"{value:.3g}" in launch.remark
-    assert "which of 16 graphs, which of 16 streams and idling for up to 1000 ms made no difference" in said
+    assert "on which of 16 graphs runs, in which of 16 streams it runs and how long the GPU idled before, up to 1000 ms" in said
     (_, lines) = in_sentences(book, by_number()[18])[0]
     assert "which is not explained" in "".join(piece for piece, _ in lines[0])
+
+
+def test_columns_of_graphs_have_a_unit_each_but_for_the_exponent(book):
+    table = costs.graph_table(book, book.columns[0])
+    assert "µs" not in table.caption and sum("exponent" in words for words in table.head) == 1
+    assert all("µs" in words or "exponent" in words for words in table.head[1:])
 
 
 def test_a_graph_with_one_time_has_one():

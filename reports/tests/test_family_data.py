@@ -75,7 +75,7 @@ def test_every_level_with_its_numbers_and_its_reach(book):
         "L2 partitions: 2 partitions, near to 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
         "by how its threads stand to banks: stride 1: 1, stride 2: 2, stride 32: 32",
         "TLB: reaches 32 MiB, a miss costs 4 cycles, by least squares over 2 ranges beyond",
-        "idle 660 cycles, 800 cycles at 80 % of the bandwidth, 2000 cycles under full load",
+        "idle 660 cycles, 800 cycles at 80 % of the bandwidth, 2 000 cycles under full load",
     ):
         assert part in words
 
@@ -198,7 +198,7 @@ def test_a_gap_that_is_longer_than_an_interval_says_of_which_kernels_each_is(boo
     assert "empty kernels on the GPU, from one to the next: graph 0.7 µs" in words
     assert "between the work of two, kernels of 4 µs with time stamps: stream 1.7 µs" in words
     (note,) = table.notes
-    assert note.endswith("So the second may be longer than the first, as here of a node of a graph.") and "write time stamps" in note
+    assert note.endswith("So the second may be longer than the first, as in the row “a node of a graph”.") and "write time stamps" in note
     assert "from process to process" not in words
 
 

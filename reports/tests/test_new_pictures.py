@@ -86,7 +86,7 @@ def test_collectives_wait_first_and_move_then():
 
 def test_errors_of_sums_have_a_panel_for_each_type(gpu):
     figure = sums.error_growth(*gpu)
-    assert is_sound(figure, r"wgmma e4m3 errs most, by .* at K = 16384, promoted by .*\.")
+    assert is_sound(figure, r"wgmma e4m3 errs most, by .* at K = 16\u202f384, promoted by .*\.")
     shown = [label.words for label in label_boxes.labels(figure.svg)[1]]
     types = [words for words in shown if words.startswith(("wgmma", "mma.sync"))]
     assert 2 <= len(types) == len(set(types)) <= 6

@@ -95,6 +95,15 @@ def test_no_label_lies_on_another_or_leaves_its_picture(of_a_gpu):
     assert count > 1000
 
 
+def test_thousands_stand_apart_in_pictures_as_on_pages(of_a_gpu):
+    numbers = []
+    for path in (of_a_gpu / "pictures").glob("*.svg"):
+        said = re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text())
+        assert not [words for words in said if re.fullmatch(r"\d{4,}", words)], path.name
+        numbers += [words for words in said if re.fullmatch(r"\d{1,3}(\u202f\d{3})+", words)]
+    assert len(numbers) > 20
+
+
 def test_labels_that_lie_on_each_other_are_found():
     words = '<text x="{}" y="50" style="font-size: 9px">bandwidth</text>'
     drawn = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100">{}{}</svg>'

@@ -2,6 +2,7 @@
 """Pages of committed runs and what a browser meets on them, made once however many processes test."""
 
 import fcntl
+import functools
 import json
 import os
 from pathlib import Path
@@ -18,10 +19,14 @@ class Once:
         base = factory.getbasetemp()
         self.folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
-    def __call__(self, name: str, make) -> Path:
+    def __call__(self, name: str, make, wait: bool = True) -> Path | None:
+        """The path of what `make` makes there; none if another process is making it and we are not to wait."""
         made = self.folder / name
         with open(self.folder / f"{name}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return None
             if not made.exists():
                 make(made)
         return made
@@ -44,20 +49,28 @@ def pages(once):
 
 
 @pytest.fixture(scope="session")
-def surveyed(once, pages, browser):  # the process's one: Playwright has no second beside it
-    """What there is to say of the pages of a set, by name of the page."""
+def surveyed(once, pages, window):
+    """What there is to say of the pages of a set, by name of the page. Processes that ask at once share the pages."""
 
     def said(of: str) -> dict:
-        survey.program()
-        files = pages(of)
+        kept = {}
+        for wait in (False, True):
+            for path in (path for path in pages(of) if path.name not in kept):
 
-        def make(file: Path) -> None:
-            printed = of in ("report", "other report", "comparison", "beside others")
-            file.write_text(json.dumps(survey.survey(browser, files, printed)))
+                def make(file: Path, path=path) -> None:
+                    file.write_text(json.dumps(survey.look(window(), path)))
 
-        return json.loads(once(f"survey-{of}.json", make).read_text())
+                if file := once(f"survey-{of}-{path.name}.json", make, wait):
+                    kept[path.name] = json.loads(file.read_text())
+        return kept
 
     return said
+
+
+@pytest.fixture(scope="session")
+def window(browser):
+    """The process's window for all pages that are looked at one after another, opened when it is first asked for."""
+    return functools.cache(lambda: survey.Window(browser))
 
 
 @pytest.fixture(scope="session")

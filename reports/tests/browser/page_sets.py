@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 from collections.abc import Callable
@@ -20,7 +21,6 @@ from assay.report.page.report import Report
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / "results"
-OTHER, FULL = (f"{e.gpu}/{e.name}" for e in entries.newest_of_folders(entries.leading(entries.entries(RESULTS))))
 LOOPS = "h200/2026-11-22-full"  # the newest with hot loops of its kernels beside it, of the build that measured it
 BUILD = Path(os.environ.get("ASSAY_BUILD", ROOT / "build"))
 
@@ -28,13 +28,25 @@ BUILD = Path(os.environ.get("ASSAY_BUILD", ROOT / "build"))
 LONG = ("*-cases.html", "instructions.html", "fragments.html", "glossary.html", "isa.html", "built.html")
 
 
+@functools.cache
+def leading() -> list[entries.Entry]:
+    """The runs of whole suites. To find them, all results are read."""
+    return entries.leading(entries.entries(RESULTS))
+
+
+def newest() -> list[str]:
+    """The folders of the H100's and the H200's newest."""
+    return [f"{e.gpu}/{e.name}" for e in entries.newest_of_folders(leading())]
+
+
 def make_site(folder: Path) -> None:
     """What scripts/site.sh makes where these two are all the results there are. Hot loops of an older build lie beside the
     newest run, so that pages have them: how they are set is tested here, not what they say."""
     results = folder.with_suffix(".results")
-    for run in (FULL, OTHER):
+    other, full = newest()
+    for run in (full, other):
         (results / run).mkdir(parents=True)
-        beside = sorted((RESULTS / LOOPS).glob("sass-*.json")) if run == FULL else []
+        beside = sorted((RESULTS / LOOPS).glob("sass-*.json")) if run == full else []
         for path in (*(RESULTS / run).iterdir(), *beside):
             (results / run / path.name).symlink_to(path)
     (results / "published").symlink_to(RESULTS / "published")
@@ -54,9 +66,9 @@ def make_documents(folder: Path) -> None:
 
 def made_up_history() -> list[history.Entry]:
     """Forty cases of a committed run twelve times: every fourth is slower by 3% from the eighth time on."""
-    entries = []
+    run, entries = files.load(RESULTS / newest()[0]), []
     for i in range(12):
-        entry = history.entry_of(files.load(RESULTS / OTHER), f"{i:012x}", f"2026-01-{i + 1:02d}T00:00:00Z")
+        entry = history.entry_of(run, f"{i:012x}", f"2026-01-{i + 1:02d}T00:00:00Z")
         entry.cases = dict(list(entry.cases.items())[:40])
         for number, figure in enumerate(entry.cases.values()):
             factor = 1.03 if i >= 7 and number % 4 == 0 else 1
@@ -69,10 +81,10 @@ def made_up_history() -> list[history.Entry]:
 def make_fronts_beside_others(folder: Path) -> None:
     """The front pages of the site's first H200 and H100, with all that others of their kind add to them."""
     folder.mkdir()
-    every = entries.entries(RESULTS)
-    for first, repeated in ((FULL, "h200/2026-11-22-quick-processes"), (OTHER, "h100/2026-11-24-quick-processes")):
+    other, full = newest()
+    for first, repeated in ((full, "h200/2026-11-22-quick-processes"), (other, "h100/2026-11-24-quick-processes")):
         gpu = first.split("/")[0]
-        leads = [f"{e.gpu}/{e.name}" for e in entries.leading(every) if e.gpu == gpu]
+        leads = [f"{e.gpu}/{e.name}" for e in leading() if e.gpu == gpu]
         names = [first, *(name for name in leads if name != first), repeated]
         found = subjects([[files.load(RESULTS / name)] for name in names], load_published(RESULTS / "published"))
         report = Report(found[0].book, siblings_of(found[0], found), repeated=repeated_of(found[0], found))

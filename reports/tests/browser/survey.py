@@ -15,19 +15,13 @@ from typing import Any
 
 import keyboard
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from audit import audit
 from playwright.sync_api import Browser, Page, sync_playwright
 
 HERE = Path(__file__).parent
 TEXTS = (HERE / "texts.js").read_text()
-THIN = (HERE / "thin.js").read_text()
 
-OPEN_FOLDS = """(() => {
-  const folds = document.querySelectorAll("details:not([open])");
-  folds.forEach((fold) => { fold.open = true; fold.dataset.opened = ""; });
-  return folds.length;
-})()"""
-CLOSE_FOLDS = "document.querySelectorAll('details[data-opened]').forEach((fold) => { fold.open = false; })"
+OPEN_FOLDS = "document.querySelectorAll('details:not([open])').forEach((fold) => { fold.open = true; })"
 
 # What can be read without scrolling: numbers, and pictures whose middle can be seen.
 FIRST_SCREEN = """(() => {
@@ -36,11 +30,21 @@ FIRST_SCREEN = """(() => {
   return {numbers: count(".headlines .shown", 1), pictures: count("main figure svg[role=img]", 0.5)};
 })()"""
 
+# Heights of the letters of pictures in print.
+HAS_PICTURES = """(broad) => [...document.querySelectorAll("figure svg[role=img]")].some((one) => one.matches(".broad") === broad)"""
+LETTERS = """(broad) => [...document.querySelectorAll("figure svg[role=img] text")]
+  .filter((text) => text.closest("svg").matches(".broad") === broad && text.getBoundingClientRect().width > 0)
+  .map((text) => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b))"""
+
+# Each picture's name and the formats that it is offered in.
+OFFERED = """[...document.querySelectorAll("figure")].filter((one) => one.querySelector("svg[role=img]")).map((one) => [
+  one.id, [...one.querySelectorAll(".files > *")].map((file) => file.textContent).sort().join(" ")])"""
+
+FRONTS = ("index.html", "h100.html", "h200.html")  # pages whose sheets of paper are counted
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 WIDTHS = {1400: 900, 800: 1100, 390: 844}  # a desk, a tablet held upright, a phone: width and height of the window
 PAPER = (711, 1039)  # A4 within margins of 11 mm, in CSS pixels
 PATIENCE_MS = 180_000  # on a machine with other work; what a page costs is counted in time of its processor
-GRAVE = {"serious", "critical"}
 
 
 def program() -> str:
@@ -59,46 +63,55 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+class Window:
+    """A page of a browser that opens one address after another, and what there was on the console and asked for since the
+    last began to open."""
+
+    def __init__(self, by: Browser, width: int = 1400) -> None:
+        context = by.new_context(viewport={"width": width, "height": WIDTHS[width]}, reduced_motion="reduce")
+        self.page = context.new_page()
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.said: list[str] = []
+        self._metrics = context.new_cdp_session(self.page)
+        self._metrics.send("Performance.enable")
+        say = self._say
+        self.page.on("console", lambda message: say(message.text) if message.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: say(str(error)))
+        self.page.on("requestfailed", lambda request: say(f"cannot load {request.url}"))
+        self.page.on(
+            "request",
+            lambda request: None if request.url.startswith(("file:", "data:")) else say(f"asks for {request.url}"),
+        )
+
+    def _say(self, what: str) -> None:
+        self.said.append(what)
+
+    def _cpu_seconds(self) -> float:
+        """Of the process that shows the page, since it began."""
+        metrics = self._metrics.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "ProcessTime")
+
+    def open(self, address: str) -> float:
+        """The CPU seconds that it took. The page is as new: in light colours, on a screen of a desk."""
+        self.page.emulate_media(media="screen", color_scheme="light")
+        _size(self.page, 1400)
+        self.said = []
+        before = self._cpu_seconds()
+        self.page.goto(address)
+        return self._cpu_seconds() - before
+
+
 @contextmanager
 def opened(by: Browser, address: str, width: int = 1400) -> Iterator[tuple[Page, list[str]]]:
-    """A page with what its console and its requests said that should not be."""
-    context = by.new_context(viewport={"width": width, "height": WIDTHS[width]}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("requestfailed", lambda request: said.append(f"cannot load {request.url}"))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith(("file:", "data:")) else said.append(f"asks for {request.url}"),
-    )
-    page.goto(address)
-    yield page, said
-    context.close()
+    """A page in a window of its own, with what its console and its requests said that should not be."""
+    window = Window(by, width)
+    window.page.goto(address)
+    yield window.page, window.said
+    window.page.context.close()
 
 
 def texts(page: Page) -> dict[str, Any]:
     return page.evaluate(TEXTS)
-
-
-def grave(page: Page, **options: Any) -> list[str]:
-    """What axe calls serious or critical, one line each."""
-    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
-    return [
-        f"{violation['id']}, {violation['help']}: {len(violation['nodes'])}, first {violation['nodes'][0]['html'][:200]}"
-        for violation in found
-        if violation["impact"] in GRAVE
-    ]
-
-
-def audit(page: Page) -> list[str]:
-    """axe's findings on the page with its folds open, in light colours, and on the colours of the dark page."""
-    page.evaluate(OPEN_FOLDS)
-    page.evaluate(THIN)
-    found = grave(page)
-    page.emulate_media(color_scheme="dark")
-    return found + [f"dark: {said}" for said in grave(page, runOnly=["color-contrast"])]
 
 
 def pages_in_print(page: Page) -> int:
@@ -106,47 +119,48 @@ def pages_in_print(page: Page) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-def _cpu_seconds(page: Page) -> float:
-    """Of the process that shows the page, since it began."""
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable")
-    return next(m["value"] for m in session.send("Performance.getMetrics")["metrics"] if m["name"] == "ProcessTime")
+def _size(page: Page, width: int, height: int | None = None) -> None:
+    page.set_viewport_size({"width": width, "height": height or WIDTHS[width]})
 
 
-def _size(page: Page, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-
-
-def look(by: Browser, path: Path, printed: bool) -> dict[str, Any]:
-    """All there is to say of a page. A picture by itself has one size, no paper, and nothing that axe could judge."""
-    is_page = path.suffix == ".html"
-    found: dict[str, Any] = {"bytes": path.stat().st_size, "at": {}, "axe": [], "keyboard": None, "printed_pages": None}
-    with opened(by, path.as_uri()) as (page, said):
-        found["load_cpu_s"] = _cpu_seconds(page)
-        if is_page:
-            found["first_screen"] = page.evaluate(FIRST_SCREEN)
-            found["keyboard"] = keyboard.walk(page)
-        for width, height in WIDTHS.items() if is_page else [(1400, 900)]:
-            _size(page, width, height)
-            found["at"][str(width)] = texts(page) | {"screen": height}
-        if is_page:
-            folds = page.evaluate(OPEN_FOLDS)
-            for width in (390, 1400) if folds else ():
-                _size(page, width, WIDTHS[width])
-                found["at"][f"{width}, folds open"] = texts(page) | {"screen": WIDTHS[width]}
-            page.evaluate(CLOSE_FOLDS)
-            page.emulate_media(media="print")
-            wide = page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide"
-            _size(page, *(reversed(PAPER) if wide else PAPER))
-            found["at"]["print"] = texts(page)
-            found["printed_pages"] = pages_in_print(page) if printed else None
-            page.emulate_media(media="screen")
-            _size(page, 1400, 900)
-            found["axe"] = audit(page)
-        found["console"] = said
+def _on_paper(page: Page, sheets: bool) -> dict[str, Any]:
+    """What there is to say of a page in print, as it comes and with its folds open, which they then are."""
+    _size(page, *PAPER)
+    page.emulate_media(media="print")
+    if page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide":
+        _size(page, *reversed(PAPER))
+    found = {"texts": texts(page), "sheets": pages_in_print(page) if sheets else None}
+    page.evaluate(OPEN_FOLDS)
+    found["letters"] = {}
+    for broad in (False, True):  # broad maps have a sheet of their own, on its side
+        if page.evaluate(HAS_PICTURES, broad):
+            _size(page, *(reversed(PAPER) if broad else PAPER))
+            found["letters"]["broad" if broad else "upright"] = page.evaluate(LETTERS, broad)
+    page.emulate_media(media="screen")
     return found
 
 
-def survey(by: Browser, pages: list[Path], printed: bool) -> dict[str, dict[str, Any]]:
-    """What there is to say of each, by name."""
-    return {path.name: look(by, path, printed) for path in pages}
+def look(window: Window, path: Path) -> dict[str, Any]:
+    """All there is to say of a page. A picture by itself has one size, no paper, and nothing that axe could judge."""
+    is_page = path.suffix == ".html"
+    found: dict[str, Any] = {"bytes": path.stat().st_size, "at": {}, "axe": [], "keyboard": None, "print": None}
+    page = window.page
+    found["load_cpu_s"] = window.open(path.as_uri())
+    if is_page:
+        found["first_screen"] = page.evaluate(FIRST_SCREEN)
+        found["pictures"] = page.evaluate(OFFERED)
+        found["keyboard"] = keyboard.walk(page)
+    for width, height in WIDTHS.items() if is_page else [(1400, 900)]:
+        _size(page, width)
+        found["at"][str(width)] = texts(page) | {"screen": height}
+    if is_page:
+        folds = page.evaluate("document.querySelectorAll('details:not([open])').length")
+        found["print"] = _on_paper(page, sheets=path.name in FRONTS)
+        found["at"]["print"] = found["print"].pop("texts")
+        for width in (390, 1400) if folds else ():
+            _size(page, width)
+            found["at"][f"{width}, folds open"] = texts(page) | {"screen": WIDTHS[width]}
+        _size(page, 1400)
+        found["axe"] = audit(page)
+    found["console"] = window.said
+    return found

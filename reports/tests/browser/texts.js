@@ -71,8 +71,8 @@
     return [{...bounds(corners), corners: turned ? corners : null, size}];
   }
 
+  const range = document.createRange();  // one for all: a document keeps every range up to date with each change
   function written(node) {
-    const range = document.createRange();
     range.selectNodeContents(node);
     return [...range.getClientRects()].filter((r) => r.width > 0 && r.height > 0).map((r) => ({
       left: r.left, right: r.right, top: r.top + r.height * kMargin, bottom: r.bottom - r.height * kMargin, corners: null,

@@ -5,17 +5,22 @@
 (() => {
   const compared = ["class", "role", "fill", "stroke", "type", "scope", "rowspan", "colspan", "tabindex", "aria-hidden"];
   const named = ["href", "title", "aria-label"];
-  const kinds = new Map();
+  const numbers = new Map();  // of descriptions: a kind's holds the numbers of those inside, and so stays short
+  const number = (said) => {
+    if (!numbers.has(said)) numbers.set(said, numbers.size);
+    return numbers.get(said);
+  };
   const own = (element) => {
     const style = (element.getAttribute("style") ?? "").replace(/(width|left|top|height):[^;]*;?/g, "");
-    return [element.localName, ...compared.map((name) => element.getAttribute(name)), style].join("|");
+    return number([element.localName, ...compared.map((name) => element.getAttribute(name)), style].join("|"));
   };
+  const kinds = new Map();
   const kind = (element) => {
     if (kinds.has(element)) return kinds.get(element);
     const has = named.map((name) => element.hasAttribute(name)).join();
     const worded = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-    const inner = [...new Set([...element.children].map(kind))].sort().join("");
-    const found = `<${own(element)} ${has} ${worded}>${inner}</>`;
+    const inner = [...new Set([...element.children].map(kind))].sort().join();
+    const found = number(`<${own(element)} ${has} ${worded}>${inner}</>`);
     kinds.set(element, found);
     return found;
   };
@@ -24,11 +29,11 @@
   const count = new Map();
   const walk = (parent, path) => {
     for (const child of [...parent.children]) {
-      const key = path + kind(child), before = count.get(key) ?? 0;
+      const key = `${path} ${kind(child)}`, before = count.get(key) ?? 0;
       count.set(key, before + 1);
       if (before >= 2 && !kept.has(child.localName)) child.remove();
-      else if (!whole.has(child.localName)) walk(child, `${path}>${own(child)}`);
+      else if (!whole.has(child.localName)) walk(child, number(`${path}>${own(child)}`));
     }
   };
-  walk(document.body, "");
+  walk(document.body, 0);
 })()

@@ -187,6 +187,8 @@ def picture(book: Book, column: Column, prefix: str = LOOPS) -> Figure | None:
                 watts.axhline(allowed, color=MUTED, lw=0.9, ls=(0, (4, 3)))
             watts.set_xlabel("ms")
             watts.locator_params(axis="x", nbins=4)
+            for axis in (clock.yaxis, watts.xaxis, watts.yaxis):
+                axis.set_major_formatter(lambda v, _: text.number(v))
             if i == 0:
                 named = curves
         panels[1, 0].set_ylim(bottom=0)  # of all panels, when each has its curve: it ends the search for a top

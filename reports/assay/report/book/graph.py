@@ -15,9 +15,9 @@ INTERVALS = (
 )
 # What the case varies while its graphs take one of the times, by series.
 VARIED = {
-    "interval_us_of_graph": "which of {} graphs",
-    "interval_us_of_stream": "which of {} streams",
-    "interval_us_after_idle": "idling for up to {} ms",
+    "interval_us_of_graph": "which of {} graphs runs",
+    "interval_us_of_stream": "in which of {} streams it runs",
+    "interval_us_after_idle": "how long the GPU idled before, up to {} ms",
 }
 
 
@@ -30,7 +30,7 @@ def two_times(book: Book, column: Column) -> tuple[Number, Number] | None:
 
 
 def ruled_out(book: Book, column: Column) -> tuple[list[str], float]:
-    """(what was varied without a difference, the largest deviation among them)."""
+    """(what was varied and made no difference, the largest deviation among them)."""
     m = book.measurement(column, CASE)
     said, apart = [], 0.0
     for name, words in VARIED.items():

@@ -26,7 +26,8 @@ def sections(book: Book) -> list[Block]:
     apart = [row for row in rows if (row.name, row.metric) in far]
     drawn = picture(pairs)
     blocks: list[Block] = [Figures([drawn])] if drawn else [sentence("No published figure can be compared with ours.")]
-    table = published.table(book, "Figures that differ by more than 5 %, with the reason where one is known", _labelled(apart))
+    caption = f"Figures further than {100 * NOTABLE:g}{text.THIN}% from one that was published, beside all that were, and why"
+    table = published.table(book, caption, _labelled(apart))
     blocks += [Tables([table])] if table else []
     by_family: dict[str, list[Row]] = {}
     for row in rows:

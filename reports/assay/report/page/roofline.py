@@ -136,8 +136,8 @@ def _lines(ax: Any, data: roofs.Roofline) -> list[Line]:
         [f"{_kinds(r)} {text.number(r.tflops)}" for r in found],
     )
     ax.set(xlabel="FLOP per byte of DRAM traffic", ylabel=RATE)
-    ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-    ax.yaxis.set_major_formatter(lambda v, _: f"{v:,.0f}".replace(",", text.THIN) if v >= 1 else f"{v:g}")
+    ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
+    ax.yaxis.set_major_formatter(lambda v, _: text.number(v))
     return lines
 
 

@@ -192,7 +192,8 @@ def _gap_above(rows: list[tuple[str, Measurement]]) -> list[str]:
         return []
     said = f"From one to the next is of empty kernels; {GAP}."
     if above := [words for words, m in both if m.value("gpu_gap_us") > m.value("interval_us")]:
-        said += f" So the second may be longer than the first, as here of {text.listed(above)}."
+        rows = "row" if len(above) == 1 else "rows"
+        said += f" So the second may be longer than the first, as in the {rows} {text.listed([f'“{words}”' for words in above])}."
     return [said]
 
 
@@ -223,7 +224,7 @@ def two_times(book: Book, column: Column) -> list[Part]:
     ]
     without, apart = graph.ruled_out(book, column)
     if without:
-        said = f"{text.listed(without)} made no difference above {text.percent(apart)}"
+        said = f"it depends by {text.percent(apart)} at most on {text.listed(without)}"
         found.append((said, column.anchor(graph.CASE)))
     return found
 
@@ -250,15 +251,15 @@ def graph_table(book: Book, column: Column) -> Table | None:
     rows = [(labels.words(name), m) for name, m in of_column(book, column, "launch/graph/")]
     metrics = {
         "latency_us": "the least, µs",
-        "latency_us_per_node": "each node more",
-        "gpu_gap_us": "between nodes",
-        "cpu_us": "CPU",
-        "instantiate_us_per_node": "instantiate, a node",
-        "instantiate_exponent": "grows with nodes to the power",
-        "upload_us_per_node": "upload, a node",
-        "update_us_per_node": "update, a node",
+        "latency_us_per_node": "each node more, µs",
+        "gpu_gap_us": "between nodes, µs",
+        "cpu_us": "CPU, µs",
+        "instantiate_us_per_node": "instantiate, µs a node",
+        "instantiate_exponent": "exponent of instantiating over nodes",
+        "upload_us_per_node": "upload, µs a node",
+        "update_us_per_node": "update, µs a node",
     }
-    return metric_table(f"Graphs of empty kernels, µs{who(book, column)}", column, rows, metrics, "Graph", _us)
+    return metric_table(f"Graphs of empty kernels{who(book, column)}", column, rows, metrics, "Graph", _us)
 
 
 def cluster_table(book: Book, column: Column) -> Table | None:

@@ -89,7 +89,7 @@ def latency_ladder(book: Book) -> Figure | None:
         )
         put_ticks(ax.yaxis, range(len(bars)), [b.label for b in bars])
         ax.tick_params(axis="y", labelcolor=INK)
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+        ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
         said = "; ".join(f"{b.label} {' / '.join(f'{v:.1f}' for v in b.values if v is not None)}" for b in bars)
         return finish(
             canvas,

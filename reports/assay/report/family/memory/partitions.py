@@ -141,7 +141,7 @@ def _loaded(book: Book, column: Column) -> list[Part]:
         "full_load_latency_cycles": "{} cycles under full load",
     }
     return [
-        (said.format(f"{value:.0f}"), column.anchor(m.name))
+        (said.format(text.number(round(value))), column.anchor(m.name))
         for key, said in words.items()
         if (value := m.value(key)) is not None
     ]

@@ -174,7 +174,7 @@ def error_growth(book: Book, column: Column, data: str = "positive") -> Figure |
         for variant, (points, color) in drawn[0].items():
             name_dot(every[0], room, *points[len(points) // 2], NAMES[variant], color, 8.5)
         said = "; ".join(
-            f"{n} {VARIANTS[v]} {p[-1][1]:.1e} at K = {p[-1][0]:g}"
+            f"{n} {VARIANTS[v]} {p[-1][1]:.1e} at K = {text.number(p[-1][0])}"
             for n, v, p in curves
             if n in shown or v == "float32"
         )
@@ -211,7 +211,7 @@ def _panel(ax: Any, name: str, of_type: dict[str, Curve], alone: Curve | None) -
     ax.set(xscale="log", yscale="log")
     ax.set_xscale("log", base=2)
     ax.minorticks_off()
-    ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+    ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
     ax.yaxis.set_major_formatter(lambda v, _: f"{v:.0e}".replace("e-0", "e-"))
     return lines
 
@@ -225,7 +225,7 @@ def _worst(of_type: dict[str, dict[str, Curve]]) -> str:
     k, error = ends[name]["in_mma"]
     left = ends[name].get("promoted")
     promoted = f", promoted by {left[1]:.1e}" if left else ""
-    return f"{name} errs most, by {error:.1e} at K = {k:g}{promoted}."
+    return f"{name} errs most, by {error:.1e} at K = {text.number(k)}{promoted}."
 
 
 def _distinct(names: list[str], curves: list[tuple[str, str, Curve]], most: int = 6) -> list[str]:

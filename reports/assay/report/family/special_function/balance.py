@@ -209,8 +209,8 @@ def imbalance_figure(book: Book) -> Figure | None:
             0.14,
             [line.label for line in drawn],
         )
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-        ax.yaxis.set_major_formatter(lambda v, _: f"{v:g}×")
+        ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
+        ax.yaxis.set_major_formatter(lambda v, _: f"{text.number(v)}×")
         ax.set(xlabel="head dimension d", ylabel="MMA time / exp2 time")
         said = "; ".join(f"{line.label}: d = {line.head_dimension:.1f}" for line in lines)
         published = next((line for line in lines if line.published), None)

@@ -89,7 +89,7 @@ def overlap_efficiency(book: Book, column: Column) -> Figure | None:
         serial = [2**e for e in _steps(math.log2(min(ratios)), math.log2(max(ratios)))]
         ax.plot(serial, [max(1, r) / (1 + r) for r in serial], color=MUTED, lw=0.9, ls=(0, (4, 3)))
         ax.set(xlabel="exp2 time / MMA time", ylabel="efficiency", ylim=(0.45, 1.05))
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+        ax.xaxis.set_major_formatter(lambda v, _: text.number(v))
         said = "; ".join(f"{labels.words(o.schedule)} at least {min(e for _, e in o.points):.2f}" for o in curves)
         return finish(
             canvas,

@@ -86,7 +86,7 @@ def n_sweep(book: Book, column: Column) -> Figure | None:
         ax.set(xlabel="N of m64nN", ylabel="cycles per wgmma", xlim=(sizes[0] / 1.15, sizes[-1] * 1.15))
         put_ticks(ax.xaxis, [n for n in (8, 16, 32, 64, 128, 256) if sizes[0] <= n <= sizes[-1]])
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(lambda v, _: f"{v:g}")
+            axis.set_major_formatter(lambda v, _: text.number(v))
         canvas.get_layout_engine().execute(canvas)
         room = placing.room_of(ax, [c.points for c in curves], [p for c in curves for p in c.points])
         for place in named:
