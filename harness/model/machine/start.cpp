@@ -59,12 +59,12 @@ bool Run::start_more() {
 void Run::start(Cta& cta) {
   const std::size_t bytes = kSharedBegin + program_.shared_bytes + shape_.dynamic_shared_bytes;
   // What shared memory holds before it is written is anything.
-  std::array<std::uint8_t, 256> anything;
-  for (std::size_t i = 0; i < anything.size(); ++i)
-    anything[i] = static_cast<std::uint8_t>(0xA5 ^ i);
+  std::array<std::uint8_t, 256> unwritten;
+  for (std::size_t i = 0; i < unwritten.size(); ++i)
+    unwritten[i] = static_cast<std::uint8_t>(0xA5 ^ i);
   cta.shared.resize(bytes);
-  for (std::size_t i = 0; i < bytes; i += anything.size())
-    std::copy_n(anything.begin(), std::min(anything.size(), bytes - i),
+  for (std::size_t i = 0; i < bytes; i += unwritten.size())
+    std::copy_n(unwritten.begin(), std::min(unwritten.size(), bytes - i),
                 cta.shared.begin() + static_cast<std::ptrdiff_t>(i));
   cta.shadow = std::make_unique<ByteShadow>(bytes);
   cta.thread_base = static_cast<Component>(cta.index * threads_per_cta_);
