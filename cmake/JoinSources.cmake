@@ -2,7 +2,7 @@
 # Several source files compiled as one, where that is quicker. It needs AssayTargets.cmake.
 # They are of one folder of the project, harness/, probes/ or kernels/, whatever their rooms in it.
 
-# assay_join_cuda(<list>): puts, in a list of sources, one file in place of up to eight CUDA files. Of
+# assay_join_cuda(<list>): puts, in a list of sources, one file in place of up to ASSAY_JOIN_MOST CUDA files. Of
 # the time that nvcc takes for a probe, nine tenths go to the headers, which it reads for the CPU and
 # again for each PTX. Joined files read them together. Each is in a namespace named for it, so that
 # names in one are none in another. Machine code stays what it was.
@@ -12,11 +12,12 @@
 # of their own come first, so that few joined files need it.
 # ASSAY_JOIN=OFF compiles every file alone: slower from nothing, and quicker after a change.
 option(ASSAY_JOIN "Compile several files together" ON)
+set(ASSAY_JOIN_MOST 8 CACHE STRING "So many files at most: more would leave cores without work")
 function(assay_join_cuda list)
   if(NOT ASSAY_JOIN)
     return()
   endif()
-  set(most 8)  # more would leave cores without work
+  set(most ${ASSAY_JOIN_MOST})
   set(result)
   set(folders)
   set(owning)
@@ -107,7 +108,7 @@ function(assay_join_cuda list)
   set(${list} ${result} PARENT_SCOPE)
 endfunction()
 
-# assay_join_cpp(<list> <name>): the same of C++ files, in place of up to eight a file of
+# assay_join_cpp(<list> <name>): the same of C++ files, in place of as many a file of
 # <build>/joined/<name>/. Headers and what is made of templates are then compiled once for them: it
 # takes less than half the time. Headers come first, so that none sees what a file hides. Files that
 # define nothing for others get a namespace each. The rest share the project's, and none may define a
@@ -133,7 +134,7 @@ function(assay_join_cpp list name)
     list(APPEND files_${folder} ${file})
   endforeach()
   list(REMOVE_DUPLICATES folders)
-  set(most 8)  # more would leave cores without work
+  set(most ${ASSAY_JOIN_MOST})
   foreach(folder IN LISTS folders)
     set(groups 0)
     foreach(file IN LISTS files_${folder})

@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs every test: GoogleTest through ctest, then pytest. The last line counts them all;
-# the exit status is 0 only if none failed.
+# Builds and runs every test: GoogleTest through ctest, pytest, and the fuzzers. The last line counts
+# them all; the exit status is 0 only if none failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/build.sh
-rm -f build/ctest.xml build/pytest.xml build/pytest_quiet.xml
+rm -f build/ctest.xml build/pytest.xml build/pytest_quiet.xml build-fuzz/fuzz.xml
 failed=0
 ctest --test-dir build --parallel "$(nproc)" --output-on-failure --output-junit ctest.xml || failed=1
-python_tests=(.venv/bin/python -m pytest -q --rootdir=. harness reports kernels scripts)
-"${python_tests[@]}" -m 'not quiet' --durations=5 --numprocesses "$(nproc)" --dist worksteal \
+python_tests=(.venv/bin/python -m pytest -q --rootdir=.)
+"${python_tests[@]}" harness reports kernels scripts -m 'not quiet' --durations=5 --numprocesses "$(nproc)" --dist worksteal \
   --junitxml build/pytest.xml || failed=1
+# Each reader of what comes from outside, for a minute.
+scripts/fuzz.sh 60 || failed=1
 # Those that measure time, with nothing beside them: two threads of a core slow each other down.
-"${python_tests[@]}" -m quiet --junitxml build/pytest_quiet.xml || failed=1
-.venv/bin/python scripts/count_tests.py build/ctest.xml build/pytest.xml build/pytest_quiet.xml || failed=1
+mapfile -t with_quiet < <(grep -rl --include='test_*.py' 'pytest.mark.quiet' harness reports kernels scripts)
+"${python_tests[@]}" "${with_quiet[@]}" -m quiet --junitxml build/pytest_quiet.xml || failed=1
+.venv/bin/python scripts/count_tests.py build/ctest.xml build/pytest.xml build/pytest_quiet.xml build-fuzz/fuzz.xml ||
+  failed=1
 exit $failed

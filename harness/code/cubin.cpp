@@ -302,11 +302,14 @@ void visit_device_code(const fs::path& file, const DeviceCodeVisitor& visit,
   throw Error(error.code(), file.string() + ": " + what);
 }
 
-void visit_ptx(const fs::path& file, const Callable<void(std::string_view)>& visit) {
-  const MappedFile mapped(file);
+std::vector<std::string_view> program_ptx() {
+  static const MappedFile mapped("/proc/self/exe");
+  std::vector<std::string_view> texts;
   visit_containers(mapped.bytes(), [&](std::span<const char> bytes) {
-    if (!ElfImage::is_elf(bytes)) for_each_ptx(bytes, visit);
+    if (!ElfImage::is_elf(bytes))
+      for_each_ptx(bytes, [&](std::string_view text) { texts.push_back(text); });
   });
+  return texts;
 }
 
 std::vector<DeviceCode> extract(const fs::path& file, int architecture) {

@@ -37,8 +37,9 @@ void visit_device_code(const std::filesystem::path& file, const DeviceCodeVisito
 // All of them.
 std::vector<DeviceCode> extract(const std::filesystem::path& file, int architecture = 0);
 
-// Calls `visit` with every uncompressed PTX text that nvcc put into the file.
-void visit_ptx(const std::filesystem::path& file, const Callable<void(std::string_view)>& visit);
+// Every uncompressed PTX text that nvcc put into the running program, for as long as it runs: a
+// hundred megabytes, which take longer to copy than to go through.
+std::vector<std::string_view> program_ptx();
 
 // One image that is already in memory. Throws Error(usage) if it is no device ELF.
 DeviceCode device_code(std::vector<char> elf);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <list>
 
 #include "harness/code/cubin.hpp"
 #include "harness/error.hpp"
@@ -22,46 +21,54 @@ struct Text {
   struct Part {
     std::string_view text, entry;  // the name of a kernel; empty: of all of them
   };
-  std::string whole;
   std::vector<Part> parts;
 
-  explicit Text(std::string_view text) : whole(text) {
-    const std::string_view all = whole;
+  explicit Text(std::string_view all) {
     std::size_t first = 0;  // of the part that is read
     std::string_view entry;
-    bool section = false;      // of debug information: names of functions, which nobody asks for
-    std::ptrdiff_t depth = 0;  // of braces; asm statements have some at the begin of a line
+    bool section = false;  // of debug information: names of functions, which nobody asks for
     const auto end_part = [&](std::size_t at) {
       if (at > first && !section) parts.push_back({all.substr(first, at - first), entry});
       first = at;
       entry = {};
       section = false;
     };
+    const auto line_end = [&](std::size_t at) {
+      return std::min(all.find('\n', at), all.size() - 1) + 1;
+    };
+    std::size_t open = 0;  // the next brace that opens
     for (std::size_t begin = 0; begin < all.size();) {
-      const std::size_t end = std::min(all.find('\n', begin), all.size() - 1) + 1;
+      std::size_t end = line_end(begin);
       const std::string_view line = all.substr(begin, end - begin);
       constexpr std::string_view kEntry = ".entry ";
       if (const auto at = line.find(kEntry); at != line.npos) {
         end_part(begin);
         entry = line.substr(at + kEntry.size(), line.find('(') - at - kEntry.size());
-      } else if (depth == 0 && line.starts_with(".section")) {
+      } else if (line.starts_with(".section")) {
         end_part(begin);
         section = true;
       }
-      const std::ptrdiff_t before = depth;
-      depth += std::ranges::count(line, '{') - std::ranges::count(line, '}');
+      // What it opens ends where all braces are closed. From brace to brace, as lines are many.
+      std::ptrdiff_t depth = std::ranges::count(line, '{') - std::ranges::count(line, '}');
+      const bool opens = depth > 0;
+      for (std::size_t at = end; depth > 0 && at < all.size();) {
+        if (open != all.npos && open < at) open = all.find('{', at);
+        const std::size_t brace = std::min(open, all.find('}', at));
+        depth += brace == open ? 1 : -1;
+        at = brace == all.npos ? all.size() : brace + 1;
+        end = line_end(at - 1);
+      }
       begin = end;
-      if (before > 0 && depth == 0) end_part(begin);
+      if (opens) end_part(begin);
     }
     end_part(all.size());
   }
 };
 
-// A list, as parts point into the texts.
-const std::list<Text>& program_texts() {
-  static const std::list<Text> texts = [] {
-    std::list<Text> found;
-    visit_ptx("/proc/self/exe", [&](std::string_view whole) { found.emplace_back(whole); });
+const std::vector<Text>& program_texts() {
+  static const std::vector<Text> texts = [] {
+    std::vector<Text> found;
+    for (const std::string_view whole : program_ptx()) found.emplace_back(whole);
     return found;
   }();
   return texts;

@@ -2,12 +2,14 @@
 #include "kernels/gemm/model_problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <random>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harness/element.hpp"
 #include "harness/numerics/float_format.hpp"
@@ -31,6 +33,34 @@ GemmRounding rounding_of(const std::string& type) {
   if (type == "bf16") return {0x1p-8, 0};
   if (type == "f16") return {0x1p-11, 0x1p-25};
   return {0x1p-24, 0};
+}
+
+// Values whose elements along k are next to each other, as they are or after a transposition.
+std::vector<double> along_k(const std::vector<double>& values, int rows, int k, bool already) {
+  if (already) return values;
+  std::vector<double> turned(values.size());
+  for (std::size_t row = 0; row < count(rows, 1); ++row)
+    for (std::size_t x = 0; x < count(k, 1); ++x)
+      turned[row * count(k, 1) + x] = values[x * count(rows, 1) + row];
+  return turned;
+}
+
+// In four sums at once, which the compiler may not make of one by itself.
+void add_products(GemmSum& sum, const double* a, const double* b, int elements) {
+  std::array<double, 4> products{}, magnitudes{};
+  const auto add = [&](int at, std::size_t lane) {
+    const double one = a[at] * b[at];
+    products[lane] += one;
+    magnitudes[lane] += std::fabs(one);
+  };
+  int at = 0;
+  for (; at + 4 <= elements; at += 4)
+    for (std::size_t lane = 0; lane < 4; ++lane) add(at + static_cast<int>(lane), lane);
+  for (; at < elements; ++at) add(at, 0);
+  const auto total = [](const std::array<double, 4>& of) {
+    return (of[0] + of[1]) + (of[2] + of[3]);
+  };
+  sum.add(total(products), total(magnitudes));
 }
 
 }  // namespace
@@ -90,24 +120,15 @@ void ModelProblem::compare(model::Gpu& gpu, ModelResult& result) const {
     if (scales.values.empty()) return 1.0;
     return scales.values[scales.values.size() == 1 ? 0 : static_cast<std::size_t>(at)];
   };
-  // Elements of a row of A, and of a column of B, are next to each other or a row apart.
-  const bool a_along_k = p.layout[0] == 'n', b_along_k = p.layout[1] == 't';
-  const std::size_t step_a = a_along_k ? 1 : count(p.m, 1), step_b = b_along_k ? 1 : count(p.n, 1);
+  // Rows of A and columns of B, their elements next to each other.
+  const std::vector<double> along_a = along_k(a_.values, p.m, p.k, p.layout[0] == 'n'),
+                            along_b = along_k(b_.values, p.n, p.k, p.layout[1] == 't');
   for (int row = 0; row < p.m; ++row)
     for (int column = 0; column < p.n; ++column) {
-      const double* a = a_.values.data() + (a_along_k ? count(row, p.k) : count(row, 1));
-      const double* b = b_.values.data() + (b_along_k ? count(column, p.k) : count(column, 1));
+      const double *a = along_a.data() + count(row, p.k), *b = along_b.data() + count(column, p.k);
       GemmSum sum;
-      for (int first = 0; first < p.k; first += 32) {
-        double products = 0, magnitudes = 0;
-        for (int x = first; x < std::min(first + 32, p.k); ++x) {
-          const auto along = static_cast<std::size_t>(x);
-          const double one = a[along * step_a] * b[along * step_b];
-          products += one;
-          magnitudes += std::fabs(one);
-        }
-        sum.add(products, magnitudes);
-      }
+      for (int first = 0; first < p.k; first += 32)
+        add_products(sum, a + first, b + first, std::min(32, p.k - first));
       const std::size_t at = count(row, p.n) + static_cast<std::size_t>(column);
       const double c = p.beta != 0 ? p.beta * c_.values[at] : 0;
       const double bias = p.bias ? bias_.values[static_cast<std::size_t>(column)] : 0;

@@ -2,6 +2,8 @@
 """Statistics against exact tables, published examples and scipy."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -149,3 +151,27 @@ def test_clopper_pearson_meets_the_rule_of_three():
     assert statistics.clopper_pearson(0, 300, 0.90).high == pytest.approx(3 / 300, rel=0.01)
     with pytest.raises(ValueError):
         statistics.clopper_pearson(2, 1)
+
+
+@pytest.mark.parametrize("degrees", [1, 3.7, 9, 1e3, math.inf])
+def test_students_t_agrees_with_scipy(degrees):
+    for probability, ratio in ((0.6, 1.01), (0.975, 1.2), (1 - 1e-9, 3.0)):
+        theirs = stats.t.ppf(probability, degrees)
+        assert statistics.LogRatio(0.0, 0.1, degrees).quantile(probability) == pytest.approx(theirs, rel=1e-9)
+        theirs = stats.t.sf(math.log(ratio) / 0.1, degrees)
+        assert statistics.LogRatio(math.log(ratio), 0.1, degrees).p_above(1) == pytest.approx(theirs, rel=1e-9)
+
+
+def test_order_statistics_and_adjusted_p_values_agree_with_scipy():
+    for count in range(1, 200):
+        theirs = stats.quantile_test(np.arange(count), q=(count - 1) / 2, p=0.5).confidence_interval(0.95)
+        ours = statistics.median_interval(np.arange(count))
+        assert theirs == (ours.low, ours.high) if math.isfinite(ours.low) else all(map(math.isnan, theirs)), count
+    p = np.random.default_rng(9).random(40)
+    assert statistics.benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p), rel=1e-12)
+
+
+def test_a_gate_does_not_load_what_takes_as_long_as_itself():
+    code = "import sys, assay.gate.command; print('scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    assert done.stdout == "False\n"

@@ -2,6 +2,7 @@
 """Each header compiles alone, and each file uses what it includes."""
 
 import collections
+import functools
 import pathlib
 import re
 import shlex
@@ -205,40 +206,83 @@ def search_paths(commands: list[dict]) -> list[str]:
     return [word for flag in sorted(flags) for word in flag]
 
 
-def headers() -> list[str]:
-    """All but those that begin the .cpp file of the same name: clang-tidy compiles that without
-    precompiled headers (test_tidy.py), and with it such a header alone."""
-    def begins_its_source(header: pathlib.Path) -> bool:
-        source = header.with_suffix(".cpp")
-        return source.is_file() and sources.includes(source)[:1] == (str(header.relative_to(sources.ROOT)),)
-
-    return [str(header.relative_to(sources.ROOT)) for header in sources.files("*.hpp", "*.cuh", "*.h")
-            if not begins_its_source(header)]
+@functools.cache
+def seen(header: pathlib.Path) -> frozenset[str]:
+    """Names of all that is included when a header is compiled alone, itself among them."""
+    found = sources.closure(header)
+    return frozenset(map(str, found)).union(*map(sources.includes, found))
 
 
-@pytest.mark.parametrize("name", headers())
-def test_header_compiles_alone(name, tmp_path):
-    """By the host's compiler, device headers by nvcc as far as PTX, for one target: names and types
-    are the same for all. Each again only when something it is made of changed."""
+def says_nothing_to(header: pathlib.Path, earlier: list[pathlib.Path]) -> bool:
+    """Whether a header compiles after `earlier` ones only if it does alone: it reads all that these have read, and names
+    nothing that is declared in one of these which it does not include."""
+    all_seen = seen(header)
+    return (seen(earlier[-1]) - {str(earlier[-1])} <= all_seen
+            and all(str(file) in all_seen or not declarations.uses(header, file) for file in earlier))
+
+
+def chains(headers: list[pathlib.Path]) -> list[list[pathlib.Path]]:
+    """Headers that are compiled one after the other, which is as good as each alone."""
+    found: list[list[pathlib.Path]] = []
+    for header in sorted(headers, key=lambda header: (len(seen(header)), header)):
+        fit = [chain for chain in found if says_nothing_to(header, chain)]
+        if fit:
+            max(fit, key=lambda chain: len(seen(chain[-1]))).append(header)
+        else:
+            found.append([header])
+    return found
+
+
+def compile_headers(headers: list[pathlib.Path], folder: pathlib.Path) -> str:
+    """What the host's compiler says against them, or nvcc for device headers, as far as PTX, for one target: names and
+    types are the same for all."""
     commands = sources.compile_commands()
-    if not commands:
-        pytest.skip("nothing is configured in build/")
-    header = sources.ROOT / name
-    device = header.suffix == ".cuh"
-    if device:
+    suffix = headers[0].suffix
+    if suffix == ".cuh":
         # The newest architecture that all of CUDA 13 has: TMA, clusters and tcgen05 are there.
         command = [compiler_of(commands, ".cu"), "-std=c++20", "-ptx", "-arch=sm_100a", "-w",
                    "--expt-relaxed-constexpr", "-o", "/dev/null"]
     else:
-        standard = ["-std=c++20"] if header.suffix == ".hpp" else []
+        standard = ["-std=c++20"] if suffix == ".hpp" else []
         command = [compiler_of(commands, ".cpp"), *standard, "-fsyntax-only", "-w"]
-    command += search_paths(commands)
+    one = folder / f"headers{({'.hpp': '.cpp', '.cuh': '.cu', '.h': '.c'})[suffix]}"
+    one.write_text("".join(f'#include "{header}"\n' for header in headers))
+    command += [*search_paths(commands), str(one)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    return result.stderr if result.returncode != 0 else ""
 
-    def compile_it() -> str:
-        language = {".hpp": "c++", ".cuh": "cu", ".h": "c"}[header.suffix]
-        result = subprocess.run([*command, "-x", language, str(header)],
-                                capture_output=True, text=True, cwd=tmp_path)
-        return result.stderr if result.returncode != 0 else ""
 
-    complaint = sources.complaint_once("headers", " ".join(command), [header], compile_it)
+CHAINS = [chain for suffix in ("*.hpp", "*.cuh", "*.h") for chain in chains(sources.files(suffix))]
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: f"{chain[0].relative_to(sources.ROOT)}+{len(chain) - 1}")
+def test_header_compiles_alone(chain, tmp_path):
+    """Each again only when something it is made of changed."""
+    commands = sources.compile_commands()
+    if not commands:
+        pytest.skip("nothing is configured in build/")
+
+    def compile_them() -> str:
+        return compile_headers(chain, tmp_path) and "".join(compile_headers([header], tmp_path) for header in chain)
+
+    how = " ".join([*search_paths(commands), compiler_of(commands, ".cpp"), compiler_of(commands, ".cu")])
+    complaint = sources.complaint_once("headers", how, chain, compile_them)
     assert not complaint, complaint
+
+
+def test_a_header_that_needs_another_is_found(tmp_path, monkeypatch):
+    """One that lacks a standard header, and one that lacks a header of the project, each after those which have it."""
+    if not sources.compile_commands():
+        pytest.skip("nothing is configured in build/")
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    texts = {"has.hpp": "#include <vector>\nstruct Has { std::vector<int> all; };\n",
+             "lacks_vector.hpp": "#include <string>\nstruct One { std::vector<std::string> all; };\n",
+             "lacks_has.hpp": "#include <map>\n#include <vector>\nstruct Two { std::map<int, int> all; Has has; };\n",
+             "good.hpp": "#include <map>\n#include <vector>\nstruct Three { std::map<int, std::vector<int>> all; };\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text("#pragma once\n" + text)
+    found = chains([tmp_path / name for name in texts])
+    assert len(found) < len(texts)
+    wrong = [chain for chain in found if compile_headers(chain, tmp_path)]
+    assert {header.name for chain in wrong for header in chain if compile_headers([header], tmp_path)} == {
+        "lacks_vector.hpp", "lacks_has.hpp"}

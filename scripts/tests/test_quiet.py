@@ -29,8 +29,9 @@ def test_those_that_measure_time_bear_the_mark():
     assert not [name for name, quiet in found.items() if not quiet]
 
 
-def test_the_script_runs_all_in_two_parts_and_counts_both():
+def test_the_script_runs_all_in_two_parts_and_counts_both_and_the_fuzzers():
     script = (sources.ROOT / "scripts/test.sh").read_text()
     assert "-m 'not quiet'" in script and "-m quiet" in script
-    counted = re.search(r"count_tests\.py(.*)\|\|", script)[1].split()
-    assert sorted(counted) == ["build/ctest.xml", "build/pytest.xml", "build/pytest_quiet.xml"]
+    counted = re.search(r"count_tests\.py(.*?)\|\|", script, re.DOTALL)[1].split()
+    assert sorted(counted) == ["build-fuzz/fuzz.xml", "build/ctest.xml", "build/pytest.xml", "build/pytest_quiet.xml"]
+    assert "scripts/fuzz.sh 60 ||" in script

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over all C++ files but tests, each again only when something it is made of changed.
 
-Nine tenths of its time go to headers, so files of a folder are read together, as one. Where that one finds fault, or
-does not compile, each file is read alone, and what is found then counts.
+Nine tenths of its time go to headers, so files are read together, as one. Where that one finds fault, each file is read
+alone, and what is found then counts.
 
 .cu files are left out. The headers they share with .cpp files are checked through those.
 """
 
-import itertools
 import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -21,11 +21,11 @@ import sources
 
 PROGRAM = os.path.join(os.path.dirname(sys.executable), "clang-tidy")
 SETTINGS = ".clang-tidy", "scripts/requirements.txt"  # which checks, and by which version
-TOGETHER = 16
+TOGETHER = 64
 INCLUDED = "--checks=-bugprone-suspicious-include"  # of .cpp files, as they are when they are read together
-# What a line that is not indented may define: the last name before parameters, and those before values.
-UNINDENTED = re.compile(r"^(?!#|template|namespace|using namespace)(?:\[\[\w+\]\] )?(\w.*)", re.MULTILINE)
-DEFINED = re.compile(r"^[^(={\[;]*?(\w+) *(?:[(={\[;]|$)|(\w+) = ")
+# What begins without indentation may define names: the last one before parameters, and those before values.
+UNINDENTED = re.compile(r"^(?!#|template|namespace|using namespace)(?:\[\[\w+\]\] )?(\w[^;{]*[;{]?)", re.MULTILINE)
+DEFINED = re.compile(r"\A[^(={\[;\n]*?(\w+) *(?:[(={\[;]|$)|(\w+)(?:\[\w*\])* = ", re.MULTILINE)
 
 
 def commands() -> dict[str, str]:
@@ -45,35 +45,42 @@ def stands_alone(name: str) -> bool:
     return not re.search(r"^(namespace \w|int main)", sources.code(sources.ROOT / name), re.MULTILINE)
 
 
+def defined(name: str) -> set[str]:
+    """Names that a file defines outside of functions and classes, each with its namespace. A name too many is harmless."""
+    code = sources.code(sources.ROOT / name)
+    spaces = re.findall(r"^namespace ([\w:]+)", code, re.MULTILINE)
+    found = {name for text in UNINDENTED.findall(code) for names in DEFINED.findall(text) for name in names} - {""}
+    return {f"{space}::{name}" for space in spaces or [""] for name in found}
+
+
 def groups() -> list[list[str]]:
-    """Files that are read together: neighbours, compiled alike, no name defined in two."""
-    found = []
+    """Files that are read together: as many as may be, no name defined in two of them."""
+    open_groups: list[tuple[list[str], set[str]]] = []
+    for name in sorted(COMMANDS):
+        names = {name.rsplit("/")[-1]} if stands_alone(name) else defined(name)
+        for group, known in open_groups:
+            if len(group) < TOGETHER and not names & known:
+                break
+        else:
+            group, known = [], set()
+            open_groups.append((group, known))
+        group.append(name)
+        known |= names
+    return [group for group, _ in open_groups]
 
-    def kind(name: str) -> tuple[str, bool]:
-        return COMMANDS[name], stands_alone(name)
 
-    for (_, alone), names in itertools.groupby(sorted(COMMANDS, key=lambda name: (kind(name), name)), key=kind):
-        open_groups: list[tuple[list[str], set[str]]] = []
-        for name in names:
-            lines = [] if alone else UNINDENTED.findall(sources.code(sources.ROOT / name))
-            defined = {name for line in lines for names in DEFINED.findall(line) for name in names} - {""}
-            for group, known in open_groups:
-                if len(group) < TOGETHER and not defined & known:
-                    break
-            else:
-                group, known = [], set()
-                open_groups.append((group, known))
-            group.append(name)
-            known |= defined
-        found += [group for group, _ in open_groups]
-    return found
+def common_command() -> str:
+    """A command with all that is defined, and all folders that are looked into, for any of the files."""
+    words = [shlex.split(command.replace("-isystem ", "-isystem")) for command in COMMANDS.values()]
+    return shlex.join(dict.fromkeys(word for command in words for word in command))
 
 
 def together(group: list[str]) -> str:
     """A C++ file that includes these."""
     lines = []
-    for name in group if stands_alone(group[0]) else ():
-        lines += re.findall(r"^#include .*", (sources.ROOT / name).read_text(), re.MULTILINE)
+    for name in group:
+        if stands_alone(name):
+            lines += re.findall(r"^#include .*", (sources.ROOT / name).read_text(), re.MULTILINE)
     for name in group:
         included = f'#include "{sources.ROOT / name}"'
         space = "in_" + re.sub(r"\W", "_", name)
@@ -93,15 +100,18 @@ def complaint(command: str, file: pathlib.Path, folder: pathlib.Path, *options: 
 @pytest.mark.parametrize("group", groups(), ids=lambda group: f"{group[0]}+{len(group) - 1}")
 def test_passes_clang_tidy(group, tmp_path):
     files = [sources.ROOT / name for name in group]
-    command = COMMANDS[group[0]]
+    command = common_command()
 
     def run() -> str:
-        if len(group) > 1:
-            one = tmp_path / "together.cpp"
-            one.write_text(together(group))
-            if not complaint(command, one, tmp_path, INCLUDED):
-                return ""
-        return "".join(complaint(command, file, tmp_path) for file in files)
+        if len(group) == 1:
+            return complaint(COMMANDS[group[0]], files[0], tmp_path)
+        one = tmp_path / "together.cpp"
+        one.write_text(together(group))
+        of_all = complaint(command, one, tmp_path, INCLUDED)
+        if not of_all:
+            return ""
+        of_each = "".join(complaint(COMMANDS[name], file, tmp_path) for name, file in zip(group, files))
+        return of_each or f"Each file alone is good. Together, as here, none may define what another names:\n{of_all}"
 
     how = command + "".join((sources.ROOT / name).read_text() for name in SETTINGS)
     found = sources.complaint_once("clang-tidy", how, files, run)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clusters, CTAs and warps as they begin.
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 
 #include "harness/model/check/spare.hpp"
 #include "harness/model/machine/run.hpp"
@@ -55,9 +58,14 @@ bool Run::start_more() {
 
 void Run::start(Cta& cta) {
   const std::size_t bytes = kSharedBegin + program_.shared_bytes + shape_.dynamic_shared_bytes;
-  cta.shared.assign(bytes, 0);
   // What shared memory holds before it is written is anything.
-  for (std::size_t i = 0; i < bytes; ++i) cta.shared[i] = static_cast<std::uint8_t>(0xA5 ^ i);
+  std::array<std::uint8_t, 256> unwritten;
+  for (std::size_t i = 0; i < unwritten.size(); ++i)
+    unwritten[i] = static_cast<std::uint8_t>(0xA5 ^ i);
+  cta.shared.resize(bytes);
+  for (std::size_t i = 0; i < bytes; i += unwritten.size())
+    std::copy_n(unwritten.begin(), std::min(unwritten.size(), bytes - i),
+                cta.shared.begin() + static_cast<std::ptrdiff_t>(i));
   cta.shadow = std::make_unique<ByteShadow>(bytes);
   cta.thread_base = static_cast<Component>(cta.index * threads_per_cta_);
   cta.live_threads = threads_per_cta_;

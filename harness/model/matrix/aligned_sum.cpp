@@ -13,7 +13,7 @@ using numerics::Bits;
 using numerics::FloatFormat;
 using numerics::MmaModel;
 
-constexpr int kLanes = 8;          // columns in a vector
+constexpr int kColumns = 8;        // in a vector
 constexpr int kNone = -(1 << 20);  // the exponent of zero, which takes no part in the greatest
 
 // How to take an element apart: (-1)^sign * significand * 2^(exponent - fraction_bits).
@@ -89,12 +89,13 @@ struct Sums {
 [[gnu::always_inline]] inline void add_up(const Row& row, const Sums& out) {
   const Row r = row;
   const Splitter split_c = r.split_c;
-  for (int first = 0; first < r.count; first += kLanes) {
-    std::int32_t c_exponent[kLanes], c_significand[kLanes], c_sign[kLanes], c_is_finite[kLanes];
-    std::int32_t greatest[kLanes], sum[kLanes], odd[kLanes];
-    double total[kLanes];
-    float as_f32[kLanes];
-    for (int j = 0; j < kLanes; ++j) {
+  for (int first = 0; first < r.count; first += kColumns) {
+    std::int32_t c_exponent[kColumns], c_significand[kColumns], c_sign[kColumns],
+        c_is_finite[kColumns];
+    std::int32_t greatest[kColumns], sum[kColumns], odd[kColumns];
+    double total[kColumns];
+    float as_f32[kColumns];
+    for (int j = 0; j < kColumns; ++j) {
       const Splitter::Split c = split_c(r.c[first + j]);
       c_exponent[j] = c.exponent;
       c_significand[j] = c.significand;
@@ -106,13 +107,13 @@ struct Sums {
     for (int k = 0; k < r.k; ++k) {
       const std::int32_t exponent = r.a_exponent[k];
       const std::int32_t* of_b = r.b_exponent + k * r.stride + first;
-      for (int j = 0; j < kLanes; ++j) greatest[j] = std::max(greatest[j], exponent + of_b[j]);
+      for (int j = 0; j < kColumns; ++j) greatest[j] = std::max(greatest[j], exponent + of_b[j]);
     }
     for (int k = 0; k < r.k; ++k) {
       const std::int32_t exponent = r.a_exponent[k], sign = r.a_sign[k];
       const std::int32_t significand = r.a_significand[k] << r.product_shift;
       const int at = k * r.stride + first;
-      for (int j = 0; j < kLanes; ++j) {
+      for (int j = 0; j < kColumns; ++j) {
         const std::int32_t shift = greatest[j] - exponent - r.b_exponent[at + j];
         const std::int32_t kept =
             (significand * r.b_significand[at + j]) >> std::min(shift, std::int32_t{31});
@@ -120,20 +121,20 @@ struct Sums {
         sum[j] += (kept ^ negative) - negative;
       }
     }
-    for (int j = 0; j < kLanes; ++j) {
+    for (int j = 0; j < kColumns; ++j) {
       const std::int32_t shift = greatest[j] - c_exponent[j] + r.c_right;
       const std::int32_t kept = (c_significand[j] << r.c_left) >> std::min(shift, std::int32_t{31});
       // Sixteen products may leave no room for C in 32 bits.
       total[j] = static_cast<double>(sum[j]) + static_cast<double>((kept ^ c_sign[j]) - c_sign[j]);
     }
-    for (int j = 0; j < kLanes; ++j) {
+    for (int j = 0; j < kColumns; ++j) {
       const std::int64_t exponent = std::max(greatest[j] - r.fraction_bits, -1000);
       const double exact = total[j] * std::bit_cast<double>((exponent + 1023) << 52);
       const double cut = std::bit_cast<double>(std::bit_cast<std::uint64_t>(exact) & r.result_mask);
       as_f32[j] = static_cast<float>(cut);
     }
     // Of a number that an f32 cannot hold, or only as a subnormal, the exponent shows it.
-    for (int j = 0; j < kLanes; ++j) {
+    for (int j = 0; j < kColumns; ++j) {
       const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(as_f32[j]) & 0x7fffffffu;
       const bool outside = magnitude <= 0x00800000u || magnitude >= 0x7f800000u;
       odd[j] = total[j] != 0 && outside;

@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
 from assay.gate.result import ALPHA, Comparison, Verdict
 from assay.gate.self_test.trial import Trial
 from assay.statistics import Interval, clopper_pearson
@@ -73,6 +71,8 @@ def power(c: Comparison, slowdown: float, cases: int = 1) -> float | None:
     The t statistic of n pairs about the threshold follows the noncentral t with (slowdown - threshold) / error; Holm
     asks the first of `cases` for alpha / cases. Confirmation asks for as much again, of one case; both must agree.
     """
+    from scipy import stats  # half a second to load, which no other command needs
+
     # Where cycles are heard beside time, each has half; the surer of the two finds it. Time must not say the opposite,
     # which it seldom does, and which is not counted here.
     heard = [r for r in (c.log_ratio, c.cycles_log_ratio) if r is not None]
