@@ -4,6 +4,7 @@
 import copy
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import crawl
 import pytest
@@ -242,6 +243,20 @@ def test_a_run_of_several_processes_has_its_report_though_it_adds_no_case(tmp_pa
     assert (all_of[0].started, all_of[0].processes) == ("", 1)
 
 
+def test_of_the_runs_of_a_day_that_with_most_kernels_leads():
+    """Among those with half as many as the largest; of an earlier day none."""
+
+    def entry(day: int, hour: int, kernels: int) -> SimpleNamespace:
+        measurements = [SimpleNamespace(name=str(i), ok=True, kind="kernel", baselines=[1]) for i in range(kernels)]
+        started = f"2026-01-{day:02}T{hour:02}:00:00Z"
+        return SimpleNamespace(gpu="h200", run=SimpleNamespace(measurements=measurements), date=started[:10], started=started)
+
+    largest, more, fewer, few = entry(1, 8, 10), entry(2, 8, 8), entry(2, 9, 6), entry(2, 10, 4)
+    assert further.newest_kernels([largest, more, fewer, few], "h200") is more
+    assert further.newest_kernels([largest, few], "h200") is largest
+    assert further.newest_kernels([entry(1, 8, 0)], "h200") is None
+
+
 def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
     then = [entry for entry in entries.entries(RESULTS) if entry.date <= "2026-11-23"]  # newer ones may lead later
     collection = pages.Collection(then, [], None)
@@ -261,7 +276,7 @@ def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
     burst, lasting = map(repr, collection.of_measurements({name: cases[name] for name in names})[1])
     assert "called in a row" in lasting and "called one by one" in lasting and "called" not in burst
     main = repr(collection.main())
-    assert "The newest run of most of our kernels" in main and main.index("kernels-rows") < main.index("kernels-forms")
+    assert "The newest run of most of our kernels on an NVIDIA H200" in main and main.index("kernels-rows") < main.index("kernels-forms")
 
 
 def test_the_index_has_the_bandwidth_that_front_pages_have():

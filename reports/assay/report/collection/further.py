@@ -25,11 +25,11 @@ def of_kernels(entry: Entry) -> set[str]:
 
 
 def newest_kernels(found: Iterable[Entry], gpu: str) -> Entry | None:
-    """Of the runs of a folder that measured most kernels, or half as many, the newest."""
+    """Of the runs of a folder that measured most kernels, or half as many, the newest, of a day the largest."""
     counted = [(len(of_kernels(entry)), entry) for entry in found if entry.gpu == gpu]
     most = max((count for count, _ in counted), default=0)
-    large = [entry for count, entry in counted if most and count >= MOST_OF * most]
-    return max(large, key=lambda entry: (entry.date, entry.started), default=None)
+    large = [(entry.date, count, entry.started, entry) for count, entry in counted if most and count >= MOST_OF * most]
+    return max(large, key=lambda each: each[:3], default=(None,))[-1]
 
 
 def leads_to(entry: Entry, subject: Subject, folder: str) -> list[Span]:
@@ -39,7 +39,7 @@ def leads_to(entry: Entry, subject: Subject, folder: str) -> list[Span]:
     said = f"{text.counted(len(of_kernels(entry)), 'case')} beside a library{f', commit {commit}' if commit else ''}"
     on = "" if not entry.date else f", measured on {entry.date}"
     spans = [
-        Span("The newest run of most of our kernels: "),
+        Span(f"The newest run of most of our kernels on an {identity.gpu_name(entry.run)}: "),
         Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{KERNELS}.html"),
         Span(f"{on} ({said})."),
     ]
