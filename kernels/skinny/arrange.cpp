@@ -38,18 +38,7 @@ Form form(int tokens) {
   }
 }
 
-// Of has_forms(): alike for weights with scales of groups or without.
-template <SkinnyForm kForm>
-Form form_of_four(int tokens) {
-  return tokens == 1 ? kFormOf<SkinnyShape<1, true, false, kForm>>
-                     : kFormOf<SkinnyShape<4, true, false, kForm>>;
-}
-
 Form form_of(int tokens, bool grouped, const SkinnyRoom& room) {
-  if (has_forms(tokens, room.hopper)) {
-    if (room.form == SkinnyForm::w8t4) return form_of_four<SkinnyForm::w8t4>(tokens);
-    if (room.form == SkinnyForm::w16t4) return form_of_four<SkinnyForm::w16t4>(tokens);
-  }
   if (room.hopper) return grouped ? form<true, true>(tokens) : form<true, false>(tokens);
   return grouped ? form<false, true>(tokens) : form<false, false>(tokens);
 }
@@ -64,7 +53,6 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   SkinnyLayout l;
   l.tokens = skinny_tokens(m);
   const Form f = form_of(l.tokens, scale_block(weights) == 128, room);
-  if (has_forms(l.tokens, room.hopper)) l.form = room.form;
   SkinnyArguments& a = l.arguments;
   a.m = m, a.n = n, a.k = k;
   const int bits = weight_bits(weights);

@@ -12,14 +12,12 @@ struct SkinnyRoom {
   bool hopper;       // by the kernel for it
   int cluster = 0;   // CTAs that share k; 0: chosen here
   int most_cluster = 1;
-  int k_groups = 0;                     // of warps; 0: chosen here
-  SkinnyForm form = SkinnyForm::w16t2;  // where has_forms()
+  int k_groups = 0;  // of warps; 0: chosen here
 };
 
 struct SkinnyLayout {
   SkinnyArguments arguments = {};  // but for the pointers
   int tokens = 1;                  // that the kernel is made for
-  SkinnyForm form = SkinnyForm::w16t2;
   int grid = 0, threads = 0, shared_bytes = 0;
 };
 

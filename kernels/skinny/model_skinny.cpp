@@ -22,8 +22,7 @@ struct Shape {
   int m, n, k;
   int cluster;  // CTAs that share k; more than 1: on sm_90 alone
   int ctas;
-  int shared_bytes;                     // of a CTA; 0: what sm_89 has
-  SkinnyForm form = SkinnyForm::w16t2;  // another: with a cluster
+  int shared_bytes;  // of a CTA; 0: what sm_89 has
 };
 
 model::Number number(const char* type) {
@@ -114,15 +113,12 @@ std::string first_wrong(const Shape& s, const Drawn& x, const Drawn& w, const Dr
   return {};
 }
 
-constexpr const char* kFormNames[] = {"", "/w8t4", "/w16t4"};
-
 std::string kernel_name(const Shape& s, int tokens) {
   // As the compiler mangles skinny_product<Format, tokens, hopper>.
   std::string format = name(s.weights);
   format[0] = static_cast<char>(format[0] - 'a' + 'A');
   return "14skinny_productINS0_" + std::to_string(format.size()) + format + "ELi" +
-         std::to_string(tokens) + "ELb" + (s.cluster > 1 ? "1" : "0") + "ELNS0_10SkinnyFormE" +
-         std::to_string(static_cast<int>(s.form)) + "E";
+         std::to_string(tokens) + "ELb" + (s.cluster > 1 ? "1" : "0") + "E";
 }
 
 SkinnyLayout layout_of(const Shape& s) {
@@ -130,8 +126,7 @@ SkinnyLayout layout_of(const Shape& s) {
                  {.ctas = s.ctas,
                   .shared_bytes = s.shared_bytes > 0 ? s.shared_bytes : 99 * 1024,
                   .hopper = s.cluster > 1,
-                  .cluster = s.cluster,
-                  .form = s.form});
+                  .cluster = s.cluster});
 }
 
 ModelResult run(const Shape& s, model::Gpu& gpu, const model::Options& options) {
@@ -196,11 +191,9 @@ std::vector<Shape> shapes() {
     all.push_back({w, 3, 131, 1280 + step, 1, 2});
     all.push_back({w, 13, 50, 1280, 1, 3});
     all.push_back({w, 5, 99, 1280 + step, 2, 4, kHopperRoom});
-    // Rows end inside the last of four tiles, and there are several blocks of them.
-    for (const SkinnyForm form : {SkinnyForm::w8t4, SkinnyForm::w16t4}) {
-      all.push_back({w, 1, 149, 2560 + step, 2, 2, kHopperRoom, form});
-      all.push_back({w, 3, 211, 1280 + step, 2, 2, kHopperRoom, form});
-    }
+    // There are several blocks of rows, which end inside a block's last tile.
+    all.push_back({w, 1, 149, 2560 + step, 2, 2, kHopperRoom});
+    all.push_back({w, 3, 211, 1280 + step, 2, 2, kHopperRoom});
   }
   all.push_back({SkinnyWeights::bf16, 16, 147, 2568, 2, 4, 150 * 1024});
   all.push_back({SkinnyWeights::s4, 25, 40, 1280, 1, 2});
@@ -213,10 +206,10 @@ std::vector<Shape> shapes() {
   all.push_back({SkinnyWeights::s8, 33, 75, 2576, 2, 2, 130 * 1024});
   all.push_back({SkinnyWeights::s2, 64, 40, 1280, 1, 2});
   all.push_back({SkinnyWeights::nvf4, 33, 260, 1280, 4, 4, kHopperRoom});
-  // Four tiles, in phases.
-  all.push_back({SkinnyWeights::s4, 1, 149, 2816, 2, 2, 72 * 1024, SkinnyForm::w8t4});
-  all.push_back({SkinnyWeights::bf16, 4, 211, 2568, 2, 2, 74 * 1024, SkinnyForm::w8t4});
-  all.push_back({SkinnyWeights::mxf4, 3, 211, 5152, 2, 2, 160 * 1024, SkinnyForm::w16t4});
+  // Few tokens, in phases.
+  all.push_back({SkinnyWeights::s4, 1, 149, 2816, 2, 2, 72 * 1024});
+  all.push_back({SkinnyWeights::bf16, 4, 211, 2568, 2, 2, 74 * 1024});
+  all.push_back({SkinnyWeights::mxf4, 3, 211, 5152, 2, 2, 160 * 1024});
   return all;
 }
 
@@ -226,8 +219,7 @@ const ModelCase::Registration registration{[] {
     cases.push_back({.name = std::string("kernels/gemv/") + name(s.weights) + "/m" +
                              std::to_string(s.m) + "n" + std::to_string(s.n) + "k" +
                              std::to_string(s.k) +
-                             (s.cluster > 1 ? "/cluster" + std::to_string(s.cluster) : "") +
-                             kFormNames[static_cast<int>(s.form)],
+                             (s.cluster > 1 ? "/cluster" + std::to_string(s.cluster) : ""),
                      .kernels = {kernel_name(s, layout_of(s).tokens)},
                      .run = [s](model::Gpu& gpu, const model::Options& options) {
                        return run(s, gpu, options);

@@ -59,8 +59,8 @@ Plan skinny_launch(const void* kernel, bool early, const SkinnyLayout& layout,
   a.w = static_cast<const std::uint8_t*>(operands.w);
   a.scales = static_cast<const std::uint8_t*>(operands.scales);
   a.scale = operands.scale;
-  std::string variant = fmt::format("{}_c{}_k{}x{}{}", name(problem.weights), a.cluster, a.k_groups,
-                                    a.row_groups, layout.form == SkinnyForm::w16t2 ? "" : "_t4");
+  std::string variant =
+      fmt::format("{}_c{}_k{}x{}", name(problem.weights), a.cluster, a.k_groups, a.row_groups);
   return {.variant = std::move(variant), .run = l};
 }
 
@@ -72,11 +72,10 @@ SkinnyRoom skinny_room(bool hopper) {
   return {.ctas = sms, .shared_bytes = shared, .hopper = hopper};
 }
 
-std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper, SkinnyForm form) {
+std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {
   std::string format = name(weights);
   format.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(format.front())));
-  return fmt::format("skinny_product<assay::kernels::{}, {}, {}, (assay::kernels::SkinnyForm){}>",
-                     format, tokens, hopper, static_cast<int>(form));
+  return fmt::format("skinny_product<assay::kernels::{}, {}, {}>", format, tokens, hopper);
 }
 
 std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& p, bool hopper) {

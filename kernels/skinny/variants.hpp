@@ -10,7 +10,6 @@ namespace assay::kernels {
 // For up to `tokens` tokens: skinny_tokens().
 const void* skinny_kernel(SkinnyWeights weights, int tokens);
 // As the source spells it.
-std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper,
-                               SkinnyForm form = SkinnyForm::w16t2);
+std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper);
 
 }  // namespace assay::kernels

@@ -11,12 +11,6 @@ namespace assay::kernels {
 
 constexpr int kSkinnyChunkBytes = 64;  // of a row of W, by four lanes
 
-// Warps of a CTA and tiles of a slot, for few tokens on Hopper.
-enum class SkinnyForm : std::uint8_t { w16t2, w8t4, w16t4 };
-constexpr SkinnyForm kSkinnyForms[] = {SkinnyForm::w16t2, SkinnyForm::w8t4, SkinnyForm::w16t4};
-// Whether there is more than the first for up to so many tokens.
-constexpr bool has_forms(int tokens, bool hopper) { return hopper && tokens < 8; }
-
 // What is fixed when it is compiled, for up to kTokens tokens: 1, 4, 8, 16, 32 or 64.
 //
 // mma.sync multiplies 16 rows by 8 columns. Where there are fewer tokens than columns, a row of W
@@ -25,20 +19,12 @@ constexpr bool has_forms(int tokens, bool hopper) { return hopper && tokens < 8;
 // multiplication is in vain.
 //
 // kGrouped: scales of groups apply to sums, which then are there twice.
-//
-// Up to 4 tokens Hopper has two forms more, of 4 tiles in a slot: what a slot costs beside its
-// weights (addresses, counts, waits, reads of tokens) is paid half as often, and four sums are on
-// their way at once. Half the warps have as much in flight then; as many, more of it than there is
-// room for in deep queues where tokens are long.
-template <int kTokens_, bool kHopper, bool kGrouped, SkinnyForm kForm = SkinnyForm::w16t2>
+template <int kTokens_, bool kHopper, bool kGrouped>
 struct SkinnyShape {
-  static_assert(kForm == SkinnyForm::w16t2 || has_forms(kTokens_, kHopper));
-  static constexpr bool kFour = kForm != SkinnyForm::w16t2;
   static constexpr int kTokens = kTokens_;
   static constexpr int kChunks = kTokens < 8 ? 8 / kTokens : 1;
   static constexpr int kColumns = kTokens < 8 ? 1 : kTokens / 8;  // of 8, of the instruction
-  static constexpr int kWarps = kForm == SkinnyForm::w8t4 ? 8
-                                : kHopper      ? (kTokens < (kGrouped ? 16 : 32) ? 16 : 8)
+  static constexpr int kWarps = kHopper        ? (kTokens < (kGrouped ? 16 : 32) ? 16 : 8)
                                 : kTokens < 16 ? 16
                                 : kTokens < 64 ? 8
                                                : 4;
@@ -48,13 +34,11 @@ struct SkinnyShape {
   // in the shared memory that Hopper has and in registers, and pieces of a row: a line of 128 bytes
   // at least.
   static constexpr int kTileRows = 16 / kChunks;
-  static constexpr int kTiles = kFour                                                    ? 4
-                                : kTokens < 8 || (kHopper && !(kGrouped && kTokens > 8)) ? 2
-                                                                                         : 1;
+  static constexpr int kTiles = kTokens < 8 || (kHopper && !(kGrouped && kTokens > 8)) ? 2 : 1;
   static constexpr int kRows = kTileRows * kTiles;
   static constexpr int kPieces = kChunks > 1 ? 1 : 2;
   // Slots of a warp's queue, where there is room for many or not.
-  static constexpr int kDeep = kTokens < 32 && kForm != SkinnyForm::w16t4 ? 4 : 3, kShallow = 2;
+  static constexpr int kDeep = kTokens < 32 ? 4 : 3, kShallow = 2;
 };
 
 // Bytes of scales that go with a chunk.

@@ -7,28 +7,20 @@ namespace assay::kernels {
 
 template <class F, bool kHopper>
 const void* skinny_variant(int tokens) {
-  constexpr SkinnyForm kForm = SkinnyForm::w16t2;
   switch (tokens) {
     case 1:
-      return reinterpret_cast<const void*>(&skinny_product<F, 1, kHopper, kForm>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 1, kHopper>);
     case 4:
-      return reinterpret_cast<const void*>(&skinny_product<F, 4, kHopper, kForm>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 4, kHopper>);
     case 8:
-      return reinterpret_cast<const void*>(&skinny_product<F, 8, kHopper, kForm>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 8, kHopper>);
     case 16:
-      return reinterpret_cast<const void*>(&skinny_product<F, 16, kHopper, kForm>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 16, kHopper>);
     case 32:
-      return reinterpret_cast<const void*>(&skinny_product<F, 32, kHopper, kForm>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 32, kHopper>);
     default:
-      return reinterpret_cast<const void*>(&skinny_product<F, 64, kHopper, kForm>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 64, kHopper>);
   }
-}
-
-// Of a form that is not the first: has_forms().
-template <class F, SkinnyForm kForm>
-const void* skinny_variant_of_four(int tokens) {
-  return tokens == 1 ? reinterpret_cast<const void*>(&skinny_product<F, 1, true, kForm>)
-                     : reinterpret_cast<const void*>(&skinny_product<F, 4, true, kForm>);
 }
 
 // Calls of<F>() with the format of the weights.

@@ -21,17 +21,6 @@ constexpr SkinnyRoom kUsualRoom{
 // A skinny problem in bf16 is this dense one.
 GemmProblem dense(const SkinnyProblem& p) { return {.m = p.m, .n = p.n, .k = p.k}; }
 
-const void* kernel_of(SkinnyWeights weights, const SkinnyLayout& layout) {
-  switch (layout.form) {
-    case SkinnyForm::w8t4:
-      return skinny_kernel_w8t4_sm90(weights, layout.tokens);
-    case SkinnyForm::w16t4:
-      return skinny_kernel_w16t4_sm90(weights, layout.tokens);
-    default:
-      return skinny_kernel_sm90(weights, layout.tokens);
-  }
-}
-
 Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(operands.d) % 16 == 0;
   return aligned && hands_over_sm90(p) ? plan_dense_sm90(p, operands)
@@ -62,11 +51,10 @@ Plan plan_skinny_sm90(const SkinnyProblem& p, const SkinnyOperands& operands,
                       const SkinnyChoiceSm90& choice) {
   SkinnyRoom room = skinny_room(true);
   room.most_cluster = kMostCluster;
-  room.form = choice.form;
   room.k_groups = choice.k_groups;
   room.cluster = choice.cluster;
   SkinnyLayout layout = arrange(p.weights, p.m, p.n, p.k, room);
-  const void* kernel = kernel_of(p.weights, layout);
+  const void* kernel = skinny_kernel_sm90(p.weights, layout.tokens);
   const int cluster = layout.arguments.cluster;
   const int clusters =
       resident_clusters(kernel, cluster, layout.threads, room.shared_bytes, p.text());

@@ -8,10 +8,9 @@ namespace assay::kernels {
 
 // Of the skinny kernel.
 struct SkinnyChoiceSm90 {
-  SkinnyForm form = SkinnyForm::w16t2;  // where has_forms()
-  int k_groups = 0;                     // of warps; 0: chosen by arrange()
-  int cluster = 0;                      // CTAs that share k; 0: chosen by arrange()
-  bool early = true;                    // may begin before the kernel in front of it ends
+  int k_groups = 0;   // of warps; 0: chosen by arrange()
+  int cluster = 0;    // CTAs that share k; 0: chosen by arrange()
+  bool early = true;  // may begin before the kernel in front of it ends
 };
 
 // Whether the dense product (kernels/gemm) is the faster one, D aligned to 16 bytes.

@@ -6,8 +6,5 @@
 namespace assay::kernels {
 
 const void* skinny_kernel_sm90(SkinnyWeights weights, int tokens);
-// For 1 or 4 tokens.
-const void* skinny_kernel_w8t4_sm90(SkinnyWeights weights, int tokens);
-const void* skinny_kernel_w16t4_sm90(SkinnyWeights weights, int tokens);
 
 }  // namespace assay::kernels

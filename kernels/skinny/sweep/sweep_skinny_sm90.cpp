@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times every form of the skinny product for few tokens, with every number of k groups and CTAs
-// that share k, and launched not early, beside what is chosen without it and, for weights that are
-// not packed, the dense product.
+// Times the skinny product for few tokens with every number of k groups and CTAs that share k, and
+// launched not early, beside what is chosen without it and, for weights that are not packed, the
+// dense product.
 //
 //   assay_skinny_sweep OUT.csv [MILLISECONDS]
 //
-// A line of OUT.csv is the shape, the form, its median ns, how many samples that is of, the bytes
+// A line of OUT.csv is the shape, the way, its median ns, how many samples that is of, the bytes
 // that a call moves per ns (GB/s), and 1 if this is what a call does. All take turns in random
 // order on inputs that rotate beyond L2. Each result is checked first. MILLISECONDS bounds the time
 // of a shape, 30 if not given.
@@ -87,18 +87,13 @@ void sweep(const SkinnyProblem& p, double milliseconds, FILE* out) {
   const std::string chosen = entries.front().name;
   if (p.weights == SkinnyWeights::bf16)
     with([&](const SkinnyOperands& o) { return plan_dense_sm90(p, o); });
-  for (const SkinnyForm form : kSkinnyForms) {
-    if (form != SkinnyForm::w16t2 && !has_forms(skinny_tokens(p.m), true)) continue;
-    with([&](const SkinnyOperands& o) {
-      return plan_skinny_sm90(p, o, {.form = form, .early = false});
-    });
-    for (const int cluster : {1, 2})
-      for (const int k_groups : {0, 1, 2, 4, 8, 16})
-        if (cluster == 1 || p.m >= 4)  // of less, tokens are no load
-          with([&](const SkinnyOperands& o) {
-            return plan_skinny_sm90(p, o, {form, k_groups, cluster});
-          });
-  }
+  with([&](const SkinnyOperands& o) { return plan_skinny_sm90(p, o, {.early = false}); });
+  for (const int cluster : {1, 2})
+    for (const int k_groups : {0, 1, 2, 4, 8, 16})
+      if (cluster == 1 || p.m >= 4)  // of less, tokens are no load
+        with([&](const SkinnyOperands& o) {
+          return plan_skinny_sm90(p, o, {.k_groups = k_groups, .cluster = cluster});
+        });
   for (Entry& entry : entries) {
     const SkinnyOperands& first = inputs.sets().front();
     poison(first.d, static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n) * 2, stream);

@@ -86,12 +86,10 @@ TEST(Skinny, ShapesAreValidAndEachIsThereOnce) {
 TEST(Skinny, LayoutsFitTheirRoom) {
   std::vector<std::tuple<int, int>> sizes = {{1, 128}, {40, 1280}, {577, 53248}, {300000, 4096}};
   for (const SkinnyLayer& layer : skinny_layers()) sizes.emplace_back(layer.n, layer.k);
-  for (const auto& [ctas, shared, hopper, most_cluster, form] :
-       {std::tuple{132, 227 * 1024, true, 8, SkinnyForm::w16t2},
-        {132, 227 * 1024, true, 2, SkinnyForm::w8t4},
-        {132, 227 * 1024, true, 2, SkinnyForm::w16t4},
-        {128, 99 * 1024, false, 1, SkinnyForm::w16t2},
-        {2, 99 * 1024, false, 1, SkinnyForm::w16t2}})
+  for (const auto& [ctas, shared, hopper, most_cluster] : {std::tuple{132, 227 * 1024, true, 8},
+                                                           {132, 227 * 1024, true, 2},
+                                                           {128, 99 * 1024, false, 1},
+                                                           {2, 99 * 1024, false, 1}})
     for (const auto& [n, k] : sizes)
       for (const SkinnyWeights w : kSkinnyWeights)
         for (int m = 1; m <= kMostTokens; m += m < 8 ? 1 : 7)
@@ -102,8 +100,7 @@ TEST(Skinny, LayoutsFitTheirRoom) {
                                             .shared_bytes = shared,
                                             .hopper = hopper,
                                             .most_cluster = most_cluster,
-                                            .k_groups = k_groups,
-                                            .form = form});
+                                            .k_groups = k_groups});
             const SkinnyArguments& a = l.arguments;
             const std::string text =
                 SkinnyProblem{m, n, k, w}.text() + " k groups " + std::to_string(k_groups);
