@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "kernels/skinny/product/launch.hpp"
+#include "kernels/skinny/weights.hpp"
 
 namespace assay::kernels {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernel does a skinny product on Hopper, and how.
 #pragma once
-#include "kernels/skinny/product/launch.hpp"
 #include "kernels/skinny/skinny.hpp"
 
 namespace assay::kernels {
