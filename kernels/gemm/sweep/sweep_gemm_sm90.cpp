@@ -27,6 +27,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -53,11 +54,12 @@ std::vector<GemmChoiceSm90> in_orders(const GemmProblem& problem,
   for (const GemmChoiceSm90& choice : choices) {
     const GemmVariantSm90& v = *choice.variant;
     const int rows = divide_up(v.swapped ? problem.n : problem.m, v.tile_m * v.cluster_m);
-    for (const int band : bands) {
-      const int most = std::min(band, rows);
-      if (most == std::min(choice.band, rows) || (band > rows && band != bands.back())) continue;
+    std::set<int> others;  // more rows than there are make no other order
+    for (const int band : bands) others.insert(std::min(band, rows));
+    others.erase(std::min(choice.band, rows));
+    for (const int band : others) {
       all.push_back(choice);
-      all.back().band = most;
+      all.back().band = band;
     }
   }
   return all;
