@@ -106,8 +106,8 @@ class State {
   void sample(const Work& work, const Callable<double()>& nanoseconds);
 
   // Ours against baselines, taking turns in random order on the same rotating input sets. `work`
-  // is one call's, a turn so many `calls` without a pause. Metrics are ours; each baseline gets the
-  // interval of the ratio.
+  // is one call's, a turn so many `calls` without a pause, led in by one that is not timed. Metrics
+  // are ours; each baseline gets the interval of the ratio.
   void compare(const Work& work, int input_sets, const Contender& ours,
                const std::vector<Contender>& baselines, int calls = 1);
 

@@ -19,6 +19,14 @@ inline int calls_in_a_row(double ns) {
   return static_cast<int>(std::clamp(kRowNs / ns, 1.0, kMost));
 }
 
+// Nanoseconds of rest before a turn that is to be a burst, by what the turn before it took: the GPU
+// is then busy for a sixth of the time, far below its power limit, and 10 ms are enough for work so
+// short that it warms nothing.
+inline double rest_ns(double turn_ns) {
+  constexpr double kRests = 5, kLeastNs = 1e7, kMostNs = 1e8;
+  return std::clamp(kRests * turn_ns, kLeastNs, kMostNs);
+}
+
 // The stream is kept busy while the work is enqueued behind it between two events. Should the first
 // event have come before the second was enqueued, the GPU may have waited for the CPU: libraries'
 // calls take 100 us and more after a rest, many times what a small kernel does. Then all is done

@@ -21,10 +21,14 @@ from assay_torch.library import VARIABLE, KernelError, Kernels, find_library  # 
 from assay_torch.problem import Problem, Shape  # noqa: E402
 from assay_torch.summary import BEST, geometric_mean, summarize  # noqa: E402
 from assay_torch.turns import (  # noqa: E402
+    LEAST_REST_NANOSECONDS,
     MOST_IN_A_ROW,
+    MOST_REST_NANOSECONDS,
+    RESTS,
     ROW_NANOSECONDS,
     Contender,
     calls_in_a_row,
+    rest_nanoseconds,
     take_turns,
     to_measurement,
 )
@@ -36,12 +40,13 @@ def simulated_turns(rounds: int = 40, seed: int = 1, calls: int = 1):
     costs = {"ours": 1.0, "theirs": 1.05}
     drift = random.Random(seed)
 
-    def time_round(launches):
+    def time_round(turns):
         speed = drift.uniform(0.8, 1.2)
         times = []
-        for launch in launches:
+        for turn in turns:
+            turn.lead()
             before = len(log)
-            launch()
+            turn.launch()
             times.append(1e6 * speed * sum(costs[name] for name, _ in log[before:]))
         return times
 
@@ -49,28 +54,37 @@ def simulated_turns(rounds: int = 40, seed: int = 1, calls: int = 1):
     return take_turns(contenders, 3, rounds, seed, time_round, calls), log
 
 
-def test_everybody_runs_once_a_round_and_every_turn_has_the_next_set():
+def test_everybody_has_a_turn_a_round_led_in_by_a_call_of_its_own():
     times, log = simulated_turns()
     assert all(len(samples) == 40 for samples in times.values())
-    for number in range(40):
-        assert {name for name, _ in log[2 * number:2 * number + 2]} == {"ours", "theirs"}
-    assert [chosen for _, chosen in log] == [turn % 3 for turn in range(80)]
-    firsts = [log[2 * number][0] for number in range(40)]
-    assert 8 < firsts.count("ours") < 32
+    turns = [log[turn:turn + 2] for turn in range(0, 160, 2)]  # the lead, and what is timed
+    assert all(lead == timed for (lead, _), (timed, _) in turns)
+    assert [chosen for _, chosen in log] == [call % 3 for call in range(160)]
+    assert all({turns[2 * number][0][0], turns[2 * number + 1][0][0]} == {"ours", "theirs"} for number in range(40))
+
+
+def test_whoever_comes_first_is_so_as_often_as_anybody():
+    _, log = simulated_turns()
+    firsts = [log[4 * number][0] for number in range(40)]
+    assert all(first != second for first, second in zip(firsts[::2], firsts[1::2], strict=True))
+    assert len(set(firsts[::2])) == 2
 
 
 def test_calls_in_a_row_have_the_next_set_each_and_count_once():
     times, log = simulated_turns(rounds=10, calls=4)
-    assert [chosen for _, chosen in log] == [call % 3 for call in range(80)]
-    assert all(len({name for name, _ in log[turn:turn + 4]}) == 1 for turn in range(0, 80, 4))
+    assert [chosen for _, chosen in log] == [call % 3 for call in range(100)]
+    assert all(len({name for name, _ in log[turn:turn + 5]}) == 1 for turn in range(0, 100, 5))
     assert all(0.8e6 <= sample <= 1.2e6 for sample in times["ours"])
 
 
-def test_a_row_is_as_long_as_that_of_the_harness():
+def test_a_row_and_a_rest_are_as_long_as_those_of_the_harness():
     source = (ROOT / "harness" / "measure" / "busy_timer.hpp").read_text()
     found = re.search(r"kRowNs = (\S+), kMost = (\d+)", source)
     assert (float(found[1]), int(found[2])) == (ROW_NANOSECONDS, MOST_IN_A_ROW)
     assert [calls_in_a_row(ns) for ns in (1e3, 5e4, 1e7)] == [100, 4, 1]
+    found = re.search(r"kRests = (\S+), kLeastNs = (\S+), kMostNs = ([^;]+);", source)
+    assert tuple(map(float, found.groups())) == (RESTS, LEAST_REST_NANOSECONDS, MOST_REST_NANOSECONDS)
+    assert [rest_nanoseconds(ns) for ns in (1e3, 4e6, 1e9)] == [1e7, 2e7, 1e8]
 
 
 def test_the_order_follows_the_seed():

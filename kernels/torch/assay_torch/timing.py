@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from assay_torch.turns import Contender, calls_in_a_row, take_turns
+from assay_torch.turns import Contender, Turn, calls_in_a_row, rest_nanoseconds, take_turns
 
 LOAD_SECONDS = 1.2  # before a sustained figure
-IDLE_SECONDS = 0.05  # before each round of a burst figure
 SPIN_CYCLES = 500_000  # a quarter of a millisecond and more: one round of launches
 MOST_BUSY = 1024  # times that
 TRIALS = 5  # by which the calls of a turn are known
@@ -36,14 +35,15 @@ class StreamTimer:
         if self._spins:
             torch.cuda._sleep(self._spins * SPIN_CYCLES)
 
-    def __call__(self, launches: list[Callable[[], object]]) -> list[float]:
+    def __call__(self, turns: list[Turn]) -> list[float]:
         """Nanoseconds of each, in their order. They may be launched several times."""
         while True:
-            events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(launches))]
+            events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * len(turns))]
             self.busy()
-            for index, launch in enumerate(launches):
+            for index, turn in enumerate(turns):
+                turn.lead()
                 events[2 * index].record()
-                launch()
+                turn.launch()
                 events[2 * index + 1].record()
             late = events[0].query()
             torch.cuda.synchronize()
@@ -56,15 +56,16 @@ def time_contenders(contenders: Sequence[Contender], sets: int, rounds: int, see
                     sustained: bool) -> tuple[dict[str, list[float]], int]:
     """Nanoseconds of each contender in each round, and of how many calls in a row each is the mean.
 
-    From rest a round comes after a pause and a turn is one call. Under lasting load a turn is as many calls, one after
-    the other, as ours does in a fifth of a millisecond.
+    In a burst each turn comes after a rest and is one call. Under lasting load a turn is as many calls, one after the
+    other, as ours does in a fifth of a millisecond, and the turns of a round follow each other.
     """
     ours = contenders[0]
     calls = 1
     first = StreamTimer()
-    first([lambda c=c: c.launch(1 % sets) for c in contenders])  # what is done at the first call alone
+    for contender in contenders:
+        contender.launch(1 % sets)  # what is done at the first call alone
     if sustained:
-        trials = first([lambda i=i: ours.launch(i % sets) for i in range(TRIALS)])
+        trials = first([Turn(lambda: None, lambda i=i: ours.launch(i % sets)) for i in range(TRIALS)])
         calls = calls_in_a_row(sorted(trials)[TRIALS // 2])
 
     def load() -> None:
@@ -73,13 +74,19 @@ def time_contenders(contenders: Sequence[Contender], sets: int, rounds: int, see
 
     timer = StreamTimer(load if sustained else None)
 
-    def time_round(launches: list[Callable[[], object]]) -> list[float]:
-        if not sustained:
-            time.sleep(IDLE_SECONDS)
-        return timer(launches)
+    took = 0.0  # the turn before and what led it in
+
+    def time_rested(turns: list[Turn]) -> list[float]:
+        nonlocal took
+        times = []
+        for turn in turns:
+            time.sleep(rest_nanoseconds(took) * 1e-9)
+            times += timer([turn])
+            took = 2 * times[-1]
+        return times
 
     end = time.monotonic() + LOAD_SECONDS
     while sustained and time.monotonic() < end:
         timer.busy()
         torch.cuda.synchronize()
-    return take_turns(contenders, sets, rounds, seed, time_round, calls), calls
+    return take_turns(contenders, sets, rounds, seed, timer if sustained else time_rested, calls), calls

@@ -13,6 +13,7 @@ from assay.statistics import Interval, median_interval, paired_ratio_interval
 Launch = Callable[[int], object]  # enqueues one unit of work on input set i
 ROW_NANOSECONDS = 2e5
 MOST_IN_A_ROW = 100
+RESTS, LEAST_REST_NANOSECONDS, MOST_REST_NANOSECONDS = 5, 1e7, 1e8
 
 
 @dataclass
@@ -23,32 +24,51 @@ class Contender:
     launch: Launch
 
 
+@dataclass
+class Turn:
+    """What is timed, and the call before it that is not."""
+
+    lead: Callable[[], object]
+    launch: Callable[[], object]
+
+
 def calls_in_a_row(nanoseconds: float) -> int:
     """How many calls that take so long each make a row of 0.2 ms: harness/measure/busy_timer.hpp says the same."""
     return int(min(max(ROW_NANOSECONDS / nanoseconds, 1), MOST_IN_A_ROW))
 
 
+def rest_nanoseconds(nanoseconds: float) -> float:
+    """Of rest before the turn of a burst, if the turn before it took so long: as in harness/measure/busy_timer.hpp."""
+    return min(max(RESTS * nanoseconds, LEAST_REST_NANOSECONDS), MOST_REST_NANOSECONDS)
+
+
 def take_turns(contenders: Sequence[Contender], sets: int, rounds: int, seed: int,
-               time_round: Callable[[list[Callable[[], object]]], list[float]], calls: int = 1) -> dict[str, list[float]]:
+               time_round: Callable[[list[Turn]], list[float]], calls: int = 1) -> dict[str, list[float]]:
     """Nanoseconds that a call of each contender takes in each round.
 
-    Every round all of them have a turn of so many calls, in an order drawn anew, and each call has the next input set:
-    on that of the call before it would find its inputs in the cache. `time_round` runs the given turns in order and
-    returns the time of each.
+    Every round all of them have a turn of so many calls, in an order drawn anew for every second round and reversed in
+    that after it, so that who comes first is so as often as anybody. A turn is led in by a call of its own that is not
+    timed: everybody then follows the same. Each call has the next input set: on that of the call before it would find
+    its inputs in the cache. `time_round` runs the given turns in order and returns the time of each.
     """
 
-    def turn(contender: Contender, first: int) -> None:
-        for call in range(calls):
-            contender.launch((first + call) % sets)
+    def turn(contender: Contender, first: int) -> Turn:
+        def launch() -> None:
+            for call in range(1, calls + 1):
+                contender.launch((first + call) % sets)
+
+        return Turn(lambda: contender.launch(first % sets), launch)
 
     draw = random.Random(seed)
     times: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     order = list(contenders)
     for number in range(rounds):
-        draw.shuffle(order)
+        if number % 2:
+            order.reverse()
+        else:
+            draw.shuffle(order)
         first = number * len(order)
-        measured = time_round([lambda c=contender, i=(first + place) * calls: turn(c, i)
-                               for place, contender in enumerate(order)])
+        measured = time_round([turn(contender, (first + place) * (calls + 1)) for place, contender in enumerate(order)])
         for contender, nanoseconds in zip(order, measured, strict=True):
             times[contender.name].append(nanoseconds / calls)
     return times
