@@ -345,8 +345,8 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
         if (!impl_.options.profile) contenders[index]->run(gpu.stream, turn++ % input_sets);
         stamp(stamps);
       };
-      const double ns = timer.nanoseconds(gpu.stream, work_of_turn, before,
-                                          [&] { stamp(stamps + kMaxSms); });
+      const double ns =
+          timer.nanoseconds(gpu.stream, work_of_turn, before, [&] { stamp(stamps + kMaxSms); });
       turn_ns = ns * (1.0 + 1.0 / static_cast<double>(done));
       times[index].push_back(ns / static_cast<double>(repeats.counted));
       check(cudaStreamSynchronize(gpu.stream));

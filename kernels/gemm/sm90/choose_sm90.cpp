@@ -34,17 +34,27 @@ int clusters_of(int sms, const GemmVariantSm90& v) {
 
 constexpr int kUsualSms = 132;  // H100 SXM, H200
 
-// Rows of tiles that a band has (Raster). Where D outweighs its operands and L2 cannot hold it,
-// DRAM is busy with D, and tiles that follow each other along D's rows fill its pages: on an H200
-// that saved 4 to 9% at k = 64 and 128, 1 to 2% at k = 512. Elsewhere no rule for a better band is
-// known.
-int band_of(const GemmProblem& problem, const GemmVariantSm90& v) {
-  constexpr double kL2Bytes = 50e6, kOutweighs = 4;
+// Rows of tiles that a band has (Raster), of so many waves.
+//
+// Where D outweighs its operands and L2 cannot hold it, DRAM is busy with D, and tiles that follow
+// each other along D's rows fill its pages: on an H200 that saved 4 to 9% at k = 64 and 128, 1 to
+// 2% at k = 512.
+//
+// Small tiles ask L2 for most. Two CTAs that share Q have a P each, and neighbours among the
+// clusters are in one GPC, whose SMs get from L2 once what they ask for at about the same time: by
+// pairs of rows eight neighbours read two tile rows of P, down a usual band eight. That counts once
+// the first loads from DRAM, which no order saves, are over: from the second wave on. Where L2 does
+// not hold the operands, the usual band has DRAM read less.
+int band_of(const GemmProblem& problem, const GemmVariantSm90& v, double waves) {
+  constexpr double kL2Bytes = 50e6, kOutweighs = 6, kFewWaves = 1.5;
+  constexpr int kSmallTile = 128 * 160;
   const double bytes_d = element_bits(problem.d_type()) / 8.0 * problem.m * problem.n;
   const double bytes_in =
       element_bits(problem.type) / 8.0 * (double{1} * problem.m + problem.n) * problem.k;
-  if (bytes_d < std::max(kL2Bytes, kOutweighs * bytes_in)) return kUsualBand;
-  return v.swapped ? divide_up(problem.n, v.tile_m * v.cluster_m) : 2;
+  if (bytes_d >= std::max(kL2Bytes, kOutweighs * bytes_in))
+    return v.swapped ? divide_up(problem.n, v.tile_m * v.cluster_m) : 2;
+  const bool asks_much = v.tile_m * v.tile_n <= kSmallTile && v.cluster_m == 2 && v.cluster_n == 1;
+  return asks_much && waves >= kFewWaves && bytes_in <= kL2Bytes ? 2 : kUsualBand;
 }
 
 std::vector<KernelUse> kernels(const GemmProblem& problem) {
@@ -108,13 +118,13 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
                                               const ClustersSm90& clusters) {
   std::vector<GemmChoiceSm90> all;
   for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
-    const int band = band_of(problem, *v);
     const int rows = v->swapped ? problem.n : problem.m,
               columns = v->swapped ? problem.m : problem.n;
     const int tiles =
         divide_up(rows, v->tile_m * v->cluster_m) * divide_up(columns, v->tile_n * v->cluster_n);
     const int k_steps = divide_up(problem.k, v->tile_k);
     const int most = clusters(*v);
+    const int band = band_of(problem, *v, double{1} * tiles / most);
     // Whole tiles: as few workers as do not take another wave, which leaves power and L2 to others.
     const int waves = divide_up(tiles, std::min(tiles, most));
     all.push_back({.variant = v, .workers = divide_up(tiles, waves), .band = band});

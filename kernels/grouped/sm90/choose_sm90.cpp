@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "harness/cuda.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
@@ -50,17 +51,18 @@ constexpr TimeModelSm90 kGrouped = {
 
 constexpr int kMostRows = 1 << 22;  // of D, padded; beyond, forms are in the same order
 
-const GemmVariantSm90& best(const GroupedProblem& problem, const ClustersSm90& clusters) {
-  return *std::ranges::min_element(grouped_bf16_variants_sm90(problem.grouping), {},
-                                   [&](const GemmVariantSm90& v) {
-                                     return predicted_cycles_grouped_sm90(problem, v, clusters(v));
-                                   });
+const GemmVariantSm90& best(const GroupedProblem& problem, const ClustersSm90& clusters,
+                            const MemorySm90& memory) {
+  return *std::ranges::min_element(
+      grouped_bf16_variants_sm90(problem.grouping), {}, [&](const GemmVariantSm90& v) {
+        return predicted_cycles_grouped_sm90(problem, v, clusters(v), memory);
+      });
 }
 
 // The dense product of as many tiles, each with as many steps, and the bytes that it does not
 // count: each group's own B. Of groups of so many rows.
 double predicted_cycles(const GroupedProblem& p, const GemmVariantSm90& v, int clusters,
-                        double rows) {
+                        double rows, const TimeModelSm90& model) {
   const bool gradient = p.grouping == Grouping::gradient;
   // Of a tile, or along k of a step, what a group's rows lack to be whole ones.
   const double missing[] = {0.125, 0.375, 0.625, 0.875};
@@ -81,34 +83,47 @@ double predicted_cycles(const GroupedProblem& p, const GemmVariantSm90& v, int c
     }
     const int tiles = divide_up(v.swapped ? dense.n : dense.m, v.tile_m * v.cluster_m) *
                       divide_up(v.swapped ? dense.m : dense.n, v.tile_n * v.cluster_n);
-    cycles += predicted_cycles_sm90(dense, {.variant = &v, .workers = std::min(tiles, clusters)},
-                                    kGrouped) /
-              std::size(missing);
+    cycles +=
+        predicted_cycles_sm90(dense, {.variant = &v, .workers = std::min(tiles, clusters)}, model) /
+        std::size(missing);
   }
   const double all = rows * p.groups, weights = static_cast<double>(p.groups) * p.n * p.k;
   const double bytes = 2 * (all * p.k + all * p.n + weights);
-  return std::pow(std::pow(cycles, 8) + std::pow(bytes / kGrouped.dram, 8), 1.0 / 8);
+  return std::pow(std::pow(cycles, 8) + std::pow(bytes / model.dram, 8), 1.0 / 8);
 }
 
 }  // namespace
 
+MemorySm90 memory_here_sm90() {
+  constexpr double kBusBits = 6144, kClockKhz = 3'201'000;  // an H200's
+  int device = 0, bits = 0, khz = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  check(cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, device));
+  const double stacks = bits / kBusBits;
+  return {.l2 = stacks, .dram = stacks * khz / kClockKhz};
+}
+
 double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantSm90& v,
-                                     int clusters) {
+                                     int clusters, const MemorySm90& memory) {
+  TimeModelSm90 model = kGrouped;
+  model.l2 *= memory.l2;
+  model.dram *= memory.dram;
   if (p.grouping != Grouping::masked)
-    return predicted_cycles(p, v, clusters, static_cast<double>(p.rows) / p.groups);
+    return predicted_cycles(p, v, clusters, static_cast<double>(p.rows) / p.groups, model);
   double logs = 0;
   for (const double use : kMaskedUses)
-    logs += std::log(predicted_cycles(p, v, clusters, p.rows * use));
+    logs += std::log(predicted_cycles(p, v, clusters, p.rows * use, model));
   return std::exp(logs / std::size(kMaskedUses));
 }
 
 const GemmVariantSm90& choose_grouped_here_sm90(const GroupedProblem& problem) {
-  return best(problem, clusters_here_sm90);
+  return best(problem, clusters_here_sm90, memory_here_sm90());
 }
 
 const GemmVariantSm90& choose_grouped_usual_sm90(const GroupedProblem& problem) {
   constexpr int kUsualSms = 132;  // H100 SXM, H200
-  return best(problem, [](const GemmVariantSm90& v) { return kUsualSms / v.cluster_size(); });
+  return best(problem, [](const GemmVariantSm90& v) { return kUsualSms / v.cluster_size(); }, {});
 }
 
 }  // namespace assay::kernels

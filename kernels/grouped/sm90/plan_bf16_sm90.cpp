@@ -67,10 +67,11 @@ GroupedLaunchSm90 launch_of_grouped_sm90(const GroupedProblem& p, const GroupedO
 
 Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands& operands,
                             const GemmVariantSm90& v) {
-  const GroupedLaunchSm90 launch = launch_of_grouped_sm90(problem, operands, v);
+  GroupedLaunchSm90 launch = launch_of_grouped_sm90(problem, operands, v);
   // How many tiles there are, the host does not know: as many CTAs as fit.
   const int grid = v.cluster_size() * resident_clusters(v.kernel, v.cluster_size(), v.threads,
                                                         v.shared_bytes, "grouped " + v.name);
+  launch.groups.order = WorkerOrderSm90(grid / v.cluster_size(), launch.groups.band);
   return {.variant = v.name,
           .run = [&v, grid, groups = launch.groups, p = ptx::encode_tensor_map(launch.p),
                   q = ptx::encode_tensor_map(launch.q),

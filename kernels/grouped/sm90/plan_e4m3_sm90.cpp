@@ -36,15 +36,15 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
   const bool masked = p.grouping == Grouping::masked;
   const int rows = masked ? p.groups * p.rows : p.rows;
   const int k_blocks = blocks_of_scales(p.k), n_blocks = blocks_of_scales(p.n);
-  const GroupsSm90 groups = {.sizes = operands.sizes,
-                             .groups = p.groups,
-                             .masked = masked,
-                             .rows = p.rows,
-                             .n = p.n,
-                             .k_blocks = k_blocks,
-                             .n_blocks = n_blocks,
-                             .band = kBandRows / (v.tile_m * v.cluster_m),
-                             .d = static_cast<__nv_bfloat16*>(operands.d)};
+  GroupsSm90 groups = {.sizes = operands.sizes,
+                       .groups = p.groups,
+                       .masked = masked,
+                       .rows = p.rows,
+                       .n = p.n,
+                       .k_blocks = k_blocks,
+                       .n_blocks = n_blocks,
+                       .band = kBandRows / (v.tile_m * v.cluster_m),
+                       .d = static_cast<__nv_bfloat16*>(operands.d)};
   constexpr auto kBf16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   constexpr auto kBytes = CU_TENSOR_MAP_DATA_TYPE_UINT8;
   constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
@@ -60,6 +60,7 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
   // How many tiles there are, the host does not know: as many CTAs as fit.
   const int grid = v.cluster_size() * resident_clusters(v.kernel, v.cluster_size(), v.threads,
                                                         v.shared_bytes, "grouped " + v.name);
+  groups.order = WorkerOrderSm90(grid / v.cluster_size(), groups.band);
   return {.variant = v.name,
           .run = [&v, grid, maps = maps, groups = groups,
                   steps = k_blocks](cudaStream_t stream) mutable {

@@ -10,9 +10,17 @@
 
 namespace assay::kernels {
 
+// What a GPU's memory can do, as shares of that of an H200, on which the model of time was fitted.
+// L2 has 16 slices for each stack of memory: 80 on an H100, 96 on an H200 (ncu's
+// lts__cycles_elapsed, sum over mean).
+struct MemorySm90 {
+  double l2 = 1, dram = 1;  // bytes in a second
+};
+MemorySm90 memory_here_sm90();  // the current device's
+
 // The time that the model gives a form of bf16 of which a GPU holds so many clusters, in SM cycles.
 double predicted_cycles_grouped_sm90(const GroupedProblem& problem, const GemmVariantSm90& variant,
-                                     int clusters);
+                                     int clusters, const MemorySm90& memory);
 
 // The form that the model prefers, on the current device or, without one, on the usual Hopper GPU.
 const GemmVariantSm90& choose_grouped_here_sm90(const GroupedProblem& problem);

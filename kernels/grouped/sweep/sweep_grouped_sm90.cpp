@@ -81,7 +81,8 @@ void sweep(const GroupedShape& shape, double milliseconds, FILE* out) {
     if (entry.ns.empty()) continue;
     double cycles = 0;  // of the library, the model knows nothing
     for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(p.grouping))
-      if (v.name == entry.name) cycles = predicted_cycles_grouped_sm90(p, v, clusters_here_sm90(v));
+      if (v.name == entry.name)
+        cycles = predicted_cycles_grouped_sm90(p, v, clusters_here_sm90(v), memory_here_sm90());
     fmt::print(out, "{},{},{:.0f},{},{:.0f},{:d}\n", name, entry.name, entry.median(),
                entry.ns.size(), cycles, entry.name == chosen);
   }

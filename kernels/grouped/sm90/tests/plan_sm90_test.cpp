@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "harness/cuda.hpp"
@@ -14,6 +15,7 @@
 #include "kernels/grouped/reference.hpp"
 #include "kernels/grouped/shapes.hpp"
 #include "kernels/grouped/sm90/variant_sm90.hpp"
+#include "kernels/grouped/sm90/worker_order_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -41,6 +43,44 @@ TEST(GroupedSm90, SmallGroupsTakeTilesOfFewRows) {
   EXPECT_GE(rows_for(4096), 128);
 }
 
+// Every worker begins with a tile of its own, and eight neighbours with a block of 2 x 4.
+TEST(GroupedSm90, WorkersBeginInBlocks) {
+  for (const int workers : {1, 2, 15, 16, 63, 64, 66, 132}) {
+    for (int band = 1; band <= 40; ++band) {
+      const WorkerOrderSm90 order(workers, band);
+      std::set<int> begun;
+      for (int worker = 0; worker < workers; ++worker) begun.insert(order.at(worker));
+      EXPECT_EQ(begun.size(), static_cast<std::size_t>(workers)) << band;
+      EXPECT_EQ(*begun.begin(), 0);
+      EXPECT_EQ(*begun.rbegin(), workers - 1);
+      if (band % 2 == 1) {
+        EXPECT_EQ(order.at(workers / 2), workers / 2);
+        continue;
+      }
+      for (int first = 0; first + 4 * band <= workers; first += 4 * band) {
+        for (int worker = first; worker < first + 4 * band; ++worker) {
+          const int in_chunk = worker - first, index = order.at(worker) - first;
+          EXPECT_EQ(index / band, in_chunk / 2 % 4) << "column of " << worker;
+          EXPECT_EQ(index % band, in_chunk / 8 * 2 + in_chunk % 2) << "row of " << worker;
+        }
+      }
+    }
+  }
+}
+
+// A GPU of less memory bandwidth does not gain by tiles that read more.
+TEST(GroupedSm90, LessOfL2TakesLonger) {
+  for (const GroupedShape& s : grouped_shapes()) {
+    const GroupedProblem p{s.grouping, "bf16", s.groups, s.rows, s.n, s.k};
+    for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(p.grouping)) {
+      const int clusters = 132 / v.cluster_size();
+      const double all = predicted_cycles_grouped_sm90(p, v, clusters, {});
+      EXPECT_GE(predicted_cycles_grouped_sm90(p, v, clusters, {.l2 = 0.8, .dram = 0.7}), all);
+      EXPECT_GT(predicted_cycles_grouped_sm90(p, v, clusters, {.l2 = 0.1, .dram = 0.1}), all);
+    }
+  }
+}
+
 // Time grows with rows, and no form is better than the tensor cores.
 TEST(GroupedSm90, TheModelKnowsItsLimits) {
   for (const GroupedShape& s : grouped_shapes()) {
@@ -49,8 +89,8 @@ TEST(GroupedSm90, TheModelKnowsItsLimits) {
     more.rows *= 4;
     for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(p.grouping)) {
       const int clusters = 132 / v.cluster_size();
-      const double cycles = predicted_cycles_grouped_sm90(p, v, clusters);
-      EXPECT_LT(cycles, predicted_cycles_grouped_sm90(more, v, clusters)) << p.text() << v.name;
+      const double cycles = predicted_cycles_grouped_sm90(p, v, clusters, {});
+      EXPECT_LT(cycles, predicted_cycles_grouped_sm90(more, v, clusters, {})) << p.text() << v.name;
       if (p.grouping == Grouping::masked) continue;
       const double flop = 2.0 * p.rows * p.n * p.k;
       EXPECT_GT(cycles, flop / 4096 / 132) << p.text() << " " << v.name;
