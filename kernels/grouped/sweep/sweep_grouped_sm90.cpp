@@ -2,14 +2,16 @@
 // Times every form of the grouped bf16 products on the shapes of kernels/grouped, beside a loop of
 // cuBLASLt and what the model of their time (choose_sm90.cpp) says.
 //
-//   assay_grouped_sweep OUT.csv [MILLISECONDS]
+//   assay_grouped_sweep OUT.csv [MILLISECONDS] [REST]
 //
 // A line of OUT.csv is the shape, the form, its median ns, how many samples that is of, the model's
 // cycles, and 1 if the model chooses it. All take turns in random order on inputs that rotate
 // beyond L2. Each result is checked first. MILLISECONDS bounds the time of a shape, 200 if not
-// given.
+// given. With REST each sample is one call after so many milliseconds of rest, a burst as the cases
+// of kernels/grouped have them: without, the GPU is at its power limit.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +33,8 @@
 namespace assay::kernels {
 namespace {
 
-void sweep(const GroupedShape& shape, double milliseconds, FILE* out) {
+void sweep(const GroupedShape& shape, double milliseconds, std::chrono::milliseconds rest,
+           FILE* out) {
   const GroupedProblem p{shape.grouping, "bf16", shape.groups, shape.rows, shape.n, shape.k};
   const bool gradient = p.grouping == Grouping::gradient;
   const Stream stream;
@@ -75,7 +78,8 @@ void sweep(const GroupedShape& shape, double milliseconds, FILE* out) {
     if (entry.out)
       std::fprintf(stderr, "%s %s: %s\n", name.c_str(), entry.name.c_str(), wrong.c_str());
   }
-  take_turns(entries, sets, static_cast<std::uint32_t>(p.rows + p.n + p.k), milliseconds, stream);
+  take_turns(entries, sets, static_cast<std::uint32_t>(p.rows + p.n + p.k), milliseconds, stream, 1,
+             rest);
   const std::string chosen = choose_grouped_here_sm90(p).name;
   for (const Entry& entry : entries) {
     if (entry.ns.empty()) continue;
@@ -95,7 +99,7 @@ void sweep(const GroupedShape& shape, double milliseconds, FILE* out) {
 int main(int argc, char** argv) {
   using namespace assay;
   if (argc < 2) {
-    std::fprintf(stderr, "assay_grouped_sweep: OUT.csv [MILLISECONDS]\n");
+    std::fprintf(stderr, "assay_grouped_sweep: OUT.csv [MILLISECONDS] [REST]\n");
     return static_cast<int>(ExitCode::usage);
   }
   FILE* const out = std::fopen(argv[1], "w");
@@ -104,9 +108,11 @@ int main(int argc, char** argv) {
     return static_cast<int>(ExitCode::usage);
   }
   fmt::print(out, "shape,form,ns,samples,model_cycles,chosen\n");
+  const double milliseconds = argc > 2 ? std::strtod(argv[2], nullptr) : 200;
+  const std::chrono::milliseconds rest(argc > 3 ? std::atoi(argv[3]) : 0);
   try {
     for (const kernels::GroupedShape& shape : kernels::grouped_shapes())
-      kernels::sweep(shape, argc > 2 ? std::strtod(argv[2], nullptr) : 200, out);
+      kernels::sweep(shape, milliseconds, rest, out);
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_grouped_sweep: %s\n", error.what());
     return static_cast<int>(error.code());
