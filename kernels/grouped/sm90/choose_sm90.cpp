@@ -95,13 +95,13 @@ double predicted_cycles(const GroupedProblem& p, const GemmVariantSm90& v, int c
 }  // namespace
 
 MemorySm90 memory_here_sm90() {
-  constexpr double kBusBits = 6144, kClockKhz = 3'201'000;  // an H200's
-  int device = 0, bits = 0, khz = 0;
+  constexpr double kL2Bytes = 60 << 20, kBusBits = 6016, kClockKhz = 3'201'000;  // an H200's
+  int device = 0, l2_bytes = 0, bits = 0, khz = 0;
   check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
   check(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
   check(cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, device));
-  const double stacks = bits / kBusBits;
-  return {.l2 = stacks, .dram = stacks * khz / kClockKhz};
+  return {.l2 = l2_bytes / kL2Bytes, .dram = bits / kBusBits * khz / kClockKhz};
 }
 
 double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantSm90& v,

@@ -11,8 +11,8 @@
 namespace assay::kernels {
 
 // What a GPU's memory can do, as shares of that of an H200, on which the model of time was fitted.
-// L2 has 16 slices for each stack of memory: 80 on an H100, 96 on an H200 (ncu's
-// lts__cycles_elapsed, sum over mean).
+// L2 gives as much as it has slices, which are of 640 KiB: an H100 has 80 (ncu's
+// lts__cycles_elapsed, sum over mean) and 50 MiB, an H200 60 MiB.
 struct MemorySm90 {
   double l2 = 1, dram = 1;  // bytes in a second
 };
