@@ -2,19 +2,19 @@
 // Times every form of the grouped bf16 products on the shapes of kernels/grouped, beside a loop of
 // cuBLASLt and what the model of their time (choose_sm90.cpp) says.
 //
-//   assay_grouped_sweep OUT.csv [MILLISECONDS] [REST]
+//   assay_grouped_sweep OUT.csv [MILLISECONDS]
 //
 // A line of OUT.csv is the shape, the form, its median ns, how many samples that is of, the model's
 // cycles, and 1 if the model chooses it. All take turns in random order on inputs that rotate
 // beyond L2. Each result is checked first. MILLISECONDS bounds the time of a shape, 200 if not
-// given. With REST each sample is one call after so many milliseconds of rest, a burst as the cases
-// of kernels/grouped have them: without, the GPU is at its power limit.
+// given. With --rest each sample is one call after so many milliseconds of rest, a burst as the
+// cases of kernels/grouped have them: without, the GPU is at its power limit.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -98,21 +98,32 @@ void sweep(const GroupedShape& shape, double milliseconds, std::chrono::millisec
 
 int main(int argc, char** argv) {
   using namespace assay;
-  if (argc < 2) {
-    std::fprintf(stderr, "assay_grouped_sweep: OUT.csv [MILLISECONDS] [REST]\n");
-    return static_cast<int>(ExitCode::usage);
+  CLI::App app("Times every form of the grouped bf16 products beside a loop of cuBLASLt");
+  std::string path;
+  double milliseconds = 200;
+  int rest = 0;
+  app.add_option("OUT", path, "CSV: shape, form, median ns, samples, model's cycles, chosen")
+      ->required();
+  app.add_option("MILLISECONDS", milliseconds, "Most time of a shape")
+      ->check(CLI::Range(1.0, 1e5))
+      ->capture_default_str();
+  app.add_option("--rest", rest, "Milliseconds of rest before each sample")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
   }
-  FILE* const out = std::fopen(argv[1], "w");
+  FILE* const out = std::fopen(path.c_str(), "w");
   if (!out) {
-    std::fprintf(stderr, "assay_grouped_sweep: cannot open %s\n", argv[1]);
+    std::fprintf(stderr, "assay_grouped_sweep: cannot open %s\n", path.c_str());
     return static_cast<int>(ExitCode::usage);
   }
   fmt::print(out, "shape,form,ns,samples,model_cycles,chosen\n");
-  const double milliseconds = argc > 2 ? std::strtod(argv[2], nullptr) : 200;
-  const std::chrono::milliseconds rest(argc > 3 ? std::atoi(argv[3]) : 0);
   try {
     for (const kernels::GroupedShape& shape : kernels::grouped_shapes())
-      kernels::sweep(shape, milliseconds, rest, out);
+      kernels::sweep(shape, milliseconds, std::chrono::milliseconds(rest), out);
   } catch (const Error& error) {
     std::fprintf(stderr, "assay_grouped_sweep: %s\n", error.what());
     return static_cast<int>(error.code());
