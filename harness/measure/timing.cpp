@@ -338,9 +338,9 @@ void State::compare(const Work& work, int input_sets, const Contender& ours,
       };
       ClockStamp* const stamps = gpu.stamps.as<ClockStamp>();
       const auto stamp = [&](ClockStamp* to) { stamp_clocks(to, gpu.device.sm_count, gpu.stream); };
-      // Led in by a call of its own: everybody then follows the same, with code where it is fetched
-      // from and another result in L2. On an H200 who came first after a rest took up to 12% more
-      // or 6% less than who came second.
+      // Led in by a call of its own, so that everybody's code is in the caches and L2 holds another
+      // call's result. Without, who came first after a rest took up to 12% more or 6% less on an
+      // H200 than who came second.
       const auto before = [&] {
         if (!impl_.options.profile) contenders[index]->run(gpu.stream, turn++ % input_sets);
         stamp(stamps);

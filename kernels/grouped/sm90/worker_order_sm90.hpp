@@ -4,8 +4,8 @@
 // A GPU gives neighbours among the clusters to the same GPC, whose SMs get a line from L2 once if
 // they ask for it at about the same time. Down a band, eight neighbours have eight tile rows and a
 // column between them, and little to share: nine lines of operands for eight tiles. In blocks of 2
-// rows and 4 columns they need six. On an H100 the form of 128x160 was 5 to 13% faster in bursts
-// for it; of eight groups of 2,048 rows in the mean by 28,672 x 4,096 it read 9.2 to 9.6 GB from
+// rows and 4 columns they need six. On H100s the form of 128x160 was 5 to 13% faster in bursts with
+// it; of eight groups of 2,048 rows in the mean by 28,672 x 4,096 it read 9.2 to 9.6 GB from
 // DRAM in place of 10.4 to 14.4 (results/h100/2026-11-26-groups-orders/counters.csv).
 #pragma once
 #include <cuda_runtime_api.h>
