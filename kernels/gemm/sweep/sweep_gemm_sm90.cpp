@@ -41,6 +41,7 @@
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/contest.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
+#include "kernels/gemm/sweep/sweep_command.hpp"
 #include "kernels/gemm/sweep/turns.hpp"
 
 namespace assay::kernels {
@@ -172,39 +173,25 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
 
 int main(int argc, char** argv) {
   using namespace assay;
-  CLI::App app("Times every choice of the Hopper matrix product beside cuBLASLt's candidates");
-  std::string shapes_path, out_path;
-  double milliseconds = 50;
-  int most = 0, rest = 0;
+  constexpr const char* kColumns = "shape,choice,ns,samples";
+  CLI::App app("Times every choice of the Hopper matrix product beside cuBLASLt's candidates",
+               "assay_gemm_sweep");
+  kernels::SweepOptions options{.milliseconds = 50};
+  std::string shapes_path;
+  int most = 0;
   std::vector<int> bands;
-  app.add_option("SHAPES", shapes_path, "A line each: bf16 nt 4096 4096 4096")->required();
-  app.add_option("OUT", out_path, "CSV: shape, choice, median ns, samples")->required();
-  app.add_option("MILLISECONDS", milliseconds, "Most time of a shape")
-      ->check(CLI::Range(1.0, 1e5))
-      ->capture_default_str();
+  app.add_option("SHAPES", shapes_path, "A line each: bf16 nt 4096 4096 4096")
+      ->required()
+      ->check(CLI::ExistingFile);
+  options.add_to(app, kColumns);
   app.add_option("CHOICES", most, "Only so many, those said to be fastest; 0 is all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--bands", bands, "Each choice also with its tiles in bands of so many rows")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  app.add_option("--rest", rest, "Milliseconds of rest before each sample")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
-  }
-  std::ifstream shapes(shapes_path);
-  FILE* const out = std::fopen(out_path.c_str(), "w");
-  if (!shapes || !out) {
-    std::fprintf(stderr, "assay_gemm_sweep: cannot open %s\n",
-                 (shapes ? out_path : shapes_path).c_str());
-    return static_cast<int>(ExitCode::usage);
-  }
-  fmt::print(out, "shape,choice,ns,samples\n");
-  try {
+  return kernels::run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
+    std::ifstream shapes(shapes_path);
     for (std::string line; std::getline(shapes, line);) {
       std::istringstream words(line);
       kernels::GemmProblem problem{};
@@ -214,13 +201,8 @@ int main(int argc, char** argv) {
         problem.type_d = "bf16";
         problem.scaling = kernels::Scaling::tensor;
       }
-      if (rest > 0) line += fmt::format(" rest {}", rest);
-      kernels::sweep(problem, line, milliseconds, most, bands, std::chrono::milliseconds(rest),
-                     out);
+      if (options.rest > 0) line += fmt::format(" rest {}", options.rest);
+      kernels::sweep(problem, line, options.milliseconds, most, bands, options.pause(), out);
     }
-  } catch (const Error& error) {
-    std::fprintf(stderr, "assay_gemm_sweep: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return std::fclose(out);
+  });
 }

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "harness/cuda.hpp"
-#include "harness/error.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
+#include "kernels/gemm/sweep/sweep_command.hpp"
 #include "kernels/gemm/sweep/turns.hpp"
 #include "kernels/grouped/cublaslt_loop.hpp"
 #include "kernels/grouped/reference.hpp"
@@ -98,35 +98,13 @@ void sweep(const GroupedShape& shape, double milliseconds, std::chrono::millisec
 
 int main(int argc, char** argv) {
   using namespace assay;
-  CLI::App app("Times every form of the grouped bf16 products beside a loop of cuBLASLt");
-  std::string path;
-  double milliseconds = 200;
-  int rest = 0;
-  app.add_option("OUT", path, "CSV: shape, form, median ns, samples, model's cycles, chosen")
-      ->required();
-  app.add_option("MILLISECONDS", milliseconds, "Most time of a shape")
-      ->check(CLI::Range(1.0, 1e5))
-      ->capture_default_str();
-  app.add_option("--rest", rest, "Milliseconds of rest before each sample")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
-  }
-  FILE* const out = std::fopen(path.c_str(), "w");
-  if (!out) {
-    std::fprintf(stderr, "assay_grouped_sweep: cannot open %s\n", path.c_str());
-    return static_cast<int>(ExitCode::usage);
-  }
-  fmt::print(out, "shape,form,ns,samples,model_cycles,chosen\n");
-  try {
+  constexpr const char* kColumns = "shape,form,ns,samples,model_cycles,chosen";
+  CLI::App app("Times every form of the grouped bf16 products beside a loop of cuBLASLt",
+               "assay_grouped_sweep");
+  kernels::SweepOptions options{.milliseconds = 200};
+  options.add_to(app, kColumns);
+  return kernels::run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
     for (const kernels::GroupedShape& shape : kernels::grouped_shapes())
-      kernels::sweep(shape, milliseconds, std::chrono::milliseconds(rest), out);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "assay_grouped_sweep: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return std::fclose(out);
+      kernels::sweep(shape, options.milliseconds, options.pause(), out);
+  });
 }

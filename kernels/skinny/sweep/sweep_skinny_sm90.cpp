@@ -8,12 +8,13 @@
 // A line of OUT.csv is the shape, the way, its median ns, how many samples that is of, the bytes
 // that a call moves per ns (GB/s), and 1 if this is what a call does. All take turns in random
 // order on inputs that rotate beyond L2. Each result is checked first. MILLISECONDS bounds the time
-// of a shape, 30 if not given.
+// of a shape, 30 if not given. With --rest each sample comes after so many milliseconds of rest.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <tuple>
@@ -21,9 +22,9 @@
 #include <vector>
 
 #include "harness/cuda.hpp"
-#include "harness/error.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
+#include "kernels/gemm/sweep/sweep_command.hpp"
 #include "kernels/gemm/sweep/turns.hpp"
 #include "kernels/skinny/arrange.hpp"
 #include "kernels/skinny/operands.hpp"
@@ -77,7 +78,7 @@ void add(std::vector<Entry>& entries, std::set<std::string>& names, const Inputs
                      }});
 }
 
-void sweep(const SkinnyProblem& p, double milliseconds, FILE* out) {
+void sweep(const SkinnyProblem& p, double milliseconds, std::chrono::milliseconds rest, FILE* out) {
   const Stream stream;
   const Inputs inputs(p, stream);
   std::vector<Entry> entries;
@@ -105,7 +106,7 @@ void sweep(const SkinnyProblem& p, double milliseconds, FILE* out) {
                    errors.describe().c_str());
   }
   take_turns(entries, static_cast<int>(inputs.sets().size()),
-             static_cast<std::uint32_t>(p.m + p.n + p.k), milliseconds, stream);
+             static_cast<std::uint32_t>(p.m + p.n + p.k), milliseconds, stream, 1, rest);
   for (const Entry& entry : entries)
     if (!entry.ns.empty())
       fmt::print(out, "{},{},{:.0f},{},{:.0f},{:d}\n", p.text(), entry.name, entry.median(),
@@ -117,28 +118,17 @@ void sweep(const SkinnyProblem& p, double milliseconds, FILE* out) {
 }  // namespace assay::kernels
 
 int main(int argc, char** argv) {
-  using namespace assay;
   using namespace assay::kernels;
-  if (argc < 2) {
-    std::fprintf(stderr, "assay_skinny_sweep: OUT.csv [MILLISECONDS]\n");
-    return static_cast<int>(ExitCode::usage);
-  }
-  FILE* const out = std::fopen(argv[1], "w");
-  if (!out) {
-    std::fprintf(stderr, "assay_skinny_sweep: cannot open %s\n", argv[1]);
-    return static_cast<int>(ExitCode::usage);
-  }
-  fmt::print(out, "shape,form,ns,samples,gb_per_s,chosen\n");
-  try {
-    const double milliseconds = argc > 2 ? std::strtod(argv[2], nullptr) : 30;
+  constexpr const char* kColumns = "shape,form,ns,samples,gb_per_s,chosen";
+  CLI::App app("Times every way of the skinny product for few tokens, and the dense product",
+               "assay_skinny_sweep");
+  SweepOptions options{.milliseconds = 30};
+  options.add_to(app, kColumns);
+  return run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
     for (const auto& [n, k] : kSizes)
       for (const SkinnyWeights weights : kSkinnyWeights)
         for (const int m : kTokens)
           if (weights == SkinnyWeights::bf16 || m != 2)
-            sweep({m, n, k, weights}, milliseconds, out);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "assay_skinny_sweep: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return std::fclose(out);
+            sweep({m, n, k, weights}, options.milliseconds, options.pause(), out);
+  });
 }
