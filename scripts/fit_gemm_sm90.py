@@ -32,14 +32,15 @@ from scipy.optimize import differential_evolution
 
 # Each constant of the C++ file, in its order, and where it is looked for.
 BOUNDS = {
-    "start": (1500, 9000), "mma_stretch": (0.95, 1.4), "mma_least": (8, 40), "step_more": (0, 120), "l2": (25, 80),
-    "l2_alone": (0.2, 1), "delivered": (50, 150), "cluster": (0, 20), "misaligned": (1, 1.9),
+    "start": (1500, 9000), "mma_stretch": (0.95, 1.4), "mma_least": (8, 40), "step_more": (0, 120), "l2": (25, 80), "joined_p": (0, 0.9), "joined_q": (0, 0.9),
+    "l2_alone": (0.2, 1), "delivered": (50, 150), "cluster": (0, 20), "misaligned": (1, 1.9), "spread": (1, 1.9),
     "tile_together": (500, 5000), "tile_pingpong": (0, 2500), "out": (0.02, 0.6), "join": (500, 8000), "leave": (0.01, 0.4),
     "add": (0, 0.4), "uneven": (1, 1.1), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
     "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
 CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?(?: band \d+)?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
+MISALIGNED = "~"  # ends the name of a form whose operands' rows begin within a line
 WEIGHT = 6  # of a shape of --heavy
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
 
@@ -53,6 +54,11 @@ class Sweep:
     shape: np.ndarray
     names: list[tuple[str, str]]
     library: np.ndarray
+
+    def kinds(self) -> np.ndarray:
+        """The form of each choice, and whether rows begin within lines of 128 bytes."""
+        marks = (self.x["misaligned_p"] + self.x["misaligned_q"]) > 0
+        return np.array([name.split(" ")[0] + MISALIGNED * bool(mark) for (_, name), mark in zip(self.names, marks, strict=True)])
 
     def best(self) -> np.ndarray:
         least = np.full(len(self.library), np.inf)
@@ -85,10 +91,16 @@ def features(shape: str, choice: str) -> dict[str, float]:
         streamed, used = 0, tiles * int(parts)
     else:
         streamed = 0
-        used = _up(tiles, _up(tiles, min(tiles, CLUSTERS[cluster_m * cluster_n])))
+        most = min(tiles, CLUSTERS[cluster_m * cluster_n])
+        used = _up(tiles, _up(tiles, most))
+        eights = _up(used, 8) * 8
+        used = eights if eights <= most else used
+    block = {(1, 1): (4, 4)}.get((cluster_m, cluster_n), (1, 1) if cluster_m > 1 and cluster_n > 1 else  # cluster_block()
+                                 (1, 16 // cluster_m) if cluster_n == 1 else (16 // cluster_n, 1))
     return {
         "tile_m": tile_m, "tile_n": tile_n, "loaded_n": _up(tile_n, 64) * 64 if whole_boxes else tile_n, "cluster_m": cluster_m,
         "cluster_n": cluster_n, "pingpong": bool(pingpong),
+        "together_p": max(1, min(block[1], tiles_n)), "together_q": max(1, min(block[0], tiles_m)),
         "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used, "split": bool(parts),
         "busy": used * cluster_m * cluster_n / 132, "misaligned_p": row_p * each % 128 != 0,
         "misaligned_q": row_q * each % 128 != 0,
@@ -135,15 +147,21 @@ def load(paths: list[Path]) -> Sweep:
 
 @dataclass
 class Model:
-    """The constants of the C++ file, and its factor for each form."""
+    """The constants of the C++ file, and its factors for each form: of Sweep.kinds()."""
 
     constants: dict[str, float]
     factors: dict[str, float]
 
     def predict(self, sweep: Sweep) -> np.ndarray:
         """predicted_cycles_sm90() of the C++ file."""
-        factors = [self.factors.get(name.split(" ")[0], 1.0) for _, name in sweep.names]
+        factors = [self.factors.get(kind, 1.0) for kind in sweep.kinds()]
         return predict(self.constants, sweep.x) * np.array(factors)
+
+    def factor_lines(self) -> list[str]:
+        """As the header has them; of forms that have the factor 1, none."""
+        forms = sorted({kind.removesuffix(MISALIGNED) for kind in self.factors})
+        pairs = [(form, self.factors.get(form, 1.0), self.factors.get(form + MISALIGNED, 1.0)) for form in forms]
+        return [f'    {{"{form}", {a:.4g}, {b:.4g}}},' for form, a, b in pairs if max(abs(a - 1), abs(b - 1)) > 1e-3]
 
 
 def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
@@ -151,15 +169,20 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     area = x["tile_m"] * x["tile_n"]
     mma = 4 * x["tile_m"] / 64 * np.maximum(x["tile_n"] / 2, c["mma_least"] + x["tile_n"] / 4) * c["mma_stretch"]
     slowed_p, slowed_q = (np.where(x[f"misaligned_{name}"] > 0, c["misaligned"], 1) for name in "pq")
-    l2 = 128 * (x["tile_m"] / x["cluster_n"] * slowed_p + x["loaded_n"] / x["cluster_m"] * slowed_q)
-    l2 *= (c["l2_alone"] + (1 - c["l2_alone"]) * x["busy"]) / c["l2"]
-    l2 = np.maximum(l2, 128 * (x["tile_m"] + x["loaded_n"]) / c["delivered"] * x["busy"])
-    step = np.maximum(mma, l2) + c["step_more"] + c["cluster"] * (x["cluster_m"] * x["cluster_n"] - 1)
+    read_p, read_q = (1 - c[f"joined_{name}"] * (1 - 1 / x[f"together_{name}"]) for name in "pq")
+    spread_p, spread_q = (np.where(x[f"misaligned_{name}"] > 0, c["spread"], 1) for name in "pq")
+    taken_in = 128 * (x["tile_m"] * spread_p + x["loaded_n"] * spread_q) / c["delivered"] * x["busy"]
+
+    def step_of(read_p: np.ndarray | float, read_q: np.ndarray | float) -> np.ndarray:
+        l2 = 128 * (x["tile_m"] / x["cluster_n"] * slowed_p * read_p + x["loaded_n"] / x["cluster_m"] * slowed_q * read_q)
+        l2 *= (c["l2_alone"] + (1 - c["l2_alone"]) * x["busy"]) / c["l2"]
+        return np.maximum(np.maximum(mma, l2), taken_in) + c["step_more"] + c["cluster"] * (x["cluster_m"] * x["cluster_n"] - 1)
+
     streams, tiles = x["stream"] > 0, x["tiles_m"] * x["tiles_n"]
     split = x["split"] > 0
     whole = np.where(split, 0, np.ceil((tiles - x["stream"]) / x["workers"]))
     share = np.ceil(np.where(split, tiles, x["stream"]) * x["k_steps"] / x["workers"])
-    cycles = (whole * x["k_steps"] + share) * step + area * c["out"]
+    cycles = whole * x["k_steps"] * step_of(read_p, read_q) + share * step_of(1, 1) + area * c["out"]
     between = np.where(x["pingpong"] > 0, c["tile_pingpong"], c["tile_together"])
     cycles += np.maximum(0, whole + (streams | split) - 1) * between
     some = np.maximum(x["stream"], 1)
@@ -220,31 +243,7 @@ def fit(sweep: Sweep, rounds: int) -> Model:
 
     found = differential_evolution(loss, list(BOUNDS.values()), maxiter=rounds, popsize=10, seed=1, polish=False)
     constants = dict(zip(BOUNDS, found.x, strict=True))
-    return Model(constants, fit_factors(sweep, np.log(predict(constants, sweep.x))))
-
-
-def fit_factors(sweep: Sweep, y: np.ndarray) -> dict[str, float]:
-    """What the constants do not say of each form, by which the choices get better. Small ones are preferred."""
-    forms = sorted({name.split(" ")[0] for _, name in sweep.names})
-    number = {name: index for index, name in enumerate(forms)}
-    form = np.array([number[name.split(" ")[0]] for _, name in sweep.names])
-
-    def loss(logs: np.ndarray) -> float:
-        return loss_of(soft_cost(sweep, y + logs[form])) + 0.2 * float((logs**2).mean())
-
-    logs = np.zeros(len(forms))
-    least = loss(logs)
-    random = np.random.default_rng(1)
-    for step in (0.06, 0.03):
-        for _ in range(4):
-            for index in random.permutation(len(forms)):
-                for change in (step, -step):
-                    changed = logs.copy()
-                    changed[index] += change
-                    now = loss(changed)
-                    if now < least - 1e-6:
-                        least, logs = now, changed
-    return {name: float(np.exp(value)) for name, value in zip(forms, logs, strict=True) if value != 0}
+    return refit(Model(constants, {}), [(sweep, 1.0)])
 
 
 def kept(header: Path) -> Model:
@@ -254,33 +253,39 @@ def kept(header: Path) -> Model:
     constants = {name: float(value) for name, value in re.findall(r"\.(\w+) = ([\d.e+]+),", wide)}
     if constants.keys() != BOUNDS.keys():
         raise ValueError(f"{header}: the constants of 16-bit operands are not those that are fitted")
-    return Model(constants, {name: float(value) for name, value in re.findall(r'\{"([^"]+)", ([\d.]+)\}', wide)})
+    factors = {}
+    for form, aligned, misaligned in re.findall(r'\{"([^"]+)", ([\d.]+), ([\d.]+)\}', wide):
+        factors[form], factors[form + MISALIGNED] = float(aligned), float(misaligned)
+    return Model(constants, factors)
 
 
 def refit(model: Model, sweeps: list[tuple[Sweep, float]]) -> Model:
-    """The model with other factors of forms, by which the choices in sweeps of such weights get better."""
+    """The model with other factors of forms, by which the choices in sweeps of such weights get better.
+
+    Factors near 1 are preferred.
+    """
     times = [np.log(model.predict(sweep)) for sweep, _ in sweeps]
-    of = [np.array([name.split(" ")[0] for _, name in sweep.names]) for sweep, _ in sweeps]
+    kinds = sorted(set(np.concatenate([sweep.kinds() for sweep, _ in sweeps])))
+    of = [np.searchsorted(kinds, sweep.kinds()) for sweep, _ in sweeps]
+    logs = np.log([model.factors.get(kind, 1.0) for kind in kinds])
 
-    forms = sorted(set(np.concatenate(of)))
-
-    def loss(times: list[np.ndarray]) -> float:
+    def loss(times: list[np.ndarray], logs: np.ndarray) -> float:
         costs = [(soft_cost(sweep, y), weight) for (sweep, weight), y in zip(sweeps, times, strict=True)]
         total = sum(weight * (cost.sum() + 0.5 * np.maximum(0, cost - 0.03).sum()) for cost, weight in costs)
-        return total / sum(weight * len(cost) for cost, weight in costs)
+        return total / sum(weight * len(cost) for cost, weight in costs) + 0.2 * float((logs**2).mean())
 
-    factors, least, random = dict(model.factors), loss(times), np.random.default_rng(1)
-    for step in 3 * (0.03, 0.015):
+    least, random = loss(times, logs), np.random.default_rng(1)
+    for step in (0.06, 0.03, 0.015):
         for _ in range(3):
-            for form in random.permutation(forms):
+            for kind in random.permutation(len(kinds)):
                 for change in (step, -step):
-                    changed = [y + change * (names == form) for y, names in zip(times, of, strict=True)]
-                    now = loss(changed)
-                    if now < least - 1e-5:
-                        least, times = now, changed
-                        factors[form] = factors.get(form, 1) * float(np.exp(change))
+                    moved = [y + change * (number == kind) for y, number in zip(times, of, strict=True)]
+                    changed = logs + change * (np.arange(len(kinds)) == kind)
+                    now = loss(moved, changed)
+                    if now < least - 1e-6:
+                        least, times, logs = now, moved, changed
                         break
-    return Model(model.constants, {name: value for name, value in sorted(factors.items()) if abs(value - 1) > 1e-3})
+    return Model(model.constants, {kind: float(np.exp(value)) for kind, value in zip(kinds, logs, strict=True)})
 
 
 def main() -> int:
@@ -296,8 +301,7 @@ def main() -> int:
             sweeps = [(load([path]), 1.0) for path in options.sweep] + [(load(options.heavy), WEIGHT)]
             before = kept(options.keep)
             model = refit(before, sweeps)
-            for name, value in model.factors.items():
-                print(f'    {{"{name}", {value:.4g}}},')
+            print("\n".join(model.factor_lines()))
             for path, (sweep, _) in zip([*options.sweep, "heavy"], sweeps, strict=True):
                 report(f"{path} before", before, sweep)
                 report(f"{path} now", model, sweep)
@@ -310,8 +314,7 @@ def main() -> int:
     model = fit(sweep, options.rounds)
     for name, value in model.constants.items():
         print(f"    .{name} = {value:.4g},")
-    for name, value in model.factors.items():
-        print(f'    {{"{name}", {value:.4g}}},')
+    print("\n".join(model.factor_lines()))
     report("fitted", model, sweep)
     if held_out:
         report("held out", model, held_out)

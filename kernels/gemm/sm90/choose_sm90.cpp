@@ -14,6 +14,7 @@
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
@@ -34,27 +35,19 @@ int clusters_of(int sms, const GemmVariantSm90& v) {
 
 constexpr int kUsualSms = 132;  // H100 SXM, H200
 
-// Rows of tiles that a band has (Raster), of so many waves.
+// Rows of tiles that a band has (Raster).
 //
 // Where D outweighs its operands and L2 cannot hold it, DRAM is busy with D, and tiles that follow
 // each other along D's rows fill its pages: on an H200 that saved 4 to 9% at k = 64 and 128, 1 to
 // 2% at k = 512.
-//
-// Small tiles ask L2 for most. Two CTAs that share Q have a P each, and neighbours among the
-// clusters are in one GPC, whose SMs get from L2 once what they ask for at about the same time: by
-// pairs of rows eight neighbours read two tile rows of P, down a usual band eight. That counts once
-// the first loads from DRAM, which no order saves, are over: from the second wave on. Where L2 does
-// not hold the operands, the usual band has DRAM read less.
-int band_of(const GemmProblem& problem, const GemmVariantSm90& v, double waves) {
-  constexpr double kL2Bytes = 50e6, kOutweighs = 6, kFewWaves = 1.5;
-  constexpr int kSmallTile = 128 * 160;
+int band_of(const GemmProblem& problem, const GemmVariantSm90& v) {
+  constexpr double kL2Bytes = 50e6, kOutweighs = 6;
   const double bytes_d = element_bits(problem.d_type()) / 8.0 * problem.m * problem.n;
   const double bytes_in =
       element_bits(problem.type) / 8.0 * (double{1} * problem.m + problem.n) * problem.k;
   if (bytes_d >= std::max(kL2Bytes, kOutweighs * bytes_in))
     return v.swapped ? divide_up(problem.n, v.tile_m * v.cluster_m) : 2;
-  const bool asks_much = v.tile_m * v.tile_n <= kSmallTile && v.cluster_m == 2 && v.cluster_n == 1;
-  return asks_much && waves >= kFewWaves && bytes_in <= kL2Bytes ? 2 : kUsualBand;
+  return kUsualBand;
 }
 
 std::vector<KernelUse> kernels(const GemmProblem& problem) {
@@ -124,10 +117,8 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
         divide_up(rows, v->tile_m * v->cluster_m) * divide_up(columns, v->tile_n * v->cluster_n);
     const int k_steps = divide_up(problem.k, v->tile_k);
     const int most = clusters(*v);
-    const int band = band_of(problem, *v, double{1} * tiles / most);
-    // Whole tiles: as few workers as do not take another wave, which leaves power and L2 to others.
-    const int waves = divide_up(tiles, std::min(tiles, most));
-    all.push_back({.variant = v, .workers = divide_up(tiles, waves), .band = band});
+    const int band = band_of(problem, *v);
+    all.push_back({.variant = v, .workers = workers_of_waves(tiles, most), .band = band});
     // Few tiles, each in many parts.
     constexpr int kFewestParts = 4, kFewestSteps = 8;
     for (const int parts : {most / tiles, most / tiles / 2}) {

@@ -43,6 +43,10 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
   for (int r = 0; r < Tile::kClusterM; ++r) column_mask |= 1u << (r * Tile::kClusterN);
   const auto mask_p = static_cast<std::uint16_t>(kRowMask << (rank_m * Tile::kClusterN));
   const auto mask_q = static_cast<std::uint16_t>(column_mask << rank_n);
+  // What is multicast first: of the other operand, SMs of a GPC then ask for more together
+  // (kernels/frame/worker_places.hpp), 20.9 in place of 18.0 million sectors of a product of 4096
+  // cubed by tiles of 128x128 on an H100.
+  constexpr bool kQFirst = Tile::kClusterM > 1 && Tile::kClusterN == 1;
 
   int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
   for (; more; more = work.next(unit)) {
@@ -87,8 +91,9 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
     };
     for (; ks < whole_end; ++ks)
       fill(kRows, [&] {
+        if constexpr (kQFirst) load_q(&map_q, Tile::kShareQ, ks);
         load_p(&map_p, Tile::kShareP, ks);
-        load_q(&map_q, Tile::kShareQ, ks);
+        if constexpr (!kQFirst) load_q(&map_q, Tile::kShareQ, ks);
       });
     if constexpr (Work::kEdges) {
       const bool edge_of_p = Tile::kMajorP == 0 && cut_p < Tile::kShareP;

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/frame/workspace.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
 
@@ -87,11 +89,13 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   }
 
   GemmArgumentsSm90& a = l.args;
-  a.schedule =
-      GemmSchedule({.rows = divide_up(rows, v.tile_m * v.cluster_m),
-                    .columns = divide_up(columns, v.tile_n * v.cluster_n),
-                    .band = choice.band},
-                   divide_up(k, v.tile_k), choice.stream_tiles, choice.workers, choice.parts);
+  const Raster raster{.rows = divide_up(rows, v.tile_m * v.cluster_m),
+                      .columns = divide_up(columns, v.tile_n * v.cluster_n),
+                      .band = choice.band};
+  a.schedule = GemmSchedule(raster, divide_up(k, v.tile_k), choice.stream_tiles, choice.workers,
+                            choice.parts,
+                            worker_places(choice.workers, v.cluster_m, v.cluster_n, raster.columns,
+                                          std::min(raster.band, raster.rows)));
   a.p_read_once = a.schedule.raster.columns() == 1;
   a.alpha = problem.alpha;
   a.beta = problem.beta;

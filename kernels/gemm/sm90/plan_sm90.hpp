@@ -46,15 +46,19 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
 // Constants of the model of a choice's time, in SM cycles where nothing else is said. Fitted, they
 // are no measurements of one thing each.
 struct TimeModelSm90 {
-  double start;          // launch, barriers, first bytes, end
-  double mma_stretch;    // of a step over the tensor core's own time
-  double mma_least;      // of one MMA of few columns: 64 rows of P from shared memory
-  double step_more;      // per step: waits and signals
-  double l2;             // bytes per cycle and SM when all load
+  double start;        // launch, barriers, first bytes, end
+  double mma_stretch;  // of a step over the tensor core's own time
+  double mma_least;    // of one MMA of few columns: 64 rows of P from shared memory
+  double step_more;    // per step: waits and signals
+  double l2;           // bytes per cycle and SM when all load
+  // Of what the clusters of a GPC could read together of each operand (worker_places.hpp), what
+  // they do.
+  double joined_p = 0, joined_q = 0;
   double l2_alone;       // share of a load's time that others do not cause
   double delivered;      // bytes per cycle that an SM takes in when all do
   double cluster;        // per step and CTA of a cluster beside the first: they wait for all
   double misaligned;     // rows that do not begin on lines of 128 bytes
+  double spread = 1;     // the same of what an SM takes in
   double tile_together;  // between two tiles that both consumers share
   double tile_pingpong;  // ... that they take turns with
   double out;            // per element of the last tile, after its sums are done
@@ -70,7 +74,7 @@ struct TimeModelSm90 {
   double reduce_l2;      // bytes of parts per cycle
   struct FormFactor {
     std::string_view form;  // GemmVariantSm90::name
-    double factor;
+    double aligned, misaligned;
   };
   std::span<const FormFactor> factors;
 };

@@ -21,6 +21,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/frame/divisor.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/raster.hpp"
 
 namespace assay::kernels {
@@ -40,10 +41,11 @@ struct GemmSchedule {
   // tile in parts, each part.
   int steps_each = 0, steps_over = 0;
   Divisor of_k_steps;
+  WorkerPlaces places;  // of whole tiles, beginning after the shared ones
 
   constexpr GemmSchedule() = default;
   constexpr GemmSchedule(const Raster& of, int k_steps_, int stream_tiles_, int workers_,
-                         int parts_ = 1)
+                         int parts_ = 1, const WorkerPlaces& places_ = {})
       : raster(of),
         k_steps(k_steps_),
         stream_tiles(stream_tiles_),
@@ -51,7 +53,8 @@ struct GemmSchedule {
         parts(parts_),
         steps_each(parts_ > 1 ? k_steps_ / parts_ : stream_tiles_ * k_steps_ / workers_),
         steps_over(parts_ > 1 ? k_steps_ % parts_ : stream_tiles_ * k_steps_ % workers_),
-        of_k_steps(k_steps_) {}
+        of_k_steps(k_steps_),
+        places(places_) {}
 
   // The first step of a worker's range, of all steps of the shared tiles; of a part, of its tile's.
   __host__ __device__ constexpr int range_begin(int worker) const {
@@ -66,7 +69,7 @@ class WorkWalk {
       : schedule_(schedule),
         begin_(schedule.stream_tiles == 0 ? 0 : schedule.range_begin(worker)),
         end_(schedule.stream_tiles == 0 ? 0 : schedule.range_begin(worker + 1)),
-        tile_(schedule.stream_tiles + worker) {}
+        tile_(schedule.stream_tiles + schedule.places.at(worker)) {}
 
   // Where tiles are in parts: one of them. Workers of one part are neighbours, for what they read
   // of the operands is the same.

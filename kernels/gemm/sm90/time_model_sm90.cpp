@@ -10,6 +10,7 @@
 
 #include "harness/element.hpp"
 #include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 #include "kernels/gemm/sm90/time_constants_sm90.hpp"
 
@@ -64,24 +65,40 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
                      std::max(v.tile_n / 2.0, model.mma_least + v.tile_n / 4.0) * model.mma_stretch;
   // A line of a box lies in two of L2's lines where its operand's rows, of k or of the other
   // dimension, do not begin at such a line.
-  const auto slowed = [&](int major, int other) {
+  const auto misaligned = [&](int major, int other) {
     const double row = bytes_each * (major == 0 ? problem.k : other);
-    return std::fmod(row, 128) != 0 ? model.misaligned : 1;
+    return std::fmod(row, 128) != 0;
   };
-  const double lines_loaded = 1.0 * v.tile_m / v.cluster_n * slowed(v.major_p, rows) +
-                              1.0 * v.loaded_n / v.cluster_m * slowed(v.major_q, columns);
-  const double l2 =
-      128.0 * lines_loaded / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
+  const bool misaligned_p = misaligned(v.major_p, rows),
+             misaligned_q = misaligned(v.major_q, columns);
+  const auto times = [](bool applies, double factor) { return applies ? factor : 1; };
+  // Of whole tiles, what the clusters of a GPC read together counts once.
+  const ClusterBlock block = cluster_block(v.cluster_m, v.cluster_n);
+  const auto read = [](double joined, int neighbours, int most) {
+    return 1 - joined * (1 - 1.0 / std::min(neighbours, most));
+  };
+  const double read_p = read(model.joined_p, block.columns, tiles_n),
+               read_q = read(model.joined_q, block.rows, tiles_m);
   // What is multicast is fetched once, but each SM takes all of it in.
-  const double taken_in = 128.0 * (v.tile_m + v.loaded_n) / model.delivered * busy;
-  const double step =
-      std::max({mma, l2, taken_in}) + model.step_more + model.cluster * (v.cluster_size() - 1);
+  const double taken_in = 128.0 *
+                          (v.tile_m * times(misaligned_p, model.spread) +
+                           v.loaded_n * times(misaligned_q, model.spread)) /
+                          model.delivered * busy;
+  const auto step_of = [&](bool whole) {
+    const double lines = 1.0 * v.tile_m / v.cluster_n * times(misaligned_p, model.misaligned) *
+                             times(whole, read_p) +
+                         1.0 * v.loaded_n / v.cluster_m * times(misaligned_q, model.misaligned) *
+                             times(whole, read_q);
+    const double l2 = 128.0 * lines / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
+    return std::max({mma, l2, taken_in}) + model.step_more + model.cluster * (v.cluster_size() - 1);
+  };
+  const double step = step_of(true);
 
   const bool split = choice.parts > 1;
   const int stream = choice.stream_tiles;
   const int whole = split ? 0 : divide_up(tiles - stream, choice.workers);
   const double share = std::ceil(double{1} * (split ? tiles : stream) * k_steps / choice.workers);
-  double cycles = (whole * k_steps + share) * step + area * model.out;
+  double cycles = whole * k_steps * step + share * step_of(false) + area * model.out;
   const int turns = whole + (stream > 0 || split);
   cycles += std::max(0, turns - 1) * (v.pingpong ? model.tile_pingpong : model.tile_together);
   // The last tile's is seen; of those before it, what the other consumer's MMAs do not hide.
@@ -110,7 +127,8 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   // The longer of the two, and a little more where they are alike.
   double factor = 1;
   for (const TimeModelSm90::FormFactor& known : model.factors)
-    if (known.form == v.name) factor = known.factor;
+    if (known.form == v.name)
+      factor = misaligned_p || misaligned_q ? known.misaligned : known.aligned;
   return factor * (model.start + std::pow(std::pow(cycles, 8) + std::pow(dram, 8), 1.0 / 8));
 }
 

@@ -71,7 +71,7 @@ TEST(Gemm, ShapesAreOfEverySort) {
 TEST(Gemm, ShapesAreValidAndEachOfALayerNamesItsModel) {
   std::set<std::tuple<int, int, int>> seen;
   for (const GemmShape& shape : gemm_shapes()) {
-    EXPECT_NO_THROW(require_valid({.m = shape.m, .n = shape.n, .k = shape.k}));
+    EXPECT_NO_THROW(require_valid(GemmProblem{.m = shape.m, .n = shape.n, .k = shape.k}));
     EXPECT_TRUE(seen.insert({shape.m, shape.n, shape.k}).second) << shape.m;
     EXPECT_EQ(shape.model.empty(), shape.layer.empty()) << shape.m;
   }

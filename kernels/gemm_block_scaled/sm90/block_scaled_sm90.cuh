@@ -117,6 +117,8 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
   for (int r = 0; r < Tile::kClusterM; ++r) column_mask |= 1u << (r * Tile::kClusterN);
   const auto mask_a = static_cast<std::uint16_t>(kRowMask << (rank_m * Tile::kClusterN));
   const auto mask_b = static_cast<std::uint16_t>(column_mask << rank_n);
+  // What is multicast first, as the loader of the dense products.
+  constexpr bool kBFirst = Tile::kClusterM > 1 && Tile::kClusterN == 1;
   int stage = 0;
   std::uint32_t parity = 1;
   Tiles tiles(work);
@@ -168,8 +170,9 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
     int kb = 0;
     for (; kb < whole_end; ++kb) {
       begin(Tile::kBytesStage);
+      if constexpr (kBFirst) load_b(&maps.b, kb * Tile::kTileK);
       load_a(&maps.a, kb * Tile::kTileK);
-      load_b(&maps.b, kb * Tile::kTileK);
+      if constexpr (!kBFirst) load_b(&maps.b, kb * Tile::kTileK);
       end(kb);
     }
     if constexpr (Tiles::kEdges) {

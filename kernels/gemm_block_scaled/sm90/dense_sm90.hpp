@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda.h>
 
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/raster.hpp"
 
 namespace assay::kernels {
@@ -11,6 +12,7 @@ namespace assay::kernels {
 struct DenseBlockScaledSm90 {
   CUtensorMap edge_a, edge_b;
   Raster raster;
+  WorkerPlaces places;
   int m, n;
 };
 

@@ -27,6 +27,9 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   const Raster raster{.rows = divide_up(s.m, v.tile_m * v.cluster_m),
                       .columns = divide_up(s.n, v.tile_n * v.cluster_n),
                       .band = 8};
+  // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
+  const int clusters = std::min(raster.count(), 2);
+  const WorkerPlaces places = clusters == 2 ? WorkerPlaces({1, 0}) : WorkerPlaces();
   model::Arguments arguments;
   // DenseBlockScaledSm90, with the model's maps.
   const auto cut = [](int extent, int share) {
@@ -35,15 +38,18 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   struct alignas(128) {
     model::TensorMapBytes edge_a, edge_b;
     Raster raster;
+    WorkerPlaces places;
     int m, n;
   } const product{operands.map_a(cut(s.m, v.tile_m / v.cluster_n)),
-                  operands.map_b(cut(s.n, v.tile_n / v.cluster_m)), raster, s.m, s.n};
+                  operands.map_b(cut(s.n, v.tile_n / v.cluster_m)),
+                  raster,
+                  places,
+                  s.m,
+                  s.n};
   static_assert(sizeof product == sizeof(DenseBlockScaledSm90));
   arguments.push(&maps, sizeof maps, 128)
       .push(&product, sizeof product, 128)
       .push(divide_up(s.k, v.tile_k));
-  // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
-  const int clusters = std::min(raster.count(), 2);
   ModelResult result;
   result.outcome = gpu.launch(gpu.kernel(v.symbol),
                               {.grid = {clusters * v.cluster_size(), 1, 1},

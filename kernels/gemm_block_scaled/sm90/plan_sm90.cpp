@@ -10,6 +10,7 @@
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
@@ -133,8 +134,9 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                           raster.count());
   if (options.max_ctas > 0)
     clusters = std::min(clusters, std::max(options.max_ctas / v.cluster_size(), 1));
-  // As few clusters as do not take another wave: idle SMs leave their power and L2 to the others.
-  clusters = divide_up(raster.count(), divide_up(raster.count(), clusters));
+  clusters = workers_of_waves(raster.count(), clusters);
+  l.product.places = worker_places(clusters, v.cluster_m, v.cluster_n, raster.columns,
+                                   std::min(raster.band, raster.rows));
   l.grid = clusters * v.cluster_size();
   return {.variant = v.name, .run = l};
 }

@@ -25,7 +25,7 @@ class DenseTilesSm90 {
   __device__ explicit DenseTilesSm90(const DenseBlockScaledSm90& product)
       : product_(product),
         raster_(product.raster),
-        index_(static_cast<int>(blockIdx.x) / Tile::kClusterSize),
+        index_(product.places.at(static_cast<int>(blockIdx.x) / Tile::kClusterSize)),
         rank_(static_cast<int>(ptx::cluster_cta_rank())) {}
 
   __device__ bool next(TilePlaceSm90& at) {

@@ -35,7 +35,7 @@ class GroupedWorkSm90 : public PlainResultsSm90 {
       : groups_(groups),
         rank_m_(rank_m),
         rank_n_(rank_n),
-        walk_(groups, groups.order.at(static_cast<int>(blockIdx.x) / Tile::kClusterSize),
+        walk_(groups, groups.places.at(static_cast<int>(blockIdx.x) / Tile::kClusterSize),
               static_cast<int>(gridDim.x) / Tile::kClusterSize) {}
 
   __device__ bool next(WorkUnit& unit) {

@@ -3,7 +3,7 @@
 #pragma once
 #include <cuda_bf16.h>
 
-#include "kernels/grouped/sm90/worker_order_sm90.hpp"
+#include "kernels/frame/worker_places.hpp"
 
 namespace assay::kernels {
 
@@ -17,7 +17,7 @@ struct GroupsSm90 {
   int k_steps;             // along k, of each tile; not of weight gradients
   int k_blocks, n_blocks;  // rows of a group's scales of A and B
   int band;                // Raster::band, of the cluster tiles of each group
-  WorkerOrderSm90 order;   // of all clusters
+  WorkerPlaces places;     // of all clusters
   __nv_bfloat16* d;
 };
 

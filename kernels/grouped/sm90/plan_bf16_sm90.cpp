@@ -7,12 +7,14 @@
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
 constexpr int kBandRows = 2048;  // rows of a raster whose tiles run at the same time: Raster::band
+constexpr int kMostColumns = 16;
 
 // Row-major without gaps.
 ptx::TensorMapShape matrix(const void* base, int rows, int columns, int box_columns, int box_rows) {
@@ -71,7 +73,10 @@ Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands
   // How many tiles there are, the host does not know: as many CTAs as fit.
   const int grid = v.cluster_size() * resident_clusters(v.kernel, v.cluster_size(), v.threads,
                                                         v.shared_bytes, "grouped " + v.name);
-  launch.groups.order = WorkerOrderSm90(grid / v.cluster_size(), launch.groups.band);
+  // Of a group's raster. Where its columns are rows of A, they are not known: enough for a block.
+  const int columns = v.swapped ? kMostColumns : divide_up(problem.n, v.tile_n * v.cluster_n);
+  launch.groups.places =
+      worker_places(grid / v.cluster_size(), v.cluster_m, v.cluster_n, columns, launch.groups.band);
   return {.variant = v.name,
           .run = [&v, grid, groups = launch.groups, p = ptx::encode_tensor_map(launch.p),
                   q = ptx::encode_tensor_map(launch.q),

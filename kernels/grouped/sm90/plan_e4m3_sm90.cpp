@@ -2,8 +2,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
@@ -60,7 +62,8 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
   // How many tiles there are, the host does not know: as many CTAs as fit.
   const int grid = v.cluster_size() * resident_clusters(v.kernel, v.cluster_size(), v.threads,
                                                         v.shared_bytes, "grouped " + v.name);
-  groups.order = WorkerOrderSm90(grid / v.cluster_size(), groups.band);
+  groups.places = worker_places(grid / v.cluster_size(), v.cluster_m, v.cluster_n,
+                                divide_up(p.n, v.tile_n * v.cluster_n), groups.band);
   return {.variant = v.name,
           .run = [&v, grid, maps = maps, groups = groups,
                   steps = k_blocks](cudaStream_t stream) mutable {

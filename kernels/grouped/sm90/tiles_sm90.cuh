@@ -15,7 +15,7 @@ class GroupedTilesSm90 {
 
   __device__ explicit GroupedTilesSm90(const GroupsSm90& groups)
       : groups_(groups),
-        walk_(groups, groups.order.at(static_cast<int>(blockIdx.x) / Tile::kClusterSize),
+        walk_(groups, groups.places.at(static_cast<int>(blockIdx.x) / Tile::kClusterSize),
               static_cast<int>(gridDim.x) / Tile::kClusterSize) {}
 
   __device__ bool next(TilePlaceSm90& at) {

@@ -203,28 +203,6 @@ TEST(GemmSm90, ALargeDOfAShortSumIsWrittenAlongItsRows) {
   }
 }
 
-// Small tiles whose clusters share Q go by pairs of rows, from the second wave on, if L2 holds what
-// they read.
-TEST(GemmSm90, SmallTilesThatShareQGoByPairsOfRows) {
-  const auto is_small = [](const GemmVariantSm90& v) {
-    return v.cluster_m == 2 && v.cluster_n == 1 && v.tile_m * v.tile_n <= 128 * 160;
-  };
-  int small = 0;
-  const auto expect = [&](const GemmProblem& p, bool held) {
-    for (const GemmChoiceSm90& choice : gemm_choices_sm90(p, clusters_of_132)) {
-      const GemmVariantSm90& v = *choice.variant;
-      const int tiles = divide_up(v.swapped ? p.n : p.m, 2 * v.tile_m) *
-                        divide_up(v.swapped ? p.m : p.n, v.tile_n);
-      const bool pairs = held && is_small(v) && tiles >= 99;  // of 66 clusters
-      EXPECT_EQ(choice.band, pairs ? 2 : kUsualBand) << choice.text();
-      small += pairs;
-    }
-  };
-  expect({.m = 2048, .n = 2048, .k = 2048, .type = "bf16", .layout = "nt"}, true);
-  EXPECT_GT(small, 0);
-  expect({.m = 8192, .n = 8192, .k = 8192, .type = "bf16", .layout = "nt"}, false);
-}
-
 // Consumers that take turns write one's results while the other multiplies: what a product has
 // beside its sums costs them less.
 

@@ -111,9 +111,11 @@ struct FormsSm90 {
   }
 };
 
-// What a 16-bit type gets for "nt": of 191 candidates, those that gained most over 281 shapes of a
-// sweep on an H200 (results/h200/2026-11-24-gemm-clusters). Where each SM has one tile, the rate at
-// which L2 gives operands is the limit, and clusters of eight CTAs ask least of it.
+// What a 16-bit type gets for "nt". Those for all products are of a sweep on an H200
+// (results/h200/2026-11-24-gemm-clusters); those for plain ones are, of 160 candidates, the ones
+// that gained most beside them over 240 shapes on an H100 (results/h100/2026-11-26-places). Where
+// each SM has one tile, the rate at which L2 gives operands is the limit: pairs of CTAs whose GPC
+// reads together ask little of it, and so do clusters of eight.
 template <class Forms>
 void add_wide_sm90(Forms& nt) {
   nt.template add<128, 256, 2>();
@@ -127,45 +129,41 @@ void add_wide_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 112, 4, 2>();
   nt.template add_swapped_pingpong<128, 128, 2>();
   nt.template add_swapped_pingpong<128, 128, 2, 4>();
-  nt.template add_swapped_pingpong<128, 160, 2>();
+  nt.template add_swapped_pingpong<128, 160, 1, 2>();
 }
 
 // Beside these, for plain products.
 template <class Forms>
 void add_wide_plain_sm90(Forms& nt) {
   nt.template add<128, 112, 2, 4>();
-  nt.template add<128, 144, 1, 2>();
-  nt.template add<128, 192, 2>();
-  nt.template add<256, 152, 2>();
+  nt.template add<128, 224, 1, 2>();
   nt.template add<256, 160, 1, 2>();
   nt.template add<256, 192, 1, 2>();
   nt.template add_pingpong<64, 64, 2>();
+  nt.template add_pingpong<64, 128, 1, 2>();
   nt.template add_pingpong<64, 136, 4>();
   nt.template add_pingpong<128, 96, 2, 4>();
-  nt.template add_pingpong<128, 144, 2>();
-  nt.template add_pingpong<192, 128, 1, 2>();
-  nt.template add_swapped<128, 80>();
+  nt.template add_pingpong<128, 144, 1, 2>();
+  nt.template add_pingpong<128, 160, 1, 2>();
+  nt.template add_pingpong<128, 192, 2>();
+  nt.template add_pingpong<192, 112, 2>();
   nt.template add_swapped<128, 128, 4, 2>();
-  nt.template add_swapped<128, 160, 4, 2>();
-  nt.template add_swapped<128, 216, 2>();
   nt.template add_swapped_pingpong<64, 16>();
-  nt.template add_swapped_pingpong<64, 16, 1, 2>();
-  nt.template add_swapped_pingpong<64, 16, 4>();
   nt.template add_swapped_pingpong<64, 48, 2>();
   nt.template add_swapped_pingpong<64, 64, 2>();
-  nt.template add_swapped_pingpong<64, 96, 4>();
   nt.template add_swapped_pingpong<64, 96, 1, 2>();
+  nt.template add_swapped_pingpong<64, 96, 2>();
+  nt.template add_swapped_pingpong<64, 96, 4>();
   nt.template add_swapped_pingpong<64, 128, 1, 2>();
-  nt.template add_swapped_pingpong<64, 136, 2, 4>();
   nt.template add_swapped_pingpong<64, 176, 4>();
-  nt.template add_swapped_pingpong<128, 64, 1, 2>();
+  nt.template add_swapped_pingpong<128, 96, 2>();
+  nt.template add_swapped_pingpong<128, 112, 1, 2>();
   nt.template add_swapped_pingpong<128, 112, 2>();
-  nt.template add_swapped_pingpong<128, 136, 1, 2>();
   nt.template add_swapped_pingpong<128, 176, 2>();
   nt.template add_swapped_pingpong<128, 184, 2>();
   nt.template add_swapped_pingpong<128, 200, 2>();
   nt.template add_swapped_pingpong<192, 88, 2, 4>();
-  nt.template add_swapped_pingpong<192, 104, 1, 2>();
+  nt.template add_swapped_pingpong<192, 96, 2>();
   nt.template add_swapped_pingpong<192, 104, 2, 4>();
 }
 

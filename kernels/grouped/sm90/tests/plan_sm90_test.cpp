@@ -15,7 +15,6 @@
 #include "kernels/grouped/reference.hpp"
 #include "kernels/grouped/shapes.hpp"
 #include "kernels/grouped/sm90/variant_sm90.hpp"
-#include "kernels/grouped/sm90/worker_order_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -41,31 +40,6 @@ TEST(GroupedSm90, SmallGroupsTakeTilesOfFewRows) {
   EXPECT_LE(rows_for(8), 32);
   EXPECT_LE(rows_for(64), 128);
   EXPECT_GE(rows_for(4096), 128);
-}
-
-// Every worker begins with a tile of its own, and eight neighbours with a block of 2 x 4.
-TEST(GroupedSm90, WorkersBeginInBlocks) {
-  for (const int workers : {1, 2, 15, 16, 63, 64, 66, 132}) {
-    for (int band = 1; band <= 40; ++band) {
-      const WorkerOrderSm90 order(workers, band);
-      std::set<int> begun;
-      for (int worker = 0; worker < workers; ++worker) begun.insert(order.at(worker));
-      EXPECT_EQ(begun.size(), static_cast<std::size_t>(workers)) << band;
-      EXPECT_EQ(*begun.begin(), 0);
-      EXPECT_EQ(*begun.rbegin(), workers - 1);
-      if (band % 2 == 1) {
-        EXPECT_EQ(order.at(workers / 2), workers / 2);
-        continue;
-      }
-      for (int first = 0; first + 4 * band <= workers; first += 4 * band) {
-        for (int worker = first; worker < first + 4 * band; ++worker) {
-          const int in_chunk = worker - first, index = order.at(worker) - first;
-          EXPECT_EQ(index / band, in_chunk / 2 % 4) << "column of " << worker;
-          EXPECT_EQ(index % band, in_chunk / 8 * 2 + in_chunk % 2) << "row of " << worker;
-        }
-      }
-    }
-  }
 }
 
 // A GPU of less memory bandwidth does not gain by tiles that read more.
