@@ -48,6 +48,12 @@ ClusterBlock cluster_block(int cluster_m, int cluster_n);
 // or H200's of 132 SMs gets a permutation too, of no use to it.
 WorkerPlaces worker_places(int workers, int cluster_m, int cluster_n, int columns, int band);
 
+// Whether whole tiles gain more by their places than by an early launch (launch.hpp): of a grid
+// that comes early, clusters go to whatever SMs become free, in no order. They do where the
+// clusters of a GPC ask L2 for much that they can read together. `rows`, `columns`: of the raster,
+// in cluster tiles.
+bool gains_by_places(int tile_m, int tile_n, int cluster_m, int cluster_n, int rows, int columns);
+
 // As few workers as do not take another wave of so many tiles, which leaves power and L2 to others,
 // but eights of them where `most` allows: the next wave is then in the same order.
 int workers_of_waves(int tiles, int most);

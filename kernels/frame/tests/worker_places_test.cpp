@@ -90,6 +90,16 @@ TEST(WorkerPlaces, ClustersOfAGpcShareWhatIsNotMulticast) {
   }
 }
 
+TEST(WorkerPlaces, GainWhereMuchIsAskedFor) {
+  EXPECT_TRUE(gains_by_places(128, 128, 2, 1, 8, 16));
+  EXPECT_TRUE(gains_by_places(64, 128, 1, 2, 4, 16));
+  EXPECT_FALSE(gains_by_places(128, 256, 2, 1, 8, 16));
+  EXPECT_FALSE(gains_by_places(128, 192, 2, 1, 8, 16));
+  EXPECT_FALSE(gains_by_places(64, 128, 1, 2, 64, 1));   // all share the columns' operand
+  EXPECT_FALSE(gains_by_places(128, 128, 4, 2, 8, 16));  // both are multicast
+  EXPECT_FALSE(gains_by_places(128, 128, 1, 1, 8, 16));  // no clusters: in order or not
+}
+
 TEST(WorkerPlaces, WavesGoByEights) {
   EXPECT_EQ(workers_of_waves(64, 66), 64);
   EXPECT_EQ(workers_of_waves(128, 66), 64);

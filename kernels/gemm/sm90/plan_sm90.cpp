@@ -118,6 +118,9 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   a.plain = problem.plain();
 
   l.grid = choice.workers * v.cluster_size();
+  const bool whole = choice.stream_tiles == 0 && choice.parts == 1;
+  l.early = !whole || !gains_by_places(v.tile_m, v.tile_n, v.cluster_m, v.cluster_n, raster.rows,
+                                       raster.columns);
   if (choice.parts > 1) {
     l.reduce = {.raster = a.schedule.raster,
                 .parts = choice.parts,
@@ -164,7 +167,10 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
         void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &l.args};
         const GemmVariantSm90& own = *l.variant;
         launch_kernel(own.kernel,
-                      {.ctas = l.grid, .threads = own.threads, .shared_bytes = own.shared_bytes},
+                      {.ctas = l.grid,
+                       .threads = own.threads,
+                       .shared_bytes = own.shared_bytes,
+                       .early = l.early},
                       arguments, stream);
         if (l.reduce.parts == 0) return;
         void* sums[] = {&l.reduce};

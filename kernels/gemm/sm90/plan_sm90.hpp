@@ -102,6 +102,7 @@ struct GemmLaunchSm90 {
   GemmArgumentsSm90 args = {};
   ReduceArgumentsSm90 reduce = {};  // parts 0: there is none
   int grid = 0;
+  bool early = true;                // kernels/frame/launch.hpp
   std::size_t workspace_bytes = 0;  // the first kFlagBytesSm90 of them 0
 };
 constexpr std::size_t kFlagBytesSm90 = 16384;

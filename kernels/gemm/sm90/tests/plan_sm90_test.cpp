@@ -241,6 +241,23 @@ TEST(GemmSm90, BoxesOfTheLastRowsHoldNoneBeyond) {
   }
 }
 
+// Small tiles whose order counts do not come early, where clusters find SMs in no order.
+TEST(GemmSm90, WhatGainsByItsPlacesIsLaunchedLate) {
+  const GemmProblem problem{.m = 4096, .n = 4096, .k = 4096};
+  std::set<bool> seen;
+  for (const GemmChoiceSm90& choice : gemm_choices_sm90(problem, clusters_of_132)) {
+    const GemmVariantSm90& v = *choice.variant;
+    const bool whole = choice.stream_tiles == 0 && choice.parts == 1;
+    const bool late = whole && v.cluster_size() == 2 && v.tile_m * v.tile_n <= 128 * 128;
+    const bool large = v.tile_m * v.tile_n >= 128 * 192;
+    const GemmLaunchSm90 l = launch_of_gemm_sm90(problem, {}, choice);
+    if (late) EXPECT_FALSE(l.early) << choice.text();
+    if (!whole || large || v.cluster_size() != 2) EXPECT_TRUE(l.early) << choice.text();
+    seen.insert(l.early);
+  }
+  EXPECT_EQ(seen.size(), 2U);
+}
+
 // One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
 TEST(GemmSm90, GivesTheSameBitsForEveryRasterAndGrid) {
   int count = 0;
