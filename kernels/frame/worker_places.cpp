@@ -78,15 +78,17 @@ std::vector<int> ranks_by_gpc(int workers, int ctas_of_cluster) {
 // launched late, 256x4096x4096 by 64x128 23.3 and 19.3, 4096 cubed by 128x128 195 and 190. Tiles of
 // 128x256 and 128x192, which ask for 32 and 37 bytes a cycle, took 25.9 and 26.8 us at 2048 cubed,
 // 195 and 195 at 4096 cubed and 275 and 276 at 1536x12288x5120
-// (results/h100/2026-11-26-places/early.csv, late.csv).
-bool gains_by_places(int tile_m, int tile_n, int cluster_m, int cluster_n, int rows, int columns) {
-  constexpr double kMuch = 42;  // bytes a cycle of the tensor cores
+// (results/h100/2026-11-26-places/early.csv.gz, late.csv.gz). A late launch costs a microsecond or
+// two: 512 cubed by 64x64 took 3.9 us early and 5.2 late. Grouped products gained nothing.
+bool gains_by_places(int tile_m, int tile_n, int cluster_m, int cluster_n, int rows, int columns,
+                     int steps) {
+  constexpr double kMuch = 42;                   // bytes a cycle of the tensor cores
+  constexpr double kLong = 20'000;               // of those cycles
   if (cluster_m * cluster_n != 2) return false;  // of no others it was measured
-  if (rows == 1 || columns == 1) return false;  // all share it, or none, wherever they are
-  // Of a step, 128 bytes along k.
+  if (rows == 1 || columns == 1) return false;   // all share it, or none, wherever they are
   const double asked = 128.0 * (1.0 * tile_m / cluster_n + 1.0 * tile_n / cluster_m);
-  const double cycles = tile_m * tile_n / 32.0;
-  return asked > kMuch * cycles;
+  const double cycles = tile_m * tile_n / 32.0;  // of a step
+  return asked > kMuch * cycles && cycles * steps > kLong;
 }
 
 int workers_of_waves(int tiles, int most) {

@@ -50,9 +50,10 @@ WorkerPlaces worker_places(int workers, int cluster_m, int cluster_n, int column
 
 // Whether whole tiles gain more by their places than by an early launch (launch.hpp): of a grid
 // that comes early, clusters go to whatever SMs become free, in no order. They do where the
-// clusters of a GPC ask L2 for much that they can read together. `rows`, `columns`: of the raster,
-// in cluster tiles.
-bool gains_by_places(int tile_m, int tile_n, int cluster_m, int cluster_n, int rows, int columns);
+// clusters of a GPC ask L2 for much that they can read together, and long enough. `rows`,
+// `columns`: of the raster, in cluster tiles. `steps`: 128 bytes along k each, that a worker does.
+bool gains_by_places(int tile_m, int tile_n, int cluster_m, int cluster_n, int rows, int columns,
+                     int steps);
 
 // As few workers as do not take another wave of so many tiles, which leaves power and L2 to others,
 // but eights of them where `most` allows: the next wave is then in the same order.

@@ -91,13 +91,14 @@ TEST(WorkerPlaces, ClustersOfAGpcShareWhatIsNotMulticast) {
 }
 
 TEST(WorkerPlaces, GainWhereMuchIsAskedFor) {
-  EXPECT_TRUE(gains_by_places(128, 128, 2, 1, 8, 16));
-  EXPECT_TRUE(gains_by_places(64, 128, 1, 2, 4, 16));
-  EXPECT_FALSE(gains_by_places(128, 256, 2, 1, 8, 16));
-  EXPECT_FALSE(gains_by_places(128, 192, 2, 1, 8, 16));
-  EXPECT_FALSE(gains_by_places(64, 128, 1, 2, 64, 1));   // all share the columns' operand
-  EXPECT_FALSE(gains_by_places(128, 128, 4, 2, 8, 16));  // both are multicast
-  EXPECT_FALSE(gains_by_places(128, 128, 1, 1, 8, 16));  // no clusters: in order or not
+  EXPECT_TRUE(gains_by_places(128, 128, 2, 1, 8, 16, 64));
+  EXPECT_TRUE(gains_by_places(64, 128, 1, 2, 4, 16, 81));
+  EXPECT_FALSE(gains_by_places(64, 64, 2, 1, 4, 8, 8));  // not for long
+  EXPECT_FALSE(gains_by_places(128, 256, 2, 1, 8, 16, 64));
+  EXPECT_FALSE(gains_by_places(128, 192, 2, 1, 8, 16, 64));
+  EXPECT_FALSE(gains_by_places(64, 128, 1, 2, 64, 1, 100));   // all share the columns' operand
+  EXPECT_FALSE(gains_by_places(128, 128, 4, 2, 8, 16, 100));  // both are multicast
+  EXPECT_FALSE(gains_by_places(128, 128, 1, 1, 8, 16, 100));
 }
 
 TEST(WorkerPlaces, WavesGoByEights) {

@@ -14,7 +14,7 @@ namespace assay::kernels {
 namespace {
 
 constexpr int kBandRows = 2048;  // rows of a raster whose tiles run at the same time: Raster::band
-constexpr int kSomeTiles = 16;   // of the rows of a group: how many, only the device knows
+constexpr int kMostColumns = 16;
 
 // Row-major without gaps.
 ptx::TensorMapShape matrix(const void* base, int rows, int columns, int box_columns, int box_rows) {
@@ -73,24 +73,19 @@ Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands
   // How many tiles there are, the host does not know: as many CTAs as fit.
   const int grid = v.cluster_size() * resident_clusters(v.kernel, v.cluster_size(), v.threads,
                                                         v.shared_bytes, "grouped " + v.name);
-  // Of a group's raster of cluster tiles.
-  const int along_n =
-      divide_up(problem.n, v.swapped ? v.tile_m * v.cluster_m : v.tile_n * v.cluster_n);
-  const int rows = v.swapped ? along_n : kSomeTiles, columns = v.swapped ? kSomeTiles : along_n;
+  // Of a group's raster. Where its columns are rows of A, they are not known: enough for a block.
+  const int columns = v.swapped ? kMostColumns : divide_up(problem.n, v.tile_n * v.cluster_n);
   launch.groups.places =
       worker_places(grid / v.cluster_size(), v.cluster_m, v.cluster_n, columns, launch.groups.band);
-  const bool early = !gains_by_places(v.tile_m, v.tile_n, v.cluster_m, v.cluster_n, rows, columns);
-  return {
-      .variant = v.name,
-      .run = [&v, grid, early, groups = launch.groups, p = ptx::encode_tensor_map(launch.p),
-              q = ptx::encode_tensor_map(launch.q),
-              d = ptx::encode_tensor_map(launch.d)](cudaStream_t stream) mutable {
-        void* arguments[] = {&p, &q, &d, &groups};
-        launch_kernel(
-            v.kernel,
-            {.ctas = grid, .threads = v.threads, .shared_bytes = v.shared_bytes, .early = early},
-            arguments, stream);
-      }};
+  return {.variant = v.name,
+          .run = [&v, grid, groups = launch.groups, p = ptx::encode_tensor_map(launch.p),
+                  q = ptx::encode_tensor_map(launch.q),
+                  d = ptx::encode_tensor_map(launch.d)](cudaStream_t stream) mutable {
+            void* arguments[] = {&p, &q, &d, &groups};
+            launch_kernel(v.kernel,
+                          {.ctas = grid, .threads = v.threads, .shared_bytes = v.shared_bytes},
+                          arguments, stream);
+          }};
 }
 
 std::vector<KernelUse> grouped_bf16_kernels_sm90(const GroupedProblem& problem) {
