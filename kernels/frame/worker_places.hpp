@@ -6,9 +6,9 @@
 // not multicast. CTAs of a cluster share one operand by multicast; so the clusters of a GPC should
 // have the other in common. Neighbours in the grid are not in one GPC: a GPU gives clusters to its
 // GPCs in turn (`placement/order`). With these places a bf16 product of 4096 cubed by tiles of
-// 64x128 read 42 million sectors from L2 in place of 95 on an H100, in 198 us in place of 332; by
-// tiles of 128x256, which ask for less, 28 in place of 35, and bursts of large products are 1 to 3%
-// faster at the clock that this saves power for (results/h100/2026-11-26-places).
+// 64x128 read 42 million sectors from L2 in place of 95 on an H100, in 201 us in place of 332; by
+// tiles of 128x256, which ask for less, 28 in place of 35. That saves power, and bursts of large
+// products gained 1 to 7% beside torch (results/h100/2026-11-26-places, 2026-11-26-torch-bf16).
 #pragma once
 #include <cuda_runtime_api.h>
 
