@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
-#include <set>
 #include <vector>
 
 #include "harness/cuda.hpp"
