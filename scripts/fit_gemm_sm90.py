@@ -120,7 +120,8 @@ def read_times(paths: list[Path]) -> dict[tuple[str, str], dict[bool, float]]:
     return times
 
 
-def load(paths: list[Path]) -> Sweep:
+def load(paths: list[Path], near: float = float("inf")) -> Sweep:
+    """Of choices that take more than `near` times as long as the best of their shape, every eighth."""
     times = read_times(paths)
     shapes = list(dict.fromkeys(shape for shape, _ in times))
     number = {shape: index for index, shape in enumerate(shapes)}
@@ -139,6 +140,10 @@ def load(paths: list[Path]) -> Sweep:
             in_row = of.get(True, of[False] * usual.get(shape, 1))
             ours.append((shape, choice, float(np.sqrt(of[False] * in_row))))
     library = np.exp(np.nanmean(np.log(library), axis=1))
+    best: dict[str, float] = {}
+    for shape, _, ns in ours:
+        best[shape] = min(best.get(shape, ns), ns)
+    ours = [entry for index, entry in enumerate(ours) if entry[2] <= near * best[entry[0]] or index % 8 == 0]
     found = [features(shape, choice) for shape, choice, _ in ours]
     return Sweep({name: np.array([float(f[name]) for f in found]) for name in found[0]},
                  np.array([ns for *_, ns in ours]), np.array([number[shape] for shape, *_ in ours]),
@@ -293,12 +298,14 @@ def main() -> int:
     parser.add_argument("sweep", type=Path, nargs="+", help="CSV of assay_gemm_sweep, also gzipped")
     parser.add_argument("--held-out", type=Path, nargs="+", help="others, of shapes that are not fitted")
     parser.add_argument("--rounds", type=int, default=500, help="of the search (default: 500, about two minutes)")
+    parser.add_argument("--near", type=float, default=float("inf"),
+                        help="fit to choices within so many times the best of their shape and an eighth of the others, which is quicker")
     parser.add_argument("--keep", type=Path, metavar="HEADER", help="fit only factors of forms, to these constants")
     parser.add_argument("--heavy", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
     options = parser.parse_args()
     try:
         if options.keep:
-            sweeps = [(load([path]), 1.0) for path in options.sweep] + [(load(options.heavy), WEIGHT)]
+            sweeps = [(load([path], options.near), 1.0) for path in options.sweep] + [(load(options.heavy), WEIGHT)]
             before = kept(options.keep)
             model = refit(before, sweeps)
             print("\n".join(model.factor_lines()))
@@ -306,7 +313,7 @@ def main() -> int:
                 report(f"{path} before", before, sweep)
                 report(f"{path} now", model, sweep)
             return 0
-        sweep = load(options.sweep)
+        sweep = load(options.sweep, options.near)
         held_out = load(options.held_out) if options.held_out else None
     except (OSError, ValueError) as error:
         print(f"fit_gemm_sm90: {error}", file=sys.stderr)

@@ -79,7 +79,8 @@ std::vector<int> ranks_by_gpc(int workers, int ctas_of_cluster) {
 // 128x256 and 128x192, which ask for 32 and 37 bytes a cycle, took 25.9 and 26.8 us at 2048 cubed,
 // 195 and 195 at 4096 cubed and 275 and 276 at 1536x12288x5120
 // (results/h100/2026-11-26-places/early.csv.gz, late.csv.gz). A late launch costs a microsecond or
-// two: 512 cubed by 64x64 took 3.9 us early and 5.2 late. Grouped products gained nothing.
+// two: 512 cubed by 64x64 took 5.2 us late (2026-11-26-torch-bf16-late) and 4.0 early. Grouped
+// products gained nothing (-torch-grouped-late).
 bool gains_by_places(int tile_m, int tile_n, int cluster_m, int cluster_n, int rows, int columns,
                      int steps) {
   constexpr double kMuch = 42;                   // bytes a cycle of the tensor cores

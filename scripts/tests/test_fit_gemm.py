@@ -38,6 +38,18 @@ def test_a_choice_that_is_quick_in_a_row_too_is_preferred(tmp_path: Path) -> Non
     assert "the best choice 0.953" in done.stdout  # sqrt(110 * 100) of 100
 
 
+def test_what_is_far_from_the_best_counts_only_in_part_if_asked_for(tmp_path: Path) -> None:
+    forms = ["128x256_c2x1_s4", *(f"128x{width}_c2x1_s4" for width in range(64, 192, 8))]
+    lines = [f"bf16 nt 4096 4096 4096,{form},{100 if form == forms[0] else 200},20\n" for form in forms]
+    lines.append("bf16 nt 4096 4096 4096,cublaslt_0,110,20\n")
+    (tmp_path / "sweep.csv").write_text("shape,choice,ns,samples\n" + "".join(lines))
+    sys.path.insert(0, str(SCRIPT.parent))
+    import fit_gemm_sm90
+
+    of = {near: len(fit_gemm_sm90.load([tmp_path / "sweep.csv"], near).ns) for near in (1.3, 2.5)}
+    assert of == {1.3: 3, 2.5: len(forms)}
+
+
 def test_a_choice_that_it_cannot_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "sweep.csv").write_text("shape,choice,ns,samples\nbf16 nt 64 64 64,128 by 128,100,5\n")
     done = fit(str(tmp_path / "sweep.csv"))

@@ -51,8 +51,7 @@ struct TimeModelSm90 {
   double mma_least;    // of one MMA of few columns: 64 rows of P from shared memory
   double step_more;    // per step: waits and signals
   double l2;           // bytes per cycle and SM when all load
-  // Of what the clusters of a GPC could read together of each operand (worker_places.hpp), what
-  // they do.
+  // The share that the clusters of a GPC do read together of what they could (worker_places.hpp).
   double joined_p = 0, joined_q = 0;
   double l2_alone;       // share of a load's time that others do not cause
   double delivered;      // bytes per cycle that an SM takes in when all do
@@ -73,8 +72,11 @@ struct TimeModelSm90 {
   double reduce;         // the kernel that adds parts
   double reduce_l2;      // bytes of parts per cycle
   struct FormFactor {
-    std::string_view form;  // GemmVariantSm90::name
-    double aligned, misaligned;
+    std::string_view form;       // GemmVariantSm90::name
+    double aligned, misaligned;  // where rows of an operand begin on such lines, and where not
+    constexpr FormFactor(std::string_view of, double on, double off)
+        : form(of), aligned(on), misaligned(off) {}
+    constexpr FormFactor(std::string_view of, double both) : FormFactor(of, both, both) {}
   };
   std::span<const FormFactor> factors;
 };

@@ -22,15 +22,15 @@ constexpr double kMaskedUses[] = {1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2};
 // its choices cost least over each shape's best form on an H100, bursts counting twice what calls
 // at the power limit do (results/h100/2026-11-26-places/groups_rest.csv.gz, groups.csv.gz).
 constexpr TimeModelSm90::FormFactor kFactors[] = {
-    {"128x256_c1x2_s4", 1.086, 1.086},
-    {"128x256_c2x1_s4", 1.05, 1.05},
-    {"256x128_c1x2_s4", 1.127, 1.127},
-    {"pingpong_128x128_c2x1_s6", 0.9041, 0.9041},
-    {"pingpong_128x160_c1x2_s5", 0.852, 0.852},
-    {"pingpong_128x176_c1x2_s5", 1.02, 1.02},
-    {"swapped_128x192_c2x1_s4", 1.051, 1.051},
-    {"swapped_pingpong_128x128_c2x1_s6", 0.8869, 0.8869},
-    {"swapped_pingpong_128x160_c2x1_s5", 0.9416, 0.9416},
+    {"128x256_c1x2_s4", 1.086},
+    {"128x256_c2x1_s4", 1.05},
+    {"256x128_c1x2_s4", 1.127},
+    {"pingpong_128x128_c2x1_s6", 0.9041},
+    {"pingpong_128x160_c1x2_s5", 0.852},
+    {"pingpong_128x176_c1x2_s5", 1.02},
+    {"swapped_128x192_c2x1_s4", 1.051},
+    {"swapped_pingpong_128x128_c2x1_s6", 0.8869},
+    {"swapped_pingpong_128x160_c2x1_s5", 0.9416},
 };
 constexpr TimeModelSm90 kGrouped = {
     .start = 1734,

@@ -15,7 +15,7 @@
 namespace assay::kernels {
 namespace {
 
-const WorkerPlaces kSwapped({1, 0});  // of the two clusters of a launch
+const WorkerPlaces kExchanged({1, 0});  // of the two clusters of a launch
 
 // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
 template <class Variant>
@@ -37,7 +37,7 @@ ModelResult run(const GemmVariantSm90& v, const GroupedModelCase& c, model::Gpu&
   const GroupedModelOperands operands(gpu, c, options.seed);
   GroupedLaunchSm90 l = launch_of_grouped_sm90(c.problem, operands.operands(), v);
   l.groups.band = 2;
-  l.groups.places = kSwapped;
+  l.groups.places = kExchanged;
   const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d);
   model::Arguments arguments;
   arguments.push(&p, 128, 128).push(&q, 128, 128).push(&d, 128, 128).push(l.groups);
@@ -57,7 +57,7 @@ ModelResult run(const GroupedE4m3VariantSm90& v, const GroupedModelCase& c, mode
                           .k_blocks = blocks_of_scales(p.k),
                           .n_blocks = blocks_of_scales(p.n),
                           .band = 2,
-                          .places = kSwapped,
+                          .places = kExchanged,
                           .d = static_cast<__nv_bfloat16*>(at.d)};
   const model::TensorMapBytes maps[] = {
       operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),

@@ -111,9 +111,10 @@ struct FormsSm90 {
   }
 };
 
-// What a 16-bit type gets for "nt". Those for all products are of a sweep on an H200
-// (results/h200/2026-11-24-gemm-clusters); those for plain ones are, of 160 candidates, the ones
-// that gained most beside them over 240 shapes on an H100 (results/h100/2026-11-26-places). Where
+// What a 16-bit type gets for "nt". Those for all products, 128x160 apart, are of a sweep on an
+// H200 (results/h200/2026-11-24-gemm-clusters); that one and those for plain products are, of 160
+// candidates, what gained most beside them over 240 shapes on an H100
+// (results/h100/2026-11-26-places, candidates). Where
 // each SM has one tile, the rate at which L2 gives operands is the limit: pairs of CTAs whose GPC
 // reads together ask little of it, and so do clusters of eight.
 template <class Forms>
