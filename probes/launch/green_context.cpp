@@ -12,30 +12,6 @@
 #include "probes/launch/clock.hpp"
 
 namespace assay {
-namespace {
-
-// The driver's functions behind it. Throws Error(unfit) if one is missing.
-struct Driver {
-  DynamicLibrary library = DynamicLibrary::open(Library::cuda_driver);
-  decltype(&cuGetErrorString) error_string = library["cuGetErrorString"];
-  decltype(&cuDeviceGet) device = library["cuDeviceGet"];
-  decltype(&cuDeviceGetDevResource) resource = library["cuDeviceGetDevResource"];
-  decltype(&cuDevSmResourceSplitByCount) split = library["cuDevSmResourceSplitByCount"];
-  decltype(&cuDevResourceGenerateDesc) describe = library["cuDevResourceGenerateDesc"];
-  decltype(&cuGreenCtxCreate) create = library["cuGreenCtxCreate"];
-  decltype(&cuGreenCtxDestroy) destroy = library["cuGreenCtxDestroy"];
-  decltype(&cuGreenCtxStreamCreate) create_stream = library["cuGreenCtxStreamCreate"];
-  decltype(&cuStreamDestroy) destroy_stream = library["cuStreamDestroy_v2"];
-
-  void check(CUresult status, const char* call) const {
-    if (status == CUDA_SUCCESS) return;
-    const char* text = nullptr;
-    error_string(status, &text);
-    throw Error(ExitCode::unfit, fmt::format("{}: {}", call, text ? text : "unknown error"));
-  }
-};
-
-}  // namespace
 
 class SmPartitions::Impl {
  public:
@@ -93,6 +69,27 @@ class SmPartitions::Impl {
   }
 
  private:
+  // The driver's functions behind it. Throws Error(unfit) if one is missing.
+  struct Driver {
+    DynamicLibrary library = DynamicLibrary::open(Library::cuda_driver);
+    decltype(&cuGetErrorString) error_string = library["cuGetErrorString"];
+    decltype(&cuDeviceGet) device = library["cuDeviceGet"];
+    decltype(&cuDeviceGetDevResource) resource = library["cuDeviceGetDevResource"];
+    decltype(&cuDevSmResourceSplitByCount) split = library["cuDevSmResourceSplitByCount"];
+    decltype(&cuDevResourceGenerateDesc) describe = library["cuDevResourceGenerateDesc"];
+    decltype(&cuGreenCtxCreate) create = library["cuGreenCtxCreate"];
+    decltype(&cuGreenCtxDestroy) destroy = library["cuGreenCtxDestroy"];
+    decltype(&cuGreenCtxStreamCreate) create_stream = library["cuGreenCtxStreamCreate"];
+    decltype(&cuStreamDestroy) destroy_stream = library["cuStreamDestroy_v2"];
+
+    void check(CUresult status, const char* call) const {
+      if (status == CUDA_SUCCESS) return;
+      const char* text = nullptr;
+      error_string(status, &text);
+      throw Error(ExitCode::unfit, fmt::format("{}: {}", call, text ? text : "unknown error"));
+    }
+  };
+
   Driver driver_;
   CUdevice device_ = 0;
   CUdevResource all_{};
