@@ -23,6 +23,8 @@ struct Divisor {
         static_cast<std::uint32_t>(((((std::uint64_t{1} << shift) - value) << 32) / value) + 1);
   }
 
+  __host__ __device__ constexpr int number() const { return static_cast<int>(value); }
+
   // floor(n / value), for n >= 0.
   __host__ __device__ constexpr int quotient(int n) const {
     const auto dividend = static_cast<std::uint32_t>(n);
@@ -31,7 +33,7 @@ struct Divisor {
   }
   // What is left of n.
   __host__ __device__ constexpr int rest(int n, int quotient_of_n) const {
-    return n - quotient_of_n * static_cast<int>(value);
+    return n - quotient_of_n * number();
   }
 };
 

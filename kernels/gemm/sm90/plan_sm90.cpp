@@ -11,6 +11,7 @@
 #include "harness/element.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/divisor.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/frame/worker_places.hpp"
@@ -126,9 +127,11 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
     l.reduce = {.raster = a.schedule.raster,
                 .parts = choice.parts,
                 .blocks = v.tile_m / 64,
-                .groups = v.tile_n / 8,
                 .cluster_m = v.cluster_m,
-                .cluster_n = v.cluster_n,
+                .groups = Divisor(v.tile_n / 8),
+                .pieces = Divisor(v.tile_m / 64 * v.tile_n / 8),
+                .cluster = Divisor(v.cluster_size()),
+                .cluster_n = Divisor(v.cluster_n),
                 .rows = rows,
                 .columns = columns,
                 .swapped = v.swapped,

@@ -19,27 +19,36 @@ __global__ void __launch_bounds__(kReduceThreadsSm90)
   __shared__ float4 sums[kReducersSm90 - 1][128];
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int reducer = static_cast<int>(threadIdx.x) / 128;
-  const int per_tile = args.blocks * args.groups, cluster = args.cluster_m * args.cluster_n;
-  const int all_pieces = static_cast<int>(blockIdx.x), slot = all_pieces / per_tile;
-  const int tile = slot / cluster, rank = slot % cluster;
-  const int piece = all_pieces % per_tile, block = piece / args.groups, group = piece % args.groups;
+  const int all_pieces = static_cast<int>(blockIdx.x);
+  const int slot = args.pieces.quotient(all_pieces);
+  const int piece = args.pieces.rest(all_pieces, slot);
+  const int tile = args.cluster.quotient(slot), rank = args.cluster.rest(slot, tile);
+  const int block = args.groups.quotient(piece), group = args.groups.rest(piece, block);
   ptx::launch_dependents();
   ptx::wait_for_dependencies();
 
   // Part p of a tile is what the CTA of this rank of cluster p * tiles + tile left: pieces of all
-  // tiles lie one after the other, and parts of all pieces.
-  const std::int64_t per_part = std::int64_t{args.raster.count()} * cluster * per_tile * 128;
-  const uint4* from = reinterpret_cast<const uint4*>(args.partials) + reducer * per_part +
-                      std::int64_t{all_pieces} * 128 + thread;
+  // tiles lie one after the other, and parts of all pieces. An L2 access takes some 700 cycles, so
+  // loads that there are go together, eight at most, and not in a loop of one and one.
+  constexpr int kTogether = 8;
+  const std::int64_t per_part = std::int64_t{static_cast<int>(gridDim.x)} * 128;
+  const uint4* const from =
+      reinterpret_cast<const uint4*>(args.partials) + std::int64_t{all_pieces} * 128 + thread;
   float4 sum = {};
-#pragma unroll 8
-  for (int part = reducer; part < args.parts; part += kReducersSm90) {
-    const uint4 more = ptx::load_v4_l2(from);
-    from += kReducersSm90 * per_part;
-    sum.x += __uint_as_float(more.x);
-    sum.y += __uint_as_float(more.y);
-    sum.z += __uint_as_float(more.z);
-    sum.w += __uint_as_float(more.w);
+  for (int first = reducer; first < args.parts; first += kTogether * kReducersSm90) {
+    uint4 more[kTogether] = {};
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      const int part = first + i * kReducersSm90;
+      if (part < args.parts) more[i] = ptx::load_v4_l2(from + part * per_part);
+    }
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      sum.x += __uint_as_float(more[i].x);
+      sum.y += __uint_as_float(more[i].y);
+      sum.z += __uint_as_float(more[i].z);
+      sum.w += __uint_as_float(more[i].w);
+    }
   }
   if (reducer > 0) sums[reducer - 1][thread] = sum;
   __syncthreads();
@@ -56,10 +65,11 @@ __global__ void __launch_bounds__(kReduceThreadsSm90)
   const bool half = args.type == OutputType::f16;
   const int lane = thread % 32;
   const TilePosition at = args.raster.at(tile);
-  const int row = ((at.m * args.cluster_m + rank / args.cluster_n) * args.blocks + block) * 64 +
-                  thread / 32 * 16 + lane / 4;
+  const int rank_m = args.cluster_n.quotient(rank), rank_n = args.cluster_n.rest(rank, rank_m);
+  const int row =
+      ((at.m * args.cluster_m + rank_m) * args.blocks + block) * 64 + thread / 32 * 16 + lane / 4;
   const int column =
-      ((at.n * args.cluster_n + rank % args.cluster_n) * args.groups + group) * 8 + lane % 4 * 2;
+      ((at.n * args.cluster_n.number() + rank_n) * args.groups.number() + group) * 8 + lane % 4 * 2;
   auto* const d = static_cast<std::uint16_t*>(args.d);
 #pragma unroll
   for (int lower = 0; lower < 2; ++lower) {

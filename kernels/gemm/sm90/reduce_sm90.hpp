@@ -2,6 +2,7 @@
 // The kernel that adds the parts of sums which the Hopper product leaves where it splits tiles
 // (GemmSchedule::parts), and rounds them.
 #pragma once
+#include "kernels/frame/divisor.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
 
@@ -10,8 +11,10 @@ namespace assay::kernels {
 struct ReduceArgumentsSm90 {
   PreparedRaster raster;  // of the product
   int parts;              // of each tile
-  int blocks, groups;     // 64 rows each, eight columns each, that a CTA's tile has
-  int cluster_m, cluster_n;
+  int blocks, cluster_m;  // blocks of 64 rows that a CTA's tile has, CTAs along a cluster's rows
+  // Groups of eight columns that it has, pieces of 64 rows of such, CTAs of a cluster and those
+  // along its columns.
+  Divisor groups, pieces, cluster, cluster_n;
   int rows, columns;      // of R
   int swapped;            // not 0: R is D's transpose
   OutputType type;        // bf16 or f16
@@ -25,7 +28,7 @@ constexpr int kReduceThreadsSm90 = 128 * kReducersSm90;
 
 // A CTA for each eight columns of 64 rows of a CTA's tile.
 inline int reduce_ctas_sm90(const ReduceArgumentsSm90& args) {
-  return args.raster.count() * args.cluster_m * args.cluster_n * args.blocks * args.groups;
+  return args.raster.count() * args.cluster.number() * args.pieces.number();
 }
 
 }  // namespace assay::kernels
