@@ -122,10 +122,11 @@ struct FormsSm90 {
 // (results/h200/2026-11-24-gemm-clusters), but for 128x160, which gained most beside them over 240
 // shapes on an H100 (results/h100/2026-11-26-places, candidates). Those for plain products are, of
 // 105 that were timed beside these over 350 shapes on an H100 (results/h100/2026-11-26-forms), 34
-// whose best is nearest the best of all, 256x160 to 64x16 among them that large and memory-bound
-// products take, and 64x64 by two CTAs, which alone of its kind uses all SMs. Where each SM has one
-// tile, the rate at which L2 gives operands is the limit: pairs of CTAs whose GPC reads together
-// ask little of it, and so do clusters of four and eight.
+// whose best is nearest the best of all; 256x160, 256x192, 128x192, 128x200, 64x128 and 64x16 were
+// set, which large and memory-bound products take. Two more are 64x64 by two CTAs, which alone of
+// its kind uses all SMs, and 128x200 by four, which 3000 cubed takes. Where each SM has one tile,
+// the rate at which L2 gives operands is the limit: pairs of CTAs whose GPC reads together ask
+// little of it, and so do clusters of four and eight.
 template <class Forms>
 void add_wide_sm90(Forms& nt) {
   nt.template add<128, 256, 2>();
@@ -177,6 +178,7 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 176, 2>();
   nt.template add_swapped_pingpong<128, 184, 4>();
   nt.template add_swapped_pingpong<128, 200, 2>();
+  nt.template add_swapped_pingpong<128, 200, 4>();
   nt.template add_swapped_pingpong<192, 88, 2, 4>();
   nt.template add_swapped_pingpong<192, 96, 2>();
   nt.template add_swapped_pingpong<192, 104, 2, 4>();
