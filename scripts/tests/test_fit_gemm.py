@@ -50,6 +50,20 @@ def test_what_is_far_from_the_best_counts_only_in_part_if_asked_for(tmp_path: Pa
     assert of == {1.3: 3, 2.5: len(forms)}
 
 
+def test_other_forms_and_shapes_of_a_later_sweep_are_left_out(tmp_path: Path) -> None:
+    header = "shape,choice,ns,samples\n"
+    both = "{0},128x256_c2x1_s4,100,20\n{0},128x192_c2x1_s4 stream 2 over 66,90,20\n{0},cublaslt_0,95,20\n"
+    shapes = ["bf16 nt 4096 4096 4096", "bf16 nt 512 512 512"]
+    (tmp_path / "first.csv").write_text(header + "".join(both.format(shape) for shape in shapes))
+    (tmp_path / "second.csv").write_text(header + both.format(shapes[1]))
+    sys.path.insert(0, str(SCRIPT.parent))
+    import fit_gemm_sm90
+
+    found = fit_gemm_sm90.load([tmp_path / "first.csv"], forms={"128x192_c2x1_s4"}, without=[tmp_path / "second.csv"])
+    assert found.names == [(shapes[0], "128x192_c2x1_s4 stream 2 over 66")]
+    assert list(found.library) == [95]
+
+
 def test_a_choice_that_it_cannot_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "sweep.csv").write_text("shape,choice,ns,samples\nbf16 nt 64 64 64,128 by 128,100,5\n")
     done = fit(str(tmp_path / "sweep.csv"))

@@ -2,7 +2,8 @@
 // What scripts/fit_gemm_sm90.py found for the Hopper product's model of time, on sweeps of H100s
 // (results/h100/2026-11-26-places): for 16-bit and for 8-bit operands. Factors of 16-bit forms were
 // fitted to sweeps of those of today beside them (2026-11-26-forms, --keep), large products from
-// rest weighing more: in bursts those run faster that move less.
+// rest weighing more: in bursts those run faster that move less. Three are of before, of forms that
+// other layouts than nt alone have today.
 #pragma once
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
@@ -26,7 +27,9 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"pingpong_64x128_c1x4_s8", 1.046, 1},
     {"pingpong_64x136_c4x1_s7", 1, 1.046},
     {"pingpong_64x32_c1x2_s16", 1.015, 1.015},
+    {"pingpong_64x64_c2x1_s10", 0.9418, 1.015},
     {"swapped_pingpong_128x112_c1x2_s6", 1.015, 1.03},
+    {"swapped_pingpong_128x112_c2x1_s6", 1.03, 0.97},
     {"swapped_pingpong_128x112_c4x2_s6", 1.015, 0.9704},
     {"swapped_pingpong_128x128_c2x1_s6", 1.03, 0.985},
     {"swapped_pingpong_128x128_c2x4_s6", 0.9704, 0.9704},
@@ -45,6 +48,7 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"swapped_pingpong_64x128_c4x2_s8", 1.03, 0.9139},
     {"swapped_pingpong_64x16_c1x1_s10", 0.956, 0.9851},
     {"swapped_pingpong_64x16_c2x1_s10", 1.016, 1.031},
+    {"swapped_pingpong_64x176_c4x1_s6", 1.046, 1.015},
     {"swapped_pingpong_64x192_c4x1_s6", 1, 0.9704},
     {"swapped_pingpong_64x32_c4x1_s10", 1.015, 0.9851},
     {"swapped_pingpong_64x32_c4x1_s16", 0.9851, 0.956},
