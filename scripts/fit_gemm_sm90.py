@@ -25,6 +25,7 @@ import csv
 import gzip
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,7 +127,7 @@ def read_times(paths: list[Path], forms: set[str] | None = None) -> dict[tuple[s
     return times
 
 
-def load(paths: list[Path], near: float = float("inf"), forms: set[str] | None = None, without: list[Path] = ()) -> Sweep:
+def load(paths: list[Path], near: float = float("inf"), forms: set[str] | None = None, without: Sequence[Path] = ()) -> Sweep:
     """Of choices that take more than `near` times as long as the best of their shape, every eighth.
 
     `forms`: as read_times() has them. The shapes of `without` are left out.

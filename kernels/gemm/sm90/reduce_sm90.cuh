@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kReduceThreadsSm90)
   ptx::wait_for_dependencies();
 
   // Part p of a tile is what the CTA of this rank of cluster p * tiles + tile left: pieces of all
-  // tiles lie one after the other, and parts of all pieces. An L2 access takes some 700 cycles, so
-  // loads that there are go together, eight at most, and not in a loop of one and one.
+  // tiles lie one after the other, and parts of all pieces. An L2 access takes some 700 cycles: a
+  // thread has up to eight loads under way, where one after the other would each cost that.
   constexpr int kTogether = 8;
   const std::int64_t per_part = std::int64_t{static_cast<int>(gridDim.x)} * 128;
   const uint4* const from =

@@ -2,8 +2,8 @@
 // What scripts/fit_gemm_sm90.py found for the Hopper product's model of time, on sweeps of H100s
 // (results/h100/2026-11-26-places): for 16-bit and for 8-bit operands. Factors of 16-bit forms were
 // fitted to sweeps of those of today beside them (2026-11-26-forms, --keep), large products from
-// rest weighing more: in bursts those run faster that move less. Three are of before, of forms that
-// other layouts than nt alone have today.
+// rest weighing more: in bursts those run faster that move less. Three factors are older: only
+// layouts other than nt have those forms today.
 #pragma once
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
