@@ -40,7 +40,7 @@ BOUNDS = {
     "add": (0, 0.4), "uneven": (1, 1.1), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
     "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
-CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?(?: band \d+)?")
+CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)(?:x(\d+))?_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?(?: band \d+)?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
 MISALIGNED = "~"  # ends the name of a form whose operands' rows begin within a line
 WEIGHT = 9  # of a shape of --heavy
@@ -78,15 +78,16 @@ def features(shape: str, choice: str) -> dict[str, float]:
     match = CHOICE.fullmatch(choice)
     if not match:
         raise ValueError(f"{choice!r} is no choice of the product; GemmChoiceSm90::text() writes them")
-    swapped, pingpong, tile_m, tile_n, cluster_m, cluster_n, stream, workers, parts = match.groups()
+    swapped, pingpong, tile_m, tile_n, tile_k, cluster_m, cluster_n, stream, workers, parts = match.groups()
     tile_m, tile_n, cluster_m, cluster_n = int(tile_m), int(tile_n), int(cluster_m), int(cluster_n)
     each = 1 if type_ in ("e4m3", "e5m2") else 2
+    depth = int(tile_k) * each // 128 if tile_k else 1  # FormSm90::depth
     rows, columns = (n, m) if swapped else (m, n)
     row_a, row_b = m if layout[0] == "t" else k, n if layout[1] == "n" else k
     row_p, row_q = (row_b, row_a) if swapped else (row_a, row_b)
     whole_boxes = layout[0] == "t" if swapped else layout[1] == "n"  # of 64 columns of Q: GemmTileSm90::kLoadedN
     tiles_m, tiles_n = _up(rows, tile_m * cluster_m), _up(columns, tile_n * cluster_n)
-    tiles, k_steps = tiles_m * tiles_n, _up(k * each, 128)
+    tiles, k_steps = tiles_m * tiles_n, _up(k * each, 128 * depth)
     if stream:
         streamed, used = int(stream), int(workers)
     elif parts:
@@ -101,7 +102,7 @@ def features(shape: str, choice: str) -> dict[str, float]:
                                  (1, 16 // cluster_m) if cluster_n == 1 else (16 // cluster_n, 1))
     return {
         "tile_m": tile_m, "tile_n": tile_n, "loaded_n": _up(tile_n, 64) * 64 if whole_boxes else tile_n, "cluster_m": cluster_m,
-        "cluster_n": cluster_n, "pingpong": bool(pingpong),
+        "cluster_n": cluster_n, "pingpong": bool(pingpong), "depth": depth,
         "together_p": max(1, min(block[1], tiles_n)), "together_q": max(1, min(block[0], tiles_m)),
         "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used, "split": bool(parts),
         "busy": used * cluster_m * cluster_n / 132, "misaligned_p": row_p * each % 128 != 0,
@@ -111,20 +112,22 @@ def features(shape: str, choice: str) -> dict[str, float]:
 
 
 def read_times(paths: list[Path], forms: set[str] | None = None) -> dict[tuple[str, str], dict[bool, float]]:
-    """Nanoseconds of a call by (shape, choice) and whether it is one of a row. Where files differ, the last one's.
+    """Nanoseconds of a call by (shape, choice) and whether it is one of a row. A shape that several files have is the last one's.
 
     Of the library and, where they are given, of these forms alone.
     """
-    times: dict[tuple[str, str], dict[bool, float]] = {}
+    times: dict[str, dict[str, dict[bool, float]]] = {}
     for path in paths:
         opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+        found: dict[str, dict[str, dict[bool, float]]] = {}
         with opened as file:
             for shape, name, ns, _ in list(csv.reader(file))[1:]:
                 match = NAME.fullmatch(name)
                 if forms and not match[1].startswith("cublaslt") and match[1].split(" ")[0] not in forms:
                     continue
-                times.setdefault((shape, match[1]), {})[match[2] is not None] = float(ns)
-    return times
+                found.setdefault(shape, {}).setdefault(match[1], {})[match[2] is not None] = float(ns)
+        times.update(found)
+    return {(shape, choice): of for shape, choices in times.items() for choice, of in choices.items()}
 
 
 def load(paths: list[Path], near: float = float("inf"), forms: set[str] | None = None, without: Sequence[Path] = ()) -> Sweep:
@@ -183,14 +186,14 @@ class Model:
 def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     """The same without the factors."""
     area = x["tile_m"] * x["tile_n"]
-    mma = 4 * x["tile_m"] / 64 * np.maximum(x["tile_n"] / 2, c["mma_least"] + x["tile_n"] / 4) * c["mma_stretch"]
+    mma = 4 * x["depth"] * x["tile_m"] / 64 * np.maximum(x["tile_n"] / 2, c["mma_least"] + x["tile_n"] / 4) * c["mma_stretch"]
     slowed_p, slowed_q = (np.where(x[f"misaligned_{name}"] > 0, c["misaligned"], 1) for name in "pq")
     read_p, read_q = (1 - c[f"joined_{name}"] * (1 - 1 / x[f"together_{name}"]) for name in "pq")
     spread_p, spread_q = (np.where(x[f"misaligned_{name}"] > 0, c["spread"], 1) for name in "pq")
-    taken_in = 128 * (x["tile_m"] * spread_p + x["loaded_n"] * spread_q) / c["delivered"] * x["busy"]
+    taken_in = 128 * x["depth"] * (x["tile_m"] * spread_p + x["loaded_n"] * spread_q) / c["delivered"] * x["busy"]
 
     def step_of(read_p: np.ndarray | float, read_q: np.ndarray | float) -> np.ndarray:
-        l2 = 128 * (x["tile_m"] / x["cluster_n"] * slowed_p * read_p + x["loaded_n"] / x["cluster_m"] * slowed_q * read_q)
+        l2 = 128 * x["depth"] * (x["tile_m"] / x["cluster_n"] * slowed_p * read_p + x["loaded_n"] / x["cluster_m"] * slowed_q * read_q)
         l2 *= (c["l2_alone"] + (1 - c["l2_alone"]) * x["busy"]) / c["l2"]
         return np.maximum(np.maximum(mma, l2), taken_in) + c["step_more"] + c["cluster"] * (x["cluster_m"] * x["cluster_n"] - 1)
 
@@ -203,7 +206,8 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     cycles += np.maximum(0, whole + (streams | split) - 1) * between
     some = np.maximum(x["stream"], 1)
     others = np.maximum(0, np.ceil(x["workers"] / some) - 1)
-    cycles += streams * (c["join"] + area * (c["leave"] + c["add"] * others))
+    joined = streams * (c["join"] + area * (c["leave"] + c["add"] * others))
+    cycles += joined
     written = 4 * area * x["cluster_m"] * x["cluster_n"] * x["workers"]
     cycles += split * (c["reduce"] + area * (c["leave"] - c["out"]) + written / c["reduce_l2"])
     uneven = streams & (x["workers"] % some != 0)
@@ -211,7 +215,7 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     again = np.minimum(x["tiles_n"] - 1, 3) * x["bytes_p"] + np.minimum(x["tiles_m"] - 1, 3) * x["bytes_q"]
     bytes_moved = x["bytes_p"] + x["bytes_q"] + x["bytes_d"] + uneven * c["reread"] * x["stream"] / tiles * again
     dram = bytes_moved / c["dram"] / np.minimum(1, c["dram_busy"] + 1.3 * x["busy"] * (1 - c["dram_busy"]))
-    dram += area * c["dram_out"]
+    dram += area * c["dram_out"] + np.where(whole == 0, joined, 0)
     return c["start"] + (cycles**8 + dram**8) ** (1 / 8)
 
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "fit_gemm_sm90.py"
 CONSTANT = r"^    \.(\w+) = [\d.e+]+,$"
@@ -62,6 +64,32 @@ def test_other_forms_and_shapes_of_a_later_sweep_are_left_out(tmp_path: Path) ->
     found = fit_gemm_sm90.load([tmp_path / "first.csv"], forms={"128x192_c2x1_s4"}, without=[tmp_path / "second.csv"])
     assert found.names == [(shapes[0], "128x192_c2x1_s4 stream 2 over 66")]
     assert list(found.library) == [95]
+
+
+def test_a_stage_of_two_boxes_is_half_the_steps_and_twice_the_work() -> None:
+    sys.path.insert(0, str(SCRIPT.parent))
+    import fit_gemm_sm90
+
+    shape, rest = "bf16 nt 512 512 4160", "_c2x1_s6"
+    one, two = (fit_gemm_sm90.features(shape, f"pingpong_{tile}{rest}") for tile in ("64x64", "64x64x128"))
+    assert (one["depth"], one["k_steps"], two["depth"], two["k_steps"]) == (1, 65, 2, 33)
+    constants = {name: low for name, (low, _) in fit_gemm_sm90.BOUNDS.items()}
+    times = [fit_gemm_sm90.predict(constants, {name: np.array([float(value)]) for name, value in of.items()})[0] for of in (one, two)]
+    assert times[1] > times[0]  # without costs of a stage: half a step along k in vain
+    constants["step_more"] = 120
+    times = [fit_gemm_sm90.predict(constants, {name: np.array([float(value)]) for name, value in of.items()})[0] for of in (one, two)]
+    assert times[1] < times[0]
+
+
+def test_of_sweeps_held_out_too_a_shape_is_the_last_ones(tmp_path: Path) -> None:
+    lines = "shape,choice,ns,samples\nbf16 nt 64 64 64,{0},100,20\nbf16 nt 64 64 64,cublaslt_0,95,20\n"
+    for name, form in {"first": "128x256_c2x1_s4", "second": "128x192_c2x1_s4"}.items():
+        (tmp_path / f"{name}.csv").write_text(lines.format(form))
+    sys.path.insert(0, str(SCRIPT.parent))
+    import fit_gemm_sm90
+
+    found = fit_gemm_sm90.read_times([tmp_path / "first.csv", tmp_path / "second.csv"])
+    assert {choice for _, choice in found} == {"128x192_c2x1_s4", "cublaslt_0"}
 
 
 def test_a_choice_that_it_cannot_read_is_named(tmp_path: Path) -> None:

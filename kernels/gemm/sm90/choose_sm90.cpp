@@ -55,8 +55,8 @@ std::vector<KernelUse> kernels(const GemmProblem& problem) {
       choose_gemm_sm90(problem, [](const GemmVariantSm90& v) { return clusters_of(kUsualSms, v); });
   const GemmVariantSm90& v = *choice.variant;
   // A consumer's 64-row blocks x steps along k.
-  const int per_stage = v.tile_m / (v.pingpong ? 64 : 128) * 4;
-  const bool wide = v.tile_k == 64;
+  const int per_stage = v.tile_m / (v.pingpong ? 64 : 128) * 4 * v.depth;
+  const bool wide = element_bits(problem.type) == 16;
   const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
                              std::to_string(v.tile_n) + (wide ? "x16" : "x32") + ".F32";
   std::vector<KernelUse> all = {
@@ -101,7 +101,7 @@ std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& pro
                                       v.major_p == major_b && v.major_q == major_a
                                 : v.type_p == problem.type && v.type_q == problem.b_type() &&
                                       v.major_p == major_a && v.major_q == major_b;
-    const bool little = v.tile_k == 64 ? problem.plain() : problem.scaled();
+    const bool little = element_bits(problem.type) == 16 ? problem.plain() : problem.scaled();
     if (fits && (!v.plain || little)) found.push_back(&v);
   }
   return found;
@@ -120,9 +120,10 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
     const int band = band_of(problem, *v);
     all.push_back({.variant = v, .workers = workers_of_waves(tiles, most), .band = band});
     // Few tiles, each in many parts.
-    constexpr int kFewestParts = 4, kFewestSteps = 8;
+    constexpr int kFewestParts = 4, kFewestSteps = 8;  // of 128 bytes along k
     for (const int parts : {most / tiles, most / tiles / 2}) {
-      if (!v->reduce.kernel || parts < kFewestParts || k_steps / parts < kFewestSteps) continue;
+      if (!v->reduce.kernel || parts < kFewestParts) continue;
+      if (k_steps * v->depth / parts < kFewestSteps) continue;
       all.push_back({.variant = v, .workers = tiles * parts, .band = band, .parts = parts});
     }
     const int rest = tiles % most;

@@ -67,15 +67,19 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
     }
     const auto load_p = [&](const CUtensorMap* map, int rows, int ks) {
       if (Tile::kTurnsAtP && ks % Tile::kClusterN != rank_n) return;
-      load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
-          stages_p + stage * Tile::kBytesP + share_p * 128, map, rows, &full[stage], mask_p,
-          at.k + ks * Tile::kTileK, row, policy_p);
+#pragma unroll
+      for (int box = 0; box < Tile::kDepth; ++box)
+        load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
+            stages_p + stage * Tile::kBytesP + box * Tile::kBoxBytesP + share_p * 128, map, rows,
+            &full[stage], mask_p, at.k + ks * Tile::kTileK + box * Tile::kBoxK, row, policy_p);
     };
     const auto load_q = [&](const CUtensorMap* map, int rows, int ks) {
       if (Tile::kTurnsAtQ && ks % Tile::kClusterM != rank_m) return;
-      load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(
-          stages_q + stage * Tile::kBytesQ + share_q * 128, map, rows, &full[stage], mask_q,
-          at.k + ks * Tile::kTileK, column, 0);
+#pragma unroll
+      for (int box = 0; box < Tile::kDepth; ++box)
+        load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(
+            stages_q + stage * Tile::kBytesQ + box * Tile::kBoxBytesQ + share_q * 128, map, rows,
+            &full[stage], mask_q, at.k + ks * Tile::kTileK + box * Tile::kBoxK, column, 0);
     };
     // A loop for each: in one, maps are chosen at run time, with 17 R2UR in place of 11, and
     // products of small tiles, whose workers only load, were 5 to 20% slower on an H200.
@@ -85,7 +89,8 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
     int ks = unit.k_begin;
     const auto fill = [&](int rows, const auto& load) {
       ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
-      ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(rows) * 128);
+      ptx::mbarrier_arrive_expect_tx(&full[stage],
+                                     static_cast<std::uint32_t>(rows) * (128 * Tile::kDepth));
       load();
       next_stage();
     };

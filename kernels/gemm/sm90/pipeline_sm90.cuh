@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How CTAs of the Hopper matrix products load, multiply and store: the one way for all of them.
 //
-// Persistent clusters of warp-specialized CTAs. Warpgroup 0 gives its registers away and a thread
-// of each of its warps loads: boxes of P and Q, 128 bytes deep along k, into a ring of kStages
-// buffers. Two consumer warpgroups multiply, each its own half of the tile's rows, and write their
-// part of the result while the loader is already filling the ring for the next tile.
+// Persistent clusters of warp-specialized CTAs. Warpgroup 0 gives its registers away and one of its
+// threads loads: boxes of P and Q, 128 bytes deep along k, one or two of each to a stage of a ring
+// of kStages. Two consumer warpgroups multiply, each its own half of the tile's rows, and write
+// their part of the result while the loader is already filling the ring for the next tile.
 //
 // Clusters share operands. CTAs of one cluster row work on the same rows of P, CTAs of one cluster
 // column on the same columns of Q. Each loads only its share of such a tile (GemmTileSm90::kShareP,
@@ -78,6 +78,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
                                                const CUtensorMap& edge_q,
                                                const typename Work::Arguments& args) {
   static_assert(Tile::kThreads == 384);
+  static_assert(!Work::kRaggedK || Tile::kDepth == 1, "clear_tail() is for a box");
   extern __shared__ __align__(1024) std::uint8_t shared[];
   std::uint8_t* const stages_p = shared;
   std::uint8_t* const stages_q = stages_p + Tile::kStages * Tile::kBytesP;
@@ -212,12 +213,13 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       const std::uint64_t q = ptx::advance(origin_q, at * Tile::kBytesQ);
       ptx::wgmma_fence();
 #pragma unroll
-      for (int k = 0; k < Tile::kSteps; ++k) {
+      for (int k = 0; k < Tile::kDepth * Tile::kSteps; ++k) {
+        const int box = k / Tile::kSteps, step = k % Tile::kSteps;
 #pragma unroll
         for (int block = 0; block < Tile::kBlocks; ++block) {
           ptx::wgmma<Tile::kTypes, Tile::kMajorP, Tile::kMajorQ>(
-              d[block], ptx::advance(p, block * 8192 + k * kStepP), ptx::advance(q, k * kStepQ),
-              !first_step || k != 0);
+              d[block], ptx::advance(p, box * Tile::kBoxBytesP + block * 8192 + step * kStepP),
+              ptx::advance(q, box * Tile::kBoxBytesQ + step * kStepQ), !first_step || k != 0);
         }
       }
       ptx::wgmma_commit();

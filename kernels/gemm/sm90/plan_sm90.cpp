@@ -120,7 +120,7 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
 
   l.grid = choice.workers * v.cluster_size();
   const bool whole = choice.stream_tiles == 0 && choice.parts == 1;
-  const int steps = divide_up(raster.count(), choice.workers) * a.schedule.k_steps;
+  const int steps = divide_up(raster.count(), choice.workers) * a.schedule.k_steps * v.depth;
   l.early = !whole || !gains_by_places(v.tile_m, v.tile_n, v.cluster_m, v.cluster_n, raster.rows,
                                        raster.columns, steps);
   if (choice.parts > 1) {

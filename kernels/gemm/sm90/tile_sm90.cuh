@@ -16,6 +16,15 @@ constexpr int columns_loaded_sm90(int tile_n, int major_q) {
   return major_q == 0 ? tile_n : (tile_n + 63) / 64 * 64;
 }
 
+// Boxes along k, of 128 bytes each, that a stage has of an operand. Barriers, waits and requests
+// take a consumer and the loader more than 200 cycles for a stage, and a tile of 64x64 multiplies a
+// box in 128. So a stage has two boxes where they are no more than one of a tile twice as large:
+// 440x1024x6144 by 64x64 took 18.0 in place of 20.0 us on an H100 (results/h100/2026-11-26-deep).
+// Tiles of 64x96 and more lost by it: they have a ring of four coarse stages then.
+constexpr int depth_sm90(int element_bytes, bool k_major, int tile_m, int tile_n) {
+  return element_bytes == 2 && k_major && tile_m + tile_n <= 128 ? 2 : 1;
+}
+
 // Buffers for results that each warp has beside stages of so many rows of 128 bytes and their
 // barriers: 2 or 1; 0: there is no room.
 constexpr int store_buffers_sm90(int stages, int rows) {
@@ -40,8 +49,11 @@ struct GemmTileSm90 {
   static constexpr bool kPingpong = kPingpong_;
 
   static constexpr int kElementBytes = 32 / ptx::kWgmmaK<kTypes>;
-  static constexpr int kTileK = 128 / kElementBytes;  // per stage: 128 bytes, one swizzle row
-  static constexpr int kSteps = 4;                    // MMAs along k in a stage
+  static constexpr int kDepth =
+      depth_sm90(kElementBytes, kMajorP == 0 && kMajorQ == 0, kTileM, kTileN);
+  static constexpr int kBoxK = 128 / kElementBytes;  // 128 bytes, one swizzle row
+  static constexpr int kTileK = kDepth * kBoxK;      // per stage
+  static constexpr int kSteps = 4;                   // MMAs along k in a box
 
   static constexpr int kConsumers = 2;
   static constexpr int kThreads = 128 * (1 + kConsumers);
@@ -61,8 +73,10 @@ struct GemmTileSm90 {
   // Columns of Q that lie in a stage. Where the column runs fastest they come by whole boxes of 64,
   // and a tile's last box may bring some of the next tile's.
   static constexpr int kLoadedN = columns_loaded_sm90(kTileN, kMajorQ);
-  static constexpr int kBytesP = kTileM * 128;
-  static constexpr int kBytesQ = kLoadedN * 128;
+  static constexpr int kBoxBytesP = kTileM * 128;
+  static constexpr int kBoxBytesQ = kLoadedN * 128;
+  static constexpr int kBytesP = kDepth * kBoxBytesP;  // of a stage
+  static constexpr int kBytesQ = kDepth * kBoxBytesQ;
   // What one CTA of a cluster fetches for all that share it: its part of each step's rows. Where
   // such parts were no whole swizzle atoms, each CTA fetches all of the operand's tile in its turn,
   // every kClusterN-th step for P, every kClusterM-th for Q.
@@ -86,7 +100,7 @@ struct GemmTileSm90 {
     return chunk + 1 < kChunks ? chunk * kStoreColumns : kTileN - kStoreColumns;
   }
   static constexpr int kBytesStore = kStoreRows * 64 * 2;
-  static constexpr int kStoreBuffers = store_buffers_sm90(kStages, kTileM + kLoadedN);
+  static constexpr int kStoreBuffers = store_buffers_sm90(kStages, (kTileM + kLoadedN) * kDepth);
   static constexpr int kBytesStores = kConsumers * (64 / kStoreRows) * kStoreBuffers * kBytesStore;
   static constexpr int kSharedBytes = kStages * (kBytesP + kBytesQ) + kBytesStores +
                                       2 * kStages * static_cast<int>(sizeof(ptx::Mbarrier));

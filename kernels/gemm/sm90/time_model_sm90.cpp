@@ -61,7 +61,7 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const double busy = choice.workers * v.cluster_size() / 132.0;
   const double area = double{1} * v.tile_m * v.tile_n;
 
-  const double mma = 4.0 * v.tile_m / 64 *
+  const double mma = 4.0 * v.depth * v.tile_m / 64 *
                      std::max(v.tile_n / 2.0, model.mma_least + v.tile_n / 4.0) * model.mma_stretch;
   // A line of a box lies in two of L2's lines where its operand's rows, of k or of the other
   // dimension, do not begin at such a line.
@@ -80,7 +80,7 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const double read_p = read(model.joined_p, block.columns, tiles_n),
                read_q = read(model.joined_q, block.rows, tiles_m);
   // What is multicast is fetched once, but each SM takes all of it in.
-  const double taken_in = 128.0 *
+  const double taken_in = 128.0 * v.depth *
                           (v.tile_m * times(misaligned_p, model.spread) +
                            v.loaded_n * times(misaligned_q, model.spread)) /
                           model.delivered * busy;
@@ -89,7 +89,8 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
                              times(whole, read_p) +
                          1.0 * v.loaded_n / v.cluster_m * times(misaligned_q, model.misaligned) *
                              times(whole, read_q);
-    const double l2 = 128.0 * lines / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
+    const double l2 =
+        128.0 * v.depth * lines / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
     return std::max({mma, l2, taken_in}) + model.step_more + model.cluster * (v.cluster_size() - 1);
   };
   const double step = step_of(true);
@@ -106,9 +107,11 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const double hidden = v.pingpong ? k_steps * step : 0;
   cycles += finish + std::max(0, turns - 1) * std::max(0.0, finish - hidden);
   const bool uneven = stream > 0 && choice.workers % stream != 0;
+  double joined = 0;
   if (stream > 0) {
     const double others = std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
-    cycles += model.join + area * (model.leave + model.add * others);
+    joined = model.join + area * (model.leave + model.add * others);
+    cycles += joined;
   }
   if (split)
     cycles += model.reduce + area * (model.leave - model.out) +
@@ -123,7 +126,8 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
              (std::min(tiles_n - 1, 3) * bytes_p + std::min(tiles_m - 1, 3) * bytes_q);
   const double dram =
       bytes / model.dram / std::min(1.0, model.dram_busy + 1.3 * busy * (1 - model.dram_busy)) +
-      area * model.dram_out;
+      area * model.dram_out +
+      (whole == 0 ? joined : 0);  // shares come first: nothing else is left to read meanwhile
   // The longer of the two, and a little more where they are alike.
   double factor = 1;
   for (const TimeModelSm90::FormFactor& known : model.factors)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace assay::kernels {
 
 std::vector<GemmVariantSm90> describe_forms_sm90(std::span<const FormSm90> forms) {
@@ -10,8 +12,9 @@ std::vector<GemmVariantSm90> describe_forms_sm90(std::span<const FormSm90> forms
   all.reserve(forms.size());
   for (const FormSm90& form : forms) {
     GemmVariantSm90& variant = all.emplace_back(GemmVariantSm90{form});
-    variant.name = fmt::format("{}{}{}x{}_c{}x{}_s{}", form.swapped ? "swapped_" : "",
-                               form.pingpong ? "pingpong_" : "", form.tile_m, form.tile_n,
+    const std::string deep = form.depth > 1 ? fmt::format("x{}", form.tile_k) : "";
+    variant.name = fmt::format("{}{}{}x{}{}_c{}x{}_s{}", form.swapped ? "swapped_" : "",
+                               form.pingpong ? "pingpong_" : "", form.tile_m, form.tile_n, deep,
                                form.cluster_m, form.cluster_n, form.stages);
     variant.kernel_name = name_in_source(form.instance);
     variant.linker_name = name_in_linker(form.instance);

@@ -22,6 +22,7 @@ struct FormSm90 {
   const char* type_q;
   int major_p, major_q;  // 0: k runs fastest in memory; 1: rows (columns) do
   int tile_m, tile_n, tile_k;
+  int depth;     // boxes of an operand along k: GemmTileSm90::kDepth
   int loaded_n;  // columns of Q that a step brings: GemmTileSm90::kLoadedN
   int stages;
   int cluster_m, cluster_n;  // CTAs
@@ -45,13 +46,15 @@ struct FormSm90 {
  private:
   int box(int major, int share, int dimension) const {
     if (major == 1) return 64;
-    return dimension == 0 ? tile_k : share;
+    return dimension == 0 ? tile_k / depth : share;
   }
 };
 
 // What a launch needs to know beside it.
 struct GemmVariantSm90 : FormSm90 {
-  std::string name;         // "128x256_c2x1_s4", "swapped_128x16_c1x1_s8": tile, cluster, stages
+  // "128x256_c2x1_s4", "swapped_64x16x128_c1x1_s10": tile, with its depth along k where a stage has
+  // two boxes of it, cluster, stages
+  std::string name;
   std::string kernel_name;  // as the source spells it
   std::string linker_name;  // part of what the linker and PTX call it
   const void* kernel = nullptr;

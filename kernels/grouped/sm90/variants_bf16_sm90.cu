@@ -9,7 +9,7 @@ namespace {
 template <bool kGradients, int kTileM, int kTileN, int kClusterM, int kClusterN, bool kSwapped,
           bool kPingpong>
 FormSm90 form() {
-  constexpr int kStages = most_stages_sm90(kTileM, kTileN);
+  constexpr int kStages = most_stages_sm90(1, kTileM, kTileN);
   return form_of_tile_sm90<GroupedTileBf16Sm90<kGradients, kTileM, kTileN, kStages, kClusterM,
                                                kClusterN, kSwapped, kPingpong>>(
       "bf16", "bf16", true,

@@ -15,6 +15,7 @@
 
 #include "harness/code/verification.hpp"
 #include "harness/cuda.hpp"
+#include "harness/element.hpp"
 #include "harness/probe.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
@@ -30,6 +31,23 @@ TEST(GemmSm90, IsChosenOnItsTarget) {
     const GemmProblem problem{.m = 64, .n = 64, .k = 64, .type = "f16", .layout = layout};
     EXPECT_EQ(gemm_paths().choose(problem, Target::sm_90a).name, "sm90") << layout;
   }
+}
+
+// Two boxes along k are a stage of small tiles whose rows lie along k in memory, and one of others.
+TEST(GemmSm90, AStageOfSmallTilesHasTwoBoxes) {
+  std::set<std::string> deep;
+  for (const GemmVariantSm90& v : gemm_variants_sm90()) {
+    const bool wide = element_bits(v.type_p) == 16;
+    const bool small = v.major_p == 0 && v.major_q == 0 && v.tile_m + v.tile_n <= 128;
+    EXPECT_EQ(v.depth, wide && small ? 2 : 1) << v.kernel_name;
+    EXPECT_EQ(v.tile_k * element_bits(v.type_p) / 8, 128 * v.depth) << v.kernel_name;
+    if (v.major_p == 0) EXPECT_EQ(v.box_p(0) * element_bits(v.type_p) / 8, 128) << v.kernel_name;
+    if (v.depth == 1) continue;
+    EXPECT_NE(v.name.find("x128_c"), std::string::npos) << v.name;
+    EXPECT_GE(v.stages, 6) << v.name;
+    deep.insert(v.type_p + std::string(v.plain ? " plain" : " any"));
+  }
+  EXPECT_EQ(deep, (std::set<std::string>{"bf16 any", "bf16 plain", "f16 any", "f16 plain"}));
 }
 
 // Every step of every tile is done once; each tile has one owner; who leaves a share leaves one.

@@ -20,6 +20,7 @@ constexpr FormSm90 form_of_tile_sm90(const char* type_p, const char* type_q, boo
           .tile_m = Tile::kTileM,
           .tile_n = Tile::kTileN,
           .tile_k = Tile::kTileK,
+          .depth = Tile::kDepth,
           .loaded_n = Tile::kLoadedN,
           .stages = Tile::kStages,
           .cluster_m = Tile::kClusterM,
@@ -68,15 +69,14 @@ FormSm90 make_form_sm90(const char* type_p, const char* type_q) {
   return form;
 }
 
-constexpr int kUsualMostStagesSm90 = 10;
-
-// As many stages as fit beside the buffers of the results, at most `most`. The second buffer of
-// each warp goes where there is a fourth stage to be had for it.
-constexpr int most_stages_sm90(int tile_m, int tile_n, int major_q = 0,
-                               int most = kUsualMostStagesSm90) {
-  const int rows = tile_m + columns_loaded_sm90(tile_n, major_q);
-  for (int stages = most; stages > 4; --stages)
-    if (store_buffers_sm90(stages, rows) == 2) return stages;
+// As many stages as fit beside so many buffers of the results for each warp, ten at most. The
+// second buffer is given up for a fourth stage, and for any where two boxes make a stage: they are
+// of small tiles, whose results are few.
+constexpr int most_stages_sm90(int depth, int tile_m, int tile_n, int major_q = 0,
+                               int buffers = 2) {
+  const int rows = depth * (tile_m + columns_loaded_sm90(tile_n, major_q));
+  for (int stages = 10; stages > 4; --stages)
+    if (store_buffers_sm90(stages, rows) >= (depth > 1 ? 1 : buffers)) return stages;
   return store_buffers_sm90(4, rows) > 0 ? 4 : 3;
 }
 
@@ -88,45 +88,47 @@ struct FormsSm90 {
   const char* type_a;
   const char* type_b;
 
-  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1,
-            int kMost = kUsualMostStagesSm90, bool kPingpong = false>
+  static constexpr int depth(int tile_m, int tile_n) {
+    return depth_sm90(32 / ptx::kWgmmaK<kTypes>, kMajorA == 0 && kMajorB == 0, tile_m, tile_n);
+  }
+  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, int kBuffers = 2,
+            bool kPingpong = false>
   void add() {
-    all.push_back(make_form_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
-                                 most_stages_sm90(kTileM, kTileN, kMajorB, kMost), kClusterM,
-                                 kClusterN, false, kPingpong, kPlain>(type_a, type_b));
+    all.push_back(
+        make_form_sm90<kTypes, kMajorA, kMajorB, kTileM, kTileN,
+                       most_stages_sm90(depth(kTileM, kTileN), kTileM, kTileN, kMajorB, kBuffers),
+                       kClusterM, kClusterN, false, kPingpong, kPlain>(type_a, type_b));
   }
-  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1,
-            int kMost = kUsualMostStagesSm90>
+  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, int kBuffers = 2>
   void add_pingpong() {
-    add<kTileM, kTileN, kClusterM, kClusterN, kMost, true>();
+    add<kTileM, kTileN, kClusterM, kClusterN, kBuffers, true>();
   }
-  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1,
-            int kMost = kUsualMostStagesSm90>
+  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, int kBuffers = 2>
   void add_swapped_pingpong() {
-    add_swapped<kTileM, kTileN, kClusterM, kClusterN, kMost, true>();
+    add_swapped<kTileM, kTileN, kClusterM, kClusterN, kBuffers, true>();
   }
-  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1,
-            int kMost = kUsualMostStagesSm90, bool kPingpong = false>
+  template <int kTileM, int kTileN, int kClusterM = 1, int kClusterN = 1, int kBuffers = 2,
+            bool kPingpong = false>
   void add_swapped() {
     constexpr auto kSwappedTypes = kTypes == ptx::WgmmaTypes::e4m3_e5m2 ? ptx::WgmmaTypes::e5m2_e4m3
                                    : kTypes == ptx::WgmmaTypes::e5m2_e4m3
                                        ? ptx::WgmmaTypes::e4m3_e5m2
                                        : kTypes;
-    all.push_back(make_form_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
-                                 most_stages_sm90(kTileM, kTileN, kMajorA, kMost), kClusterM,
-                                 kClusterN, true, kPingpong, kPlain>(type_b, type_a));
+    all.push_back(
+        make_form_sm90<kSwappedTypes, kMajorB, kMajorA, kTileM, kTileN,
+                       most_stages_sm90(depth(kTileM, kTileN), kTileM, kTileN, kMajorA, kBuffers),
+                       kClusterM, kClusterN, true, kPingpong, kPlain>(type_b, type_a));
   }
 };
 
 // What a 16-bit type gets for "nt". Those for all products are of a sweep on an H200
 // (results/h200/2026-11-24-gemm-clusters), but for 128x160, which gained most beside them over 240
 // shapes on an H100 (results/h100/2026-11-26-places, candidates). Those for plain products are, of
-// 105 that were timed beside these over 350 shapes on an H100 (results/h100/2026-11-26-forms), 34
-// whose best is nearest the best of all; 256x160, 256x192, 128x192, 128x200, 64x128 and 64x16 were
-// set, which large and memory-bound products take. Two more are 64x64 by two CTAs, which alone of
-// its kind uses all SMs, and 128x200 by four, which 3000 cubed takes. Where each SM has one tile,
-// the rate at which L2 gives operands is the limit: pairs of CTAs whose GPC reads together ask
-// little of it, and so do clusters of four and eight.
+// 166 that were timed beside these over 350 shapes on H100s (results/h100/2026-11-26-forms and
+// -deep), those whose best is nearest the best of all; 256x160, 256x192, 128x192, 128x200, 64x128
+// and 64x16 were set, which large and memory-bound products take. Where each SM has one tile, the
+// rate at which L2 gives operands is the limit: pairs of CTAs whose GPC reads together ask little
+// of it, and so do clusters of four and eight.
 template <class Forms>
 void add_wide_sm90(Forms& nt) {
   nt.template add<128, 256, 2>();
@@ -150,9 +152,7 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add<256, 136, 1, 2>();
   nt.template add<256, 160, 1, 2>();
   nt.template add<256, 192, 1, 2>();
-  nt.template add_pingpong<64, 32, 1, 2, 16>();
   nt.template add_pingpong<64, 128, 1, 2>();
-  nt.template add_pingpong<64, 128, 1, 4>();
   nt.template add_pingpong<64, 136, 4>();
   nt.template add_pingpong<128, 96, 2, 4>();
   nt.template add_pingpong<128, 112, 1, 4>();
@@ -162,16 +162,20 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add_pingpong<128, 192, 2>();
   nt.template add_swapped<128, 208, 2>();
   nt.template add_swapped_pingpong<64, 16>();
-  nt.template add_swapped_pingpong<64, 32, 4, 1, 16>();
-  nt.template add_swapped_pingpong<64, 32, 4, 2, 16>();
-  nt.template add_swapped_pingpong<64, 64, 2>();
-  nt.template add_swapped_pingpong<64, 64, 4, 2, 16>();
-  nt.template add_swapped_pingpong<64, 80, 4, 2>();
+  nt.template add_swapped_pingpong<64, 16, 4>();
+  nt.template add_swapped_pingpong<64, 32, 2>();
+  nt.template add_swapped_pingpong<64, 32, 4, 2>();
+  nt.template add_swapped_pingpong<64, 48, 4, 2>();
+  nt.template add_swapped_pingpong<64, 64, 1, 2>();
+  nt.template add_swapped_pingpong<64, 64, 4, 2>();
   nt.template add_swapped_pingpong<64, 96, 1, 2>();
   nt.template add_swapped_pingpong<64, 96, 4>();
+  nt.template add_swapped_pingpong<64, 104, 4, 2, 1>();
   nt.template add_swapped_pingpong<64, 128, 1, 2>();
   nt.template add_swapped_pingpong<64, 128, 4, 2>();
+  nt.template add_swapped_pingpong<64, 144, 4, 2, 1>();
   nt.template add_swapped_pingpong<64, 192, 4>();
+  nt.template add_swapped_pingpong<128, 88, 2, 4>();
   nt.template add_swapped_pingpong<128, 104, 2, 4>();
   nt.template add_swapped_pingpong<128, 112, 1, 2>();
   nt.template add_swapped_pingpong<128, 160, 4>();
