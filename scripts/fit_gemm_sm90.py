@@ -12,7 +12,7 @@ the choices are on the shapes fitted and on shapes held out.
   scripts/fit_gemm_sm90.py results/h200/2026-11-23-gemm-forms/fitted.csv.gz --held-out .../held_out.csv.gz
 
 With --keep the constants of 16-bit operands stay what the header has, and only the factors of forms are fitted, to the
-sweeps and, thirty times as much, to those of --heavy. A shape that several sweeps have is the last one's. With --forms the
+sweeps and, nine times as much, to those of --heavy. A shape that several sweeps have is the last one's. With --forms the
 choices of other forms are left out, where a sweep was for a selection among more than are there:
 
   scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --heavy SWEEPS... --forms LIST
@@ -43,7 +43,7 @@ BOUNDS = {
 CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)(?:x(\d+))?_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?(?: band \d+)?")
 NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
 MISALIGNED = "~"  # ends the name of a form whose operands' rows begin within a line
-WEIGHT = 30  # of a shape of --heavy
+WEIGHT = 9  # of a shape of --heavy
 CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
 
 
