@@ -13,7 +13,9 @@ the choices are on the shapes fitted and on shapes held out.
 
 With --keep the constants of 16-bit operands stay what the header has, and only the factors of forms are fitted, to the
 sweeps and, nine times as much, to those of --heavy. A shape that several sweeps have is the last one's. With --forms the
-choices of other forms are left out, where a sweep was for a selection among more than are there:
+choices of other forms are left out, where a sweep was for a selection among more than are there; with --only the factors of
+other forms stay, where a sweep was of small products alone. --near hides slow choices from the search, which may make one
+of them the model's favourite: look at the choices once more without it.
 
   scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --heavy SWEEPS... --forms LIST
 """
@@ -279,8 +281,10 @@ def kept(header: Path) -> Model:
     return Model(constants, factors)
 
 
-def refit(model: Model, sweeps: list[tuple[Sweep, float]]) -> Model:
+def refit(model: Model, sweeps: list[tuple[Sweep, float]], only: str = "") -> Model:
     """The model with other factors of forms, by which the choices in sweeps of such weights get better.
+
+    Of forms whose names match `only`, a regular expression; factors of others stay.
 
     Factors near 1 are preferred: with a tenth of this weight they followed what noise a sweep had, and choices were
     within 3% of the best on 70% of the shapes held out, in place of 73%.
@@ -298,7 +302,7 @@ def refit(model: Model, sweeps: list[tuple[Sweep, float]]) -> Model:
     least, random = loss(times, logs), np.random.default_rng(1)
     for step in (0.06, 0.03, 0.015):
         for _ in range(3):
-            for kind in random.permutation(len(kinds)):
+            for kind in random.permutation([at for at, name in enumerate(kinds) if re.search(only, name)]):
                 for change in (step, -step):
                     moved = [y + change * (number == kind) for y, number in zip(times, of, strict=True)]
                     changed = logs + change * (np.arange(len(kinds)) == kind)
@@ -306,7 +310,8 @@ def refit(model: Model, sweeps: list[tuple[Sweep, float]]) -> Model:
                     if now < least - 1e-6:
                         least, times, logs = now, moved, changed
                         break
-    return Model(model.constants, {kind: float(np.exp(value)) for kind, value in zip(kinds, logs, strict=True)})
+    found = {kind: float(np.exp(value)) for kind, value in zip(kinds, logs, strict=True)}
+    return Model(model.constants, model.factors | found if only else found)
 
 
 def main() -> int:
@@ -319,6 +324,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="HEADER", help="fit only factors of forms, to these constants")
     parser.add_argument("--heavy", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
     parser.add_argument("--forms", type=Path, metavar="LIST", help="a file with a form's name a line: only choices of these")
+    parser.add_argument("--only", default="", metavar="REGEX", help="with --keep: fit factors of forms of such names, and keep those of all others")
     options = parser.parse_args()
     try:
         forms = set(options.forms.read_text().split()) if options.forms else None
@@ -326,7 +332,7 @@ def main() -> int:
             sweeps = [(load([path], options.near, forms, options.sweep[at + 1 :]), 1.0) for at, path in enumerate(options.sweep)]
             sweeps.append((load(options.heavy, forms=forms), WEIGHT))
             before = kept(options.keep)
-            model = refit(before, sweeps)
+            model = refit(before, sweeps, options.only)
             print("\n".join(model.factor_lines()))
             named = list(zip([*options.sweep, "heavy"], [sweep for sweep, _ in sweeps], strict=True))
             if options.held_out:

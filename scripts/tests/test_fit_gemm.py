@@ -81,6 +81,24 @@ def test_a_stage_of_two_boxes_is_half_the_steps_and_twice_the_work() -> None:
     assert times[1] < times[0]
 
 
+def test_factors_of_other_forms_stay_if_asked_for(tmp_path: Path) -> None:
+    shape, forms = "bf16 nt 512 4096 4096", ["128x128_c2x1_s6", "64x128_c2x1_s8"]
+    lines = [f"{shape},{form},{ns},20\n" for form, ns in zip(forms, (100, 80))] + [f"{shape},cublaslt_0,90,20\n"]
+    (tmp_path / "sweep.csv").write_text("shape,choice,ns,samples\n" + "".join(lines))
+    sys.path.insert(0, str(SCRIPT.parent))
+    import fit_gemm_sm90
+
+    sweep = fit_gemm_sm90.load([tmp_path / "sweep.csv"])
+    constants = {name: low for name, (low, _) in fit_gemm_sm90.BOUNDS.items()}
+    first, second = fit_gemm_sm90.predict(constants, sweep.x)
+    preferred = 0.98 * second / first  # the slower form, by a little
+    before = fit_gemm_sm90.Model(constants, {forms[0]: preferred, forms[1]: 1.0, "other": 0.9})
+    now = fit_gemm_sm90.refit(before, [(sweep, 1.0)], only="^64x")
+    assert now.factors["other"] == 0.9 and now.factors[forms[1]] < 0.98
+    assert abs(now.factors[forms[0]] / preferred - 1) < 1e-9
+    assert fit_gemm_sm90.refit(before, [(sweep, 1.0)]).factors.keys() == set(forms)
+
+
 def test_of_sweeps_held_out_too_a_shape_is_the_last_ones(tmp_path: Path) -> None:
     lines = "shape,choice,ns,samples\nbf16 nt 64 64 64,{0},100,20\nbf16 nt 64 64 64,cublaslt_0,95,20\n"
     for name, form in {"first": "128x256_c2x1_s4", "second": "128x192_c2x1_s4"}.items():

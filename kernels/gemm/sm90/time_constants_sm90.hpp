@@ -23,7 +23,7 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"pingpong_128x192_c2x1_s4", 0.9999, 0.9851},
     {"pingpong_128x96_c2x4_s6", 1.015, 1.03},
     {"pingpong_192x112_c1x2_s5", 1.015, 1.03},
-    {"pingpong_64x128_c1x2_s8", 1.078, 1.062},
+    {"pingpong_64x128_c1x2_s8", 1.094, 1.062},
     {"pingpong_64x136_c4x1_s7", 1.03, 1.046},
     {"pingpong_64x64_c2x1_s10", 0.9418, 1.015},
     {"swapped_pingpong_128x112_c1x2_s6", 1.015, 1.03},
@@ -41,7 +41,7 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"swapped_pingpong_128x88_c2x4_s7", 1, 0.9704},
     {"swapped_pingpong_192x104_c2x4_s5", 1, 0.956},
     {"swapped_pingpong_192x96_c2x1_s5", 1.015, 1.015},
-    {"swapped_pingpong_64x104_c4x2_s10", 1, 0.9418},
+    {"swapped_pingpong_64x104_c4x2_s10", 0.9704, 0.956},
     {"swapped_pingpong_64x128_c1x2_s8", 0.9417, 1},
     {"swapped_pingpong_64x128_c4x1_s8", 0.9999, 0.9703},
     {"swapped_pingpong_64x128_c4x2_s8", 0.9847, 0.9277},
@@ -55,11 +55,10 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"swapped_pingpong_64x32x128_c4x1_s8", 1.015, 1},
     {"swapped_pingpong_64x32x128_c4x2_s8", 0.9704, 1},
     {"swapped_pingpong_64x48x128_c4x2_s7", 1.03, 0.9851},
-    {"swapped_pingpong_64x64x128_c1x2_s6", 0.9704, 1},
-    {"swapped_pingpong_64x64x128_c4x2_s6", 1.046, 1},
-    {"swapped_pingpong_64x80_c4x1_s10", 1.062, 0.9999},
+    {"swapped_pingpong_64x64x128_c4x2_s6", 1.046, 0.9704},
+    {"swapped_pingpong_64x80_c4x1_s10", 1.094, 0.9999},
     {"swapped_pingpong_64x96_c1x2_s9", 1.015, 0.9999},
-    {"swapped_pingpong_64x96_c4x1_s9", 0.9704, 1},
+    {"swapped_pingpong_64x96_c4x1_s9", 0.9851, 1},
 };
 
 inline constexpr TimeModelSm90 kWideTimesSm90 = {
