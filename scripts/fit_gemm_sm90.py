@@ -208,10 +208,10 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     cycles += np.maximum(0, whole + (streams | split) - 1) * between
     some = np.maximum(x["stream"], 1)
     others = np.maximum(0, np.ceil(x["workers"] / some) - 1)
-    joined = streams * (c["join"] + area * (c["leave"] + c["add"] * others))
-    cycles += joined
     written = 4 * area * x["cluster_m"] * x["cluster_n"] * x["workers"]
-    cycles += split * (c["reduce"] + area * (c["leave"] - c["out"]) + written / c["reduce_l2"])
+    joined = streams * (c["join"] + area * (c["leave"] + c["add"] * others))
+    joined += split * (c["reduce"] + area * (c["leave"] - c["out"]) + written / c["reduce_l2"])
+    cycles += joined
     uneven = streams & (x["workers"] % some != 0)
     cycles *= np.where(uneven, c["uneven"], 1)
     again = np.minimum(x["tiles_n"] - 1, 3) * x["bytes_p"] + np.minimum(x["tiles_m"] - 1, 3) * x["bytes_q"]

@@ -111,11 +111,11 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   if (stream > 0) {
     const double others = std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
     joined = model.join + area * (model.leave + model.add * others);
-    cycles += joined;
   }
   if (split)
-    cycles += model.reduce + area * (model.leave - model.out) +
-              4 * area * v.cluster_size() * choice.workers / model.reduce_l2;
+    joined = model.reduce + area * (model.leave - model.out) +
+             4 * area * v.cluster_size() * choice.workers / model.reduce_l2;
+  cycles += joined;
   if (uneven) cycles *= model.uneven;
 
   const double bytes_p = bytes_each * rows * problem.k, bytes_q = bytes_each * columns * problem.k;
