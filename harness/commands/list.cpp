@@ -93,6 +93,7 @@ void add_list(CLI::App& app, int& exit_code) {
   command->allow_extras();
   command->callback([command, options, &exit_code] {
     for (const std::string& word : command->remaining()) {
+      if (word == "--") continue;
       if (!leaves_out(word) || !options->filter.empty())
         throw Error(ExitCode::usage, "'" + excerpt(word) + "' is no option of `assay list`: see " +
                                          "`assay list --help`");

@@ -78,6 +78,7 @@ def test_a_leading_dash_leaves_out(assay):
     assert list(assay.results()) == ["good/steady/0"]
     listed = assay.run("list", "-steady/[12]").stdout
     assert "good/steady/0" in listed and "good/steady/1" not in listed
+    assert assay.run("list", "--", "-steady/[12]").stdout == listed
     assert one_line(assay, "list", "good", "-steady", code=2) == (
         "'-steady' is no option of `assay list`: see `assay list --help`")
 
