@@ -314,6 +314,14 @@ def refit(model: Model, sweeps: list[tuple[Sweep, float]], only: str = "") -> Mo
     return Model(model.constants, model.factors | found if only else found)
 
 
+def expression(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from error
+    return text
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sweep", type=Path, nargs="+", help="CSV of assay_gemm_sweep, also gzipped")
@@ -324,7 +332,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="HEADER", help="fit only factors of forms, to these constants")
     parser.add_argument("--heavy", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
     parser.add_argument("--forms", type=Path, metavar="LIST", help="a file with a form's name a line: only choices of these")
-    parser.add_argument("--only", default="", metavar="REGEX", help="with --keep: fit factors of forms of such names, and keep those of all others")
+    parser.add_argument("--only", type=expression, default="", metavar="REGEX", help="with --keep: fit factors of forms of such names, and keep those of all others")
     options = parser.parse_args()
     try:
         forms = set(options.forms.read_text().split()) if options.forms else None

@@ -110,6 +110,12 @@ def test_of_sweeps_held_out_too_a_shape_is_the_last_ones(tmp_path: Path) -> None
     assert {choice for _, choice in found} == {"128x192_c2x1_s4", "cublaslt_0"}
 
 
+def test_an_expression_that_is_none_is_named() -> None:
+    done = fit("sweep.csv", "--only", "(64x")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "--only: '(64x' is no regular expression: missing )" in done.stderr
+
+
 def test_a_choice_that_it_cannot_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "sweep.csv").write_text("shape,choice,ns,samples\nbf16 nt 64 64 64,128 by 128,100,5\n")
     done = fit(str(tmp_path / "sweep.csv"))

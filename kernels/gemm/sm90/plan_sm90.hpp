@@ -49,13 +49,13 @@ struct TimeModelSm90 {
   double start;        // launch, barriers, first bytes, end
   double mma_stretch;  // of a step over the tensor core's own time
   double mma_least;    // of one MMA of few columns: 64 rows of P from shared memory
-  double step_more;    // per step: waits and signals
+  double step_more;    // per stage: waits and signals
   double l2;           // bytes per cycle and SM when all load
   // The share that the clusters of a GPC do read together of what they could (worker_places.hpp).
   double joined_p = 0, joined_q = 0;
   double l2_alone;       // share of a load's time that others do not cause
   double delivered;      // bytes per cycle that an SM takes in when all do
-  double cluster;        // per step and CTA of a cluster beside the first: they wait for all
+  double cluster;        // per stage and CTA of a cluster beside the first: they wait for all
   double misaligned;     // rows that do not begin on lines of 128 bytes
   double spread = 1;     // the same of what an SM takes in
   double tile_together;  // between two tiles that both consumers share
