@@ -19,9 +19,8 @@ template <class S>
 constexpr Form kFormOf{S::kWarps,  S::kRows,       S::kChunks, S::kTiles,
                        S::kPieces, S::kPieceBytes, S::kDeep,   S::kShallow};
 
-template <bool kHopper, bool kGrouped>
-Form form(int tokens) {
-  const auto of = []<int kTokens>() { return kFormOf<SkinnyShape<kTokens, kHopper, kGrouped>>; };
+Form form_of(int tokens) {
+  const auto of = []<int kTokens>() { return kFormOf<SkinnyShape<kTokens>>; };
   switch (tokens) {
     case 1:
       return of.template operator()<1>();
@@ -38,11 +37,6 @@ Form form(int tokens) {
   }
 }
 
-Form form_of(int tokens, bool grouped, const SkinnyRoom& room) {
-  if (room.hopper) return grouped ? form<true, true>(tokens) : form<true, false>(tokens);
-  return grouped ? form<false, true>(tokens) : form<false, false>(tokens);
-}
-
 }  // namespace
 
 int skinny_tokens(int m) {
@@ -52,7 +46,7 @@ int skinny_tokens(int m) {
 SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoom& room) {
   SkinnyLayout l;
   l.tokens = skinny_tokens(m);
-  const Form f = form_of(l.tokens, scale_block(weights) == 128, room);
+  const Form f = form_of(l.tokens);
   SkinnyArguments& a = l.arguments;
   a.m = m, a.n = n, a.k = k;
   const int bits = weight_bits(weights);
@@ -67,9 +61,6 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   a.cluster = 1;
   const double weight_share = static_cast<double>(n) * a.row_bytes / room.ctas;
   while (a.cluster < room.most_cluster && 2.0 * m * k / a.cluster > weight_share) a.cluster *= 2;
-  // From four tokens on, two were 18% faster than one on an H200, the geometric mean of 90 cases of
-  // 8 bits and fewer, and in four of them slower, by up to 2.1%: each stages half of the tokens.
-  if (l.tokens >= 4) a.cluster = std::max(a.cluster, std::min(2, room.most_cluster));
   if (room.cluster > 0) a.cluster = room.cluster;
   a.cluster = std::min(a.cluster, power_of_two_up_to(slots));
 

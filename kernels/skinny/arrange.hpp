@@ -9,7 +9,6 @@ namespace assay::kernels {
 struct SkinnyRoom {
   int ctas;          // that run at once, one on each SM
   int shared_bytes;  // of one
-  bool hopper;       // by the kernel for it
   int cluster = 0;   // CTAs that share k; 0: chosen here
   int most_cluster = 1;
   int k_groups = 0;  // of warps; 0: chosen here

@@ -31,24 +31,24 @@ struct Launcher {
   }
 };
 
-Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
-  const SkinnyRoom room = skinny_room(false);
+const SkinnyPaths::Registration path{
+    skinny_paths(),
+    {.name = "plain",
+     .targets = all_gpu_targets(),
+     .refusal = [](const SkinnyProblem&) { return std::string(); },
+     .plan = plan_skinny_plain,
+     .kernels = [](const SkinnyProblem& p) { return skinny_kernel_use(p, false); }}};
+
+}  // namespace
+
+Plan plan_skinny_plain(const SkinnyProblem& p, const SkinnyOperands& operands) {
+  const SkinnyRoom room = skinny_room();
   const SkinnyLayout layout = arrange(p.weights, p.m, p.n, p.k, room);
   const void* kernel = skinny_kernel(p.weights, layout.tokens);
   check(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room.shared_bytes));
   return skinny_launch(kernel, false, layout, p, operands);
 }
-
-const SkinnyPaths::Registration path{
-    skinny_paths(),
-    {.name = "plain",
-     .targets = all_gpu_targets(),
-     .refusal = [](const SkinnyProblem&) { return std::string(); },
-     .plan = plan,
-     .kernels = [](const SkinnyProblem& p) { return skinny_kernel_use(p, false); }}};
-
-}  // namespace
 
 Plan skinny_launch(const void* kernel, bool early, const SkinnyLayout& layout,
                    const SkinnyProblem& problem, const SkinnyOperands& operands) {
@@ -64,12 +64,12 @@ Plan skinny_launch(const void* kernel, bool early, const SkinnyLayout& layout,
   return {.variant = std::move(variant), .run = l};
 }
 
-SkinnyRoom skinny_room(bool hopper) {
+SkinnyRoom skinny_room() {
   int device = 0, sms = 0, shared = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
   check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return {.ctas = sms, .shared_bytes = shared, .hopper = hopper};
+  return {.ctas = sms, .shared_bytes = shared};
 }
 
 std::string skinny_kernel_name(SkinnyWeights weights, int tokens, bool hopper) {

@@ -14,9 +14,12 @@ Plan skinny_launch(const void* kernel, bool early, const SkinnyLayout& layout,
                    const SkinnyProblem& problem, const SkinnyOperands& operands);
 
 // What the current device has for one CTA on each SM.
-SkinnyRoom skinny_room(bool hopper);
+SkinnyRoom skinny_room();
 
-// Of a path, for the kernel that has the tokens of the problem.
+// Without clusters and early launches: every target.
+Plan plan_skinny_plain(const SkinnyProblem& problem, const SkinnyOperands& operands);
+
+// Of such a kernel, for the tokens of the problem.
 std::vector<KernelUse> skinny_kernel_use(const SkinnyProblem& problem, bool hopper);
 
 }  // namespace assay::kernels

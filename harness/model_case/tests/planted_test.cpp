@@ -6,6 +6,7 @@
 #include "harness/model/tests/clean_kernels.hpp"
 #include "harness/model/tests/planted_in_clean.hpp"
 #include "harness/model/tests/planted_in_mma_sync.hpp"
+#include "harness/model/tests/planted_in_ring.hpp"
 #include "harness/model/tests/planted_in_scaled.hpp"
 #include "harness/model/tests/planted_in_skinny.hpp"
 #include "harness/model/tests/planted_in_tcgen05.hpp"
@@ -14,10 +15,11 @@
 namespace assay::model {
 namespace {
 
-// Kernels of the suite: what a list calls them, their case, and a part of their name in PTX.
+// Kernels of the suite: what a list calls them, their case, a part of their name in PTX, and of
+// that of a kernel which the case launches before.
 struct SuiteKernel {
   std::string_view name;
-  const char *at, *kernel;
+  const char *at, *kernel, *before = nullptr;
 };
 constexpr SuiteKernel kSuite[] = {
     {"gemm", "kernels/gemm/bf16/m300n248k320/nt",
@@ -35,6 +37,8 @@ constexpr SuiteKernel kSuite[] = {
     {"gradients", "kernels/grouped/bf16_gradient/g5rows300n72k264/128x256_c1x2_s4",
      "grouped_bf16_sm90ILb1ELi128ELi256ELi4ELi1ELi2E"},
     {"skinny", "kernels/gemv/s4/m1n45k2688/cluster2", "skinny_productINS0_2S4ELi1ELb1E"},
+    {"ring", "kernels/gemv/s4/m32n45k3968/128x32x256_s6_c2", "skinny_sm90INS0_2S4ELi32ELi128ELi1E",
+     "order_tokens_sm90INS0_2S4E"},
 };
 const SuiteKernel* of_suite(std::string_view name) {
   for (const SuiteKernel& k : kSuite)
@@ -93,7 +97,10 @@ class PlantedTest : public testing::TestWithParam<Planted> {};
 TEST_P(PlantedTest, IsFoundAndNamed) {
   const Planted& p = GetParam();
   const SuiteKernel* suite = of_suite(p.kernel);
-  std::string ptx = suite ? ptx_of({suite->kernel}) : ptx_of_file("clean");
+  std::vector<std::string> kernels;
+  if (suite) kernels.emplace_back(suite->kernel);
+  if (suite && suite->before) kernels.emplace_back(suite->before);
+  std::string ptx = suite ? ptx_of(kernels) : ptx_of_file("clean");
   for (const Edit& edit : p.edits) {
     ptx = edited(ptx, suite ? suite->kernel : p.kernel, edit);
     ASSERT_FALSE(ptx.empty()) << "'" << edit.pattern << "' is not in the PTX";
@@ -127,6 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Tcgen05, PlantedTest, testing::ValuesIn(planted_in_tcge
 INSTANTIATE_TEST_SUITE_P(MmaSync, PlantedTest, testing::ValuesIn(planted_in_mma_sync()), kName);
 INSTANTIATE_TEST_SUITE_P(Scaled, PlantedTest, testing::ValuesIn(planted_in_scaled()), kName);
 INSTANTIATE_TEST_SUITE_P(Skinny, PlantedTest, testing::ValuesIn(planted_in_skinny()), kName);
+INSTANTIATE_TEST_SUITE_P(Ring, PlantedTest, testing::ValuesIn(planted_in_ring()), kName);
 INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
 
 }  // namespace

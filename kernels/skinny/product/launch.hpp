@@ -17,24 +17,18 @@ constexpr int kSkinnyChunkBytes = 64;  // of a row of W, by four lanes
 // is given as kChunks rows, chunks of it, and a token as kChunks columns: of the products those of
 // equal chunks count. So a warp's loads are the longer along a row the fewer the tokens are, and no
 // multiplication is in vain.
-//
-// kGrouped: scales of groups apply to sums, which then are there twice.
-template <int kTokens_, bool kHopper, bool kGrouped>
+template <int kTokens_>
 struct SkinnyShape {
   static constexpr int kTokens = kTokens_;
   static constexpr int kChunks = kTokens < 8 ? 8 / kTokens : 1;
   static constexpr int kColumns = kTokens < 8 ? 1 : kTokens / 8;  // of 8, of the instruction
-  static constexpr int kWarps = kHopper        ? (kTokens < (kGrouped ? 16 : 32) ? 16 : 8)
-                                : kTokens < 16 ? 16
-                                : kTokens < 64 ? 8
-                                               : 4;
+  static constexpr int kWarps = kTokens < 16 ? 16 : kTokens < 64 ? 8 : 4;
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kPieceBytes = kSkinnyChunkBytes * kChunks;  // of a row, by one instruction
-  // A slot of a queue: tiles that share what is read of tokens, where there is room for their sums,
-  // in the shared memory that Hopper has and in registers, and pieces of a row: a line of 128 bytes
-  // at least.
+  // A slot of a queue: tiles that share what is read of tokens, where registers have room for their
+  // sums, and pieces of a row: a line of 128 bytes at least.
   static constexpr int kTileRows = 16 / kChunks;
-  static constexpr int kTiles = kTokens < 8 || (kHopper && !(kGrouped && kTokens > 8)) ? 2 : 1;
+  static constexpr int kTiles = kTokens < 8 ? 2 : 1;
   static constexpr int kRows = kTileRows * kTiles;
   static constexpr int kPieces = kChunks > 1 ? 1 : 2;
   // Slots of a warp's queue, where there is room for many or not.

@@ -123,9 +123,9 @@ __device__ inline void multiply_piece(float (&d)[Shape::kTiles][Shape::kColumns]
 
 // F is a format of formats.cuh.
 template <class F, int kTokens, bool kHopper>
-__global__ void __launch_bounds__(SkinnyShape<kTokens, kHopper, Chunk<F>::kByGroup>::kThreads, 1)
+__global__ void __launch_bounds__(SkinnyShape<kTokens>::kThreads, 1)
     skinny_product(const __grid_constant__ SkinnyArguments a) {
-  using Shape = SkinnyShape<kTokens, kHopper, Chunk<F>::kByGroup>;
+  using Shape = SkinnyShape<kTokens>;
   using Queue = WeightQueue<F, Shape>;
   using Stage = TokenStage<F, Shape>;
   constexpr int kTiles = Shape::kTiles, kPieces = Shape::kPieces, kColumns = Shape::kColumns;

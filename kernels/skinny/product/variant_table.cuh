@@ -5,21 +5,21 @@
 
 namespace assay::kernels {
 
-template <class F, bool kHopper>
+template <class F>
 const void* skinny_variant(int tokens) {
   switch (tokens) {
     case 1:
-      return reinterpret_cast<const void*>(&skinny_product<F, 1, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 1, false>);
     case 4:
-      return reinterpret_cast<const void*>(&skinny_product<F, 4, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 4, false>);
     case 8:
-      return reinterpret_cast<const void*>(&skinny_product<F, 8, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 8, false>);
     case 16:
-      return reinterpret_cast<const void*>(&skinny_product<F, 16, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 16, false>);
     case 32:
-      return reinterpret_cast<const void*>(&skinny_product<F, 32, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 32, false>);
     default:
-      return reinterpret_cast<const void*>(&skinny_product<F, 64, kHopper>);
+      return reinterpret_cast<const void*>(&skinny_product<F, 64, false>);
   }
 }
 
@@ -42,11 +42,6 @@ const void* of_format(SkinnyWeights weights, const Of& of) {
     default:
       return of.template operator()<Nvf4>();
   }
-}
-
-template <bool kHopper>
-const void* skinny_variant(SkinnyWeights weights, int tokens) {
-  return of_format(weights, [&]<class F>() { return skinny_variant<F, kHopper>(tokens); });
 }
 
 }  // namespace assay::kernels

@@ -6,7 +6,7 @@
 namespace assay::kernels {
 
 const void* skinny_kernel(SkinnyWeights weights, int tokens) {
-  return skinny_variant<false>(weights, tokens);
+  return of_format(weights, [&]<class F>() { return skinny_variant<F>(tokens); });
 }
 
 }  // namespace assay::kernels

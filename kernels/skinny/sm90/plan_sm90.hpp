@@ -5,19 +5,26 @@
 
 namespace assay::kernels {
 
-// Of the skinny kernel.
-struct SkinnyChoiceSm90 {
-  int k_groups = 0;   // of warps; 0: chosen by arrange()
-  int cluster = 0;    // CTAs that share k; 0: chosen by arrange()
-  bool early = true;  // may begin before the kernel in front of it ends
+enum class SkinnyWaySm90 {
+  dense,      // kernels/gemm: weights that are not packed
+  one_token,  // kernels/skinny/product
+  ring,       // ring_sm90.cuh: packed weights, for more than one token
+  plain       // as every target: D of bf16 products of which TMA cannot write the rows
 };
 
-// Whether the dense product (kernels/gemm) is the faster one, D aligned to 16 bytes.
-bool hands_over_sm90(const SkinnyProblem& problem);
+// What a call does, if D is aligned to 16 bytes.
+SkinnyWaySm90 way_sm90(const SkinnyProblem& problem);
 
-// By the dense kernel, where D and n allow it, and by the skinny one.
+// Of the ring.
+struct SkinnyChoiceSm90 {
+  int form = -1;    // of skinny_variants_sm90(); negative: the one for the tokens
+  int cluster = 0;  // CTAs that share k, 1, 2, 3, 4, 6 or 8; 0: as many as take the least time
+};
+
+// The ways, of a problem that each can do.
 Plan plan_dense_sm90(const SkinnyProblem& problem, const SkinnyOperands& operands);
-Plan plan_skinny_sm90(const SkinnyProblem& problem, const SkinnyOperands& operands,
-                      const SkinnyChoiceSm90& choice);
+Plan plan_one_token_sm90(const SkinnyProblem& problem, const SkinnyOperands& operands);
+Plan plan_ring_sm90(const SkinnyProblem& problem, const SkinnyOperands& operands,
+                    const SkinnyChoiceSm90& choice);
 
 }  // namespace assay::kernels

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled forms for Hopper.
+// The compiled forms of the skinny product for Hopper, as far as their launch needs to know them.
 #pragma once
+#include <span>
+#include <string>
+
 #include "kernels/skinny/weights.hpp"
 
 namespace assay::kernels {
 
-const void* skinny_kernel_sm90(SkinnyWeights weights, int tokens);
+// See SkinnyFormSm90.
+struct SkinnyVariantSm90 {
+  SkinnyWeights weights;
+  int columns, line_bytes, lines;
+  int segment;         // elements that four lanes take at once
+  int stage_elements;  // along k
+  int scale_width;     // bytes of a box of scales; 0: there is none
+  int steps;           // MMAs along k of a segment, a lane's piece of four
+  int segments;        // of a line
+  int stages;          // of the ring
+  int threads, shared_bytes;
+  const void* kernel;
+  const void* order;  // the kernel that puts tokens into their order
+  int units;          // threads of it for a segment
+
+  std::string name() const;         // "128x16x256_s6": rows, columns, k, stages
+  std::string kernel_name() const;  // as the source spells it
+  std::string symbol() const;       // as PTX spells it, in part
+  std::string order_name() const, order_symbol() const;
+};
+
+// Of one packing, the fewest columns first.
+std::span<const SkinnyVariantSm90> skinny_variants_sm90(SkinnyWeights weights);
 
 }  // namespace assay::kernels

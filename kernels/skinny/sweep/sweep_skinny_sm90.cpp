@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the skinny product for few tokens with every number of k groups and CTAs that share k, and
-// launched not early, beside what is chosen without it and, for weights that are not packed, the
-// dense product.
+// Times the skinny product by every form and with every number of CTAs that share k, beside what is
+// chosen and, for weights that are not packed, the dense product.
 //
 //   assay_skinny_sweep OUT.csv [MILLISECONDS]
 //
 // A line of OUT.csv is the shape, the way, its median ns, how many samples that is of, the bytes
 // that a call moves per ns (GB/s), and 1 if this is what a call does. All take turns in random
 // order on inputs that rotate beyond L2. Each result is checked first. MILLISECONDS bounds the time
-// of a shape, 30 if not given. With --rest each sample comes after so many milliseconds of rest.
+// of a shape, 30 if not given. With --rest each sample comes after so many milliseconds of rest,
+// with --calls it is the mean of so many calls without a pause.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,18 +26,20 @@
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/sweep/sweep_command.hpp"
 #include "kernels/gemm/sweep/turns.hpp"
-#include "kernels/skinny/arrange.hpp"
 #include "kernels/skinny/operands.hpp"
 #include "kernels/skinny/reference.hpp"
+#include "kernels/skinny/sm90/arrange_sm90.hpp"
 #include "kernels/skinny/sm90/plan_sm90.hpp"
+#include "kernels/skinny/sm90/variants_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
 // n and k: of the square, and of layers with short and long rows (shapes.cpp).
-constexpr std::tuple<int, int> kSizes[] = {
-    {8192, 8192}, {6144, 4096}, {4096, 14336}, {57344, 8192}, {16384, 53248}};
-constexpr int kTokens[] = {1, 2, 4, 8, 16};
+constexpr std::tuple<int, int> kSizes[] = {{8192, 8192},  {6144, 4096},   {4096, 14336},
+                                           {57344, 8192}, {16384, 53248}, {2112, 7168},
+                                           {24576, 1536}, {7168, 2048}};
+constexpr int kTokens[] = {1, 4, 8, 16, 32, 64};
 
 // On inputs of its own, more of them than L2 holds.
 class Inputs {
@@ -78,7 +80,7 @@ void add(std::vector<Entry>& entries, std::set<std::string>& names, const Inputs
                      }});
 }
 
-void sweep(const SkinnyProblem& p, double milliseconds, std::chrono::milliseconds rest, FILE* out) {
+void sweep(const SkinnyProblem& p, const SweepOptions& options, int calls, FILE* out) {
   const Stream stream;
   const Inputs inputs(p, stream);
   std::vector<Entry> entries;
@@ -86,15 +88,20 @@ void sweep(const SkinnyProblem& p, double milliseconds, std::chrono::millisecond
   const auto with = [&](const auto& make) { add(entries, names, inputs, stream, make); };
   with([&](const SkinnyOperands& o) { return plan_skinny(p, o); });
   const std::string chosen = entries.front().name;
-  if (p.weights == SkinnyWeights::bf16)
+  if (p.m == 1) with([&](const SkinnyOperands& o) { return plan_one_token_sm90(p, o); });
+  if (p.weights == SkinnyWeights::bf16) {
     with([&](const SkinnyOperands& o) { return plan_dense_sm90(p, o); });
-  with([&](const SkinnyOperands& o) { return plan_skinny_sm90(p, o, {.early = false}); });
-  for (const int cluster : {1, 2})
-    for (const int k_groups : {0, 1, 2, 4, 8, 16})
-      if (cluster == 1 || p.m >= 4)  // of less, tokens are no load
+  } else {
+    const auto forms = skinny_variants_sm90(p.weights);
+    for (int form = 0; form < static_cast<int>(forms.size()); ++form)
+      for (const int cluster : {1, 2, 3, 4, 6, 8}) {
+        const SkinnyVariantSm90& v = forms[static_cast<std::size_t>(form)];
+        if (v.columns < p.m || cluster > skinny_stages_sm90(v, p.k)) continue;
         with([&](const SkinnyOperands& o) {
-          return plan_skinny_sm90(p, o, {.k_groups = k_groups, .cluster = cluster});
+          return plan_ring_sm90(p, o, {.form = form, .cluster = cluster});
         });
+      }
+  }
   for (Entry& entry : entries) {
     const SkinnyOperands& first = inputs.sets().front();
     poison(first.d, static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n) * 2, stream);
@@ -106,7 +113,8 @@ void sweep(const SkinnyProblem& p, double milliseconds, std::chrono::millisecond
                    errors.describe().c_str());
   }
   take_turns(entries, static_cast<int>(inputs.sets().size()),
-             static_cast<std::uint32_t>(p.m + p.n + p.k), milliseconds, stream, 1, rest);
+             static_cast<std::uint32_t>(p.m + p.n + p.k), options.milliseconds, stream, calls,
+             options.pause());
   for (const Entry& entry : entries)
     if (!entry.ns.empty())
       fmt::print(out, "{},{},{:.0f},{},{:.0f},{:d}\n", p.text(), entry.name, entry.median(),
@@ -124,11 +132,17 @@ int main(int argc, char** argv) {
                "assay_skinny_sweep");
   SweepOptions options{.milliseconds = 30};
   options.add_to(app, kColumns);
+  int calls = 1;
+  app.add_option("--calls", calls, "Calls without a pause, of which a sample is the mean")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  std::string only;
+  app.add_option("--only", only, "Part of the shapes' names, such as 's4 m=16'");
   return run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
     for (const auto& [n, k] : kSizes)
       for (const SkinnyWeights weights : kSkinnyWeights)
         for (const int m : kTokens)
-          if (weights == SkinnyWeights::bf16 || m != 2)
-            sweep({m, n, k, weights}, options.milliseconds, options.pause(), out);
+          if (const SkinnyProblem p{m, n, k, weights}; p.text().find(only) != std::string::npos)
+            sweep(p, options, calls, out);
   });
 }

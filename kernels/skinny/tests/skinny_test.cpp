@@ -86,10 +86,10 @@ TEST(Skinny, ShapesAreValidAndEachIsThereOnce) {
 TEST(Skinny, LayoutsFitTheirRoom) {
   std::vector<std::tuple<int, int>> sizes = {{1, 128}, {40, 1280}, {577, 53248}, {300000, 4096}};
   for (const SkinnyLayer& layer : skinny_layers()) sizes.emplace_back(layer.n, layer.k);
-  for (const auto& [ctas, shared, hopper, most_cluster] : {std::tuple{132, 227 * 1024, true, 8},
-                                                           {132, 227 * 1024, true, 2},
-                                                           {128, 99 * 1024, false, 1},
-                                                           {2, 99 * 1024, false, 1}})
+  for (const auto& [ctas, shared, most_cluster] : {std::tuple{132, 227 * 1024, 8},
+                                                   {132, 227 * 1024, 2},
+                                                   {128, 99 * 1024, 1},
+                                                   {2, 99 * 1024, 1}})
     for (const auto& [n, k] : sizes)
       for (const SkinnyWeights w : kSkinnyWeights)
         for (int m = 1; m <= kMostTokens; m += m < 8 ? 1 : 7)
@@ -98,7 +98,6 @@ TEST(Skinny, LayoutsFitTheirRoom) {
             const SkinnyLayout l = arrange(w, m, n, k,
                                            {.ctas = ctas,
                                             .shared_bytes = shared,
-                                            .hopper = hopper,
                                             .most_cluster = most_cluster,
                                             .k_groups = k_groups});
             const SkinnyArguments& a = l.arguments;
@@ -115,25 +114,6 @@ TEST(Skinny, LayoutsFitTheirRoom) {
             if (a.sums_over_tokens) EXPECT_EQ(a.blocks, 1) << text;
             EXPECT_LT(a.sums_offset, l.shared_bytes) << text;
           }
-}
-
-// From four tokens on two CTAs share k, where the GPU has clusters.
-TEST(Skinny, CtasShareTheTokens) {
-  const auto layout = [](int m, int k, int most_cluster) {
-    return arrange(SkinnyWeights::s4, m, 8192, k,
-                   {.ctas = 132,
-                    .shared_bytes = 227 * 1024,
-                    .hopper = most_cluster > 1,
-                    .most_cluster = most_cluster})
-        .arguments;
-  };
-  for (const int k : {8192, 53248}) {
-    EXPECT_EQ(layout(1, k, 2).cluster, 1);
-    EXPECT_EQ(layout(4, k, 2).cluster, 2);
-    EXPECT_EQ(layout(8, k, 2).cluster, 2);
-    EXPECT_EQ(layout(8, k, 1).cluster, 1);
-  }
-  EXPECT_FALSE(layout(8, 8192, 2).restage);
 }
 
 // Rows that are no multiple of a tile, k of several and of parts of pieces, NaN in and around the

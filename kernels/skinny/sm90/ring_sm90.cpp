@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches of the ring: tokens into their order, then the product.
+#include "kernels/skinny/sm90/ring_sm90.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/launch.hpp"
+#include "kernels/frame/resident.hpp"
+#include "kernels/frame/workspace.hpp"
+#include "kernels/gemm/sm90/plan_sm90.hpp"
+#include "kernels/skinny/sm90/arrange_sm90.hpp"
+#include "kernels/skinny/sm90/plan_sm90.hpp"
+#include "kernels/skinny/sm90/variants_sm90.hpp"
+
+namespace assay::kernels {
+namespace {
+
+struct Launcher {
+  const SkinnyVariantSm90* variant;
+  const void* x;
+  SkinnyMapsSm90 maps;
+  ptx::TensorMapShape tokens;  // of maps.tokens, whose address is the workspace's
+  SkinnyLayoutSm90 layout;
+  int k;
+
+  void operator()(cudaStream_t stream) {
+    SkinnyArgumentsSm90& a = layout.arguments;
+    const std::size_t bytes = tokens.extents[1] * tokens.strides[0];
+    void* ordered =
+        static_cast<std::uint8_t*>(workspace(stream, kFlagBytesSm90 + bytes, kFlagBytesSm90)) +
+        kFlagBytesSm90;
+    if (ordered != tokens.base) {
+      tokens.base = ordered;
+      maps.tokens = ptx::encode_tensor_map(tokens);
+    }
+    // An early grid takes the SMs that become free first. So few CTAs may be on one, that what is
+    // won by the earlier launch, 5 to 8% of a call, is lost with many tokens (up to 37%).
+    constexpr int kMostEarly = 16;
+    void* order_arguments[] = {&x, &ordered, &a.m, &k, &layout.row_elements};
+    launch_kernel(variant->order,
+                  {.ctas = layout.order_grid,
+                   .threads = kSkinnyOrderThreads,
+                   .shared_bytes = 0,
+                   .early = a.m <= kMostEarly},
+                  order_arguments, stream);
+    void* arguments[] = {&maps, &a};
+    launch_kernel(variant->kernel,
+                  {.ctas = layout.grid,
+                   .threads = variant->threads,
+                   .shared_bytes = variant->shared_bytes,
+                   .cluster = a.cluster},
+                  arguments, stream);
+  }
+};
+
+const SkinnyVariantSm90& variant_of(SkinnyWeights weights, int tokens) {
+  return *std::ranges::find_if(skinny_variants_sm90(weights),
+                               [=](const SkinnyVariantSm90& v) { return v.columns >= tokens; });
+}
+
+}  // namespace
+
+std::vector<KernelUse> ring_kernels_sm90(const SkinnyProblem& p) {
+  const SkinnyVariantSm90& v = variant_of(p.weights, p.m);
+  const int mmas = v.segments * v.steps;  // of a warpgroup, in a stage
+  return {{.kernel = v.order_name(), .sass = {waits_for_dependencies()}},
+          {.kernel = v.kernel_name(),
+           .sass = {{fmt::format("HGMMA.64x{}x16.F32.BF16", v.columns), mmas, mmas},
+                    {.opcode = "UTMALDG.2D", .where = SassWhere::kernel},
+                    {.opcode = "UTMALDG.3D", .where = SassWhere::kernel},
+                    waits_for_dependencies()}}};
+}
+
+Plan plan_ring_sm90(const SkinnyProblem& p, const SkinnyOperands& operands,
+                    const SkinnyChoiceSm90& choice) {
+  const SkinnyVariantSm90& v =
+      choice.form < 0 ? variant_of(p.weights, p.m)
+                      : skinny_variants_sm90(p.weights)[static_cast<std::size_t>(choice.form)];
+  Launcher l{.variant = &v, .x = operands.x, .maps = {}, .tokens = {}, .layout = {}, .k = p.k};
+  double least = 0;
+  for (const int cluster : {1, 2, 3, 4, 6, 8}) {
+    if (cluster > skinny_stages_sm90(v, p.k)) break;
+    if (choice.cluster > 0 && cluster != choice.cluster) continue;
+    const int clusters = resident_clusters(v.kernel, cluster, v.threads, v.shared_bytes, p.text());
+    const SkinnyLayoutSm90 layout = arrange_sm90(v, p.m, p.n, p.k, clusters, cluster);
+    const double time = relative_time_sm90(v, layout);
+    if (l.layout.grid == 0 || time < least) least = time, l.layout = layout;
+  }
+  SkinnyArgumentsSm90& a = l.layout.arguments;
+  a.d = static_cast<__nv_bfloat16*>(operands.d);
+  a.row_scales = static_cast<const float*>(operands.scales);
+  a.scale = operands.scale;
+  const SkinnyMapShapesSm90 shapes =
+      map_shapes_sm90(v, l.layout, p, operands.w, operands.scales, nullptr);
+  l.maps.weights = ptx::encode_tensor_map(shapes.weights);
+  if (v.scale_width > 0) l.maps.scales = ptx::encode_tensor_map(shapes.scales);
+  l.tokens = shapes.tokens;
+  return {.variant = fmt::format("{}_{}_c{}", name(p.weights), v.name(), a.cluster), .run = l};
+}
+
+}  // namespace assay::kernels

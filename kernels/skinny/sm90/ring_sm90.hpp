@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring for packed weights, as far as plan_sm90.cpp needs to know it.
+#pragma once
+#include <vector>
+
+#include "kernels/skinny/skinny.hpp"
+
+namespace assay::kernels {
+
+// What a call launches: tokens into their order, then the product.
+std::vector<KernelUse> ring_kernels_sm90(const SkinnyProblem& problem);
+
+}  // namespace assay::kernels

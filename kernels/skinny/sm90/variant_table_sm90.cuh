@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the forms for one format of weights.
+#pragma once
+#include "kernels/skinny/sm90/order_tokens.cuh"
+#include "kernels/skinny/sm90/ring_sm90.cuh"
+#include "kernels/skinny/sm90/variants_sm90.hpp"
+
+namespace assay::kernels {
+
+template <class F, int kColumns, int kLineBytes, int kLines>
+SkinnyVariantSm90 skinny_variant_sm90() {
+  using Form = SkinnyFormSm90<F::kWeights, kColumns, kLineBytes, kLines>;
+  return {.weights = F::kWeights,
+          .columns = kColumns,
+          .line_bytes = kLineBytes,
+          .lines = kLines,
+          .segment = 4 * Form::kPieceElements,
+          .stage_elements = kLines * Form::kLineElements,
+          .scale_width = Form::kScaleWidth,
+          .steps = Form::kSteps,
+          .segments = Form::kSegments,
+          .stages = Form::kStages,
+          .threads = Form::kThreads,
+          .shared_bytes = Form::kSharedBytes,
+          .kernel = reinterpret_cast<const void*>(&skinny_sm90<F, kColumns, kLineBytes, kLines>),
+          .order = reinterpret_cast<const void*>(&order_tokens_sm90<F>),
+          .units = Form::kPieceElements / 8 / (F::kPairs == 8 ? 2 : 1)};
+}
+
+// The form for at most 8, 16, 32 and 64 tokens, of 128 rows, was the fastest at all of five sizes
+// on an H100: with 192 or 256 rows the last pass has more of them in vain. Weights of 4 bits and
+// fewer keep four warpgroups busy where there are few tokens; with more, two have the registers.
+template <class F>
+std::span<const SkinnyVariantSm90> skinny_forms_sm90() {
+  // columns, bytes of a line, lines
+  constexpr int kLines = F::kBits <= 4 ? 2 : 1, kLong = F::kBits == 2 ? 64 : 128;
+  static const SkinnyVariantSm90 all[] = {
+      skinny_variant_sm90<F, 8, 128, kLines>(), skinny_variant_sm90<F, 16, 128, kLines>(),
+      skinny_variant_sm90<F, 32, 128, 1>(), skinny_variant_sm90<F, 64, kLong, 1>()};
+  return all;
+}
+
+}  // namespace assay::kernels
