@@ -96,6 +96,8 @@ std::string CublasLtProblem::text() const {
 std::string CublasLtProblem::refusal() const {
   if (layout != "nt" && layout != "nn" && layout != "tn" && layout != "tt")
     return "there is no layout " + layout;
+  for (const std::string* type : {&a, &b, &d})
+    if (type->empty()) return "a type is not given";
   if (is_narrow(a) != is_narrow(b)) return "8-bit and 16-bit operands do not mix";
   if (!is_narrow(a) && (scale_a != CublasLtScale::none || scale_b != CublasLtScale::none))
     return "scales belong to operands of 8 and 4 bits";

@@ -12,6 +12,7 @@
 #include "harness/state.hpp"
 #include "kernels/baselines/cublaslt.hpp"
 #include "kernels/frame/comparison.hpp"
+#include "kernels/skinny/baseline.hpp"
 #include "kernels/skinny/operands.hpp"
 #include "kernels/skinny/reference.hpp"
 #include "kernels/skinny/shapes.hpp"
@@ -82,8 +83,7 @@ void run(State& s) {
       if (packed) expand_skinny(p, skinny_operands_of(sets[i]), sets[i][5], s.stream());
       each.push_back({sets[i][0], sets[i][1], packed ? sets[i][5] : sets[i][2]});
     }
-    return std::make_unique<CublasLtGemm>(CublasLtProblem{p.m, p.n, p.k, "bf16", "bf16"},
-                                          std::move(each));
+    return std::make_unique<CublasLtGemm>(skinny_baseline(p), std::move(each));
   };
   Work work;
   work.bytes = p.bytes();

@@ -14,6 +14,7 @@
 #include "kernels/c_api/assay_kernels.h"
 #include "kernels/frame/fill.hpp"
 #include "kernels/skinny/arrange.hpp"
+#include "kernels/skinny/baseline.hpp"
 #include "kernels/skinny/operands.hpp"
 #include "kernels/skinny/reference.hpp"
 #include "kernels/skinny/shapes.hpp"
@@ -49,6 +50,11 @@ TEST(Skinny, RefusesWhatItCannotDoByName) {
       EXPECT_NE(std::string(error.what()).find(r.says), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(Skinny, CublasLtIsAskedForIt) {
+  for (const SkinnyWeights weights : kSkinnyWeights)
+    EXPECT_EQ(skinny_baseline({1, 64, 128, weights}).refusal(), "");
 }
 
 TEST(Skinny, TheCApiRefusesPointersAndNames) {
