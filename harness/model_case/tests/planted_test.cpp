@@ -6,9 +6,9 @@
 #include "harness/model/tests/clean_kernels.hpp"
 #include "harness/model/tests/planted_in_clean.hpp"
 #include "harness/model/tests/planted_in_mma_sync.hpp"
-#include "harness/model/tests/planted_in_ring.hpp"
 #include "harness/model/tests/planted_in_scaled.hpp"
 #include "harness/model/tests/planted_in_skinny.hpp"
+#include "harness/model/tests/planted_in_skinny_ring.hpp"
 #include "harness/model/tests/planted_in_tcgen05.hpp"
 #include "harness/model_case/model_case.hpp"
 
@@ -37,8 +37,8 @@ constexpr SuiteKernel kSuite[] = {
     {"gradients", "kernels/grouped/bf16_gradient/g5rows300n72k264/128x256_c1x2_s4",
      "grouped_bf16_sm90ILb1ELi128ELi256ELi4ELi1ELi2E"},
     {"skinny", "kernels/gemv/s4/m1n45k2688/cluster2", "skinny_productINS0_2S4ELi1ELb1E"},
-    {"ring", "kernels/gemv/s4/m32n45k3968/128x32x256_s6_c2", "skinny_sm90INS0_2S4ELi32ELi128ELi1E",
-     "order_tokens_sm90INS0_2S4E"},
+    {"skinny_ring", "kernels/gemv/s4/m32n45k3968/128x32x256_s6_c2",
+     "skinny_sm90INS0_2S4ELi32ELi128ELi1E", "order_tokens_sm90INS0_2S4E"},
 };
 const SuiteKernel* of_suite(std::string_view name) {
   for (const SuiteKernel& k : kSuite)
@@ -134,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(Tcgen05, PlantedTest, testing::ValuesIn(planted_in_tcge
 INSTANTIATE_TEST_SUITE_P(MmaSync, PlantedTest, testing::ValuesIn(planted_in_mma_sync()), kName);
 INSTANTIATE_TEST_SUITE_P(Scaled, PlantedTest, testing::ValuesIn(planted_in_scaled()), kName);
 INSTANTIATE_TEST_SUITE_P(Skinny, PlantedTest, testing::ValuesIn(planted_in_skinny()), kName);
-INSTANTIATE_TEST_SUITE_P(Ring, PlantedTest, testing::ValuesIn(planted_in_ring()), kName);
+INSTANTIATE_TEST_SUITE_P(SkinnyRing, PlantedTest, testing::ValuesIn(planted_in_skinny_ring()),
+                         kName);
 INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
 
 }  // namespace

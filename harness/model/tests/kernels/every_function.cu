@@ -19,6 +19,7 @@
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/ptx/wgmma.cuh"
+#include "harness/ptx/wgmma_registers.cuh"
 
 using namespace assay::ptx;
 
@@ -73,6 +74,7 @@ extern "C" __global__ void cluster_functions(std::uint32_t* words, uint4* v4) {
   words[1] = cluster_load_u32(at) + cluster_load_weak_u32(at);
   *v4 = cluster_load_v4(at);
   cluster_store_v4(at, *v4);
+  cluster_store_u32(at, words[0]);
   cluster_store_async_v4(at, *v4, remote);
   cluster_copy_bulk(at, shared_address(mine), 16, remote);
   words[2] = cluster_fetch_or(at, 1) + cluster_fetch_add(at, 1) + cluster_fetch_min(at, 1) +
@@ -192,5 +194,11 @@ extern "C" __global__ void matrix_functions(float* out, std::uint64_t a, std::ui
   wgmma_commit();
   wgmma_wait<0>();
   wgmma_pin(d256);
+  std::uint32_t registers[1][4] = {{1, 2, 3, 4}};
+  wgmma_fence(registers);
+  wgmma_a_in_registers(d8, registers[0], b, true);
+  wgmma_a_in_registers(d64, registers[0], b, false);
+  wgmma_commit();
+  wgmma_wait<0>();
   for (int i = 0; i < 128; ++i) out[i] = d256[i];
 }

@@ -6,7 +6,7 @@
 
 namespace assay::model {
 
-inline std::vector<Planted> planted_in_ring() {
+inline std::vector<Planted> planted_in_skinny_ring() {
   constexpr const char* kClusterWait =
       R"(mbarrier\.try_wait\.parity\.acquire\.cluster\.shared::cta\.b64 p, \[(%r\d+)\], (%r\d+);)";
   constexpr const char* kTokens =
@@ -72,7 +72,7 @@ inline std::vector<Planted> planted_in_ring() {
          "{ .reg .b32 q; add.u32 q, \\2, 2; \\1, q; }", 0}},
        {"cluster.rank"}},
   };
-  for (Planted& planted : all) planted.kernel = "ring";
+  for (Planted& planted : all) planted.kernel = "skinny_ring";
   return all;
 }
 
