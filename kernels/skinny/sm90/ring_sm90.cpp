@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"
 #include "kernels/frame/workspace.hpp"
@@ -27,6 +29,7 @@ struct Launcher {
   ptx::TensorMapShape tokens;  // of maps.tokens, whose address is the workspace's
   SkinnyLayoutSm90 layout;
   int k;
+  int order_shared_bytes;
 
   void operator()(cudaStream_t stream) {
     SkinnyArgumentsSm90& a = layout.arguments;
@@ -38,15 +41,11 @@ struct Launcher {
       tokens.base = ordered;
       maps.tokens = ptx::encode_tensor_map(tokens);
     }
-    // An early grid takes the SMs that become free first. So few CTAs may be on one, that what is
-    // won by the earlier launch, 5 to 8% of a call, is lost with many tokens (up to 37%).
-    constexpr int kMostEarly = 16;
     void* order_arguments[] = {&x, &ordered, &a.m, &k, &layout.row_elements};
     launch_kernel(variant->order,
                   {.ctas = layout.order_grid,
                    .threads = kSkinnyOrderThreads,
-                   .shared_bytes = 0,
-                   .early = a.m <= kMostEarly},
+                   .shared_bytes = order_shared_bytes},
                   order_arguments, stream);
     void* arguments[] = {&maps, &a};
     launch_kernel(variant->kernel,
@@ -57,6 +56,16 @@ struct Launcher {
                   arguments, stream);
   }
 };
+
+// What keeps the CTAs that order tokens apart. Launched early, they take the SMs that become free
+// first, and 16 of them have room on one: in rows of calls few SMs then did all of it. With so much
+// shared memory that no SM has more than its share of them, 8 to 64 tokens take 2 to 11% less at
+// 8192 squared (an H100; results/h100/2026-11-27-skinny/spread.csv.gz).
+int shared_bytes_of_order(const void* kernel, int ctas, const std::string& name) {
+  constexpr int kOfSm = 228 * 1024, kOfSystem = 1024;  // of each CTA
+  const int sms = resident_clusters(kernel, 1, kSkinnyOrderThreads, kOfSm - kOfSystem, name);
+  return std::max(kOfSm / divide_up(ctas, sms) / 1024 * 1024 - kOfSystem, 0);
+}
 
 const SkinnyVariantSm90& variant_of(SkinnyWeights weights, int tokens) {
   return *std::ranges::find_if(skinny_variants_sm90(weights),
@@ -81,7 +90,13 @@ Plan plan_ring_sm90(const SkinnyProblem& p, const SkinnyOperands& operands,
   const SkinnyVariantSm90& v =
       choice.form < 0 ? variant_of(p.weights, p.m)
                       : skinny_variants_sm90(p.weights)[static_cast<std::size_t>(choice.form)];
-  Launcher l{.variant = &v, .x = operands.x, .maps = {}, .tokens = {}, .layout = {}, .k = p.k};
+  Launcher l{.variant = &v,
+             .x = operands.x,
+             .maps = {},
+             .tokens = {},
+             .layout = {},
+             .k = p.k,
+             .order_shared_bytes = 0};
   double least = 0;
   for (const int cluster : {1, 2, 3, 4, 6, 8}) {
     if (cluster > skinny_stages_sm90(v, p.k)) break;
@@ -91,6 +106,7 @@ Plan plan_ring_sm90(const SkinnyProblem& p, const SkinnyOperands& operands,
     const double time = relative_time_sm90(v, layout);
     if (l.layout.grid == 0 || time < least) least = time, l.layout = layout;
   }
+  l.order_shared_bytes = shared_bytes_of_order(v.order, l.layout.order_grid, p.text());
   SkinnyArgumentsSm90& a = l.layout.arguments;
   a.d = static_cast<__nv_bfloat16*>(operands.d);
   a.row_scales = static_cast<const float*>(operands.scales);
