@@ -5,9 +5,8 @@
 #include <cstdint>
 
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
-#include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/shared_address.cuh"
-#include "harness/ptx/wgmma_registers.cuh"
+#include "harness/ptx/wgmma.cuh"
 #include "kernels/skinny/product/formats.cuh"
 #include "kernels/skinny/sm90/form_sm90.hpp"
 

@@ -2,8 +2,6 @@
 // The skinny product on Hopper.
 #include "kernels/skinny/sm90/plan_sm90.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +11,6 @@
 #include "kernels/skinny/plan.hpp"
 #include "kernels/skinny/sm90/one_token_sm90.hpp"
 #include "kernels/skinny/sm90/ring_sm90.hpp"
-#include "kernels/skinny/variants.hpp"
 
 namespace assay::kernels {
 namespace {

@@ -19,7 +19,6 @@
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "harness/ptx/wgmma_registers.cuh"
 
 using namespace assay::ptx;
 
