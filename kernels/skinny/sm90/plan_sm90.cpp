@@ -65,9 +65,10 @@ const SkinnyPaths::Registration path{skinny_paths(),
 // beside deep queues. Weights that are not packed else go to the dense product, which brings tokens
 // with the weights of each step of k, so that up to 16 of them cost nothing that one does not.
 //
-// Packed weights: with one token, the ring is up to 25% slower in a row of calls, for a grid puts
-// tokens into order first, and as fast alone; with four it is as fast or faster than mma.sync was,
-// with 64 three to five times as fast (sweeps in results/h100/2026-11-27-skinny).
+// Packed weights: with one token, the ring takes 10% longer in rows of calls, for a grid puts
+// tokens into order first, and 1% longer alone (48 shapes on an H100; at worst 35 and 18%,
+// 24576x1536 in s2). With four it is as fast or faster than mma.sync was, with 64 three to five
+// times as fast (sweeps in results/h100/2026-11-27-skinny and h200/2026-11-27-skinny-before).
 SkinnyWaySm90 way_sm90(const SkinnyProblem& p) {
   const bool packed = p.weights != SkinnyWeights::bf16;
   const bool whole = p.n % 8 == 0;  // rows of D of whole 16 bytes
