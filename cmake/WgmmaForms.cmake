@@ -3,8 +3,8 @@
 # operand types and per N: harness/ptx/generated/wgmma_<types>.cuh below the given folder, for
 # harness/ptx/wgmma.cuh to include.
 
-# One form: D (64 x n) += A * B. The 16-bit types have immediates for the transposes of A and B.
-function(assay_wgmma_form type_a type_b k n result)
+# The accumulators of 64 x n: how many, their registers and their operands.
+function(assay_wgmma_accumulators n count_result registers_result operands_result)
   math(EXPR count "${n} / 2")
   math(EXPR last "${count} - 1")
   set(registers)
@@ -22,6 +22,14 @@ function(assay_wgmma_form type_a type_b k n result)
       string(APPEND operands "\n          ")
     endif()
   endforeach()
+  set(${count_result} ${count} PARENT_SCOPE)
+  set(${registers_result} "${registers}" PARENT_SCOPE)
+  set(${operands_result} "${operands}" PARENT_SCOPE)
+endfunction()
+
+# One form: D (64 x n) += A * B. The 16-bit types have immediates for the transposes of A and B.
+function(assay_wgmma_form type_a type_b k n result)
+  assay_wgmma_accumulators(${n} count registers operands)
   math(EXPR a "${count}")
   math(EXPR b "${count} + 1")
   math(EXPR p "${count} + 2")
@@ -50,23 +58,7 @@ endfunction()
 
 # One form with A in registers, bf16: 64 x 16 of it, four words a thread. B is K-major.
 function(assay_wgmma_form_a_in_registers n result)
-  math(EXPR count "${n} / 2")
-  math(EXPR last "${count} - 1")
-  set(registers)
-  set(operands)
-  foreach(i RANGE ${last})
-    string(APPEND registers "%${i}")
-    string(APPEND operands "\"+f\"(d[${i}])")
-    if(i LESS last)
-      string(APPEND registers ", ")
-      string(APPEND operands ", ")
-    endif()
-    math(EXPR column "${i} % 16")
-    if(column EQUAL 15 AND i LESS last)
-      string(APPEND registers "\"\n        \"")
-      string(APPEND operands "\n          ")
-    endif()
-  endforeach()
+  assay_wgmma_accumulators(${n} count registers operands)
   set(a)
   foreach(i RANGE 3)
     math(EXPR at "${count} + ${i}")
