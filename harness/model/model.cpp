@@ -81,6 +81,12 @@ const Function& Gpu::function(const std::string& name) const {
   return *found->second;
 }
 
+std::size_t Gpu::bytes_of(Address at) {
+  const Array* array = memory_.find(at, 1);
+  if (!array || array->base != at) throw Violation("memory.array", "no array begins there");
+  return array->bytes.size();
+}
+
 std::vector<std::string> Gpu::unknown(const std::string& kernel) const {
   return unknown_instructions(module_, function(kernel), symbols_);
 }
@@ -97,7 +103,8 @@ Outcome Gpu::launch(const std::string& kernel, const Shape& shape, const Argumen
   Run run(*program, module_, memory_, symbols_, shape, arguments.bytes(), options, past_);
   Outcome outcome = run.go();
   if (past_.size() == kMostGrids) past_.pop_back();
-  past_.insert(past_.begin(), {program.get(), run.shape(), run.waited_for_grids()});
+  past_.insert(past_.begin(),
+               {program.get(), run.shape(), run.waited_for_grids(), run.let_begin_late()});
   return outcome;
 }
 

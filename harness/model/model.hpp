@@ -66,6 +66,9 @@ class Gpu {
     return values;
   }
 
+  // Of the array that begins at `at`. Throws Violation if none does.
+  std::size_t bytes_of(Address at);
+
   // Names of the kernels (entries), as PTX has them: mangled.
   std::vector<std::string> kernels() const;
   // The only kernel whose name contains `part`. Throws Violation if there are none or more.

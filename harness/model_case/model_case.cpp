@@ -2,6 +2,7 @@
 #include "harness/model_case/model_case.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "harness/code/cubin.hpp"
@@ -83,6 +84,30 @@ const Text& text_of(std::string_view kernel) {
                                    "': build it for the kernel's target");
 }
 
+constexpr const char* kGridBefore = R"(
+.visible .entry assay_grid_before(.param .u64 at, .param .u32 words) {
+  .reg .pred %p<2>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  griddepcontrol.launch_dependents;
+  griddepcontrol.wait;
+  ld.param.u32 %r1, [words];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %tid.x;
+  mad.lo.s32 %r5, %r2, %r3, %r4;
+  setp.ge.s32 %p1, %r5, %r1;
+  @%p1 bra DONE;
+  ld.param.u64 %rd1, [at];
+  mul.wide.s32 %rd2, %r5, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r6, [%rd3];
+  st.global.u32 [%rd3], %r6;
+DONE:
+  ret;
+}
+)";
+
 }  // namespace
 
 ModelCase::Registration::Registration(ModelCase one) { all().push_back(std::move(one)); }
@@ -103,7 +128,20 @@ std::string ptx_of(const std::vector<std::string>& kernels) {
           return part.entry.find(kernel) != part.entry.npos;
         }))
       kept += part.text;
+  if (kept.find("griddepcontrol.wait") != kept.npos) kept += kGridBefore;
   return kept;
+}
+
+void written_by_a_grid_before(model::Gpu& gpu, std::initializer_list<const void*> arrays) {
+  for (const void* array : arrays) {
+    const auto at = std::bit_cast<model::Address>(array);
+    const int words = at == 0 ? 0 : static_cast<int>(gpu.bytes_of(at) / 4), threads = 256;
+    if (words == 0) continue;
+    gpu.launch(
+        "assay_grid_before",
+        {.grid = {(words + threads - 1) / threads, 1, 1}, .block = {threads, 1, 1}, .early = true},
+        model::Arguments().push(at).push(words));
+  }
 }
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 // without a GPU. A namespace-scope `const ModelCase::Registration c{{.name = ...}};` adds one.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,10 @@ const std::vector<ModelCase>& model_cases();
 // compiled with them: they are many, and would take longer to read than the kernels to run. Throws
 // Error(unfit) if there is no such kernel.
 std::string ptx_of(const std::vector<std::string>& kernels);
+
+// Lets a grid before write these arrays (null pointers: none), as they are: kernels that are
+// launched early must wait before they touch them. They are the kernels of ptx_of(), and wait for
+// grids (griddepcontrol); else throws Violation. What the host does afterwards waits for that grid.
+void written_by_a_grid_before(model::Gpu& gpu, std::initializer_list<const void*> arrays);
 
 }  // namespace assay

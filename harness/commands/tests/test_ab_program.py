@@ -25,11 +25,12 @@ def call(*arguments) -> subprocess.CompletedProcess:
                           env=environment)
 
 
+@pytest.mark.quiet  # what runs beside it on a core's other thread takes as much as what is planted
 def test_planted_work_is_done_and_found():
-    """Twice the work takes twice the time, on a machine however noisy; with nothing planted no side is called slower."""
+    """Twice the work takes twice the time; with nothing planted no side is called slower."""
     rules = trial.rules_for(Rules(threshold=0.05))
     sides = trial.sides_of([str(built("assay"))], trial.pattern_of([GROUP]), (0, 100), QUICK)
-    measured = trial.measure(sides, (0, 100), Plan(6, warm_up=0), rules)
+    measured = trial.measure(sides, (0, 100), Plan(12, warm_up=0), rules)
     assert [run.measurements[0].params["extra_percent"] for run in measured.runs] == [0, 0, 100]
     same, twice = trial.trials_of(trial.judge(measured.runs, measured.again, rules), (0, 100), [GROUP])
     assert same.verdict != "slower" and twice.verdict == "slower", (same, twice)

@@ -32,7 +32,7 @@ bool Run::ordered(const Access& before, const Actor& actor, const Where& where, 
   const Epoch& e = before.epoch;
   if (e.time == 0) return true;
   const Knowledge& k = *actor.knows;
-  if (is_past(e.component)) return k.all.covers(e);
+  if (is_past(e.component)) return k.all.covers(e) || had_ended(e.component);
   if (actor.reads_map) return map_fenced(before, actor, where);
   const Clock& fenced = where.shared ? k.async_shared : k.async_global;
   if ((e.component & kAsynchronous) != 0) {
@@ -82,6 +82,19 @@ bool Run::both_strong(const Actor& actor, const Access& before) const {
   const Scope narrower = std::min(actor.strong, static_cast<Scope>(before.strong));
   if (narrower == Scope::none || narrower == Scope::gpu) return narrower == Scope::gpu;
   return distance(*cta_of(actor.thread), *cta_of(before.thread)) <= narrower;
+}
+
+// A grid begins when the one before lets it, or has ended. What that one had waited for by then has
+// ended.
+bool Run::had_ended(Component strand) const {
+  const Component ago = strand & ~kAsynchronous;
+  if (ago < 2 || !past_.front().let_begin_late) return false;
+  return std::ranges::all_of(past_.subspan(1, ago - 2), &PastGrid::waited);
+}
+
+void Run::let_next_begin(const Warp& warp, int lane) {
+  const Knowledge& knows = warp.lanes[static_cast<std::size_t>(lane)].knows;
+  if (!past_.empty() && !knows.all.covers({grid_strand(1), 1})) let_begin_early_ = true;
 }
 
 void Run::wait_for_grids(Warp& warp, int lane) {

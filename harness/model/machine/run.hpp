@@ -42,7 +42,8 @@ struct Shape {
 struct PastGrid {
   const Program* program = nullptr;
   Shape shape;
-  bool waited = false;  // itself for the grid before it: its end is that one's, too
+  bool waited = false;          // itself for the grid before it: its end is that one's, too
+  bool let_begin_late = false;  // and let the next one begin only then, or never
 };
 
 struct Outcome {
@@ -121,7 +122,9 @@ class Run {
 
   // griddepcontrol.wait: the grid before this one has ended, and those whose end it waited for.
   void wait_for_grids(Warp& warp, int lane);
+  void let_next_begin(const Warp& warp, int lane);
   bool waited_for_grids() const { return waited_for_grids_; }
+  bool let_begin_late() const { return waited_for_grids_ && !let_begin_early_; }
   // Whether a thread has written to another CTA's shared memory, which is rare: fences of the own
   // CTA's do not show that to asynchronous operations.
   bool wrote_to_others() const { return wrote_to_others_; }
@@ -214,6 +217,7 @@ class Run {
   bool is_past(Component strand) const {
     return strand >= grid_strand(1) && strand <= grid_strand(static_cast<Component>(past_.size()));
   }
+  bool had_ended(Component strand) const;  // of a past grid: when this one began
   bool is_generic(Component strand) const { return generic_strands_.contains(strand); }
 
   const Program& program_;
@@ -244,7 +248,7 @@ class Run {
   };
   std::unordered_map<Address, std::vector<MapFence>> map_fences_;
   std::span<const PastGrid> past_;  // the last one first
-  bool waited_for_grids_ = false, wrote_to_others_ = false;
+  bool waited_for_grids_ = false, let_begin_early_ = false, wrote_to_others_ = false;
   Component next_component_ = 1;  // after those of grids before this one
   std::unordered_set<Component> generic_strands_;
   std::uint64_t changes_ = 0;

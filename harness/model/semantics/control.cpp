@@ -97,12 +97,17 @@ Action nothing(Decoder&, const Instruction&) {
   return [](Warp&, Mask) { return Next::step; };
 }
 
-// griddepcontrol.wait waits for grids before this one; launch_dependents says only when later ones
-// may begin, and those are taken to begin as early as can be.
+// griddepcontrol.wait waits for grids before this one; launch_dependents says when the next one may
+// begin, which is taken to begin then.
 Action depend(Decoder&, const Instruction& i) {
   const bool wait = i.has("wait");
   return [wait](Warp& w, Mask m) {
-    if (wait) for_lanes(m, [&](int l) { w.run->wait_for_grids(w, l); });
+    for_lanes(m, [&](int l) {
+      if (wait)
+        w.run->wait_for_grids(w, l);
+      else
+        w.run->let_next_begin(w, l);
+    });
     return Next::step;
   };
 }

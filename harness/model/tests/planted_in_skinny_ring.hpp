@@ -25,10 +25,10 @@ inline std::vector<Planted> planted_in_skinny_ring() {
        {{kWait, kOtherParity, 0}},
        {"async.read_before_complete", "memory.uninitialized_shared"}},
       {"loader_parity_wrong", "", {{kWait, kOtherParity, 1}}, {"async.overwrites_unread"}},
-      {"loader_fence_dropped", "", {{kProxyFence, "", 0}}, {"proxy.shared_read"}},
+      {"loader_fence_dropped", "", {{kProxyFence, "", 1}}, {"proxy.shared_read"}},
       {"tokens_loaded_before_they_are_in_order",
        "",
-       {{R"(griddepcontrol\.wait;)", "", 0}},
+       {{R"(griddepcontrol\.wait;)", "", 2}},
        {"grid.before_wait"}},
       {"a_box_not_announced",
        "",
@@ -73,6 +73,31 @@ inline std::vector<Planted> planted_in_skinny_ring() {
        {"cluster.rank"}},
   };
   for (Planted& planted : all) planted.kernel = "skinny_ring";
+  return all;
+}
+
+// Into the same kernel where its CTAs put the tokens into order themselves.
+inline std::vector<Planted> planted_in_skinny_one_grid() {
+  std::vector<Planted> all = {
+      {"tokens_read_before_they_are_there",
+       "",
+       {{R"(griddepcontrol\.wait;)", "", 0}},
+       {"grid.before_wait"}},
+      {"weights_loaded_before_they_are_there",
+       "",
+       {{R"(griddepcontrol\.wait;)", "", 1}},
+       {"grid.before_wait"}},
+      {"order_fence_dropped", "", {{kProxyFence, "", 0}}, {"proxy.shared"}},
+      {"order_barrier_dropped",
+       "",
+       {{R"(bar\.sync\s+%r\d+, %r\d+;)", "", 0}},
+       {"race.shared", "memory.uninitialized_shared", "proxy.shared"}},
+      {"tokens_in_their_neighbours_place",
+       "",
+       {{R"((st\.shared\.v4\.u32 \s*\[%r\d+)\+133120\])", "\\1+133136]", 5}},
+       {"wrong result", "memory.uninitialized_shared"}},
+  };
+  for (Planted& planted : all) planted.kernel = "skinny_one_grid";
   return all;
 }
 

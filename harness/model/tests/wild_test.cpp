@@ -88,6 +88,7 @@ const std::vector<Wild>& others() {
       {"rules", {"gone", kOne, {"f32[128]", "f32[1]=none"}}},
       {"rules", {"too_late", kTwo, {"f32[1]=none"}}},
       {"wild_launches", launched("passed_over", {"writes_sums", "between"})},
+      {"wild_launches", launched("begun_late", {"writes_sums", "lets_begin_late"})},
   };
   return all;
 }

@@ -39,6 +39,8 @@ constexpr SuiteKernel kSuite[] = {
     {"skinny", "kernels/gemv/s4/m1n45k2688/cluster2", "skinny_productINS0_2S4ELi1ELb1E"},
     {"skinny_ring", "kernels/gemv/s4/m32n45k3968/128x32x256_s6_c2",
      "skinny_sm90INS0_2S4ELi32ELi128ELi1E", "order_tokens_sm90INS0_2S4E"},
+    {"skinny_one_grid", "kernels/gemv/s4/m31n45k2944/128x32x256_s6_c2_one_grid",
+     "skinny_sm90INS0_2S4ELi32ELi128ELi1E"},
 };
 const SuiteKernel* of_suite(std::string_view name) {
   for (const SuiteKernel& k : kSuite)
@@ -136,6 +138,8 @@ INSTANTIATE_TEST_SUITE_P(Scaled, PlantedTest, testing::ValuesIn(planted_in_scale
 INSTANTIATE_TEST_SUITE_P(Skinny, PlantedTest, testing::ValuesIn(planted_in_skinny()), kName);
 INSTANTIATE_TEST_SUITE_P(SkinnyRing, PlantedTest, testing::ValuesIn(planted_in_skinny_ring()),
                          kName);
+INSTANTIATE_TEST_SUITE_P(SkinnyOneGrid, PlantedTest,
+                         testing::ValuesIn(planted_in_skinny_one_grid()), kName);
 INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
 
 }  // namespace

@@ -33,11 +33,14 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
   for (const auto* map : {&p, &q, &d, &edge_p, &edge_q}) arguments.push(map, 128, 128);
   arguments.push(l.args);
   const GemmVariantSm90& v = *l.variant;
+  const GemmOperands o = operands.operands();
+  written_by_a_grid_before(gpu, {o.a, o.b, o.c, o.bias, o.scale_a, o.scale_b});
   ModelResult result;
   result.outcome = gpu.launch(gpu.kernel(v.linker_name),
                               {.grid = {l.grid, 1, 1},
                                .block = {v.threads, 1, 1},
-                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
+                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
+                               .early = true},
                               arguments, options);
   const auto wrong = [&] { return !result.outcome.finished || !result.outcome.findings.empty(); };
   if (l.reduce.parts > 0 && !wrong()) {

@@ -65,17 +65,19 @@ struct SkinnyFormSm90 {
   static constexpr int kSumBytes = kLines * kColumns * (kRows + kMostCluster * 5) * 4;
   static constexpr int kBarrierBytes = 256;
   static constexpr int kMostShared = 232448;  // 227 KiB
+  static constexpr int kEndBytes = (kSumBytes + kBarrierBytes + 1023) / 1024 * 1024;
   static constexpr int kStagesThatFit =
-      (kMostShared - kSumBytes - kBarrierBytes) / (kWeightBytes + kTokenBytes + kScaleBytes);
+      (kMostShared - kEndBytes) / (kWeightBytes + kTokenBytes + kScaleBytes);
   static constexpr int kStages = kStagesThatFit < 8 ? kStagesThatFit : 8;
   static_assert(kStages >= 2);
-  // Where things are. What is swizzled comes first, on multiples of 1024.
-  static constexpr int kTokens = kStages * kWeightBytes;
-  static constexpr int kScales = kTokens + kStages * kTokenBytes;
+  // Where things are. What is swizzled lies on multiples of 1024.
+  static constexpr int kScales = kStages * kWeightBytes;
   static constexpr int kSums = kScales + kStages * kScaleBytes;
   static constexpr int kBarriers = kSums + kSumBytes;
-  static constexpr int kSharedBytes = kBarriers + kBarrierBytes;
-  static_assert(kWeightBytes % 1024 == 0 && kTokenBytes % 1024 == 0);
+  static constexpr int kTokens = kSums + kEndBytes;
+  // Tokens of so many stages have room: of the ring's, or of all that a CTA has (one_grid).
+  static constexpr int kTokenSlots = (kMostShared - kTokens) / kTokenBytes;
+  static_assert(kWeightBytes % 1024 == 0 && kScaleBytes % 1024 == 0 && kTokenBytes % 1024 == 0);
 };
 
 constexpr int kSkinnyOrderThreads = 128;  // of a CTA that puts tokens into their order
@@ -88,13 +90,15 @@ struct SkinnyMapsSm90 {
 
 struct SkinnyArgumentsSm90 {
   __nv_bfloat16* d;
+  const __nv_bfloat16* x;  // where CTAs order tokens
   const float* row_scales;
   const float* scale;
-  int m, n;
+  int m, n, k;
   int box_rows;                  // a multiple of 8, at most 64
   int passes;                    // of a cluster, two boxes of rows each
   int cluster;                   // CTAs that share k
   int stages_each, stages_rest;  // along k, of a CTA; the first `stages_rest` have one more
+  bool one_grid;                 // CTAs order the tokens of their stages; else a grid before did
 };
 
 }  // namespace assay::kernels

@@ -9,8 +9,10 @@
 #include "kernels/frame/resident.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/skinny/plan.hpp"
+#include "kernels/skinny/sm90/arrange_sm90.hpp"
 #include "kernels/skinny/sm90/one_token_sm90.hpp"
 #include "kernels/skinny/sm90/ring_sm90.hpp"
+#include "kernels/skinny/sm90/variants_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -61,23 +63,35 @@ const SkinnyPaths::Registration path{skinny_paths(),
 
 }  // namespace
 
-// One token is done by a kernel of its own, whose loads are long, as long as the token has room
-// beside deep queues. Weights that are not packed else go to the dense product, which brings tokens
-// with the weights of each step of k, so that up to 16 of them cost nothing that one does not.
+// Weights that are not packed go to the dense product, which brings tokens with the weights of each
+// step of k, so that up to 16 of them cost nothing that one does not. It takes one token where rows
+// are short (5 to 14% less in single calls, 2 to 11% in rows of them), or many and long (as long to
+// 3% less alone, from 2% more to 1% less in rows). Other sizes take it from 8% less to 6% more
+// alone and from 4% less to 12% more in rows, and go to a kernel of its own, whose loads are long
+// (19 layers on an H200: results/h200/2026-11-27-skinny-one-grid).
 //
-// Packed weights: with one token, the ring takes 10% longer in rows of calls, for a grid puts
-// tokens into order first, and 1% longer alone (48 shapes on an H100; at worst 35 and 18%,
-// 24576x1536 in s2). With four it is as fast or faster than mma.sync was, with 64 three to five
-// times as fast (sweeps in results/h100/2026-11-27-skinny and h200/2026-11-27-skinny-before).
+// Packed weights go to the ring. One token does so where CTAs put it into order: with weights of 4
+// bits, 0.88 times as long as that kernel alone and 0.92 times in rows; with others where a cluster
+// has one pass, or rows leave half of that kernel's lanes nothing, 0.91 and 0.94 times (same
+// place).
 SkinnyWaySm90 way_sm90(const SkinnyProblem& p) {
-  const bool packed = p.weights != SkinnyWeights::bf16;
-  const bool whole = p.n % 8 == 0;  // rows of D of whole 16 bytes
-  if (p.m == 1) {
+  const bool whole = p.n % 8 == 0;       // rows of D of whole 16 bytes
+  const auto one_token_has_room = [&] {  // beside deep queues
     const SkinnyArguments a = arrange(p.weights, p.m, p.n, p.k, kUsualRoom).arguments;
-    if ((a.deep && !a.restage) || (!packed && !whole)) return SkinnyWaySm90::one_token;
+    return a.deep && !a.restage;
+  };
+  if (p.weights == SkinnyWeights::bf16) {
+    const bool suits_dense = p.k < 4096 || (p.n >= 8192 && p.k >= 8192);
+    if (p.m == 1 && (!whole || (!suits_dense && one_token_has_room())))
+      return SkinnyWaySm90::one_token;
+    return whole ? SkinnyWaySm90::dense : SkinnyWaySm90::plain;
   }
-  if (packed) return SkinnyWaySm90::ring;
-  return whole ? SkinnyWaySm90::dense : SkinnyWaySm90::plain;
+  if (p.m > 1 || !one_token_has_room()) return SkinnyWaySm90::ring;
+  const SkinnyVariantSm90& v = skinny_variant_for_sm90(p.weights, p.m);
+  const bool suits = weight_bits(p.weights) == 4 ||
+                     p.weight_bytes() / static_cast<std::size_t>(p.n) <= 256 ||
+                     usual_layout_sm90(v, p.m, p.n, p.k).arguments.passes == 1;
+  return suits && one_grid_sm90(v, p.m, p.n, p.k) ? SkinnyWaySm90::ring : SkinnyWaySm90::one_token;
 }
 
 Plan plan_dense_sm90(const SkinnyProblem& p, const SkinnyOperands& operands) {

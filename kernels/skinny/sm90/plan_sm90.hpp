@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernel does a skinny product on Hopper, and how.
 #pragma once
+#include <optional>
+
 #include "kernels/skinny/skinny.hpp"
 
 namespace assay::kernels {
@@ -8,7 +10,7 @@ namespace assay::kernels {
 enum class SkinnyWaySm90 {
   dense,      // kernels/gemm: weights that are not packed
   one_token,  // kernels/skinny/product
-  ring,       // ring_sm90.cuh: packed weights, for more than one token
+  ring,       // ring_sm90.cuh: packed weights
   plain       // as every target: D of bf16 products of which TMA cannot write the rows
 };
 
@@ -18,7 +20,9 @@ SkinnyWaySm90 way_sm90(const SkinnyProblem& problem);
 // Of the ring.
 struct SkinnyChoiceSm90 {
   int form = -1;    // of skinny_variants_sm90(); negative: the one for the tokens
-  int cluster = 0;  // CTAs that share k, 1, 2, 3, 4, 6 or 8; 0: as many as take the least time
+  int cluster = 0;  // CTAs that share k (kSkinnyClustersSm90); 0: as many as take the least time
+  // Whether CTAs put tokens into order, where they fit, and there is no grid before that does.
+  std::optional<bool> one_grid = {};
 };
 
 // The ways, of a problem that each can do.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The skinny product on Hopper: weights stream through a ring and are multiplied from registers.
 //
-// A grid before this one puts the tokens into the order in which lanes have weights
+// A grid before this one, or each CTA, puts the tokens into the order in which lanes have weights
 // (order_tokens.cuh). Persistent CTAs, one on each SM: one thread brings stages of weights, scales
 // of blocks and tokens by TMA; two or four warpgroups unpack weights on the way from shared memory
 // to registers, and multiply 64 rows of them by all tokens with one wgmma per 16 elements of a row
@@ -16,7 +16,8 @@
 //
 // Before. The grid that orders tokens waits until all before it has ended, and then lets this one
 // begin. So what weights are is settled, and this one asks for as many as the ring holds while
-// tokens are put into order.
+// tokens are put into order. Where the tokens of all stages of a CTA have room, there need not be a
+// grid before: consumers put them into order, once, while the ring fills.
 //
 // full[s] ends a phase when the stage's boxes have landed; empty[s] when all warpgroups are done
 // with it.
@@ -35,6 +36,7 @@
 #include "harness/ptx/setmaxnreg.cuh"
 #include "harness/ptx/tma.cuh"
 #include "kernels/skinny/sm90/multiply_sm90.cuh"
+#include "kernels/skinny/sm90/order_tokens.cuh"
 
 namespace assay::kernels {
 
@@ -60,7 +62,7 @@ __device__ __forceinline__ void load_skinny_sm90(const SkinnyMapsSm90& maps,
   using Course = SkinnyCourseSm90<Form>;
   const auto bytes = static_cast<std::uint32_t>(
       a.box_rows * Form::kRowBoxes * (Form::kLines * Form::kLineBytes + Form::kScaleWidth) +
-      Form::kTokenBytes);
+      (a.one_grid ? 0 : Form::kTokenBytes));
   const auto load_weights = [&](const Course& at) {
     ptx::mbarrier_arrive_expect_tx(&full[at.slot], bytes);
 #pragma unroll
@@ -80,6 +82,7 @@ __device__ __forceinline__ void load_skinny_sm90(const SkinnyMapsSm90& maps,
     }
   };
   const auto load_tokens = [&](const Course& at) {
+    if (a.one_grid) return;
     ptx::tma_load_3d(shared + Form::kTokens + at.slot * Form::kTokenBytes, &maps.tokens,
                      &full[at.slot], 0, 0, at.stage * (Form::kLines * Form::kLineElements / 64));
   };
@@ -90,8 +93,9 @@ __device__ __forceinline__ void load_skinny_sm90(const SkinnyMapsSm90& maps,
                  .end = first + count,
                  .stage = first};
   Course tokens = weights;
+  if (a.one_grid) ptx::wait_for_dependencies();  // what weights are is settled
   for (int i = 0; i < min(Form::kStages, total); ++i, weights.next()) load_weights(weights);
-  ptx::wait_for_dependencies();  // the tokens are in order
+  if (!a.one_grid) ptx::wait_for_dependencies();  // the tokens are in order
   for (int i = 0; i < min(Form::kStages, total); ++i, tokens.next()) load_tokens(tokens);
   for (int i = Form::kStages; i < total; ++i, weights.next()) {
     ptx::mbarrier_wait_parity(&empty[weights.slot], weights.parity);
@@ -137,13 +141,15 @@ __device__ __forceinline__ void consume_skinny_sm90(const SkinnyArgumentsSm90& a
   MultiplierSm90<F, Form> multiplier(shared, consumer, a.box_rows,
                                      static_cast<std::uint32_t>(a.m + lane) >> 16);
   ClusterPoint written(points, a.cluster), read(points + 1, a.cluster);
+  ptx::wait_for_dependencies();
+  if (a.one_grid) order_tokens_here_sm90<F, Form>(a, shared, first, count, thread);
   int slot = 0;
   std::uint32_t parity = 0;
   for (int pass = 0; pass < a.passes; ++pass) {
     multiplier.begin_pass();
     for (int stage = first; stage < first + count; ++stage) {
       ptx::mbarrier_wait_parity(&full[slot], parity);
-      multiplier.stage(slot, stage);
+      multiplier.stage(slot, a.one_grid ? stage - first : slot, stage);
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(&empty[slot]);
       if (++slot == Form::kStages) slot = 0, parity ^= 1;

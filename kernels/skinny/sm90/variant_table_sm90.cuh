@@ -21,7 +21,9 @@ SkinnyVariantSm90 skinny_variant_sm90() {
           .segments = Form::kSegments,
           .stages = Form::kStages,
           .threads = Form::kThreads,
-          .shared_bytes = Form::kSharedBytes,
+          .shared_bytes = Form::kTokens,
+          .token_bytes = Form::kTokenBytes,
+          .token_slots = Form::kTokenSlots,
           .kernel = reinterpret_cast<const void*>(&skinny_sm90<F, kColumns, kLineBytes, kLines>),
           .order = reinterpret_cast<const void*>(&order_tokens_sm90<F>),
           .units = Form::kPieceElements / 8 / (F::kPairs == 8 ? 2 : 1)};

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "kernels/skinny/skinny.hpp"
@@ -67,6 +68,11 @@ std::span<const SkinnyVariantSm90> skinny_variants_sm90(SkinnyWeights weights) {
     default:
       return skinny_nvf4_sm90();
   }
+}
+
+const SkinnyVariantSm90& skinny_variant_for_sm90(SkinnyWeights weights, int tokens) {
+  return *std::ranges::find_if(skinny_variants_sm90(weights),
+                               [=](const SkinnyVariantSm90& v) { return v.columns >= tokens; });
 }
 
 }  // namespace assay::kernels

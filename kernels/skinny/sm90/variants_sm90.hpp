@@ -18,7 +18,9 @@ struct SkinnyVariantSm90 {
   int steps;           // MMAs along k of a segment, a lane's piece of four
   int segments;        // of a line
   int stages;          // of the ring
-  int threads, shared_bytes;
+  int threads;
+  int shared_bytes;              // without tokens
+  int token_bytes, token_slots;  // of a stage, and for how many there is room
   const void* kernel;
   const void* order;  // the kernel that puts tokens into their order
   int units;          // threads of it for a segment
@@ -31,5 +33,8 @@ struct SkinnyVariantSm90 {
 
 // Of one packing, the fewest columns first.
 std::span<const SkinnyVariantSm90> skinny_variants_sm90(SkinnyWeights weights);
+
+// The one with the fewest columns that have room for so many tokens, at most 64; not for bf16.
+const SkinnyVariantSm90& skinny_variant_for_sm90(SkinnyWeights weights, int tokens);
 
 }  // namespace assay::kernels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the skinny product by every form and with every number of CTAs that share k, beside what is
-// chosen and, for weights that are not packed, the dense product.
+// Times the skinny product with every number of CTAs that share k, and tokens put into order by a
+// grid before or by the CTAs, beside what is chosen and, for weights that are not packed, the dense
+// product.
 //
 //   assay_skinny_sweep OUT.csv [MILLISECONDS]
 //
@@ -14,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <regex>
 #include <set>
 #include <string>
 #include <tuple>
@@ -35,9 +37,11 @@ namespace assay::kernels {
 namespace {
 
 // n and k: of the square, and of layers with short and long rows (shapes.cpp).
-constexpr std::tuple<int, int> kSizes[] = {{8192, 8192},  {6144, 4096},   {4096, 14336},
-                                           {57344, 8192}, {16384, 53248}, {2112, 7168},
-                                           {24576, 1536}, {7168, 2048}};
+constexpr std::tuple<int, int> kSizes[] = {
+    {8192, 8192}, {6144, 4096},  {4096, 14336}, {57344, 8192}, {16384, 53248},
+    {2112, 7168}, {24576, 1536}, {7168, 2048},  {4096, 1536},  {3072, 4096},
+    {32768, 512}, {4096, 4096},  {28672, 4096}, {4096, 7168},  {4096, 8192},
+    {9216, 4096}, {10240, 8192}, {7168, 16384}, {8192, 28672}};
 constexpr int kTokens[] = {1, 4, 8, 16, 32, 64};
 
 // On inputs of its own, more of them than L2 holds.
@@ -79,7 +83,8 @@ void add(std::vector<Entry>& entries, std::set<std::string>& names, const Inputs
                      }});
 }
 
-void sweep(const SkinnyProblem& p, const SweepOptions& options, int calls, FILE* out) {
+void sweep(const SkinnyProblem& p, const SweepOptions& options, int calls, bool every_form,
+           FILE* out) {
   const Stream stream;
   const Inputs inputs(p, stream);
   std::vector<Entry> entries;
@@ -93,12 +98,16 @@ void sweep(const SkinnyProblem& p, const SweepOptions& options, int calls, FILE*
   } else {
     const auto forms = skinny_variants_sm90(p.weights);
     for (int form = 0; form < static_cast<int>(forms.size()); ++form)
-      for (const int cluster : {1, 2, 3, 4, 6, 8}) {
+      for (const int cluster : kSkinnyClustersSm90) {
         const SkinnyVariantSm90& v = forms[static_cast<std::size_t>(form)];
         if (v.columns < p.m || cluster > skinny_stages_sm90(v, p.k)) continue;
-        with([&](const SkinnyOperands& o) {
-          return plan_ring_sm90(p, o, {.form = form, .cluster = cluster});
-        });
+        if (!every_form && form > 0 && forms[static_cast<std::size_t>(form - 1)].columns >= p.m)
+          continue;
+        for (const bool one_grid : {false, true})
+          if (!one_grid || tokens_fit_sm90(v, p.k, cluster))
+            with([&](const SkinnyOperands& o) {
+              return plan_ring_sm90(p, o, {.form = form, .cluster = cluster, .one_grid = one_grid});
+            });
       }
   }
   for (Entry& entry : entries) {
@@ -121,6 +130,15 @@ void sweep(const SkinnyProblem& p, const SweepOptions& options, int calls, FILE*
   std::fflush(out);
 }
 
+std::string is_expression(const std::string& text) {
+  try {
+    std::regex{text};
+  } catch (const std::regex_error& error) {
+    return fmt::format("{} is no regular expression: {}", text, error.what());
+  }
+  return {};
+}
+
 }  // namespace
 }  // namespace assay::kernels
 
@@ -136,12 +154,16 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   std::string only;
-  app.add_option("--only", only, "Part of the shapes' names, such as 's4 m=16'");
+  app.add_option("--only", only, "Regular expression of a part of shapes' names, as 's4 m=(1|16) '")
+      ->check(CLI::Validator(is_expression, "EXPRESSION"));
+  bool every_form = false;
+  app.add_flag("--every-form", every_form, "Also the forms for more tokens than there are");
   return run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
+    const std::regex wanted(only);
     for (const auto& [n, k] : kSizes)
       for (const SkinnyWeights weights : kSkinnyWeights)
         for (const int m : kTokens)
-          if (const SkinnyProblem p{m, n, k, weights}; p.text().find(only) != std::string::npos)
-            sweep(p, options, calls, out);
+          if (const SkinnyProblem p{m, n, k, weights}; std::regex_search(p.text(), wanted))
+            sweep(p, options, calls, every_form, out);
   });
 }

@@ -28,6 +28,13 @@ extern "C" __global__ void reads_sums(const float* in, float* sums, float* out) 
 // It has nothing to do with `sums`, and does not wait either.
 extern "C" __global__ void between(const float*, float*, float*) { launch_dependents(); }
 
+// It lets the next grid begin when those before it have ended, and writes `out`.
+extern "C" __global__ void lets_begin_late(const float*, float*, float* out) {
+  wait_for_dependencies();
+  launch_dependents();
+  out[threadIdx.x] = 1;
+}
+
 namespace {
 
 // https://github.com/Dao-AILab/flash-attention/pull/2498: the warp that loads what the kernel
@@ -93,6 +100,14 @@ __global__ void passed_over(const float* in, const float* sums, float* out) {
   out[threadIdx.x] = from[threadIdx.x];  // <- grid.before_wait
 }
 
+// Reads `sums`, whose grid has ended, and what the grid before it still writes.
+template <bool kMended>
+__global__ void begun_late(const float*, const float* sums, float* out) {
+  const float sum = sums[threadIdx.x];
+  if (kMended) wait_for_dependencies();
+  out[threadIdx.x] += sum;  // <- grid.before_wait
+}
+
 // Each exists twice.
 template __global__ void flash_attention_2498<false>(const float*, const float*, float*);
 template __global__ void flash_attention_2498<true>(const float*, const float*, float*);
@@ -104,5 +119,7 @@ template __global__ void pytorch_166741<false>(const float*, float*, float*);
 template __global__ void pytorch_166741<true>(const float*, float*, float*);
 template __global__ void passed_over<false>(const float*, const float*, float*);
 template __global__ void passed_over<true>(const float*, const float*, float*);
+template __global__ void begun_late<false>(const float*, const float*, float*);
+template __global__ void begun_late<true>(const float*, const float*, float*);
 
 }  // namespace
