@@ -83,7 +83,7 @@ const Function& Gpu::function(const std::string& name) const {
 
 std::size_t Gpu::bytes_of(Address at) {
   const Array* array = memory_.find(at, 1);
-  if (!array || array->base != at) throw Violation("memory.array", "no array begins there");
+  if (!array || array->base != at) throw Violation("memory.bounds", "no array begins there");
   return array->bytes.size();
 }
 

@@ -28,6 +28,12 @@ int require_size(const std::string& function, const char* name, std::int64_t siz
   return static_cast<int>(size);
 }
 
+void require_index(const std::string& function, const char* what, int index, std::size_t count) {
+  if (index < 0 || static_cast<std::size_t>(index) >= count)
+    throw Error(ExitCode::usage,
+                fmt::format("{}: there are {} 0 to {}, not {}", function, what, count - 1, index));
+}
+
 std::string require_name(const std::string& function, const char* name, int value,
                          std::span<const std::string_view> names) {
   if (value >= 0 && static_cast<std::size_t>(value) < names.size() && !names[value].empty())

@@ -23,6 +23,9 @@ void require_pointers(const std::string& function, std::initializer_list<Pointer
 // As an int; sizes that are none are the operation's to refuse.
 int require_size(const std::string& function, const char* name, std::int64_t size);
 
+// One of `count` things, which `what` calls in the plural.
+void require_index(const std::string& function, const char* what, int index, std::size_t count);
+
 // The name of number `value` of a C enumeration, "" where it has a gap.
 std::string require_name(const std::string& function, const char* name, int value,
                          std::span<const std::string_view> names);

@@ -110,11 +110,16 @@ ASSAY_KERNELS_API int assay_gemm_shape(int index, int* m, int* n, int* k, int* s
  *   "mxf4"  e2m1, scales [n][k/32], powers of two (e8m0); k a multiple of 32
  *   "nvf4"  e2m1, scales [n][k/16], e4m3, and *scale for all; k a multiple of 32
  * x, w and scales are aligned to 16 bytes; what a packing lacks may be null. sm_89 and newer.
- * Packed weights of more than one token take 2 m k bytes of scratch memory of the stream on Hopper,
- * kept for its next calls: call once before a graph capture. */
+ * Packed weights may take 2 m k bytes of scratch memory of the stream on Hopper, kept for its next
+ * calls: call once before a graph capture. */
 ASSAY_KERNELS_API int assay_skinny(const char* weights, void* d, const void* x, const void* w,
                                    const void* scales, const float* scale, int m, int n, int k,
                                    void* stream);
+
+/* The layers that these products are measured in, by an index from 0; 2 (usage) behind the last one.
+ * `set`: 0 quick, 1 full. `model` and `layer` are "" for a size of no model. */
+ASSAY_KERNELS_API int assay_skinny_layer(int index, int* n, int* k, int* set, const char** model,
+                                         const char** layer);
 
 #ifdef __cplusplus
 }

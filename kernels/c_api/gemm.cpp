@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "harness/error.hpp"
 #include "kernels/c_api/arguments.hpp"
 #include "kernels/c_api/assay_kernels.h"
 #include "kernels/c_api/boundary.hpp"
@@ -112,10 +111,7 @@ int assay_gemm_shape(int index, int* m, int* n, int* k, int* set, const char** m
                             {"model", model, 1},
                             {"layer", layer, 1}});
     const auto shapes = gemm_shapes();
-    if (index < 0 || static_cast<std::size_t>(index) >= shapes.size())
-      throw assay::Error(assay::ExitCode::usage, name + ": there are shapes 0 to " +
-                                                     std::to_string(shapes.size() - 1) + ", not " +
-                                                     std::to_string(index));
+    require_index(name, "shapes", index, shapes.size());
     const GemmShape& shape = shapes[static_cast<std::size_t>(index)];
     *m = shape.m;
     *n = shape.n;

@@ -18,7 +18,7 @@ from assay_torch import __main__ as command  # noqa: E402
 from assay_torch import groups  # noqa: E402
 from assay_torch.groups import GroupedShape  # noqa: E402
 from assay_torch.library import VARIABLE, KernelError, Kernels, find_library  # noqa: E402
-from assay_torch.problem import Problem, Shape  # noqa: E402
+from assay_torch.problem import K_STEP, MOST_TOKENS, WEIGHTS, Problem, Shape, SkinnyProblem  # noqa: E402
 from assay_torch.summary import BEST, geometric_mean, summarize  # noqa: E402
 from assay_torch.turns import (  # noqa: E402
     LEAST_REST_NANOSECONDS,
@@ -131,13 +131,14 @@ def run_without_torch(monkeypatch, measure, *arguments: str) -> int:
     """The command with modules in torch's place: every case is `measure`d."""
     torch = types.ModuleType("torch")
     torch.cuda = types.SimpleNamespace(is_available=lambda: True, empty_cache=lambda: None)
-    modules = {"torch": torch, "assay_torch.gemm": types.SimpleNamespace(measure=measure),
-               "assay_torch.grouped": types.SimpleNamespace(measure=measure)}
+    modules = {"torch": torch, **{f"assay_torch.{name}": types.SimpleNamespace(measure=measure)
+                                  for name in ("gemm", "grouped", "skinny")}}
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     environment = {"gpu": None, "driver": None, "cuda": None, "host": None, "assay": {"version": "0"}}
     monkeypatch.setattr(command, "_environment", lambda commit: environment)
-    monkeypatch.setattr(command, "Kernels", lambda library: types.SimpleNamespace(commit="0"))
+    kernels = types.SimpleNamespace(commit="0", layers=lambda chosen: [(4096, 1536)])
+    monkeypatch.setattr(command, "Kernels", lambda library: kernels)
     return command.main(list(arguments))
 
 
@@ -214,6 +215,42 @@ def test_what_no_kernel_does_is_refused(arguments, reason):
         Problem.of(Shape(8, 8, 8), **arguments)
 
 
+def test_packed_weights_are_multiplied_by_few_tokens(monkeypatch, tmp_path, capsys):
+    def measure(kernels, what, *_):
+        assert isinstance(what, SkinnyProblem)
+        times, _ = simulated_turns()
+        return to_measurement(what.name, {"m": what.shape.m}, what.flop, times, "ours", {}, "kernels/gemv", moved=1e9)
+
+    arguments = ["--weights", "s4", "m2n8k128", "--set", "full", "--out", str(tmp_path)]
+    assert run_without_torch(monkeypatch, measure, *arguments) == 0
+    assert [m.name for m in load(tmp_path).measurements] == [
+        "kernels/gemv/s4/m2n8k128", *(f"kernels/gemv/s4/m{m}n4096k1536" for m in (1, 16, 64))]
+    assert {m.primary for m in load(tmp_path).measurements} == {"bandwidth_gb_per_s"}
+    assert "GB/s [" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("arguments", "reason"), [
+    (["m65n8k128"], "at most 64 tokens"),
+    (["m1n8k64"], "k must be a multiple of 128"),
+    (["m1n8k128", "--type", "f16"], "--type belongs to other products"),
+    (["m1n8k128", "--type-d", "f32"], "--type-d belongs to other products"),
+])
+def test_what_packed_weights_have_not_is_refused(monkeypatch, capsys, arguments, reason):
+    with pytest.raises(SystemExit) as ended:
+        run_without_torch(monkeypatch, lambda *_: pytest.fail("measured"), "--weights", "s4", *arguments)
+    assert ended.value.code == 2 and reason in capsys.readouterr().err
+
+
+def test_packings_are_those_of_the_library():
+    source = (ROOT / "kernels" / "skinny" / "skinny.cpp").read_text()
+    assert all(f'"{kind}"' in source for kind in WEIGHTS)
+    assert K_STEP.keys() == WEIGHTS.keys()
+    documented = (ROOT / "kernels" / "c_api" / "assay_kernels.h").read_text()
+    assert dict(re.findall(r'^ \*   "(\w+)".*k a multiple of (\d+)', documented, re.M)) == {
+        kind: str(step) for kind, step in K_STEP.items()}
+    assert f"for m from 1 to {MOST_TOKENS}:" in documented
+
+
 def test_a_summary_has_the_geometric_mean_and_names_the_worst_case():
     def found(name, ours, theirs, others):
         times = {"ours": [ours] * 8, "theirs": [theirs] * 8, "others": [others] * 8}
@@ -239,6 +276,12 @@ def test_the_librarys_shapes_grow_from_set_to_set():
     assert Shape(4096, 4096, 4096) in quick
     assert len(quick) < len(full) < len(survey)
     assert set(quick) < set(full) < set(survey)
+
+
+@pytest.mark.skipif(not list(ROOT.glob("build*/libassay_kernels.so")), reason="the library is not built")
+def test_the_librarys_layers_grow_from_set_to_set():
+    quick, full = (Kernels().layers(chosen) for chosen in ("quick", "full"))
+    assert quick == [(8192, 8192)] and len(full) > 15 and set(quick) < set(full)
 
 
 def test_groups_have_all_rows_and_one_of_eight_none():

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "reports"), str(ROOT / "kernels" / "torch")]
 
 from assay_torch import skinny  # noqa: E402
+from assay_torch.library import KernelError  # noqa: E402
 
 # The greatest error of an element in units of what shares its scale at most: half a step of the codes, and of s2 that of
 # three values. Where scales are rounded themselves (e8m0 up to twice as large), more.
@@ -40,6 +41,38 @@ def test_rows_of_scales_begin_on_16_bytes():
     packed = skinny.quantize(torch.randn(3, 384), "s4")  # three scales a row, of 2 bytes
     assert packed.scales.shape == (3, 8)
     assert skinny.expand(packed).shape == (3, 384)
+
+
+@pytest.mark.parametrize("kind", skinny.BITS)
+def test_rows_of_weights_stand_for_rows_of_what_all_do(kind, monkeypatch):
+    monkeypatch.setattr(skinny, "ROWS_AT_ONCE", 4)
+    packed = skinny.quantize(torch.randn(11, 384), kind)
+    assert (skinny.whole(packed) == skinny.expand(packed).to(torch.bfloat16)).all()
+    rows = torch.tensor([7, 0, 10])
+    assert (skinny.expand(skinny.rows_of(packed, rows)) == skinny.expand(packed)[rows]).all()
+
+
+def test_a_wrong_output_is_found():
+    packed = skinny.quantize(torch.randn(40, 256), "s4")
+    x = torch.randn(3, 256).to(torch.bfloat16)
+    out = (x.double() @ skinny.expand(packed).T).to(torch.bfloat16)
+    skinny.require_right("ours", out, x, packed, 1, False)
+    rounded = (x.double() @ skinny.whole(packed).double().T).to(torch.bfloat16)
+    skinny.require_right("theirs", rounded, x, packed, 1, True)
+    for wrong in (out * 1.05, torch.where(torch.arange(40) == 3, torch.nan, out)):
+        with pytest.raises(KernelError, match="ours: wrong result"):
+            skinny.require_right("ours", wrong, x, packed, 1, False)
+
+
+def test_torchs_own_packing_of_four_bits(monkeypatch):
+    """A code of 0 to 15 is 8 more than ours, the first of a byte lies high, and groups come before rows."""
+    monkeypatch.setattr(torch, "_convert_weight_to_int4pack", lambda data, tiles: data, raising=False)
+    packed = skinny.quantize(torch.randn(5, 384), "s4")
+    data, scales = skinny.to_tinygemm(packed)
+    assert data.shape == (5, 192) and scales.shape == (3, 5, 2)
+    codes = torch.stack([data >> 4, data & 15], 2).flatten(1).double() - 8
+    each = scales[:, :, 0].double().T.repeat_interleave(128, 1)
+    assert (codes * each + scales[:, :, 1].double().T.repeat_interleave(128, 1) == skinny.expand(packed)).all()
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

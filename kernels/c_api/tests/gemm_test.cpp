@@ -121,6 +121,23 @@ TEST(CApiGemm, NamesTheShapesThatAreMeasured) {
   EXPECT_EQ(assay_gemm_shape(0, nullptr, &n, &k, &set, &model, &layer), kUsage);
 }
 
+TEST(CApiSkinny, NamesTheLayersThatAreMeasured) {
+  int n = 0, k = 0, set = -1, count = 0;
+  const char *model = nullptr, *layer = nullptr;
+  while (assay_skinny_layer(count, &n, &k, &set, &model, &layer) == 0) {
+    EXPECT_GT(n, 0);
+    EXPECT_GT(k, 0);
+    EXPECT_TRUE(set == 0 || set == 1);
+    EXPECT_EQ(std::string(model).empty(), std::string(layer).empty());
+    ++count;
+  }
+  EXPECT_GE(count, 18);
+  EXPECT_EQ(std::string(assay_last_error()), "assay_skinny_layer: there are layers 0 to " +
+                                                 std::to_string(count - 1) + ", not " +
+                                                 std::to_string(count));
+  EXPECT_EQ(assay_skinny_layer(0, &n, nullptr, &set, &model, &layer), kUsage);
+}
+
 TEST(CApiGemmOnGpu, RefusesMemoryOfTheHostAndOfAnotherGpuAndTouchesNothing) {
   if (!has_gpu()) GTEST_SKIP() << "needs a GPU";
   const Stream stream;

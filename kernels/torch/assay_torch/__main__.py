@@ -16,7 +16,18 @@ from assay.program import Exit, command, complain, make_folder, say, write_file
 from assay_torch import __version__
 from assay_torch.groups import GroupedShape
 from assay_torch.library import SETS, KernelError, Kernels
-from assay_torch.problem import EPILOGUES, LAYOUTS, RESULTS, SCALINGS, TYPES, Problem, Shape
+from assay_torch.problem import (
+    EPILOGUES,
+    LAYOUTS,
+    MOST_TOKENS,
+    RESULTS,
+    SCALINGS,
+    TYPES,
+    WEIGHTS,
+    Problem,
+    Shape,
+    SkinnyProblem,
+)
 from assay_torch.summary import summarize
 
 PROGRAM = "assay torch"
@@ -25,8 +36,11 @@ EXAMPLES = f"""examples:
   {PROGRAM} --set full --both --out out/torch         the suite's shapes, after a rest and under load
   {PROGRAM} --set full --type e4m3 --scaling row      8-bit operands against torch._scaled_mm
   {PROGRAM} --type f16 --epilogue bias_gelu --compile  also against torch.compile, max-autotune
+  {PROGRAM} --weights s4 m1n8192k8192 m16n8192k8192    few tokens by packed weights, against theirs in bf16
+  {PROGRAM} --weights e4m3 --set full --out out/e4m3    1, 16 and 64 tokens by the layers of models
 """
 SHAPES = ["m4096n4096k4096", "m8192n8192k8192"]
+FEW = ["m1n8192k8192", "m16n8192k8192", "m64n8192k8192"]  # tokens by a layer's weights
 
 
 def _driver() -> str | None:
@@ -66,6 +80,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--epilogue", choices=EPILOGUES, default="none", help="what follows the sum (default: none)")
     parser.add_argument("--scaling", choices=SCALINGS,
                         help="of 8-bit operands: one factor, or one per row of A and column of B (default: tensor)")
+    parser.add_argument("--weights", choices=WEIGHTS, metavar="PACKING",
+                        help=f"few tokens (m up to {MOST_TOKENS}) by weights that are packed: {', '.join(WEIGHTS)}; torch "
+                             f"has them in bf16, and s4 in its own packing too (default shapes: {' '.join(FEW)})")
     parser.add_argument("--compile", action="store_true", help="also against torch.compile, max-autotune: slow to start")
     parser.add_argument("--rounds", type=int, default=100, help="turns of each contender, at least 6 (default: 100)")
     parser.add_argument("--seed", type=int, default=1, help="of the inputs and of the order (default: 1)")
@@ -74,6 +91,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, help="folder to write run.json and summary.json to")
     parser.add_argument("--library", type=Path, help="libassay_kernels.so (default: $ASSAY_KERNELS_LIBRARY or build*/)")
     return parser
+
+
+def _skinny_problems(options: argparse.Namespace, kernels: Kernels) -> list[SkinnyProblem]:
+    """Raises ValueError."""
+    given = [name for name in ("type_b", "type_d", "scaling") if getattr(options, name)]
+    given += [name for name in ("type", "layout", "epilogue") if getattr(options, name) != _parser().get_default(name)]
+    if given:
+        raise ValueError(f"--{given[0].replace('_', '-')} belongs to other products than those of --weights")
+    shapes = [Shape.parse(text) for text in options.shapes or ([] if options.set else FEW)]
+    if options.set:
+        shapes += [Shape(m, n, k) for n, k in kernels.layers(options.set) for m in (1, 16, 64)]
+    return [SkinnyProblem.of(shape, options.weights) for shape in shapes]
 
 
 def _problems(options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
@@ -90,8 +119,8 @@ def _problems(options: argparse.Namespace, kernels: Kernels) -> list[Problem]:
 
 
 def _say(found: Measurement) -> None:
-    tflops = found.metrics["tflops"]
-    say(f"{found.name}: {tflops.value:.1f} TFLOP/s [{tflops.ci95[0]:.1f}, {tflops.ci95[1]:.1f}]")
+    main = found.metrics[found.primary]
+    say(f"{found.name}: {main.value:.1f} {main.unit} [{main.ci95[0]:.1f}, {main.ci95[1]:.1f}]")
     for baseline in found.baselines:
         low, high = baseline.speedup.ci95
         say(f"  {baseline.speedup.value:.3f} [{low:.3f}, {high:.3f}] times as fast as {baseline.name}")
@@ -130,13 +159,14 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(PROGRAM, "torch sees no GPU; `assay info` says why", Exit.UNFIT)
     from assay_torch.gemm import measure
     from assay_torch.grouped import measure as measure_groups
+    from assay_torch.skinny import measure as measure_skinny
 
     states = (False, True) if options.both else (options.sustained,)
     status = Exit.OK
     try:
         kernels = Kernels(options.library)
         try:
-            problems = _problems(options, kernels)
+            problems = _skinny_problems(options, kernels) if options.weights else _problems(options, kernels)
             groups = [GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
         except ValueError as error:
             parser.error(str(error))
@@ -148,6 +178,8 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             if isinstance(what, GroupedShape):
                 found = measure_groups(kernels, what, options.rounds, options.seed, sustained)
+            elif isinstance(what, SkinnyProblem):
+                found = measure_skinny(kernels, what, options.rounds, options.seed, sustained)
             else:
                 found = measure(kernels, what, options.rounds, options.seed, sustained, options.compile)
         except KernelError as error:

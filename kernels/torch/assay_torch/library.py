@@ -107,6 +107,7 @@ class Kernels:
             self._gemm_fp8 = self._library.assay_gemm_fp8
             self._gemm_shape = self._library.assay_gemm_shape
             self._skinny = self._library.assay_skinny
+            self._skinny_layer = self._library.assay_skinny_layer
             self._commit = self._library.assay_commit
         except (OSError, AttributeError) as error:
             raise KernelError(f"{self.path}: {error}") from None
@@ -152,6 +153,15 @@ class Kernels:
         while self._gemm_shape(len(found), *map(ctypes.byref, (m, n, k, number, model, layer))) == 0:
             found.append((number.value, Shape(m.value, n.value, k.value)))
         return [shape for level, shape in found if level <= SETS.index(chosen)]
+
+    def layers(self, chosen: str) -> list[tuple[int, int]]:
+        """n and k of the layers that few tokens are multiplied by, of a set, each with those of the sets before it."""
+        n, k, number = (ctypes.c_int() for _ in range(3))
+        model, layer = ctypes.c_char_p(), ctypes.c_char_p()
+        found = []
+        while self._skinny_layer(len(found), *map(ctypes.byref, (n, k, number, model, layer))) == 0:
+            found.append((number.value, (n.value, k.value)))
+        return [size for level, size in found if level <= SETS.index(chosen)]
 
     def gemm(self, problem: Problem, operands: Operands) -> torch.Tensor:
         """Contiguous tensors on one GPU. Raises KernelError; returns operands.d."""

@@ -111,3 +111,34 @@ class Problem:
         shape = self.shape
         return {"type": self.type, "type_b": self.type_b, "type_d": self.type_d, "layout": self.layout,
                 "m": shape.m, "n": shape.n, "k": shape.k, "epilogue": self.epilogue, "scaling": self.scaling}
+
+
+WEIGHTS = {"bf16": 16, "s8": 8, "e4m3": 8, "s4": 4, "s2": 2, "mxf4": 4, "nvf4": 4}  # bits: kernels/skinny/weights.hpp
+MOST_TOKENS = 64
+K_STEP = {"bf16": 8, "s8": 16, "e4m3": 16, "s4": 128, "s2": 128, "mxf4": 32, "nvf4": 32}  # what k is a multiple of
+
+
+@dataclass(frozen=True)
+class SkinnyProblem:
+    """Few tokens by a layer's weights, which may be packed: D[m, n] = X[m, k] W[n, k].T, X and D in bf16."""
+
+    shape: Shape
+    weights: str
+
+    @classmethod
+    def of(cls, shape: Shape, weights: str) -> SkinnyProblem:
+        """Raises ValueError for what the kernel does not do."""
+        if shape.m > MOST_TOKENS:
+            raise ValueError(f"{shape}: weights in {weights} are multiplied by at most {MOST_TOKENS} tokens (m)")
+        if shape.k % K_STEP[weights]:
+            raise ValueError(f"{shape}: k must be a multiple of {K_STEP[weights]} for weights in {weights}")
+        return cls(shape, weights)
+
+    @property
+    def name(self) -> str:
+        """As kernels/skinny/cases.cpp names it."""
+        return f"kernels/gemv/{self.weights}/{self.shape}"
+
+    @property
+    def flop(self) -> float:
+        return 2.0 * self.shape.m * self.shape.n * self.shape.k

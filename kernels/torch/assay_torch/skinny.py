@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Few tokens by a layer's packed weights: packing, what packed weights stand for, and the call."""
+"""Few tokens by a layer's packed weights: packing, what packed weights stand for, the call, and torch's beside it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
 
 from assay_torch.library import KernelError
+from assay_torch.problem import WEIGHTS as BITS
+from assay_torch.timing import time_contenders
+from assay_torch.turns import Contender, to_measurement
 
 if TYPE_CHECKING:
+    from assay.files import Measurement
     from assay_torch.library import Kernels
+    from assay_torch.problem import SkinnyProblem
 
-BITS = {"bf16": 16, "s8": 8, "e4m3": 8, "s4": 4, "s2": 2, "mxf4": 4, "nvf4": 4}
+OURS = "assay"
+CHECKED_ROWS = 512  # of the weights, whose outputs are compared with float64
+ROWS_AT_ONCE = 4096
 BLOCK = {"s4": 128, "s2": 128, "mxf4": 32, "nvf4": 16}  # elements that share a scale; else a row has one
 E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
@@ -132,3 +139,100 @@ def skinny(kernels: Kernels, x: torch.Tensor, weights: Packed, out: torch.Tensor
     kernels.skinny(weights.type, out, x, weights.data, weights.scales, weights.scale,
                    x.shape[0], weights.n, weights.k)
     return out
+
+
+def to_tinygemm(packed: Packed) -> tuple[torch.Tensor, torch.Tensor]:
+    """s4 weights as torch._weight_int4pack_mm takes them: packed by torch, and a scale and a zero for each group.
+
+    Its weight is (code - 8) scale + zero with codes 0 to 15, the first of a byte in its high bits; ours is two's
+    complement, so codes differ by 8 and zeros are 0 (aten/src/ATen/native/cuda/int4mm.cu).
+    """
+    codes = unpack_codes(packed.data, 4) ^ 8
+    data = torch._convert_weight_to_int4pack(codes[:, ::2] << 4 | codes[:, 1::2], 8)
+    scales = packed.scales[:, : packed.k // BLOCK["s4"]].T
+    return data, torch.stack([scales, torch.zeros_like(scales)], 2).contiguous()
+
+
+def rows_of(packed: Packed, rows: torch.Tensor | slice) -> Packed:
+    """Some rows of the weights."""
+    data, scales = packed.data[rows], None if packed.scales is None else packed.scales[rows]
+    return replace(packed, n=data.shape[0], data=data, scales=scales)
+
+
+def whole(packed: Packed) -> torch.Tensor:
+    """What they stand for in bf16, [n, k]; a part of the rows after the other, for float64 takes room."""
+    if packed.type == "bf16":
+        return packed.data
+    made = torch.empty(packed.n, packed.k, device=packed.data.device, dtype=torch.bfloat16)
+    for first in range(0, packed.n, ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        made[rows] = expand(rows_of(packed, rows)).to(torch.bfloat16)
+    return made
+
+
+def require_right(who: str, out: torch.Tensor, x: torch.Tensor, packed: Packed, seed: int, rounded: bool) -> None:
+    """Raises KernelError unless `out` was written everywhere and some rows of it agree with float64.
+
+    The bound is that of kernels/skinny/reference.hpp, and where weights are rounded to bf16 half a unit of them more.
+    """
+    if not bool(torch.isfinite(out).all()):
+        raise KernelError(f"{who}: wrong result: an output is not finite, so it may never have been written")
+    generator = torch.Generator(device=out.device).manual_seed(seed)
+    rows = torch.randint(packed.n, (min(packed.n, CHECKED_ROWS),), device=out.device, generator=generator)
+    out, weights = out[:, rows], expand(rows_of(packed, rows))
+    reference, magnitude = x.double() @ weights.T, x.double().abs() @ weights.abs().T
+    error = 2.0**-22 * -(-x.shape[1] // 16) + 2.0**-24 * 132 + (2.0**-8 if rounded else 0)
+    worst = float(((out.double() - reference).abs() / (2.0**-8 * reference.abs() + error * magnitude)).max())
+    if not worst <= 1:
+        raise KernelError(f"{who}: wrong result: an error is {worst:.3g} times what rounding allows")
+
+
+def measure(kernels: Kernels, problem: SkinnyProblem, rounds: int, seed: int, sustained: bool) -> Measurement:
+    """Checks everybody, then lets them take turns on rotating normal tokens and weights."""
+    m, n, k = problem.shape.m, problem.shape.n, problem.shape.k
+    kind, flags = problem.weights, []
+    generator = torch.Generator(device="cuda").manual_seed(seed)
+
+    def normal(*size: int) -> torch.Tensor:
+        return torch.randn(*size, device="cuda", generator=generator)
+
+    def tensors_of(weights: Packed) -> list[torch.Tensor]:
+        return [one for one in (weights.data, weights.scales, weights.scale) if one is not None]
+
+    packed = [quantize(normal(n, k), kind)]
+    moved = sum(one.nbytes for one in tensors_of(packed[0])) + 2 * m * (k + n)
+    sets = 2 + 2 * torch.cuda.get_device_properties(0).L2_cache_size // moved
+    packed += [quantize(normal(n, k), kind) for _ in range(sets - 1)]
+    x = [normal(m, k).to(torch.bfloat16) for _ in range(sets)]
+    out = [torch.empty(m, n, device="cuda", dtype=torch.bfloat16) for _ in range(sets)]
+    unpacked = [whole(each) for each in packed]
+
+    contenders = [Contender(OURS, lambda i: skinny(kernels, x[i], packed[i], out[i])),
+                  Contender("torch_matmul", lambda i: torch.matmul(x[i], unpacked[i].T, out=out[i]))]
+    if kind == "s4" and hasattr(torch, "_weight_int4pack_mm"):
+        theirs: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+        def tinygemm(i: int) -> torch.Tensor:
+            if not theirs:
+                theirs.extend(to_tinygemm(each) for each in packed)
+            return torch._weight_int4pack_mm(x[i], theirs[i][0], BLOCK[kind], theirs[i][1])
+
+        contenders.append(Contender("torch_int4pack_mm", tinygemm))
+    for contender in list(contenders):
+        out[0].fill_(torch.nan)
+        try:
+            made = contender.launch(0)
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            flags.append(f"no baseline: {contender.name}: {str(error).splitlines()[0]}")
+            contenders.remove(contender)
+            continue
+        require_right(contender.name, made, x[0], packed[0], seed, contender.name != OURS)
+    times, calls = time_contenders(contenders, sets, rounds, seed, sustained)
+    found = to_measurement(
+        problem.name + ("/sustained" if sustained else ""),
+        {"type": kind, "m": m, "n": n, "k": k, "state": "sustained" if sustained else "burst",
+         "torch": str(torch.__version__)},
+        problem.flop, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, "kernels/gemv", moved)
+    found.flags += flags
+    return found

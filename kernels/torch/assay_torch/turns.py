@@ -79,8 +79,11 @@ def _metric(unit: str, interval: Interval, better: str) -> Metric:
 
 
 def to_measurement(name: str, params: dict, flop: float, times: dict[str, list[float]], ours: str,
-                   conditions: dict, probe: str = "kernels/gemm") -> Measurement:
-    """Ours as a kernel measurement, everybody else as its baselines. Times in nanoseconds, at least 6 rounds."""
+                   conditions: dict, probe: str = "kernels/gemm", moved: float = 0) -> Measurement:
+    """Ours as a kernel measurement, everybody else as its baselines. Times in nanoseconds, at least 6 rounds.
+
+    Where ours is judged by the bytes that it must move, `moved` are those of a call.
+    """
     mine = times[ours]
     micros = {who: [t / 1e3 for t in samples] for who, samples in times.items()}
     baselines = []
@@ -90,9 +93,12 @@ def to_measurement(name: str, params: dict, flop: float, times: dict[str, list[f
         speedup, took = paired_ratio_interval(samples, mine), median_interval(micros[who])
         baselines.append(Baseline(who, Estimate(speedup.value, (speedup.low, speedup.high)),
                                   Estimate(took.value, (took.low, took.high))))
+    metrics = {"tflops": _metric("TFLOP/s", median_interval([flop / t / 1e3 for t in mine]), "higher"),
+               "time_us": _metric("us", median_interval(micros[ours]), "lower")}
+    if moved:
+        metrics["bandwidth_gb_per_s"] = _metric("GB/s", median_interval([moved / t for t in mine]), "higher")
     return Measurement(
-        name=name, kind="kernel", probe=probe, params=params, primary="tflops",
-        metrics={"tflops": _metric("TFLOP/s", median_interval([flop / t / 1e3 for t in mine]), "higher"),
-                 "time_us": _metric("us", median_interval(micros[ours]), "lower")},
+        name=name, kind="kernel", probe=probe, params=params, primary="bandwidth_gb_per_s" if moved else "tflops",
+        metrics=metrics,
         samples={"time_ns": mine, **{f"time_ns/{who}": s for who, s in times.items() if who != ours}},
         conditions={**conditions, "sample_count": len(mine)}, baselines=baselines)
