@@ -116,8 +116,8 @@ ASSAY_KERNELS_API int assay_skinny(const char* weights, void* d, const void* x, 
                                    const void* scales, const float* scale, int m, int n, int k,
                                    void* stream);
 
-/* The layers that these products are measured in, by an index from 0; 2 (usage) behind the last one.
- * `set`: 0 quick, 1 full. `model` and `layer` are "" for a size of no model. */
+/* The layers that these products are measured in, by an index from 0; 2 (usage) behind the last
+ * one. `set`: 0 quick, 1 full. `model` and `layer` are "" for a size of no model. */
 ASSAY_KERNELS_API int assay_skinny_layer(int index, int* n, int* k, int* set, const char** model,
                                          const char** layer);
 
