@@ -55,10 +55,10 @@ SkinnyLayoutSm90 usual_layout_sm90(const SkinnyVariantSm90& v, int m, int n, int
   return best;
 }
 
-// A grid before takes 1.5 to 2 us of a call. CTAs that put tokens into order themselves take 0.89
-// times as long alone, and 0.84 times in rows of calls, with 8 tokens and up to 4,096 elements of k
-// for a CTA; 0.98 and 0.91 times with 16 and up to 1,024. Beyond that they are slower, and so are
-// larger clusters than are best else (264 shapes on an H200:
+// A grid before takes 1.5 to 2 us of a call. CTAs that put tokens into order themselves take 0.88
+// times as long alone, and 0.83 times in rows of calls, with 1 and 4 tokens and up to 4,096
+// elements of k for a CTA; 0.98 and 0.91 times with 16 and up to 1,024. Beyond that they are
+// slower, and so are larger clusters than are best else (264 shapes on an H200:
 // results/h200/2026-11-27-skinny-one-grid).
 bool one_grid_sm90(const SkinnyVariantSm90& v, int m, int n, int k) {
   const int most = v.columns <= 8 ? 4096 : v.columns <= 16 ? 1024 : 0;
