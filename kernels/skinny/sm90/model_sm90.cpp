@@ -80,7 +80,7 @@ std::vector<Shape> shapes(const SkinnyVariantSm90& v) {
           // In several passes, of which the last cluster has less.
           {tokens(3), 2 * kSkinnyRowBoxes * 64 + 21, stage + step, 1, 1},
           {tokens(5), kSkinnyRowBoxes * 64 + 3, 3 * stage, 1, 2},
-          // As many stages as have room for their tokens; one, in more passes than slots.
+          // As many stages as have room for their tokens; those of the ring, in several passes.
           {tokens(1), 45, (2 * v.token_slots - 1) * stage + step, 2, 2, true},
           {tokens(2), 3 * kSkinnyRowBoxes * 64 + 5, v.stages * stage, 1, 1, true}};
 }
