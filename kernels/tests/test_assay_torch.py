@@ -234,6 +234,7 @@ def test_packed_weights_are_multiplied_by_few_tokens(monkeypatch, tmp_path, caps
     (["m1n8k64"], "k must be a multiple of 128"),
     (["m1n8k128", "--type", "f16"], "--type belongs to other products"),
     (["m1n8k128", "--type-d", "f32"], "--type-d belongs to other products"),
+    (["m1n8k128", "--compile"], "--compile belongs to other products"),
 ])
 def test_what_packed_weights_have_not_is_refused(monkeypatch, capsys, arguments, reason):
     with pytest.raises(SystemExit) as ended:

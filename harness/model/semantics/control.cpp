@@ -97,8 +97,8 @@ Action nothing(Decoder&, const Instruction&) {
   return [](Warp&, Mask) { return Next::step; };
 }
 
-// griddepcontrol.wait waits for grids before this one; launch_dependents says when the next one may
-// begin, which is taken to begin then.
+// griddepcontrol.wait waits for grids before this one; launch_dependents lets the next one begin,
+// which may not take to have ended what this one had not waited for by then.
 Action depend(Decoder&, const Instruction& i) {
   const bool wait = i.has("wait");
   return [wait](Warp& w, Mask m) {

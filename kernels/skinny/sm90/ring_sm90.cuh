@@ -95,7 +95,7 @@ __device__ __forceinline__ void load_skinny_sm90(const SkinnyMapsSm90& maps,
   Course tokens = weights;
   if (a.one_grid) ptx::wait_for_dependencies();  // what weights are is settled
   for (int i = 0; i < min(Form::kStages, total); ++i, weights.next()) load_weights(weights);
-  if (!a.one_grid) ptx::wait_for_dependencies();  // the tokens are in order
+  ptx::wait_for_dependencies();  // the tokens are in order
   for (int i = 0; i < min(Form::kStages, total); ++i, tokens.next()) load_tokens(tokens);
   for (int i = Form::kStages; i < total; ++i, weights.next()) {
     ptx::mbarrier_wait_parity(&empty[weights.slot], weights.parity);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the skinny product with every number of CTAs that share k, and tokens put into order by a
-// grid before or by the CTAs, beside what is chosen and, for weights that are not packed, the dense
-// product.
+// Times the skinny product at the suite's layers with every number of CTAs that share k, and tokens
+// put into order by a grid before or by the CTAs, beside what is chosen and, for weights that are
+// not packed, the dense product.
 //
 //   assay_skinny_sweep OUT.csv [MILLISECONDS]
 //
@@ -15,34 +15,27 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <regex>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "harness/cuda.hpp"
+#include "harness/error.hpp"
+#include "harness/run/selection.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/sweep/sweep_command.hpp"
 #include "kernels/gemm/sweep/turns.hpp"
 #include "kernels/skinny/operands.hpp"
 #include "kernels/skinny/reference.hpp"
+#include "kernels/skinny/shapes.hpp"
 #include "kernels/skinny/sm90/arrange_sm90.hpp"
 #include "kernels/skinny/sm90/plan_sm90.hpp"
 #include "kernels/skinny/sm90/variants_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
-
-// n and k: of the square, and of layers with short and long rows (shapes.cpp).
-constexpr std::tuple<int, int> kSizes[] = {
-    {8192, 8192}, {6144, 4096},  {4096, 14336}, {57344, 8192}, {16384, 53248},
-    {2112, 7168}, {24576, 1536}, {7168, 2048},  {4096, 1536},  {3072, 4096},
-    {32768, 512}, {4096, 4096},  {28672, 4096}, {4096, 7168},  {4096, 8192},
-    {9216, 4096}, {10240, 8192}, {7168, 16384}, {8192, 28672}};
-constexpr int kTokens[] = {1, 4, 8, 16, 32, 64};
 
 // On inputs of its own, more of them than L2 holds.
 class Inputs {
@@ -130,11 +123,11 @@ void sweep(const SkinnyProblem& p, const SweepOptions& options, int calls, bool 
   std::fflush(out);
 }
 
-std::string is_expression(const std::string& text) {
+std::string complaint_of_filter(const std::string& text) {
   try {
-    std::regex{text};
-  } catch (const std::regex_error& error) {
-    return fmt::format("{} is no regular expression: {}", text, error.what());
+    Filter{text};
+  } catch (const Error& error) {
+    return error.what();
   }
   return {};
 }
@@ -155,15 +148,15 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   std::string only;
   app.add_option("--only", only, "Regular expression of a part of shapes' names, as 's4 m=(1|16) '")
-      ->check(CLI::Validator(is_expression, "EXPRESSION"));
+      ->check(CLI::Validator(complaint_of_filter, "FILTER"));
   bool every_form = false;
   app.add_flag("--every-form", every_form, "Also the forms for more tokens than there are");
   return run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
-    const std::regex wanted(only);
-    for (const auto& [n, k] : kSizes)
+    const assay::Filter wanted(only);
+    for (const SkinnyLayer& layer : skinny_layers())
       for (const SkinnyWeights weights : kSkinnyWeights)
-        for (const int m : kTokens)
-          if (const SkinnyProblem p{m, n, k, weights}; std::regex_search(p.text(), wanted))
+        for (const int m : kSkinnyTokens)
+          if (const SkinnyProblem p{m, layer.n, layer.k, weights}; wanted.is_in(p.text()))
             sweep(p, options, calls, every_form, out);
   });
 }

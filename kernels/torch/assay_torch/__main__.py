@@ -95,9 +95,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _skinny_problems(options: argparse.Namespace, kernels: Kernels) -> list[SkinnyProblem]:
     """Raises ValueError."""
-    given = [name for name in ("type_b", "type_d", "scaling") if getattr(options, name)]
-    given += [name for name in ("type", "layout", "epilogue") if getattr(options, name) != _parser().get_default(name)]
-    if given:
+    others = ("type", "type_b", "type_d", "layout", "epilogue", "scaling", "compile")
+    usual = _parser()
+    if given := [name for name in others if getattr(options, name) != usual.get_default(name)]:
         raise ValueError(f"--{given[0].replace('_', '-')} belongs to other products than those of --weights")
     shapes = [Shape.parse(text) for text in options.shapes or ([] if options.set else FEW)]
     if options.set:

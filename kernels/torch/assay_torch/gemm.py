@@ -11,7 +11,7 @@ from assay.files import Measurement
 from assay_torch.library import KernelError, Kernels, Operands, expected_shapes, expected_types, torch_type
 from assay_torch.problem import Problem
 from assay_torch.rivals import factors, rivals
-from assay_torch.timing import time_contenders
+from assay_torch.timing import result_of, time_contenders
 from assay_torch.turns import Contender, to_measurement
 
 OURS = "assay"
@@ -90,11 +90,8 @@ def contenders_of(kernels: Kernels, problem: Problem, sets: list[Operands], seed
     for rival in rivals(problem, compiled):
         contender = Contender(rival.name, lambda i, rival=rival: rival.call(sets[i]))
         sets[0].d.fill_(math.nan)
-        try:
-            out = contender.launch(0)
-            torch.cuda.synchronize()
-        except RuntimeError as error:
-            flags.append(f"no baseline: {rival.name}: {str(error).splitlines()[0]}")
+        out = result_of(contender, flags)
+        if out is None:
             continue
         if rival.differs:
             flags.append(f"{rival.name} takes part with its time alone: {rival.differs}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import torch
 
 from assay_torch.library import KernelError
 from assay_torch.problem import WEIGHTS as BITS
-from assay_torch.timing import time_contenders
+from assay_torch.timing import result_of, time_contenders
 from assay_torch.turns import Contender, to_measurement
 
 if TYPE_CHECKING:
@@ -196,38 +197,36 @@ def measure(kernels: Kernels, problem: SkinnyProblem, rounds: int, seed: int, su
     def normal(*size: int) -> torch.Tensor:
         return torch.randn(*size, device="cuda", generator=generator)
 
-    def tensors_of(weights: Packed) -> list[torch.Tensor]:
-        return [one for one in (weights.data, weights.scales, weights.scale) if one is not None]
-
     packed = [quantize(normal(n, k), kind)]
-    moved = sum(one.nbytes for one in tensors_of(packed[0])) + 2 * m * (k + n)
+    scale_bytes = 0 if packed[0].scales is None else packed[0].scales.nbytes
+    moved = packed[0].data.nbytes + scale_bytes + 2 * m * (k + n)  # as SkinnyProblem::bytes()
     sets = 2 + 2 * torch.cuda.get_device_properties(0).L2_cache_size // moved
     packed += [quantize(normal(n, k), kind) for _ in range(sets - 1)]
     x = [normal(m, k).to(torch.bfloat16) for _ in range(sets)]
     out = [torch.empty(m, n, device="cuda", dtype=torch.bfloat16) for _ in range(sets)]
     unpacked = [whole(each) for each in packed]
 
-    contenders = [Contender(OURS, lambda i: skinny(kernels, x[i], packed[i], out[i])),
-                  Contender("torch_matmul", lambda i: torch.matmul(x[i], unpacked[i].T, out=out[i]))]
-    if kind == "s4" and hasattr(torch, "_weight_int4pack_mm"):
-        theirs: list[tuple[torch.Tensor, torch.Tensor]] = []
+    def theirs() -> list[Contender]:
+        found = [Contender("torch_matmul", lambda i: torch.matmul(x[i], unpacked[i].T, out=out[i]))]
+        if kind == "s4" and hasattr(torch, "_weight_int4pack_mm"):
+            repacked = functools.cache(lambda: [to_tinygemm(each) for each in packed])  # all when it is checked
 
-        def tinygemm(i: int) -> torch.Tensor:
-            if not theirs:
-                theirs.extend(to_tinygemm(each) for each in packed)
-            return torch._weight_int4pack_mm(x[i], theirs[i][0], BLOCK[kind], theirs[i][1])
+            def tinygemm(i: int) -> torch.Tensor:
+                data, scales = repacked()[i]
+                return torch._weight_int4pack_mm(x[i], data, BLOCK[kind], scales)
 
-        contenders.append(Contender("torch_int4pack_mm", tinygemm))
-    for contender in list(contenders):
+            found.append(Contender("torch_int4pack_mm", tinygemm))
+        return found
+
+    contenders = [Contender(OURS, lambda i: skinny(kernels, x[i], packed[i], out[i]))]
+    out[0].fill_(torch.nan)
+    require_right(OURS, contenders[0].launch(0), x[0], packed[0], seed, False)
+    for contender in theirs():
         out[0].fill_(torch.nan)
-        try:
-            made = contender.launch(0)
-            torch.cuda.synchronize()
-        except RuntimeError as error:
-            flags.append(f"no baseline: {contender.name}: {str(error).splitlines()[0]}")
-            contenders.remove(contender)
-            continue
-        require_right(contender.name, made, x[0], packed[0], seed, contender.name != OURS)
+        made = result_of(contender, flags)
+        if made is not None:
+            require_right(contender.name, made, x[0], packed[0], seed, True)
+            contenders.append(contender)
     times, calls = time_contenders(contenders, sets, rounds, seed, sustained)
     found = to_measurement(
         problem.name + ("/sustained" if sustained else ""),

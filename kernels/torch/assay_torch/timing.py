@@ -52,6 +52,17 @@ class StreamTimer:
             self._spins = max(1, 2 * self._spins)
 
 
+def result_of(baseline: Contender, flags: list[str]) -> torch.Tensor | None:
+    """What it makes of the first input set; none, and a flag that says why, where torch refuses."""
+    try:
+        made = baseline.launch(0)
+        torch.cuda.synchronize()
+    except RuntimeError as error:
+        flags.append(f"no baseline: {baseline.name}: {str(error).splitlines()[0]}")
+        return None
+    return made
+
+
 def time_contenders(contenders: Sequence[Contender], sets: int, rounds: int, seed: int,
                     sustained: bool) -> tuple[dict[str, list[float]], int]:
     """Nanoseconds of each contender in each round, and of how many calls in a row each is the mean.
