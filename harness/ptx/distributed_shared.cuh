@@ -26,6 +26,10 @@ __device__ inline std::uint32_t cluster_load_weak_u32(std::uint32_t address) {
 __device__ inline void cluster_store_u32(std::uint32_t address, std::uint32_t value) {
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
+__device__ inline void cluster_store_v2(std::uint32_t address, const uint2& v) {
+  asm volatile("st.shared::cluster.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v.x), "r"(v.y)
+               : "memory");
+}
 __device__ inline uint4 cluster_load_v4(std::uint32_t address) {
   uint4 v;
   asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -40,8 +44,16 @@ __device__ inline void cluster_store_v4(std::uint32_t address, const uint4& v) {
                : "memory");
 }
 
-// Writes 16 bytes and counts them on the mbarrier at `barrier` in the same CTA; nothing is waited
-// for.
+// Write 8 or 16 bytes and count them on the mbarrier at `barrier` in the same CTA; nothing is
+// waited for.
+__device__ inline void cluster_store_async_v2(std::uint32_t address, const uint2& v,
+                                              std::uint32_t barrier) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(
+          address),
+      "r"(v.x), "r"(v.y), "r"(barrier)
+      : "memory");
+}
 __device__ inline void cluster_store_async_v4(std::uint32_t address, const uint4& v,
                                               std::uint32_t barrier) {
   asm volatile(

@@ -109,9 +109,7 @@ ASSAY_KERNELS_API int assay_gemm_shape(int index, int* m, int* n, int* k, int* s
  *   "s2"    two's complement, -2 to 1, scales bf16 [n][k/128]; k a multiple of 128
  *   "mxf4"  e2m1, scales [n][k/32], powers of two (e8m0); k a multiple of 32
  *   "nvf4"  e2m1, scales [n][k/16], e4m3, and *scale for all; k a multiple of 32
- * x, w and scales are aligned to 16 bytes; what a packing lacks may be null. sm_89 and newer.
- * Packed weights may take 2 m k bytes of scratch memory of the stream on Hopper, kept for its next
- * calls: call once before a graph capture. */
+ * x, w and scales are aligned to 16 bytes; what a packing lacks may be null. sm_89 and newer. */
 ASSAY_KERNELS_API int assay_skinny(const char* weights, void* d, const void* x, const void* w,
                                    const void* scales, const float* scale, int m, int n, int k,
                                    void* stream);

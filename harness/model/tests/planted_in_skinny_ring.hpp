@@ -7,8 +7,6 @@
 namespace assay::model {
 
 inline std::vector<Planted> planted_in_skinny_ring() {
-  constexpr const char* kClusterWait =
-      R"(mbarrier\.try_wait\.parity\.acquire\.cluster\.shared::cta\.b64 p, \[(%r\d+)\], (%r\d+);)";
   constexpr const char* kTokens =
       R"((cp\.async\.bulk\.tensor\.3d[^;]*\{%r\d+, %r\d+), (%r\d+)(\}\], \[%r\d+\];))";
   std::vector<Planted> all = {
@@ -16,26 +14,44 @@ inline std::vector<Planted> planted_in_skinny_ring() {
        "",
        {{kWait, kNoWait, 0}},
        {"async.read_before_complete", "memory.uninitialized_shared"}},
+      {"landed_wait_dropped",
+       "",
+       {{kWait, kNoWait, 3}},
+       {"async.read_before_complete", "memory.uninitialized_shared",
+        "async.overwritten_while_read"}},
       {"empty_wait_dropped",
        "",
-       {{kWait, kNoWait, 1}},
+       {{kWait, kNoWait, 4}},
        {"async.overwritten_while_read", "async.overwrites_unread", "mbarrier.too_many_arrivals"}},
       {"consumer_parity_wrong",
        "",
        {{kWait, kOtherParity, 0}},
        {"async.read_before_complete", "memory.uninitialized_shared"}},
-      {"loader_parity_wrong", "", {{kWait, kOtherParity, 1}}, {"async.overwrites_unread"}},
+      {"loader_parity_wrong", "", {{kWait, kOtherParity, 4}}, {"async.overwrites_unread"}},
       {"loader_fence_dropped", "", {{kProxyFence, "", 1}}, {"proxy.shared_read"}},
-      {"tokens_loaded_before_they_are_in_order",
+      {"order_fence_dropped", "", {{kProxyFence, "", 0}}, {"proxy.shared"}},
+      {"order_overwrites_what_a_lane_has_not_read",
        "",
-       {{R"(griddepcontrol\.wait;)", "", 2}},
+       {{R"(bar\.warp\.sync\s+-1;)", "", 2}},
+       {"race.shared"}},
+      {"stage_is_full_before_the_warp_has_ordered",
+       "",
+       {{R"(bar\.warp\.sync\s+-1;)", "", 3}},
+       {"proxy.shared", "race.shared", "async.overwrites_unread", "async.overwritten_while_read"}},
+      {"tokens_in_their_neighbours_place",
+       "",
+       {{R"((st\.shared\.v4\.u32 \s*\[%r\d+)\])", "\\1+16]", 3}},
+       {"wrong result", "race.shared"}},
+      {"operands_loaded_before_they_are_there",
+       "",
+       {{R"(griddepcontrol\.wait;)", "", 1}},
        {"grid.before_wait"}},
       {"a_box_not_announced",
        "",
        {{kExpect,
          "{ .reg .b32 q; sub.u32 q, \\2, 128; "
          "mbarrier.arrive.expect_tx.shared::cta.b64 _, [\\1], q; }",
-         -1}},
+         1}},
        {"mbarrier.tx_phase", "mbarrier.tx_left", "async.read_before_complete"}},
       {"stage_given_back_before_the_warp_has_read",
        "",
@@ -57,15 +73,17 @@ inline std::vector<Planted> planted_in_skinny_ring() {
        "",
        {{R"((ld\.shared\.u16 \s*%rs\d+, \[%r\d+)\+2\];)", "\\1];", 0}},
        {"wrong result"}},
-      {"sums_shown_to_no_one",
+      {"sums_announced_but_for_a_row",
        "",
-       {{R"(mbarrier\.arrive\.release\.cluster\.shared::cluster\.b64)",
-         "mbarrier.arrive.shared::cluster.b64", 0}},
-       {"race.scope"}},
+       {{kExpect,
+         "{ .reg .b32 q; sub.u32 q, \\2, 128; "
+         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [\\1], q; }",
+         0}},
+       {"mbarrier.tx_phase", "mbarrier.tx_left", "async.read_before_complete"}},
       {"sums_read_before_the_neighbour_brought_them",
        "",
-       {{kClusterWait, kNoWait, 1}},
-       {"race.shared", "memory.uninitialized_shared", "cluster.left"}},
+       {{kWait, kNoWait, 2}},
+       {"async.read_before_complete", "memory.uninitialized_shared", "cluster.left"}},
       {"sums_brought_to_a_cta_that_is_not_there",
        "",
        {{R"((mapa\.shared::cluster\.u32 %r\d+, %r\d+), (%r\d+);)",
@@ -73,31 +91,6 @@ inline std::vector<Planted> planted_in_skinny_ring() {
        {"cluster.rank"}},
   };
   for (Planted& planted : all) planted.kernel = "skinny_ring";
-  return all;
-}
-
-// Into the same kernel where its CTAs put the tokens into order themselves.
-inline std::vector<Planted> planted_in_skinny_one_grid() {
-  std::vector<Planted> all = {
-      {"tokens_read_before_they_are_there",
-       "",
-       {{R"(griddepcontrol\.wait;)", "", 0}},
-       {"grid.before_wait"}},
-      {"weights_loaded_before_they_are_there",
-       "",
-       {{R"(griddepcontrol\.wait;)", "", 1}},
-       {"grid.before_wait"}},
-      {"order_fence_dropped", "", {{kProxyFence, "", 0}}, {"proxy.shared"}},
-      {"order_barrier_dropped",
-       "",
-       {{R"(bar\.sync\s+%r\d+, %r\d+;)", "", 0}},
-       {"race.shared", "memory.uninitialized_shared", "proxy.shared"}},
-      {"tokens_in_their_neighbours_place",
-       "",
-       {{R"((st\.shared\.v4\.u32 \s*\[%r\d+)\+133120\])", "\\1+133136]", 5}},
-       {"wrong result", "memory.uninitialized_shared"}},
-  };
-  for (Planted& planted : all) planted.kernel = "skinny_one_grid";
   return all;
 }
 

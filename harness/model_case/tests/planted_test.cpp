@@ -19,7 +19,7 @@ namespace {
 // that of a kernel which the case launches before.
 struct SuiteKernel {
   std::string_view name;
-  const char *at, *kernel, *before = nullptr;
+  const char *at, *kernel;
 };
 constexpr SuiteKernel kSuite[] = {
     {"gemm", "kernels/gemm/bf16/m300n248k320/nt",
@@ -38,8 +38,6 @@ constexpr SuiteKernel kSuite[] = {
      "grouped_bf16_sm90ILb1ELi128ELi256ELi4ELi1ELi2E"},
     {"skinny", "kernels/gemv/s4/m1n45k2688/cluster2", "skinny_productINS0_2S4ELi1ELb1E"},
     {"skinny_ring", "kernels/gemv/s4/m32n45k3968/128x32x256_s6_c2",
-     "skinny_sm90INS0_2S4ELi32ELi128ELi1E", "order_tokens_sm90INS0_2S4E"},
-    {"skinny_one_grid", "kernels/gemv/s4/m31n45k2944/128x32x256_s6_c2_one_grid",
      "skinny_sm90INS0_2S4ELi32ELi128ELi1E"},
 };
 const SuiteKernel* of_suite(std::string_view name) {
@@ -99,10 +97,7 @@ class PlantedTest : public testing::TestWithParam<Planted> {};
 TEST_P(PlantedTest, IsFoundAndNamed) {
   const Planted& p = GetParam();
   const SuiteKernel* suite = of_suite(p.kernel);
-  std::vector<std::string> kernels;
-  if (suite) kernels.emplace_back(suite->kernel);
-  if (suite && suite->before) kernels.emplace_back(suite->before);
-  std::string ptx = suite ? ptx_of(kernels) : ptx_of_file("clean");
+  std::string ptx = suite ? ptx_of({suite->kernel}) : ptx_of_file("clean");
   for (const Edit& edit : p.edits) {
     ptx = edited(ptx, suite ? suite->kernel : p.kernel, edit);
     ASSERT_FALSE(ptx.empty()) << "'" << edit.pattern << "' is not in the PTX";
@@ -138,8 +133,6 @@ INSTANTIATE_TEST_SUITE_P(Scaled, PlantedTest, testing::ValuesIn(planted_in_scale
 INSTANTIATE_TEST_SUITE_P(Skinny, PlantedTest, testing::ValuesIn(planted_in_skinny()), kName);
 INSTANTIATE_TEST_SUITE_P(SkinnyRing, PlantedTest, testing::ValuesIn(planted_in_skinny_ring()),
                          kName);
-INSTANTIATE_TEST_SUITE_P(SkinnyOneGrid, PlantedTest,
-                         testing::ValuesIn(planted_in_skinny_one_grid()), kName);
 INSTANTIATE_TEST_SUITE_P(Clean, PlantedTest, testing::ValuesIn(planted_in_clean()), kName);
 
 }  // namespace

@@ -10,27 +10,19 @@ namespace assay::kernels {
 
 struct SkinnyLayoutSm90 {
   SkinnyArgumentsSm90 arguments = {};  // but for the pointers
-  int grid = 0, shared_bytes = 0;      // CTAs
-  int row_elements = 0;                // of tokens in order: k, up to whole segments
-  int order_grid = 0;  // CTAs of kSkinnyOrderThreads that do that; none where there is one grid
+  int grid = 0;                        // CTAs
 };
 
-// For `clusters` clusters of `cluster` CTAs, each of which has a stage along k at least. With one
-// grid the tokens must fit.
+// For `clusters` clusters of `cluster` CTAs, each of which has a stage along k at least.
 SkinnyLayoutSm90 arrange_sm90(const SkinnyVariantSm90& variant, int m, int n, int k, int clusters,
-                              int cluster, bool one_grid);
-
-// Whether the tokens of all stages of a CTA have room.
-bool tokens_fit_sm90(const SkinnyVariantSm90& variant, int k, int cluster);
+                              int cluster);
 
 // What a CTA is busy with, in elements along k of a pass. (Of a product that memory bounds, the
 // layout with less of it is no slower.)
 double relative_time_sm90(const SkinnyVariantSm90& variant, const SkinnyLayoutSm90& layout);
 
-// On 132 SMs, so that it is known without a GPU: the layout with the least time, and whether CTAs
-// put tokens into order themselves.
+// The layout with the least time on 132 SMs, so that it is known without a GPU.
 SkinnyLayoutSm90 usual_layout_sm90(const SkinnyVariantSm90& variant, int m, int n, int k);
-bool one_grid_sm90(const SkinnyVariantSm90& variant, int m, int n, int k);
 
 // CTAs that may share k.
 inline constexpr int kSkinnyClustersSm90[] = {1, 2, 3, 4, 6, 8};
@@ -44,6 +36,6 @@ struct SkinnyMapShapesSm90 {
 };
 SkinnyMapShapesSm90 map_shapes_sm90(const SkinnyVariantSm90& variant,
                                     const SkinnyLayoutSm90& layout, const SkinnyProblem& problem,
-                                    const void* w, const void* scales, const void* ordered);
+                                    const SkinnyOperands& operands);
 
 }  // namespace assay::kernels

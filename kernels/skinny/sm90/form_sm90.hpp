@@ -24,13 +24,15 @@ struct SkinnyFormSm90 {
 
   static constexpr int kRowBoxes = kSkinnyRowBoxes;
   static constexpr int kConsumers = kRowBoxes * kLines;  // warpgroups
-  static constexpr int kThreads = 128 * (1 + kConsumers);
-  // Registers of an SM, 65536: 40 * 128 + 232 * 256 = 64512; 640 threads begin with 96 each, of
-  // which 24 * 128 + 112 * 512 = 60416 are used again.
-  static constexpr int kProducerRegisters = kConsumers == 2 ? 40 : 24;
-  static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 112;
+  static constexpr int kProducers = kColumns == 64 ? 2 : 1;
+  static constexpr int kThreads = 128 * (kProducers + kConsumers);
+  static constexpr int kOrderWarps = 4 * kProducers - 1;  // that put tokens into order
+  // Of 65536 registers 384 threads begin with 168 each, 512 with 128, 640 with 96: 72 * 128 + 216 *
+  // 256, 72 * 256 + 184 * 256 and 64 * 128 + 104 * 512 of them are used again.
+  static constexpr int kProducerRegisters = kConsumers == 2 ? 72 : 64;
+  static constexpr int kConsumerRegisters = kConsumers == 4 ? 104 : kProducers == 2 ? 184 : 216;
   // Jobs of MMAs, with registers of their own, that are waited for together (multiply_sm90.cuh).
-  static constexpr int kMostJobs = kConsumers == 2 ? 4 : 2;
+  static constexpr int kMostJobs = kConsumerRegisters == 216 ? 4 : 2;
 
   static constexpr int kMostCluster = 8;
   static constexpr int kBoxRows = 64;
@@ -61,8 +63,10 @@ struct SkinnyFormSm90 {
   static constexpr int kTokenLineBytes = kLineElements * kColumns * 2;
   static constexpr int kTokenBytes = kLines * kTokenLineBytes;
   static constexpr int kScaleBytes = kRows * kScaleWidth;
-  // Sums: a part of the rows for each CTA of a cluster, with 4 more of padding and one of rounding.
-  static constexpr int kSumBytes = kLines * kColumns * (kRows + kMostCluster * 5) * 4;
+  // Sums: a part of the rows for each CTA of a cluster, with one of rounding. Four rows of tokens
+  // beside each other lie in all 32 banks.
+  static constexpr int kSumStride = kColumns == 8 ? 8 : kColumns + 8;  // from row to row
+  static constexpr int kSumBytes = kLines * (kRows + kMostCluster) * kSumStride * 4;
   static constexpr int kBarrierBytes = 256;
   static constexpr int kMostShared = 232448;  // 227 KiB
   static constexpr int kEndBytes = (kSumBytes + kBarrierBytes + 1023) / 1024 * 1024;
@@ -75,22 +79,19 @@ struct SkinnyFormSm90 {
   static constexpr int kSums = kScales + kStages * kScaleBytes;
   static constexpr int kBarriers = kSums + kSumBytes;
   static constexpr int kTokens = kSums + kEndBytes;
-  // Tokens of so many stages have room: of the ring's, or of all that a CTA has (one_grid).
-  static constexpr int kTokenSlots = (kMostShared - kTokens) / kTokenBytes;
+  static constexpr int kSharedBytes = kTokens + kStages * kTokenBytes;
   static_assert(kWeightBytes % 1024 == 0 && kScaleBytes % 1024 == 0 && kTokenBytes % 1024 == 0);
 };
 
-constexpr int kSkinnyOrderThreads = 128;  // of a CTA that puts tokens into their order
-
 // Boxes: of W kLineBytes of box_rows rows, of scales of blocks kScaleWidth bytes of them, of tokens
-// in order (order_tokens.cuh) kColumns rows of each block of 64 elements of a line.
+// kColumns rows of 64 elements: of each such block of a stage in three dimensions where k is a
+// multiple of 64, else of one.
 struct SkinnyMapsSm90 {
   CUtensorMap weights, scales, tokens;
 };
 
 struct SkinnyArgumentsSm90 {
   __nv_bfloat16* d;
-  const __nv_bfloat16* x;  // where CTAs order tokens
   const float* row_scales;
   const float* scale;
   int m, n, k;
@@ -98,7 +99,7 @@ struct SkinnyArgumentsSm90 {
   int passes;                    // of a cluster, two boxes of rows each
   int cluster;                   // CTAs that share k
   int stages_each, stages_rest;  // along k, of a CTA; the first `stages_rest` have one more
-  bool one_grid;                 // CTAs order the tokens of their stages; else a grid before did
+  bool whole_blocks;             // k is a multiple of 64
 };
 
 }  // namespace assay::kernels

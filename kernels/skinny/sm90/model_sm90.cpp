@@ -20,27 +20,23 @@ namespace {
 struct Shape {
   int m, n, k;
   int clusters, cluster;  // CTAs of one
-  bool one_grid = false;
 };
 
 ModelResult run(const SkinnyVariantSm90& v, const Shape& s, model::Gpu& gpu,
                 const model::Options& options) {
   const SkinnyProblem p{s.m, s.n, s.k, v.weights};
   const SkinnyModelOperands operands(gpu, p, options.seed);
-  SkinnyLayoutSm90 l = arrange_sm90(v, s.m, s.n, s.k, s.clusters, s.cluster, s.one_grid);
+  SkinnyLayoutSm90 l = arrange_sm90(v, s.m, s.n, s.k, s.clusters, s.cluster);
   SkinnyArgumentsSm90& a = l.arguments;
   const auto pointer = [](auto*& to, model::Address at) {
     to = std::bit_cast<std::remove_reference_t<decltype(to)>>(at);
   };
   pointer(a.d, operands.d());
-  pointer(a.x, operands.x());
   pointer(a.row_scales, operands.scales());
   pointer(a.scale, operands.scale());
-  const model::Address ordered =
-      gpu.allocate("tokens in order", static_cast<std::size_t>(s.m * l.row_elements) * 2);
   const auto at = [](model::Address address) { return std::bit_cast<void*>(address); };
-  const SkinnyMapShapesSm90 shapes =
-      map_shapes_sm90(v, l, p, at(operands.w()), at(operands.scales()), at(ordered));
+  const SkinnyMapShapesSm90 shapes = map_shapes_sm90(
+      v, l, p, {.x = at(operands.x()), .w = at(operands.w()), .scales = at(operands.scales())});
   struct {
     model::TensorMapBytes weights, scales = {}, tokens;
   } maps{.weights = model_map(shapes.weights), .tokens = model_map(shapes.tokens)};
@@ -49,20 +45,11 @@ ModelResult run(const SkinnyVariantSm90& v, const Shape& s, model::Gpu& gpu,
 
   written_by_a_grid_before(gpu, {at(operands.x()), at(operands.w()), at(operands.scales())});
   ModelResult result;
-  if (!s.one_grid) {
-    model::Arguments order;
-    order.push(operands.x()).push(ordered).push(s.m).push(s.k).push(l.row_elements);
-    result.outcome = gpu.launch(
-        gpu.kernel(v.order_symbol()),
-        {.grid = {l.order_grid, 1, 1}, .block = {kSkinnyOrderThreads, 1, 1}, .early = true}, order,
-        options);
-    if (!result.outcome.finished || !result.outcome.findings.empty()) return result;
-  }
   model::Arguments arguments;
   arguments.push(&maps, sizeof maps, 64).push(a);
   model::Shape shape{.grid = {l.grid, 1, 1},
                      .block = {v.threads, 1, 1},
-                     .dynamic_shared_bytes = static_cast<std::uint32_t>(l.shared_bytes),
+                     .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
                      .early = true};
   if (s.cluster > 1) shape.cluster = {s.cluster, 1, 1};
   result.outcome = gpu.launch(gpu.kernel(v.symbol()), shape, arguments, options);
@@ -79,10 +66,7 @@ std::vector<Shape> shapes(const SkinnyVariantSm90& v) {
           {tokens(0), 45, (2 * v.stages + 3) * stage + step, 1, 2},
           // In several passes, of which the last cluster has less.
           {tokens(3), 2 * kSkinnyRowBoxes * 64 + 21, stage + step, 1, 1},
-          {tokens(5), kSkinnyRowBoxes * 64 + 3, 3 * stage, 1, 2},
-          // As many stages as have room for their tokens; those of the ring, in several passes.
-          {tokens(1), 45, (2 * v.token_slots - 1) * stage + step, 2, 2, true},
-          {tokens(2), 3 * kSkinnyRowBoxes * 64 + 5, v.stages * stage, 1, 1, true}};
+          {tokens(5), kSkinnyRowBoxes * 64 + 3, 3 * stage, 1, 2}};
 }
 
 const ModelCase::Registration registration{[] {
@@ -91,11 +75,9 @@ const ModelCase::Registration registration{[] {
     for (const SkinnyVariantSm90& v : skinny_variants_sm90(weights))
       for (const Shape& s : shapes(v))
         cases.push_back(
-            {.name = fmt::format("kernels/gemv/{}/m{}n{}k{}/{}{}{}", name(weights), s.m, s.n, s.k,
-                                 v.name(), s.cluster > 1 ? fmt::format("_c{}", s.cluster) : "",
-                                 s.one_grid ? "_one_grid" : ""),
-             .kernels =
-                 s.one_grid ? std::vector{v.symbol()} : std::vector{v.order_symbol(), v.symbol()},
+            {.name = fmt::format("kernels/gemv/{}/m{}n{}k{}/{}{}", name(weights), s.m, s.n, s.k,
+                                 v.name(), s.cluster > 1 ? fmt::format("_c{}", s.cluster) : ""),
+             .kernels = {v.symbol()},
              .run = [&v, s](model::Gpu& gpu, const model::Options& options) {
                return run(v, s, gpu, options);
              }});

@@ -68,13 +68,13 @@ class MultiplierSm90 {
     }
   }
 
-  // Multiplies a stage, the `index`th along k, in `slot` of the ring; its tokens are in another.
-  __device__ void stage(int slot, int token_slot, int index) {
+  // Multiplies a stage, the `index`th along k, in `slot` of the ring.
+  __device__ void stage(int slot, int index) {
     const std::uint8_t* const weights = shared_ + slot * Form::kWeightBytes;
     const std::uint8_t* const scales =
         shared_ + slot * Form::kScaleBytes +
         (Form::kStageScales < 16 ? index * Form::kStageScales % 16 : 0);
-    const std::uint64_t tokens = ptx::advance(tokens_, token_slot * Form::kTokenBytes);
+    const std::uint64_t tokens = ptx::advance(tokens_, slot * Form::kTokenBytes);
     std::uint32_t words[2][2][kPieceWords];  // of this segment and the next
     load(weights, 0, words[0]);
 #pragma unroll

@@ -25,6 +25,20 @@ constexpr SkinnyRoom kUsualRoom{
 // A skinny problem in bf16 is this dense one.
 GemmProblem dense(const SkinnyProblem& p) { return {.m = p.m, .n = p.n, .k = p.k}; }
 
+// The ring multiplies whole boxes of rows, what is in vain of them too, and each pass has an end of
+// its own; the kernel for one token has neither, but begins later and unpacks more slowly. Where
+// this says so the ring takes 0.86 times as long alone and 0.88 times in rows of calls, at worst
+// 1.05 and 1.07; where it does not, 1.08 and 1.12 (23 layers on an H200:
+// results/h200/2026-11-27-skinny-in-place).
+bool ring_suits_one_token(const SkinnyProblem& p) {
+  const SkinnyVariantSm90& v = skinny_variant_for_sm90(p.weights, 1);
+  const SkinnyArgumentsSm90 a = usual_layout_sm90(v, 1, p.n, p.k).arguments;
+  const int bits = weight_bits(p.weights);
+  if (bits == 4) return a.passes <= 2 || a.box_rows >= 56;
+  if (bits == 2 && p.k / a.cluster >= 16384) return false;
+  return (a.passes == 1 && a.box_rows >= 48) || (a.passes == 2 && a.box_rows >= 56);
+}
+
 Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
   SkinnyWaySm90 way = way_sm90(p);
   if (way == SkinnyWaySm90::dense && reinterpret_cast<std::uintptr_t>(operands.d) % 16 != 0)
@@ -70,10 +84,7 @@ const SkinnyPaths::Registration path{skinny_paths(),
 // alone and from 4% less to 12% more in rows, and go to a kernel of its own, whose loads are long
 // (19 layers on an H200: results/h200/2026-11-27-skinny-one-grid).
 //
-// Packed weights go to the ring. One token does so where CTAs put it into order: with weights of 4
-// bits, 0.88 times as long as that kernel alone and 0.92 times in rows; with others where a cluster
-// has one pass, or rows leave half of that kernel's lanes nothing, 0.91 and 0.94 times (same
-// place).
+// Packed weights go to the ring, one token too where that was the faster.
 SkinnyWaySm90 way_sm90(const SkinnyProblem& p) {
   const bool whole = p.n % 8 == 0;       // rows of D of whole 16 bytes
   const auto one_token_has_room = [&] {  // beside deep queues
@@ -86,12 +97,8 @@ SkinnyWaySm90 way_sm90(const SkinnyProblem& p) {
       return SkinnyWaySm90::one_token;
     return whole ? SkinnyWaySm90::dense : SkinnyWaySm90::plain;
   }
-  if (p.m > 1 || !one_token_has_room()) return SkinnyWaySm90::ring;
-  const SkinnyVariantSm90& v = skinny_variant_for_sm90(p.weights, p.m);
-  const bool suits = weight_bits(p.weights) == 4 ||
-                     p.weight_bytes() / static_cast<std::size_t>(p.n) <= 256 ||
-                     usual_layout_sm90(v, p.m, p.n, p.k).arguments.passes == 1;
-  return suits && one_grid_sm90(v, p.m, p.n, p.k) ? SkinnyWaySm90::ring : SkinnyWaySm90::one_token;
+  return p.m == 1 && one_token_has_room() && !ring_suits_one_token(p) ? SkinnyWaySm90::one_token
+                                                                      : SkinnyWaySm90::ring;
 }
 
 Plan plan_dense_sm90(const SkinnyProblem& p, const SkinnyOperands& operands) {

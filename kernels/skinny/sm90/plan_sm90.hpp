@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernel does a skinny product on Hopper, and how.
 #pragma once
-#include <optional>
-
 #include "kernels/skinny/skinny.hpp"
 
 namespace assay::kernels {
@@ -21,8 +19,6 @@ SkinnyWaySm90 way_sm90(const SkinnyProblem& problem);
 struct SkinnyChoiceSm90 {
   int form = -1;    // of skinny_variants_sm90(); negative: the one for the tokens
   int cluster = 0;  // CTAs that share k (kSkinnyClustersSm90); 0: as many as take the least time
-  // Whether CTAs put tokens into order, where they fit, and there is no grid before that does.
-  std::optional<bool> one_grid = {};
 };
 
 // The ways, of a problem that each can do.

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The skinny product on Hopper: weights stream through a ring and are multiplied from registers.
 //
-// A grid before this one, or each CTA, puts the tokens into the order in which lanes have weights
-// (order_tokens.cuh). Persistent CTAs, one on each SM: one thread brings stages of weights, scales
-// of blocks and tokens by TMA; two or four warpgroups unpack weights on the way from shared memory
-// to registers, and multiply 64 rows of them by all tokens with one wgmma per 16 elements of a row
-// (multiply_sm90.cuh). Weights are A, so few tokens waste columns of an MMA, of which the tensor
-// cores have more than memory feeds them.
+// Persistent CTAs, one on each SM: one thread brings stages of weights, scales of blocks and tokens
+// by TMA; three warps put tokens into the order in which lanes have weights (order_tokens.cuh); two
+// or four warpgroups unpack weights on the way from shared memory to registers, and multiply 64
+// rows of them by all tokens with one wgmma per 16 elements of a row (multiply_sm90.cuh). Weights
+// are A, so few tokens waste columns of an MMA, of which the tensor cores have more than memory
+// feeds them.
 //
 // Balance. Every cluster has as many rows as any other, a multiple of eight, in one or more passes:
 // a box is as high as that asks for, and what an MMA has beyond is multiplied in vain.
 //
 // CTAs of a cluster share k, and so the tokens. Each brings the others its sums of the rows that
-// they add up, by rank: the same bits every time.
+// they add up, by rank: the same bits every time. Such a store counts on a barrier where it
+// arrives; with ordinary ones, released and acquired in the cluster, fences were most of an end.
 //
-// Before. The grid that orders tokens waits until all before it has ended, and then lets this one
-// begin. So what weights are is settled, and this one asks for as many as the ring holds while
-// tokens are put into order. Where the tokens of all stages of a CTA have room, there need not be a
-// grid before: consumers put them into order, once, while the ring fills.
-//
-// full[s] ends a phase when the stage's boxes have landed; empty[s] when all warpgroups are done
-// with it.
+// landed[s] ends a phase when the stage's tokens have landed, full[s] when its weights have and its
+// tokens are in order, empty[s] when all warpgroups are done with it.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -55,16 +51,49 @@ struct SkinnyCourseSm90 {
 };
 
 template <class Form>
+struct SkinnyBarriersSm90 {
+  ptx::Mbarrier landed[Form::kStages], full[Form::kStages], empty[Form::kStages];
+  ptx::Mbarrier written, read;  // sums of a pass, by all of the cluster
+
+  __device__ void begin(int cluster) {
+    for (int s = 0; s < Form::kStages; ++s) {
+      ptx::mbarrier_init(&landed[s], 1);
+      ptx::mbarrier_init(&full[s], 1 + Form::kOrderWarps);
+      ptx::mbarrier_init(&empty[s], 4 * Form::kConsumers);
+    }
+    ptx::mbarrier_init(&written, 1);
+    ptx::mbarrier_init(&read, cluster);
+    ptx::fence_mbarrier_init();
+  }
+};
+
+template <class Form>
 __device__ __forceinline__ void load_skinny_sm90(const SkinnyMapsSm90& maps,
                                                  const SkinnyArgumentsSm90& a, std::uint8_t* shared,
-                                                 ptx::Mbarrier* full, ptx::Mbarrier* empty,
-                                                 int row_begin, int first, int count) {
-  using Course = SkinnyCourseSm90<Form>;
+                                                 SkinnyBarriersSm90<Form>& barriers,
+                                                 SkinnyCourseSm90<Form> at, int stages) {
   const auto bytes = static_cast<std::uint32_t>(
-      a.box_rows * Form::kRowBoxes * (Form::kLines * Form::kLineBytes + Form::kScaleWidth) +
-      (a.one_grid ? 0 : Form::kTokenBytes));
-  const auto load_weights = [&](const Course& at) {
-    ptx::mbarrier_arrive_expect_tx(&full[at.slot], bytes);
+      a.box_rows * Form::kRowBoxes * (Form::kLines * Form::kLineBytes + Form::kScaleWidth));
+  ptx::wait_for_dependencies();
+  for (int i = 0; i < stages; ++i, at.next()) {
+    if (i >= Form::kStages) {
+      ptx::mbarrier_wait_parity(&barriers.empty[at.slot], at.parity);
+      ptx::fence_proxy_async_shared();  // between the others' accesses and the next copies
+    }
+    // Tokens before weights, for they are put into order while those are on the way.
+    constexpr int kBlocks = Form::kLines * Form::kLineElements / 64;
+    ptx::Mbarrier* const landed = &barriers.landed[at.slot];
+    std::uint8_t* const tokens = shared + Form::kTokens + at.slot * Form::kTokenBytes;
+    ptx::mbarrier_arrive_expect_tx(landed, Form::kTokenBytes);
+    if (a.whole_blocks) {
+      ptx::tma_load_3d(tokens, &maps.tokens, landed, 0, 0, at.stage * kBlocks);
+    } else {
+      for (int block = 0; block < kBlocks; ++block)
+        ptx::tma_load_2d(tokens + block * (Form::kColumns * 128), &maps.tokens, landed,
+                         (at.stage * kBlocks + block) * 64, 0);
+    }
+    ptx::Mbarrier* const full = &barriers.full[at.slot];
+    ptx::mbarrier_arrive_expect_tx(full, bytes);
 #pragma unroll
     for (int box = 0; box < Form::kRowBoxes; ++box) {
       const int row = at.row + box * a.box_rows;
@@ -72,152 +101,180 @@ __device__ __forceinline__ void load_skinny_sm90(const SkinnyMapsSm90& maps,
       for (int line = 0; line < Form::kLines; ++line)
         ptx::tma_load_2d(shared + at.slot * Form::kWeightBytes +
                              (line * Form::kRowBoxes + box) * Form::kBoxBytes,
-                         &maps.weights, &full[at.slot],
-                         (at.stage * Form::kLines + line) * Form::kLineBytes, row);
+                         &maps.weights, full, (at.stage * Form::kLines + line) * Form::kLineBytes,
+                         row);
       if constexpr (Form::kScaleWidth > 0)
         ptx::tma_load_2d(shared + Form::kScales + at.slot * Form::kScaleBytes +
                              box * Form::kBoxRows * Form::kScaleWidth,
-                         &maps.scales, &full[at.slot], at.stage * Form::kStageScales / 16 * 16,
-                         row);
+                         &maps.scales, full, at.stage * Form::kStageScales / 16 * 16, row);
     }
-  };
-  const auto load_tokens = [&](const Course& at) {
-    if (a.one_grid) return;
-    ptx::tma_load_3d(shared + Form::kTokens + at.slot * Form::kTokenBytes, &maps.tokens,
-                     &full[at.slot], 0, 0, at.stage * (Form::kLines * Form::kLineElements / 64));
-  };
-  const int total = a.passes * count;
-  Course weights{.row = row_begin,
-                 .row_step = Form::kRowBoxes * a.box_rows,
-                 .first = first,
-                 .end = first + count,
-                 .stage = first};
-  Course tokens = weights;
-  if (a.one_grid) ptx::wait_for_dependencies();  // what weights are is settled
-  for (int i = 0; i < min(Form::kStages, total); ++i, weights.next()) load_weights(weights);
-  ptx::wait_for_dependencies();  // the tokens are in order
-  for (int i = 0; i < min(Form::kStages, total); ++i, tokens.next()) load_tokens(tokens);
-  for (int i = Form::kStages; i < total; ++i, weights.next()) {
-    ptx::mbarrier_wait_parity(&empty[weights.slot], weights.parity);
-    ptx::fence_proxy_async_shared();  // between the consumers' reads and the next copies
-    load_weights(weights);
-    load_tokens(weights);
   }
 }
 
-// Counts the CTAs of the cluster at a point that all consumers of each have come to.
-class ClusterPoint {
- public:
-  __device__ ClusterPoint(ptx::Mbarrier* barrier, int cluster)
-      : barrier_(barrier), cluster_(cluster) {}
-  // All consumers of the CTA call; what they wrote before is seen behind wait().
-  __device__ void arrive(int thread, int threads) const {
-    ptx::named_barrier_sync(1, threads);
-    if (cluster_ > 1 && thread < cluster_) ptx::mbarrier_arrive_remote_release(barrier_, thread);
+template <class F, class Form>
+__device__ __forceinline__ void order_skinny_sm90(const SkinnyArgumentsSm90& a,
+                                                  std::uint8_t* shared,
+                                                  SkinnyBarriersSm90<Form>& barriers, int stages,
+                                                  int warp, int lane) {
+  const TokenOrderSm90<F, Form> order(warp, lane);
+  int slot = 0;
+  std::uint32_t parity = 0;
+  for (int i = 0; i < stages; ++i) {
+    ptx::mbarrier_wait_parity(&barriers.landed[slot], parity);
+    order.stage(shared + Form::kTokens + slot * Form::kTokenBytes, a.m);
+    ptx::fence_proxy_async_shared();  // MMAs read what was written
+    __syncwarp();
+    if (lane == 0) ptx::mbarrier_arrive(&barriers.full[slot]);
+    if (++slot == Form::kStages) slot = 0, parity ^= 1;
   }
-  __device__ void wait() {
+}
+
+// The sums of a pass: every warpgroup of the cluster brings those of its rows to the CTA that adds
+// them up, [rank][line][row of the part][token].
+template <class Form>
+class SkinnySumsSm90 {
+ public:
+  static constexpr int kThreads = 128 * Form::kConsumers;
+
+  __device__ SkinnySumsSm90(const SkinnyArgumentsSm90& a, std::uint8_t* shared,
+                            SkinnyBarriersSm90<Form>& barriers, int rank)
+      : sums_(reinterpret_cast<float*>(shared + Form::kSums)),
+        barriers_(barriers),
+        cluster_(a.cluster),
+        rank_(rank),
+        part_((Form::kRowBoxes * a.box_rows + a.cluster - 1) / a.cluster),
+        own_(max(min(part_, Form::kRowBoxes * a.box_rows - rank * part_), 0)) {}
+
+  __device__ int part() const { return part_; }
+  __device__ int own() const { return own_; }  // rows of this CTA's part
+
+  // Before bring() of a pass.
+  __device__ void begin(int thread, int pass, int m) const {
     if (cluster_ == 1) return;
-    while (!ptx::mbarrier_try_wait_parity_cluster(barrier_, parity_)) {
+    if (pass > 0) ptx::mbarrier_wait_parity(&barriers_.read, (pass - 1) % 2);
+    if (thread == 0)
+      ptx::mbarrier_arrive_expect_tx(
+          &barriers_.written,
+          static_cast<std::uint32_t>(cluster_ * Form::kLines * own_ * ((m + 3) / 4 * 16)));
+  }
+  // Two tokens each of a row, kColumns / 8 of them 8 tokens apart.
+  __device__ void bring(const float (&sums)[Form::kColumns / 2], int h, int line, int row,
+                        int token, int m) const {
+    const int owner = row / part_;
+    const float* const at =
+        sums_ + ((rank_ * Form::kLines + line) * part_ + row - owner * part_) * Form::kSumStride +
+        token;
+    std::uint32_t to = ptx::shared_address(at), barrier = ptx::shared_address(&barriers_.written);
+    if (cluster_ > 1)
+      to = ptx::map_shared_address(to, owner), barrier = ptx::map_shared_address(barrier, owner);
+#pragma unroll
+    for (int i = 0; i < Form::kColumns / 8; ++i) {
+      if (token / 4 * 4 + 8 * i >= m) break;  // total() takes four
+      const uint2 v = {__float_as_uint(sums[4 * i + 2 * h]),
+                       __float_as_uint(sums[4 * i + 2 * h + 1])};
+      if (cluster_ > 1)
+        ptx::cluster_store_async_v2(to + 32 * i, v, barrier);
+      else
+        ptx::cluster_store_v2(to + 32 * i, v);
     }
-    parity_ ^= 1;
+  }
+  // Behind it the sums of all are there.
+  __device__ void wait(int pass) const {
+    if (cluster_ == 1)
+      ptx::named_barrier_sync(1, kThreads);
+    else
+      ptx::mbarrier_wait_parity(&barriers_.written, pass % 2);
+  }
+  // Of four tokens of a row of the part.
+  __device__ float4 total(int row, int token) const {
+    float4 sum = {};
+    for (int from = 0; from < cluster_ * Form::kLines; ++from) {
+      const float4 v =
+          *reinterpret_cast<const float4*>(sums_ + (from * part_ + row) * Form::kSumStride + token);
+      sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+    }
+    return sum;
+  }
+  // All threads have their totals.
+  __device__ void end(int thread) const {
+    ptx::named_barrier_sync(1, kThreads);
+    if (cluster_ > 1 && thread < cluster_) ptx::mbarrier_arrive_remote(&barriers_.read, thread);
   }
 
  private:
-  ptx::Mbarrier* barrier_;
-  int cluster_;
-  std::uint32_t parity_ = 0;
+  float* sums_;
+  SkinnyBarriersSm90<Form>& barriers_;
+  int cluster_, rank_, part_, own_;
 };
 
 template <class F, class Form>
 __device__ __forceinline__ void consume_skinny_sm90(const SkinnyArgumentsSm90& a,
-                                                    std::uint8_t* shared, ptx::Mbarrier* full,
-                                                    ptx::Mbarrier* empty, ptx::Mbarrier* points,
-                                                    int rank, int row_begin, int first, int count,
+                                                    std::uint8_t* shared,
+                                                    SkinnyBarriersSm90<Form>& barriers, int rank,
+                                                    int row_begin, int first, int count,
                                                     int consumer) {
   constexpr int kThreads = 128 * Form::kConsumers;
-  constexpr int kTogether = 4;  // outputs of a thread: so many loads are on the way
-  const int thread = static_cast<int>(threadIdx.x) - 128, lane = thread % 32;
-  auto* const sums = reinterpret_cast<float*>(shared + Form::kSums);
+  const int thread = static_cast<int>(threadIdx.x) - 128 * Form::kProducers, lane = thread % 32;
   MultiplierSm90<F, Form> multiplier(shared, consumer, a.box_rows,
                                      static_cast<std::uint32_t>(a.m + lane) >> 16);
-  ClusterPoint written(points, a.cluster), read(points + 1, a.cluster);
+  const SkinnySumsSm90<Form> sums(a, shared, barriers, rank);
+  const int rows = Form::kRowBoxes * a.box_rows;          // of a pass
+  const int part_begin = row_begin + rank * sums.part();  // of the CTA's, in the first
   ptx::wait_for_dependencies();
-  if (a.one_grid) order_tokens_here_sm90<F, Form>(a, shared, first, count, thread);
+  float rest = F::kRest;
+  if constexpr (F::kWeights == SkinnyWeights::nvf4) rest *= *a.scale;
+  if constexpr (scale_bytes(F::kWeights) == 4)  // else the end of a call waits for memory
+    for (int i = thread; i < a.passes * (Form::kRows / 32); i += kThreads) {
+      const int row = part_begin + i / (Form::kRows / 32) * rows + i % (Form::kRows / 32) * 32;
+      if (row < a.n) ptx::prefetch_l2(a.row_scales + row);
+    }
   int slot = 0;
   std::uint32_t parity = 0;
   for (int pass = 0; pass < a.passes; ++pass) {
     multiplier.begin_pass();
     for (int stage = first; stage < first + count; ++stage) {
-      ptx::mbarrier_wait_parity(&full[slot], parity);
-      multiplier.stage(slot, a.one_grid ? stage - first : slot, stage);
+      ptx::mbarrier_wait_parity(&barriers.full[slot], parity);
+      multiplier.stage(slot, stage);
       __syncwarp();
-      if (lane == 0) ptx::mbarrier_arrive(&empty[slot]);
+      if (lane == 0) ptx::mbarrier_arrive(&barriers.empty[slot]);
       if (++slot == Form::kStages) slot = 0, parity ^= 1;
     }
-    // Each CTA of the cluster adds up a part of the rows, of which the others bring it their sums:
-    // [rank][line][token][row of the part].
-    if (pass > 0) read.wait();  // those of the pass before were
-    const int rows = Form::kRowBoxes * a.box_rows;
-    const int part = (rows + a.cluster - 1) / a.cluster;
-    const int line = consumer / Form::kRowBoxes, box = consumer % Form::kRowBoxes;
-    const int stride = part + 4;  // the lanes of a warp meet few banks twice
+    sums.begin(thread, pass, a.m);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int row_in_box = multiplier.first_row() + h * 8;
-      if (row_in_box >= a.box_rows) continue;
-      const int row = box * a.box_rows + row_in_box, owner = row / part;
-      std::uint32_t to = ptx::shared_address(sums);
-      if (a.cluster > 1) to = ptx::map_shared_address(to, owner);
-      const int from = (rank * Form::kLines + line) * Form::kColumns + lane % 4 * 2;
-      to += static_cast<std::uint32_t>((from * stride + row - owner * part) * 4);
-#pragma unroll
-      for (int i = 0; i < Form::kColumns / 4; ++i) {
-        const int token = i / 2 * 8 + i % 2;
-        if (token + lane % 4 * 2 < a.m)
-          ptx::cluster_store_u32(to + static_cast<std::uint32_t>(token * stride * 4),
-                                 __float_as_uint(multiplier.sums[i / 2 * 4 + h * 2 + i % 2]));
-      }
+      if (row_in_box < a.box_rows)
+        sums.bring(multiplier.sums, h, consumer / Form::kRowBoxes,
+                   consumer % Form::kRowBoxes * a.box_rows + row_in_box, lane % 4 * 2, a.m);
     }
-    written.arrive(thread, kThreads);
-    written.wait();
-    const int first_row = row_begin + pass * rows + rank * part;
-    const int own = min(min(part, rows - rank * part), a.n - first_row), outputs = own * a.m;
-    for (int begin = thread; begin < outputs; begin += kTogether * kThreads) {
-      float sum[kTogether] = {};
-      int token[kTogether], row[kTogether];
+    sums.wait(pass);
+    const int own = min(sums.own(), a.n - part_begin - pass * rows);
+    for (int i = thread; i < own * ((a.m + 3) / 4); i += kThreads) {
+      const int four = i / own, row = i - four * own, n = part_begin + pass * rows + row;
+      const float4 total = sums.total(row, four * 4);
+      float factor = rest;
+      if constexpr (scale_bytes(F::kWeights) == 4) factor *= a.row_scales[n];
+      const float of[4] = {total.x, total.y, total.z, total.w};
 #pragma unroll
-      for (int t = 0; t < kTogether; ++t) {
-        const int i = min(begin + t * kThreads, outputs - 1);
-        token[t] = i / own, row[t] = i - token[t] * own;
-      }
-      for (int r = 0; r < a.cluster * Form::kLines; ++r)
-#pragma unroll
-        for (int t = 0; t < kTogether; ++t)
-          sum[t] += sums[(r * Form::kColumns + token[t]) * stride + row[t]];
-#pragma unroll
-      for (int t = 0; t < kTogether; ++t) {
-        const int n = first_row + row[t];
-        if constexpr (scale_bytes(F::kWeights) == 4) sum[t] *= a.row_scales[n];
-        if constexpr (F::kWeights == SkinnyWeights::nvf4) sum[t] *= *a.scale;
-        if (begin + t * kThreads < outputs)
-          a.d[std::int64_t{token[t]} * a.n + n] = __float2bfloat16_rn(sum[t] * F::kRest);
-      }
+      for (int t = 0; t < 4; ++t)
+        if (four * 4 + t < a.m)
+          a.d[std::int64_t{four * 4 + t} * a.n + n] = __float2bfloat16_rn(of[t] * factor);
     }
-    if (pass + 1 < a.passes) read.arrive(thread, kThreads);
+    if (pass + 1 < a.passes) sums.end(thread);
   }
 }
 
 // F is a format of product/formats.cuh; the rest are SkinnyFormSm90's arguments.
 template <class F, int kColumns, int kLineBytes, int kLines>
-__global__ void __launch_bounds__(128 + 256 * kLines, 1)
+__global__ void __launch_bounds__(
+    SkinnyFormSm90<F::kWeights, kColumns, kLineBytes, kLines>::kThreads, 1)
     skinny_sm90(const __grid_constant__ SkinnyMapsSm90 maps,
                 const __grid_constant__ SkinnyArgumentsSm90 a) {
   using Form = SkinnyFormSm90<F::kWeights, kColumns, kLineBytes, kLines>;
-  static_assert(Form::kThreads == 128 + 256 * kLines);
   extern __shared__ __align__(1024) std::uint8_t shared[];
-  auto* const full = reinterpret_cast<ptx::Mbarrier*>(shared + Form::kBarriers);
-  ptx::Mbarrier* const empty = full + Form::kStages;
-  ptx::Mbarrier* const points = empty + Form::kStages;
+  using Barriers = SkinnyBarriersSm90<Form>;
+  static_assert(sizeof(Barriers) <= Form::kBarrierBytes);
+  auto& barriers = *reinterpret_cast<Barriers*>(shared + Form::kBarriers);
   const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
   int rank = 0, cluster = static_cast<int>(blockIdx.x);
   if (a.cluster > 1) {
@@ -232,12 +289,7 @@ __global__ void __launch_bounds__(128 + 256 * kLines, 1)
     ptx::tma_prefetch_map(&maps.weights);
     ptx::tma_prefetch_map(&maps.tokens);
     if constexpr (Form::kScaleWidth > 0) ptx::tma_prefetch_map(&maps.scales);
-    for (int s = 0; s < Form::kStages; ++s) {
-      ptx::mbarrier_init(&full[s], 1);
-      ptx::mbarrier_init(&empty[s], 4 * Form::kConsumers);
-    }
-    for (int p = 0; p < 2; ++p) ptx::mbarrier_init(&points[p], a.cluster);
-    ptx::fence_mbarrier_init();
+    barriers.begin(a.cluster);
   }
   if (a.cluster > 1) {
     __syncwarp();
@@ -247,14 +299,24 @@ __global__ void __launch_bounds__(128 + 256 * kLines, 1)
     __syncthreads();
   }
   ptx::launch_dependents();
-  if (warpgroup == 0) {
+  if (warpgroup < Form::kProducers) {
     ptx::setmaxnreg_decrease<Form::kProducerRegisters>();
-    if (threadIdx.x < 32 && ptx::elect_one())
-      load_skinny_sm90<Form>(maps, a, shared, full, empty, row_begin, first, count);
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    if (warp > 0) {
+      order_skinny_sm90<F, Form>(a, shared, barriers, a.passes * count, warp - 1, lane);
+    } else if (ptx::elect_one()) {
+      load_skinny_sm90<Form>(maps, a, shared, barriers,
+                             {.row = row_begin,
+                              .row_step = Form::kRowBoxes * a.box_rows,
+                              .first = first,
+                              .end = first + count,
+                              .stage = first},
+                             a.passes * count);
+    }
   } else {
     ptx::setmaxnreg_increase<Form::kConsumerRegisters>();
-    consume_skinny_sm90<F, Form>(a, shared, full, empty, points, rank, row_begin, first, count,
-                                 warpgroup - 1);
+    consume_skinny_sm90<F, Form>(a, shared, barriers, rank, row_begin, first, count,
+                                 warpgroup - Form::kProducers);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles the forms for one format of weights.
 #pragma once
-#include "kernels/skinny/sm90/order_tokens.cuh"
 #include "kernels/skinny/sm90/ring_sm90.cuh"
 #include "kernels/skinny/sm90/variants_sm90.hpp"
 
@@ -14,30 +13,27 @@ SkinnyVariantSm90 skinny_variant_sm90() {
           .columns = kColumns,
           .line_bytes = kLineBytes,
           .lines = kLines,
-          .segment = 4 * Form::kPieceElements,
           .stage_elements = kLines * Form::kLineElements,
           .scale_width = Form::kScaleWidth,
           .steps = Form::kSteps,
           .segments = Form::kSegments,
           .stages = Form::kStages,
           .threads = Form::kThreads,
-          .shared_bytes = Form::kTokens,
-          .token_bytes = Form::kTokenBytes,
-          .token_slots = Form::kTokenSlots,
-          .kernel = reinterpret_cast<const void*>(&skinny_sm90<F, kColumns, kLineBytes, kLines>),
-          .order = reinterpret_cast<const void*>(&order_tokens_sm90<F>),
-          .units = Form::kPieceElements / 8 / (F::kPairs == 8 ? 2 : 1)};
+          .shared_bytes = Form::kSharedBytes,
+          .kernel = reinterpret_cast<const void*>(&skinny_sm90<F, kColumns, kLineBytes, kLines>)};
 }
 
 // The form for at most 8, 16, 32 and 64 tokens, of 128 rows, was the fastest at all of five sizes
-// on an H100: with 192 or 256 rows the last pass has more of them in vain. Weights of 4 bits and
-// fewer keep four warpgroups busy where there are few tokens; with more, two have the registers.
+// on an H100: with 192 or 256 rows the last pass has more of them in vain. Four warpgroups gain
+// where 4 bits are to be unpacked for few tokens: up to 10% of big layers, and lose 1% of small
+// ones there; else they lose 1 to 15% (14 layers on an H200:
+// results/h200/2026-11-27-skinny-in-place/forms.csv.gz).
 template <class F>
 std::span<const SkinnyVariantSm90> skinny_forms_sm90() {
   // columns, bytes of a line, lines
-  constexpr int kLines = F::kBits <= 4 ? 2 : 1, kLong = F::kBits == 2 ? 64 : 128;
+  constexpr int kLines = F::kBits == 4 ? 2 : 1, kLong = F::kBits == 2 ? 64 : 128;
   static const SkinnyVariantSm90 all[] = {
-      skinny_variant_sm90<F, 8, 128, kLines>(), skinny_variant_sm90<F, 16, 128, kLines>(),
+      skinny_variant_sm90<F, 8, 128, kLines>(), skinny_variant_sm90<F, 16, 128, 1>(),
       skinny_variant_sm90<F, 32, 128, 1>(), skinny_variant_sm90<F, 64, kLong, 1>()};
   return all;
 }

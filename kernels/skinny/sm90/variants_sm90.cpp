@@ -42,15 +42,6 @@ std::string SkinnyVariantSm90::symbol() const {
                      lines);
 }
 
-std::string SkinnyVariantSm90::order_name() const {
-  return fmt::format("order_tokens_sm90<assay::kernels::{}>", format(weights));
-}
-
-std::string SkinnyVariantSm90::order_symbol() const {
-  const std::string f = format(weights);
-  return fmt::format("order_tokens_sm90INS0_{}{}E", f.size(), f);
-}
-
 std::span<const SkinnyVariantSm90> skinny_variants_sm90(SkinnyWeights weights) {
   switch (weights) {
     case SkinnyWeights::bf16:

@@ -12,23 +12,18 @@ namespace assay::kernels {
 struct SkinnyVariantSm90 {
   SkinnyWeights weights;
   int columns, line_bytes, lines;
-  int segment;         // elements that four lanes take at once
   int stage_elements;  // along k
   int scale_width;     // bytes of a box of scales; 0: there is none
   int steps;           // MMAs along k of a segment, a lane's piece of four
   int segments;        // of a line
   int stages;          // of the ring
   int threads;
-  int shared_bytes;              // without tokens
-  int token_bytes, token_slots;  // of a stage, and for how many there is room
+  int shared_bytes;
   const void* kernel;
-  const void* order;  // the kernel that puts tokens into their order
-  int units;          // threads of it for a segment
 
   std::string name() const;         // "128x16x256_s6": rows, columns, k, stages
   std::string kernel_name() const;  // as the source spells it
   std::string symbol() const;       // as PTX spells it, in part
-  std::string order_name() const, order_symbol() const;
 };
 
 // Of one packing, the fewest columns first.

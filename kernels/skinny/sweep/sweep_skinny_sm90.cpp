@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the skinny product at the suite's layers with every number of CTAs that share k, and tokens
-// put into order by a grid before or by the CTAs, beside what is chosen and, for weights that are
-// not packed, the dense product.
+// Times the skinny product at the suite's layers with every number of CTAs that share k, beside the
+// kernel for one token and, for weights that are not packed, the dense product.
 //
 //   assay_skinny_sweep OUT.csv [MILLISECONDS]
 //
@@ -95,11 +94,9 @@ void sweep(const SkinnyProblem& p, const SweepOptions& options, int calls, bool 
         if (v.columns < p.m || cluster > skinny_stages_sm90(v, p.k)) continue;
         if (!every_form && form > 0 && forms[static_cast<std::size_t>(form - 1)].columns >= p.m)
           continue;
-        for (const bool one_grid : {false, true})
-          if (!one_grid || tokens_fit_sm90(v, p.k, cluster))
-            with([&](const SkinnyOperands& o) {
-              return plan_ring_sm90(p, o, {.form = form, .cluster = cluster, .one_grid = one_grid});
-            });
+        with([&](const SkinnyOperands& o) {
+          return plan_ring_sm90(p, o, {.form = form, .cluster = cluster});
+        });
       }
   }
   for (Entry& entry : entries) {

@@ -29,39 +29,19 @@ TEST(SkinnySm90, TakesTheDenseProductFromTwoTokensOn) {
 TEST(SkinnySm90, TakesTheRingForPackedWeights) {
   for (const SkinnyWeights weights : kSkinnyWeights) {
     if (weights == SkinnyWeights::bf16) continue;
-    // One token: where CTAs put it into order.
-    EXPECT_EQ(way_sm90({1, 7168, 2048, weights}), SkinnyWaySm90::ring);
-    EXPECT_EQ(way_sm90({1, 8192, 28672, weights}), SkinnyWaySm90::one_token);
-    EXPECT_EQ(way_sm90({1, 16384, 53248, weights}), SkinnyWaySm90::ring);
-    // In several passes, of rows that the kernel for one token suits.
-    EXPECT_EQ(way_sm90({1, 24576, 1536, weights}),
+    // One token: but where rows of a pass are few, or passes many.
+    EXPECT_EQ(way_sm90({1, 4096, 1536, weights}), SkinnyWaySm90::ring);
+    EXPECT_EQ(way_sm90({1, 8192, 8192, weights}), SkinnyWaySm90::ring);
+    EXPECT_EQ(way_sm90({1, 10240, 8192, weights}),
               weight_bits(weights) == 4 ? SkinnyWaySm90::ring : SkinnyWaySm90::one_token);
-    EXPECT_EQ(way_sm90({1, 32768, 2048 / weight_bits(weights), weights}), SkinnyWaySm90::ring);
+    EXPECT_EQ(way_sm90({1, 18432, 16384, weights}), SkinnyWaySm90::one_token);
+    EXPECT_EQ(way_sm90({1, 128256, 4096, weights}),
+              weight_bits(weights) == 4 ? SkinnyWaySm90::ring : SkinnyWaySm90::one_token);
+    EXPECT_EQ(way_sm90({1, 16384, 16384, weights}),
+              weight_bits(weights) == 2 ? SkinnyWaySm90::one_token : SkinnyWaySm90::ring);
     for (const int m : {2, 64})
       for (const int n : {1, 8190, 16384})
         EXPECT_EQ(way_sm90({m, n, 53248, weights}), SkinnyWaySm90::ring);
-  }
-}
-
-// The fewer tokens, the more of k that a CTA may put into order.
-TEST(SkinnySm90, OrdersTokensInOneGridWhereTheyAreFew) {
-  const auto one_grid = [](SkinnyWeights weights, int m, int n, int k) {
-    return one_grid_sm90(skinny_variant_for_sm90(weights, m), m, n, k);
-  };
-  EXPECT_TRUE(one_grid(SkinnyWeights::s8, 8, 8192, 8192));
-  EXPECT_FALSE(one_grid(SkinnyWeights::s8, 8, 8192, 28672));
-  EXPECT_FALSE(one_grid(SkinnyWeights::s8, 16, 8192, 8192));
-  EXPECT_TRUE(one_grid(SkinnyWeights::s8, 16, 4096, 1536));
-  EXPECT_FALSE(one_grid(SkinnyWeights::s8, 32, 4096, 1536));
-  for (const SkinnyWeights weights : kSkinnyWeights) {
-    if (weights == SkinnyWeights::bf16) continue;
-    for (const int m : {1, 8, 9, 16, 17, 64})
-      for (const int k : {64, 512, 1536, 4096, 8192, 53248}) {
-        const SkinnyVariantSm90& v = skinny_variant_for_sm90(weights, m);
-        EXPECT_GE(v.columns, m);
-        const int cluster = usual_layout_sm90(v, m, 8192, k).arguments.cluster;
-        if (one_grid_sm90(v, m, 8192, k)) EXPECT_TRUE(tokens_fit_sm90(v, k, cluster));
-      }
   }
 }
 
@@ -73,9 +53,7 @@ TEST(SkinnySm90, NamesTheKernelsThatRun) {
         const SkinnyProblem p{m, layer.n, layer.k, weights};
         const auto used = skinny_paths().choose(p, Target::sm_90a).kernels(p);
         const SkinnyWaySm90 way = way_sm90(p);
-        const bool orders = way == SkinnyWaySm90::ring &&
-                            !one_grid_sm90(skinny_variant_for_sm90(weights, m), m, p.n, p.k);
-        ASSERT_EQ(used.size(), orders ? 2u : 1u);
+        ASSERT_EQ(used.size(), 1u);
         EXPECT_TRUE(used.back().kernel.starts_with(way == SkinnyWaySm90::dense ? "gemm_"
                                                    : way == SkinnyWaySm90::ring
                                                        ? "skinny_sm90<"
@@ -107,7 +85,7 @@ TEST(SkinnySm90, LayoutsHaveAllRowsAndStages) {
               const int elements = k * skinny_step(weights);
               const int stages = skinny_stages_sm90(v, elements);
               if (cluster > stages) continue;
-              const SkinnyLayoutSm90 l = arrange_sm90(v, 1, n, elements, clusters, cluster, false);
+              const SkinnyLayoutSm90 l = arrange_sm90(v, 1, n, elements, clusters, cluster);
               const SkinnyArgumentsSm90& a = l.arguments;
               const std::int64_t rows = std::int64_t{a.passes} * kSkinnyRowBoxes * a.box_rows;
               const int used = l.grid / cluster;
@@ -129,7 +107,7 @@ TEST(SkinnySm90, LayoutsHaveAllRowsAndStages) {
 TEST(SkinnySm90, PrefersClustersThatFillTheirTiles) {
   const SkinnyVariantSm90& v = skinny_variants_sm90(SkinnyWeights::s4).front();
   const auto time = [&](int cluster) {
-    return relative_time_sm90(v, arrange_sm90(v, 8, 8192, 8192, 132 / cluster, cluster, false));
+    return relative_time_sm90(v, arrange_sm90(v, 8, 8192, 8192, 132 / cluster, cluster));
   };
   for (const int cluster : {1, 3, 4}) EXPECT_LT(time(2), time(cluster)) << cluster;
 }
