@@ -136,61 +136,80 @@ class SkinnySumsSm90 {
  public:
   static constexpr int kThreads = 128 * Form::kConsumers;
 
+  // For a thread that has rows row[h] of a pass, or none where row[h] is negative.
   __device__ SkinnySumsSm90(const SkinnyArgumentsSm90& a, std::uint8_t* shared,
-                            SkinnyBarriersSm90<Form>& barriers, int rank)
+                            SkinnyBarriersSm90<Form>& barriers, int rank, int line,
+                            const int (&row)[2], int thread)
       : sums_(reinterpret_cast<float*>(shared + Form::kSums)),
         barriers_(barriers),
         cluster_(a.cluster),
         rank_(rank),
+        m_(a.m),
+        token_(Form::kColumns == 8 ? thread % 4 * 2 : thread % 4 / 2 * 4),
         part_((Form::kRowBoxes * a.box_rows + a.cluster - 1) / a.cluster),
-        own_(max(min(part_, Form::kRowBoxes * a.box_rows - rank * part_), 0)) {}
+        own_(max(min(part_, Form::kRowBoxes * a.box_rows - rank * part_), 0)) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      owner_[h] = row[h] < 0 ? -1 : row[h] / part_;
+      offset_[h] =
+          ((rank * Form::kLines + line) * part_ + row[h] - owner_[h] * part_) * Form::kSumStride +
+          token_;
+    }
+  }
 
   __device__ int part() const { return part_; }
   __device__ int own() const { return own_; }  // rows of this CTA's part
 
-  // Before bring() of a pass.
-  __device__ void begin(int thread, int pass, int m) const {
-    if (cluster_ == 1) return;
-    if (pass > 0) ptx::mbarrier_wait_parity(&barriers_.read, (pass - 1) % 2);
-    if (thread == 0)
-      ptx::mbarrier_arrive_expect_tx(
-          &barriers_.written,
-          static_cast<std::uint32_t>(cluster_ * Form::kLines * own_ * ((m + 3) / 4 * 16)));
-  }
-  // Two tokens each of a row, kColumns / 8 of them 8 tokens apart.
-  __device__ void bring(const float (&sums)[Form::kColumns / 2], int h, int line, int row,
-                        int token, int m) const {
-    const int owner = row / part_;
-    const float* const at =
-        sums_ + ((rank_ * Form::kLines + line) * part_ + row - owner * part_) * Form::kSumStride +
-        token;
-    std::uint32_t to = ptx::shared_address(at), barrier = ptx::shared_address(&barriers_.written);
-    if (cluster_ > 1)
-      to = ptx::map_shared_address(to, owner), barrier = ptx::map_shared_address(barrier, owner);
+  // Fours of tokens, for total() takes four. What this CTA adds up itself does not go through the
+  // cluster's network, which brings an SM half of what it brings by fours if it comes by twos.
+  __device__ void bring(const float (&sums)[Form::kColumns / 2], int thread, int pass) const {
+    if (cluster_ > 1) {
+      if (pass > 0) ptx::mbarrier_wait_parity(&barriers_.read, (pass - 1) % 2);
+      if (thread == 0)
+        ptx::mbarrier_arrive_expect_tx(
+            &barriers_.written,
+            static_cast<std::uint32_t>((cluster_ - 1) * Form::kLines * own_ * ((m_ + 3) / 4 * 16)));
+    }
 #pragma unroll
-    for (int i = 0; i < Form::kColumns / 8; ++i) {
-      if (token / 4 * 4 + 8 * i >= m) break;  // total() takes four
-      const uint2 v = {__float_as_uint(sums[4 * i + 2 * h]),
-                       __float_as_uint(sums[4 * i + 2 * h + 1])};
-      if (cluster_ > 1)
-        ptx::cluster_store_async_v2(to + 32 * i, v, barrier);
-      else
-        ptx::cluster_store_v2(to + 32 * i, v);
+    for (int h = 0; h < 2; ++h) {
+      float* const here = sums_ + offset_[h];
+      const std::uint32_t barrier = ptx::map_shared_address(ptx::shared_address(&barriers_.written),
+                                                            max(owner_[h], 0)),
+                          there =
+                              ptx::map_shared_address(ptx::shared_address(here), max(owner_[h], 0));
+      if constexpr (Form::kColumns == 8) {
+        const uint2 v = {__float_as_uint(sums[2 * h]), __float_as_uint(sums[2 * h + 1])};
+        if (owner_[h] < 0 || token_ / 4 * 4 >= m_) continue;
+        if (owner_[h] == rank_)
+          *reinterpret_cast<uint2*>(here) = v;
+        else
+          ptx::cluster_store_async_v2(there, v, barrier);
+      } else {
+#pragma unroll
+        for (int i = 0; i < Form::kColumns / 8; i += 2) {
+          const uint4 v = four(sums, h, i);
+          const int at = (i + thread % 2) * 8;  // token_ is the first of the four
+          if (owner_[h] < 0 || token_ + at >= m_) continue;
+          if (owner_[h] == rank_)
+            *reinterpret_cast<uint4*>(here + at) = v;
+          else
+            ptx::cluster_store_async_v4(there + static_cast<std::uint32_t>(at * 4), v, barrier);
+        }
+      }
     }
   }
   // Behind it the sums of all are there.
   __device__ void wait(int pass) const {
-    if (cluster_ == 1)
-      ptx::named_barrier_sync(1, kThreads);
-    else
-      ptx::mbarrier_wait_parity(&barriers_.written, pass % 2);
+    if (cluster_ > 1) ptx::mbarrier_wait_parity(&barriers_.written, pass % 2);
+    ptx::named_barrier_sync(1, kThreads);
   }
   // Of four tokens of a row of the part.
   __device__ float4 total(int row, int token) const {
     float4 sum = {};
-    for (int from = 0; from < cluster_ * Form::kLines; ++from) {
-      const float4 v =
-          *reinterpret_cast<const float4*>(sums_ + (from * part_ + row) * Form::kSumStride + token);
+    const float* from = sums_ + row * Form::kSumStride + token;
+#pragma unroll 4
+    for (int i = 0; i < cluster_ * Form::kLines; ++i, from += part_ * Form::kSumStride) {
+      const float4 v = *reinterpret_cast<const float4*>(from);
       sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
     }
     return sum;
@@ -202,9 +221,25 @@ class SkinnySumsSm90 {
   }
 
  private:
+  // Of eights i and i + 1 of a row's tokens a lane has the same two. It gives its neighbour two of
+  // one for two of the other: even lanes then have four of eight i, odd ones of i + 1.
+  __device__ static uint4 four(const float (&sums)[Form::kColumns / 2], int h, int i) {
+    const bool odd = threadIdx.x % 2 != 0;
+    const float x[2] = {sums[4 * i + 2 * h], sums[4 * i + 2 * h + 1]},
+                y[2] = {sums[4 * i + 4 + 2 * h], sums[4 * i + 4 + 2 * h + 1]};
+    std::uint32_t kept[2], got[2];
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+      got[t] = __float_as_uint(__shfl_xor_sync(0xffffffffu, odd ? x[t] : y[t], 1));
+      kept[t] = __float_as_uint(odd ? y[t] : x[t]);
+    }
+    return odd ? uint4{got[0], got[1], kept[0], kept[1]} : uint4{kept[0], kept[1], got[0], got[1]};
+  }
+
   float* sums_;
   SkinnyBarriersSm90<Form>& barriers_;
-  int cluster_, rank_, part_, own_;
+  int cluster_, rank_, m_, token_, part_, own_;
+  int owner_[2], offset_[2];  // of the thread's rows: the rank that adds them up, and where
 };
 
 template <class F, class Form>
@@ -213,24 +248,35 @@ __device__ __forceinline__ void consume_skinny_sm90(const SkinnyArgumentsSm90& a
                                                     SkinnyBarriersSm90<Form>& barriers, int rank,
                                                     int row_begin, int first, int count,
                                                     int consumer) {
-  constexpr int kThreads = 128 * Form::kConsumers;
   const int thread = static_cast<int>(threadIdx.x) - 128 * Form::kProducers, lane = thread % 32;
   MultiplierSm90<F, Form> multiplier(shared, consumer, a.box_rows,
                                      static_cast<std::uint32_t>(a.m + lane) >> 16);
-  const SkinnySumsSm90<Form> sums(a, shared, barriers, rank);
-  const int rows = Form::kRowBoxes * a.box_rows;          // of a pass
-  const int part_begin = row_begin + rank * sums.part();  // of the CTA's, in the first
+  int brought[2];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int row = multiplier.first_row() + h * 8;
+    brought[h] = row < a.box_rows ? consumer % Form::kRowBoxes * a.box_rows + row : -1;
+  }
+  const SkinnySumsSm90<Form> sums(a, shared, barriers, rank, consumer / Form::kRowBoxes, brought,
+                                  thread);
+  // A warp adds up 32 rows of its CTA's part, which has one, two or four such blocks, and every
+  // so many fours of tokens.
+  constexpr int kWarps = 4 * Form::kConsumers;
+  const int shift = sums.part() <= 32 ? 0 : sums.part() <= 64 ? 1 : 2, warp = thread / 32;
+  const int own_row = (warp & ((1 << shift) - 1)) * 32 + lane;
+  const int rows = Form::kRowBoxes * a.box_rows;                 // of a pass
+  const int first_n = row_begin + rank * sums.part() + own_row;  // of the first
   ptx::wait_for_dependencies();
   float rest = F::kRest;
   if constexpr (F::kWeights == SkinnyWeights::nvf4) rest *= *a.scale;
-  if constexpr (scale_bytes(F::kWeights) == 4)  // else the end of a call waits for memory
-    for (int i = thread; i < a.passes * (Form::kRows / 32); i += kThreads) {
-      const int row = part_begin + i / (Form::kRows / 32) * rows + i % (Form::kRows / 32) * 32;
-      if (row < a.n) ptx::prefetch_l2(a.row_scales + row);
-    }
   int slot = 0;
   std::uint32_t parity = 0;
   for (int pass = 0; pass < a.passes; ++pass) {
+    const int n = first_n + pass * rows;
+    const bool has_row = own_row < sums.own() && n < a.n;
+    float scale = 1;
+    if constexpr (scale_bytes(F::kWeights) == 4)  // now, else the end of a pass waits for it
+      if (has_row) scale = a.row_scales[n];
     multiplier.begin_pass();
     for (int stage = first; stage < first + count; ++stage) {
       ptx::mbarrier_wait_parity(&barriers.full[slot], parity);
@@ -239,27 +285,18 @@ __device__ __forceinline__ void consume_skinny_sm90(const SkinnyArgumentsSm90& a
       if (lane == 0) ptx::mbarrier_arrive(&barriers.empty[slot]);
       if (++slot == Form::kStages) slot = 0, parity ^= 1;
     }
-    sums.begin(thread, pass, a.m);
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const int row_in_box = multiplier.first_row() + h * 8;
-      if (row_in_box < a.box_rows)
-        sums.bring(multiplier.sums, h, consumer / Form::kRowBoxes,
-                   consumer % Form::kRowBoxes * a.box_rows + row_in_box, lane % 4 * 2, a.m);
-    }
+    sums.bring(multiplier.sums, thread, pass);
     sums.wait(pass);
-    const int own = min(sums.own(), a.n - part_begin - pass * rows);
-    for (int i = thread; i < own * ((a.m + 3) / 4); i += kThreads) {
-      const int four = i / own, row = i - four * own, n = part_begin + pass * rows + row;
-      const float4 total = sums.total(row, four * 4);
-      float factor = rest;
-      if constexpr (scale_bytes(F::kWeights) == 4) factor *= a.row_scales[n];
-      const float of[4] = {total.x, total.y, total.z, total.w};
+    if (has_row)
+      for (int token = (warp >> shift) * 4; token < a.m; token += (kWarps >> shift) * 4) {
+        const float4 total = sums.total(own_row, token);
+        const float of[4] = {total.x, total.y, total.z, total.w};
+        __nv_bfloat16* const d = a.d + std::int64_t{token} * a.n + n;
 #pragma unroll
-      for (int t = 0; t < 4; ++t)
-        if (four * 4 + t < a.m)
-          a.d[std::int64_t{four * 4 + t} * a.n + n] = __float2bfloat16_rn(of[t] * factor);
-    }
+        for (int t = 0; t < 4; ++t)
+          if (token + t < a.m)
+            d[std::int64_t{t} * a.n] = __float2bfloat16_rn(of[t] * (rest * scale));
+      }
     if (pass + 1 < a.passes) sums.end(thread);
   }
 }
