@@ -36,7 +36,7 @@ bool ring_suits_one_token(const SkinnyProblem& p) {
   const int bits = weight_bits(p.weights);
   if (bits == 4) return a.passes <= 2 || a.box_rows >= 56;
   if (bits == 2 && p.k / a.cluster >= 16384) return false;
-  return (a.passes == 1 && a.box_rows >= 48) || (a.passes == 2 && a.box_rows >= 56);
+  return a.passes <= 2 && a.box_rows >= 48;
 }
 
 Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
