@@ -2,6 +2,7 @@
 #include "kernels/skinny/sm90/arrange_sm90.hpp"
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/frame/divide_up.hpp"
 
@@ -26,13 +27,16 @@ SkinnyLayoutSm90 arrange_sm90(const SkinnyVariantSm90& v, int m, int n, int k, i
   return l;
 }
 
-// A pass ends in sums that the CTAs of a cluster exchange, which takes as long as 1,600 elements,
-// and a CTA more in the cluster as long as 250 (from a sweep of clusters of 1 to 4 on an H100, at
-// sizes where these were nearly as fast as each other).
+// A pass ends in sums that the CTAs of a cluster exchange, which takes as long as 200 elements, and
+// a CTA more in the cluster as long as 50. Three and six CTAs were slow in more than one pass, up
+// to 1.3 times as long as this says (10240x8192). The choice takes 1.002 times as long as the best
+// on average, at worst 1.11 (clusters of 1 to 8 at 23 layers on an H200:
+// results/h200/2026-11-27-skinny-in-place).
 double relative_time_sm90(const SkinnyVariantSm90& v, const SkinnyLayoutSm90& l) {
   const SkinnyArgumentsSm90& a = l.arguments;
+  if (a.cluster % 3 == 0 && a.passes > 1) return std::numeric_limits<double>::infinity();
   const int stages = a.stages_each + (a.stages_rest > 0);
-  return a.passes * (stages * v.stage_elements + 1600.0 + 250.0 * (a.cluster - 1));
+  return a.passes * (stages * v.stage_elements + 200.0 + 50.0 * (a.cluster - 1));
 }
 
 SkinnyLayoutSm90 usual_layout_sm90(const SkinnyVariantSm90& v, int m, int n, int k) {

@@ -25,18 +25,16 @@ constexpr SkinnyRoom kUsualRoom{
 // A skinny problem in bf16 is this dense one.
 GemmProblem dense(const SkinnyProblem& p) { return {.m = p.m, .n = p.n, .k = p.k}; }
 
-// The ring multiplies whole boxes of rows, what is in vain of them too, and each pass has an end of
-// its own; the kernel for one token has neither, but begins later and unpacks more slowly. Where
-// this says so the ring takes 0.86 times as long alone and 0.88 times in rows of calls, at worst
-// 1.05 and 1.07; where it does not, 1.08 and 1.12 (23 layers on an H200:
-// results/h200/2026-11-27-skinny-in-place).
+// The ring takes 0.84 times as long alone as the kernel for one token and 0.86 times in rows of
+// calls where this says so, at worst 1.01 and 1.25; where it does not, 1.08 and 1.14 times (23
+// layers on an H200: results/h200/2026-11-27-skinny-in-place). With many passes their ends, and
+// with many weights of 2 bits the unpacking, cost more than the kernel for one token does.
 bool ring_suits_one_token(const SkinnyProblem& p) {
-  const SkinnyVariantSm90& v = skinny_variant_for_sm90(p.weights, 1);
-  const SkinnyArgumentsSm90 a = usual_layout_sm90(v, 1, p.n, p.k).arguments;
   const int bits = weight_bits(p.weights);
-  if (bits == 4) return a.passes <= 2 || a.box_rows >= 56;
-  if (bits == 2 && p.k / a.cluster >= 16384) return false;
-  return a.passes <= 2 && a.box_rows >= 48;
+  if (bits == 4) return true;
+  if (bits == 2) return std::int64_t{p.n} * p.k < std::int64_t{1} << 28;
+  const SkinnyVariantSm90& v = skinny_variant_for_sm90(p.weights, 1);
+  return usual_layout_sm90(v, 1, p.n, p.k).arguments.passes < 8;
 }
 
 Plan plan(const SkinnyProblem& p, const SkinnyOperands& operands) {
