@@ -29,9 +29,9 @@ SkinnyLayoutSm90 arrange_sm90(const SkinnyVariantSm90& v, int m, int n, int k, i
 
 // A pass ends in sums that the CTAs of a cluster exchange, which takes as long as 200 elements, and
 // a CTA more in the cluster as long as 50. Three and six CTAs were slow in more than one pass, up
-// to 1.3 times as long as this says (10240x8192). The choice takes 1.002 times as long as the best
-// on average, at worst 1.11 (clusters of 1 to 8 at 23 layers on an H200:
-// results/h200/2026-11-27-skinny-in-place).
+// to 1.3 times as long as this says (10240x8192). On average the choice takes 1.002 times as long
+// alone as the best of one to eight CTAs, and 1.004 times in rows of calls, at worst 1.10 and 1.11
+// (23 layers on an H200: results/h200/2026-11-27-skinny-in-place).
 double relative_time_sm90(const SkinnyVariantSm90& v, const SkinnyLayoutSm90& l) {
   const SkinnyArgumentsSm90& a = l.arguments;
   if (a.cluster % 3 == 0 && a.passes > 1) return std::numeric_limits<double>::infinity();

@@ -25,10 +25,10 @@ constexpr SkinnyRoom kUsualRoom{
 // A skinny problem in bf16 is this dense one.
 GemmProblem dense(const SkinnyProblem& p) { return {.m = p.m, .n = p.n, .k = p.k}; }
 
-// The ring takes 0.84 times as long alone as the kernel for one token and 0.86 times in rows of
-// calls where this says so, at worst 1.01 and 1.25; where it does not, 1.08 and 1.14 times (23
-// layers on an H200: results/h200/2026-11-27-skinny-in-place). With many passes their ends, and
-// with many weights of 2 bits the unpacking, cost more than the kernel for one token does.
+// Where this says so, the ring takes 0.85 times as long alone as the kernel for one token and 0.86
+// times in rows of calls, at worst 1.01 and 1.06; where it does not, 1.08 and 1.12 (23 layers on an
+// H200: results/h200/2026-11-27-skinny-in-place). With many passes their ends, and with many
+// weights of 2 bits the unpacking, cost more than the kernel for one token does.
 bool ring_suits_one_token(const SkinnyProblem& p) {
   const int bits = weight_bits(p.weights);
   if (bits == 4) return true;

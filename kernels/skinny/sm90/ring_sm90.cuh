@@ -2,11 +2,11 @@
 // The skinny product on Hopper: weights stream through a ring and are multiplied from registers.
 //
 // Persistent CTAs, one on each SM: one thread brings stages of weights, scales of blocks and tokens
-// by TMA; three warps put tokens into the order in which lanes have weights (order_tokens.cuh); two
-// or four warpgroups unpack weights on the way from shared memory to registers, and multiply 64
-// rows of them by all tokens with one wgmma per 16 elements of a row (multiply_sm90.cuh). Weights
-// are A, so few tokens waste columns of an MMA, of which the tensor cores have more than memory
-// feeds them.
+// by TMA; three or seven warps put tokens into the order in which lanes have weights
+// (order_tokens.cuh); two or four warpgroups unpack weights on the way from shared memory to
+// registers, and multiply 64 rows of them by all tokens with one wgmma per 16 elements of a row
+// (multiply_sm90.cuh). Weights are A, so few tokens waste columns of an MMA, of which the tensor
+// cores have more than memory feeds them.
 //
 // Balance. Every cluster has as many rows as any other, a multiple of eight, in one or more passes:
 // a box is as high as that asks for, and what an MMA has beyond is multiplied in vain.

@@ -24,9 +24,9 @@ SkinnyVariantSm90 skinny_variant_sm90() {
 }
 
 // The form for at most 8, 16, 32 and 64 tokens, of 128 rows, was the fastest at all of five sizes
-// on an H100: with 192 or 256 rows the last pass has more of them in vain. Four warpgroups gain
-// where 4 bits are to be unpacked for few tokens: up to 10% of big layers, and lose 1% of small
-// ones there; else they lose 1 to 15% (14 layers on an H200:
+// on an H100: with 192 or 256 rows the last pass has more of them in vain. Four warpgroups gain up
+// to 10% with weights of 4 bits and up to 8 tokens, at big layers, and lose up to 7% at small ones;
+// in other forms they lose 2 to 15% on average (14 layers on an H200:
 // results/h200/2026-11-27-skinny-in-place/forms.csv.gz).
 template <class F>
 std::span<const SkinnyVariantSm90> skinny_forms_sm90() {
