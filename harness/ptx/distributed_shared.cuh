@@ -26,10 +26,6 @@ __device__ inline std::uint32_t cluster_load_weak_u32(std::uint32_t address) {
 __device__ inline void cluster_store_u32(std::uint32_t address, std::uint32_t value) {
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
-__device__ inline void cluster_store_v2(std::uint32_t address, const uint2& v) {
-  asm volatile("st.shared::cluster.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v.x), "r"(v.y)
-               : "memory");
-}
 __device__ inline uint4 cluster_load_v4(std::uint32_t address) {
   uint4 v;
   asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"

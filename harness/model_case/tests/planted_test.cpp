@@ -15,8 +15,7 @@
 namespace assay::model {
 namespace {
 
-// Kernels of the suite: what a list calls them, their case, a part of their name in PTX, and of
-// that of a kernel which the case launches before.
+// Kernels of the suite: what a list calls them, their case, and a part of their name in PTX.
 struct SuiteKernel {
   std::string_view name;
   const char *at, *kernel;

@@ -160,8 +160,8 @@ class SkinnySumsSm90 {
   __device__ int part() const { return part_; }
   __device__ int own() const { return own_; }  // rows of this CTA's part
 
-  // Fours of tokens, for total() takes four. What this CTA adds up itself does not go through the
-  // cluster's network, which brings an SM half of what it brings by fours if it comes by twos.
+  // Fours of tokens, for total() takes four; what this CTA adds up itself does not go through the
+  // cluster's network. (With 64 tokens calls take 5% less than by twos that all do.)
   __device__ void bring(const float (&sums)[Form::kColumns / 2], int thread, int pass) const {
     if (cluster_ > 1) {
       if (pass > 0) ptx::mbarrier_wait_parity(&barriers_.read, (pass - 1) % 2);
