@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/resident.hpp"

@@ -74,6 +74,7 @@ extern "C" __global__ void cluster_functions(std::uint32_t* words, uint4* v4) {
   *v4 = cluster_load_v4(at);
   cluster_store_v4(at, *v4);
   cluster_store_u32(at, words[0]);
+  cluster_store_async_v2(at, {words[0], words[1]}, remote);
   cluster_store_async_v4(at, *v4, remote);
   cluster_copy_bulk(at, shared_address(mine), 16, remote);
   words[2] = cluster_fetch_or(at, 1) + cluster_fetch_add(at, 1) + cluster_fetch_min(at, 1) +
