@@ -35,6 +35,7 @@ EXAMPLES = f"""examples:
   {PROGRAM} m16n8192k8192 m777n8192k4096              two products in bf16
   {PROGRAM} --set full --both --out out/torch         the suite's shapes, after a rest and under load
   {PROGRAM} --set full --type e4m3 --scaling row      8-bit operands against torch._scaled_mm
+  {PROGRAM} --type e4m3 --scaling block --both         a scale for each block, also against DeepGEMM if it is there
   {PROGRAM} --type f16 --epilogue bias_gelu --compile  also against torch.compile, max-autotune
   {PROGRAM} --weights s4 m1n8192k8192 m16n8192k8192    few tokens by packed weights, against theirs in bf16
   {PROGRAM} --weights e4m3 --set full --out out/e4m3    1, 16 and 64 tokens by the layers of models
@@ -79,7 +80,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="of A, then B; t: stored as its transpose (default: nt)")
     parser.add_argument("--epilogue", choices=EPILOGUES, default="none", help="what follows the sum (default: none)")
     parser.add_argument("--scaling", choices=SCALINGS,
-                        help="of 8-bit operands: one factor, or one per row of A and column of B (default: tensor)")
+                        help="of 8-bit operands: one factor; one per row of A and column of B; or one per 1x128 elements of "
+                             "A and 128x128 of B (default: tensor)")
     parser.add_argument("--weights", choices=WEIGHTS, metavar="PACKING",
                         help=f"few tokens (m up to {MOST_TOKENS}) by weights that are packed: {', '.join(WEIGHTS)}; torch "
                              f"has them in bf16, and s4 in its own packing too (default shapes: {' '.join(FEW)})")

@@ -9,7 +9,7 @@ import torch
 
 from assay.files import Measurement
 from assay_torch.library import KernelError, Kernels, Operands, expected_shapes, expected_types, torch_type
-from assay_torch.problem import Problem
+from assay_torch.problem import BLOCK, Problem, Shape
 from assay_torch.rivals import factors, rivals
 from assay_torch.timing import result_of, time_contenders
 from assay_torch.turns import Contender, to_measurement
@@ -17,6 +17,18 @@ from assay_torch.turns import Contender, to_measurement
 OURS = "assay"
 CHECKED = 4096  # outputs compared with float64
 PRODUCTS_AT_ONCE = 1 << 25  # of the check
+
+
+def gemm_block_scaled(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor,
+                      scale_b: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """out[m, n] = a[m, k] @ b[n, k].T, a and b float8_e4m3fn with a scale for each block, out bfloat16.
+
+    scale_a[kb, m] belongs to a[m, 128 kb : 128 kb + 128], scale_b[nb, kb] to 128 x 128 elements of b. Rows of both are
+    padded to multiples of 4 floats: scale_a is [ceil(k / 128), m rounded up], scale_b [ceil(n / 128), ceil(k / 128)
+    rounded up]. Raises KernelError.
+    """
+    problem = Problem.of(Shape(a.shape[0], b.shape[0], a.shape[1]), "e4m3", scaling="block")
+    return kernels.gemm(problem, Operands(out, a, b, scale_a=scale_a, scale_b=scale_b))
 
 
 def make_operands(problem: Problem, generator: torch.Generator) -> Operands:
@@ -44,10 +56,35 @@ def sum_error(products: torch.Tensor, narrow: bool) -> torch.Tensor:
     return greatest * (plain + (2.0**-13 * (2 * steps + 27 * math.sqrt(steps)) if narrow else 0))
 
 
+def block_sums(products: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Each row's sum of each block of 128 products, and how far a right one may be: error_bound.hpp derives it."""
+    blocks = torch.nn.functional.pad(products, (0, -products.shape[1] % BLOCK)).view(products.shape[0], -1, BLOCK)
+    total = torch.zeros(blocks.shape[:2], dtype=products.dtype, device=products.device)
+    error = torch.zeros_like(total)
+    for step in blocks.split(32, 2):  # what the tensor core adds at once
+        greatest = torch.maximum(step.abs().amax(2), total.abs() + error)
+        total = total + step.sum(2)
+        error = error + 33 * 2.0**-13 * greatest
+        error = error + 2.0**-13 * (total.abs() + error)
+    return total, error
+
+
+def expected_of_blocks(products: torch.Tensor, scales: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The values of rows of products whose blocks have these scales, and how far a right kernel may be from each."""
+    sums, errors = block_sums(products)
+    value, magnitude = (scales * sums).sum(1), (scales.abs() * (sums.abs() + errors)).sum(1)
+    error = (scales.abs() * errors).sum(1) + (scales.shape[1] + 2) * 2.0**-24 * magnitude
+    return value, error + 2.0**-8 * (value.abs() + error)
+
+
 def expected(problem: Problem, o: Operands, rows: torch.Tensor, columns: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """The outputs at these places in float64, and how far a right kernel may be from each."""
     a, b = factors(problem, o)
     products = a[rows].double() * b.T[columns].double()
+    if problem.blocks:
+        along_k = -(-problem.shape.k // BLOCK)
+        return expected_of_blocks(
+            products, o.scale_a.T[rows, :along_k].double() * o.scale_b[columns // BLOCK, :along_k].double())
     scale: torch.Tensor | float = problem.alpha
     if problem.scaling == "row":
         scale = scale * o.scale_a[rows, 0].double() * o.scale_b[0, columns].double()
@@ -115,6 +152,6 @@ def measure(kernels: Kernels, problem: Problem, rounds: int, seed: int, sustaine
     found = to_measurement(
         problem.name + ("/sustained" if sustained else ""),
         {**problem.params, "state": state, "torch": str(torch.__version__)}, problem.flop, times, OURS,
-        {"l2": "cold", "seed": seed, "iterations": calls})
+        {"l2": "cold", "seed": seed, "iterations": calls}, problem.probe)
     found.flags += flags
     return found

@@ -8,27 +8,10 @@ import torch
 from assay.files import Measurement
 from assay_torch.gemm import CHECKED, OURS
 from assay_torch.groups import GroupedShape
-from assay_torch.library import KernelError, Kernels
+from assay_torch.library import KernelError, Kernels, padded
+from assay_torch.problem import BLOCK
 from assay_torch.timing import time_contenders
 from assay_torch.turns import Contender, to_measurement
-
-
-def gemm_block_scaled(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor,
-                      scale_b: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
-    """out[m, n] = a[m, k] @ b[n, k].T, a and b float8_e4m3fn with a scale for each block, out bfloat16.
-
-    scale_a[kb, m] belongs to a[m, 128 kb : 128 kb + 128], scale_b[nb, kb] to 128 x 128 elements of b. Rows of both are
-    padded to multiples of 4 floats: scale_a is [ceil(k / 128), m rounded up], scale_b [ceil(n / 128), ceil(k / 128)
-    rounded up]. Raises KernelError.
-    """
-    (m, k), n = a.shape, b.shape[0]
-    blocks, eight = (-(-k // 128), -(-n // 128)), torch.float8_e4m3fn
-    _require("gemm_block_scaled", [
-        ("a", a, eight, (m, k)), ("b", b, eight, (n, k)), ("out", out, torch.bfloat16, (m, n)),
-        ("scale_a", scale_a, torch.float32, (blocks[0], _pad(m))),
-        ("scale_b", scale_b, torch.float32, (blocks[1], _pad(blocks[0])))])
-    kernels.call("assay_gemm_e4m3_block128_nt", [out, a, b, scale_a, scale_b], [m, n, k])
-    return out
 
 
 def grouped(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, sizes: torch.Tensor, out: torch.Tensor,
@@ -38,19 +21,19 @@ def grouped(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, sizes: torch.Ten
     a [rows, k] and out [rows, n] sorted by group: sizes[g] is where group g's rows end, as torch._grouped_mm's `offs`.
     a [groups, rows, k] and out [groups, rows, n]: the first sizes[g] rows of group g are used. b is [groups, n, k],
     sizes int32. bfloat16, or float8_e4m3fn with `scales` of a and of b: one group's after the other of what
-    gemm_block_scaled takes (for a [rows, k] all rows are as one group's).
+    assay_torch.gemm.gemm_block_scaled takes (for a [rows, k] all rows are as one group's).
     """
     groups, n, k = b.shape
     rows, masked = a.shape[-2], a.dim() == 3
     shape = (groups, rows) if masked else (rows,)
-    blocks = (-(-k // 128), -(-n // 128))
+    blocks = (-(-k // BLOCK), -(-n // BLOCK))
     element = torch.float8_e4m3fn if scales else torch.bfloat16
     wanted = [("a", a, element, (*shape, k)), ("b", b, element, (groups, n, k)),
               ("out", out, torch.bfloat16, (*shape, n)), ("sizes", sizes, torch.int32, (groups,))]
     if scales:
         first = (groups,) if masked else ()
-        wanted += [("scale_a", scales[0], torch.float32, (*first, blocks[0], _pad(rows))),
-                   ("scale_b", scales[1], torch.float32, (groups, blocks[1], _pad(blocks[0])))]
+        wanted += [("scale_a", scales[0], torch.float32, (*first, blocks[0], padded(rows))),
+                   ("scale_b", scales[1], torch.float32, (groups, blocks[1], padded(blocks[0])))]
     _require("grouped", wanted)
     name = "assay_grouped_e4m3_block128_nt" if scales else "assay_grouped_bf16_nt"
     kernels.call(name, [out, a, b, *(scales or ()), sizes], [int(masked), groups, rows, n, k])
@@ -64,10 +47,6 @@ def gradient(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, ends: torch.Ten
                           ("ends", ends, torch.int32, (groups,)), ("out", out, torch.bfloat16, (groups, k, n))])
     kernels.call("assay_grouped_gradient_bf16", [out, a, b, ends], [groups, rows, n, k])
     return out
-
-
-def _pad(count: int) -> int:
-    return -(-count // 4) * 4
 
 
 def _require(what: str, wanted: list[tuple[str, torch.Tensor, torch.dtype, tuple[int, ...]]]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay_torch.problem import Problem, Shape
+from assay_torch.problem import BLOCK, Problem, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,11 +74,19 @@ def expected_shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
         shapes["c"] = (m, n)
     if problem.bias:
         shapes["bias"] = (n,)
-    if problem.scaling == "row":
+    if problem.blocks:
+        along_k = -(-k // BLOCK)
+        shapes |= {"scale_a": (along_k, padded(m)), "scale_b": (-(-n // BLOCK), padded(along_k))}
+    elif problem.scaling == "row":
         shapes |= {"scale_a": (m, 1), "scale_b": (1, n)}
     elif problem.scaling == "tensor":
         shapes |= {"scale_a": (), "scale_b": ()}
     return shapes
+
+
+def padded(count: int) -> int:
+    """Floats from one row of a block's scales to the next."""
+    return -(-count // 4) * 4
 
 
 def expected_types(problem: Problem) -> dict[str, str]:
@@ -186,7 +194,10 @@ class Kernels:
         with torch.cuda.device(operands.d.device):
             stream = torch.cuda.current_stream().cuda_stream
             last = (shape.m, shape.n, shape.k, problem.alpha, problem.beta, activation, stream)
-            if problem.narrow:
+            if problem.blocks:
+                self.call("assay_gemm_e4m3_block128_nt", [tensors[name] for name in ("d", "a", "b", "scale_a", "scale_b")],
+                          last[:3])
+            elif problem.narrow:
                 pointers = map(at, ("d", "a", "b", "scale_a", "scale_b", "c", "bias"))
                 self._check(self._gemm_fp8(*pointers, TYPE[problem.type], TYPE[problem.type_b],
                                            TYPE[problem.type_d], SCALING[problem.scaling], *last))

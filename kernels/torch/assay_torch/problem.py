@@ -10,7 +10,8 @@ TYPES = ("bf16", "f16", "e4m3", "e5m2")
 RESULTS = ("bf16", "f16", "f32")
 LAYOUTS = ("nt", "nn", "tn", "tt")
 EPILOGUES = ("none", "alpha_beta", "bias", "bias_gelu", "bias_silu")
-SCALINGS = ("tensor", "row")
+SCALINGS = ("tensor", "row", "block")
+BLOCK = 128  # of "block": along k of A, along n and k of B
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "e4m3": 1, "e5m2": 1}
 
 
@@ -43,7 +44,7 @@ class Problem:
     type_d: str = "bf16"
     layout: str = "nt"
     epilogue: str = "none"
-    scaling: str = "none"  # of 8-bit operands: "tensor" or "row"
+    scaling: str = "none"  # of 8-bit operands: one of SCALINGS
 
     @classmethod
     def of(cls, shape: Shape, type: str, type_b: str | None = None, type_d: str | None = None, layout: str = "nt",
@@ -58,6 +59,8 @@ class Problem:
             raise ValueError(f"8-bit operands are multiplied in layout nt only, not {layout}")
         if not narrow and scaling:
             raise ValueError(f"scales belong to 8-bit operands, not to {type}")
+        if made.blocks and (made.type, made.type_b, made.type_d, epilogue) != ("e4m3", "e4m3", "bf16", "none"):
+            raise ValueError("scales of blocks belong to e4m3 operands with a bf16 result and nothing after the sum")
         return made
 
     def at(self, shape: Shape) -> Problem:
@@ -67,6 +70,11 @@ class Problem:
     @property
     def narrow(self) -> bool:
         return BYTES[self.type] == 1
+
+    @property
+    def blocks(self) -> bool:
+        """1x128 elements of A, and 128x128 of B, have a scale each: kernels/gemm_block_scaled."""
+        return self.scaling == "block"
 
     @property
     def alpha(self) -> float:
@@ -97,7 +105,9 @@ class Problem:
 
     @property
     def name(self) -> str:
-        """As kernels/gemm/cases.cpp names it: "kernels/gemm/e4m3/m64n64k64/nt/row_bias"."""
+        """As the suite's case has it: "kernels/gemm/e4m3/m64n64k64/nt/row_bias"."""
+        if self.blocks:
+            return f"kernels/gemm_block_scaled/e4m3_block128/{self.shape}/nt"
         types = self.type if self.type_b == self.type else f"{self.type}_{self.type_b}"
         words = ["row"] if self.scaling == "row" else []
         if self.type_d != ("bf16" if self.narrow else self.type):
@@ -105,6 +115,10 @@ class Problem:
         if self.epilogue != "none":
             words.append(self.epilogue)
         return "/".join(["kernels/gemm", types, str(self.shape), self.layout, *(["_".join(words)] if words else [])])
+
+    @property
+    def probe(self) -> str:
+        return "/".join(self.name.split("/")[:2])
 
     @property
     def params(self) -> dict:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What torch has for a matrix product: the calls that a program would make, and their compiled form."""
+"""What torch has for a matrix product: the calls that a program would make, and their compiled form. And DeepGEMM."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 
 import torch
 
 from assay_torch.library import Operands, torch_type
-from assay_torch.problem import Problem
+from assay_torch.problem import BLOCK, Problem
 
 Call = Callable[[Operands], torch.Tensor]
 
@@ -59,6 +61,46 @@ def _scaled(problem: Problem, o: Operands) -> torch.Tensor:
                             out_dtype=torch_type(problem.type_d), use_fast_accum=True)
 
 
+def _block_scales(problem: Problem, o: Operands) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of A as [m, blocks of k] and of B as [blocks of n, blocks of k], views of what is stored."""
+    along_k = -(-problem.shape.k // BLOCK)
+    return o.scale_a.T[:problem.shape.m], o.scale_b[:, :along_k]
+
+
+def _block_scaled(problem: Problem, o: Operands) -> torch.Tensor:
+    a, b = factors(problem, o)
+    scale_a, scale_b = _block_scales(problem, o)
+    return torch._scaled_mm(a, b, scale_a=scale_a, scale_b=scale_b.T, out_dtype=torch.bfloat16, use_fast_accum=False)
+
+
+def deep_gemm() -> ModuleType | None:
+    """DeepGEMM (github.com/deepseek-ai/DeepGEMM), where it is installed."""
+    try:
+        return importlib.import_module("deep_gemm")
+    except ImportError:
+        return None
+
+
+def _deep_gemm(problem: Problem) -> Rival | None:
+    """The best known open kernels of the products that they do, on the layouts of their own that ours has too."""
+    module = deep_gemm()
+    if module is None or problem.layout != "nt" or problem.epilogue != "none" or problem.type_d != "bf16":
+        return None
+
+    def plain(o: Operands) -> torch.Tensor:
+        module.bf16_gemm_nt(o.a, o.b, o.d)
+        return o.d
+
+    def scaled(o: Operands) -> torch.Tensor:
+        scale_a, scale_b = _block_scales(problem, o)
+        module.fp8_gemm_nt((o.a, scale_a), (o.b, scale_b), o.d, disable_ue8m0_cast=True)
+        return o.d
+
+    if problem.blocks:
+        return Rival("deep_gemm", scaled)
+    return Rival("deep_gemm", plain) if problem.type == "bf16" else None
+
+
 def _functional(problem: Problem) -> Callable[..., torch.Tensor]:
     """The whole product without `out`, for the compiler to fuse."""
 
@@ -92,7 +134,9 @@ def rivals(problem: Problem, compiled: bool) -> list[Rival]:
     def eager(name: str, function: Callable[[Problem, Operands], torch.Tensor], differs: str = "") -> Rival:
         return Rival(name, lambda o: function(problem, o), differs)
 
-    if problem.narrow:
+    if problem.blocks:
+        found = [eager("torch_scaled_mm", _block_scaled)]
+    elif problem.narrow:
         simple = problem.epilogue in ("none", "bias")
         found = [eager("torch_scaled_mm", _scaled)] if simple else []
     elif problem.epilogue == "none":
@@ -103,6 +147,8 @@ def rivals(problem: Problem, compiled: bool) -> list[Rival]:
         found = [eager("torch_addmm", _linear)]
         if problem.epilogue == "bias_gelu":
             found.append(eager("torch_addmm_gelu", _fused_gelu, "its GELU is by tanh"))
-    if compiled and found and problem.type_d == ("bf16" if problem.narrow else problem.type):
+    if other := _deep_gemm(problem):
+        found.append(other)
+    if compiled and found and not problem.blocks and problem.type_d == ("bf16" if problem.narrow else problem.type):
         found.append(Rival("torch_compile", _compiled(problem)))
     return found
