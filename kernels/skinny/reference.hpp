@@ -18,14 +18,14 @@ namespace assay::kernels {
 //   - The tensor core adds 16 products at a time to an accumulator, aligned to the largest and
 //     truncated: each step loses at most a few units of 2^-24 of the largest term, 2^-22 of the
 //     magnitude. There are ceil(k / 16) steps in all, in however many accumulators.
-//   - Sums of k groups and CTAs are added in f32: at most 16 * 8 additions, and a scale of a
-//     group, a row or of all multiplies a sum: 2^-24 each of what is no more than the magnitude. So
-//     does a power of two (kRest in formats.cuh), exactly.
+//   - Sums of CTAs, k groups and chunks are added in f32: at most 2 * 16 * 8 additions, and a scale
+//     of a group, a row or of all multiplies a sum: 2^-24 each of what is no more than the
+//     magnitude. So does a power of two (kRest in formats.cuh), exactly.
 //   - One rounding to bf16, half a unit of its 8 significant bits: 2^-8 of the sum.
 // The dense product, which does some of them in bf16, loses no more: kernels/gemm/bound.hpp.
 constexpr double skinny_bound(int k, double sum, double magnitude) {
   const int steps = (k + 15) / 16;
-  return 0x1p-8 * (sum < 0 ? -sum : sum) + (0x1p-22 * steps + 0x1p-24 * 132) * magnitude;
+  return 0x1p-8 * (sum < 0 ? -sum : sum) + (0x1p-22 * steps + 0x1p-24 * 260) * magnitude;
 }
 
 // What a comparison of D with that sum found.

@@ -182,7 +182,7 @@ def require_right(who: str, out: torch.Tensor, x: torch.Tensor, packed: Packed, 
     rows = torch.randint(packed.n, (min(packed.n, CHECKED_ROWS),), device=out.device, generator=generator)
     out, weights = out[:, rows], expand(rows_of(packed, rows))
     reference, magnitude = x.double() @ weights.T, x.double().abs() @ weights.abs().T
-    error = 2.0**-22 * -(-x.shape[1] // 16) + 2.0**-24 * 132 + (2.0**-8 if rounded else 0)
+    error = 2.0**-22 * -(-x.shape[1] // 16) + 2.0**-24 * 260 + (2.0**-8 if rounded else 0)
     worst = float(((out.double() - reference).abs() / (2.0**-8 * reference.abs() + error * magnitude)).max())
     if not worst <= 1:
         raise KernelError(f"{who}: wrong result: an error is {worst:.3g} times what rounding allows")
