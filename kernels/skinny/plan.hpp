@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the skinny product's paths share: both launch one kernel, laid out for the current device.
+// The kernel of product/ and its launch: the plain path for every target, and Hopper's for one
+// token in some sizes (way_sm90()).
 #pragma once
 #include <vector>
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the weights of a skinny product are packed. Light on purpose: .cu files include it.
 //
+// clang-format off
 // W is packed row by row without gaps, along k, the first element of a byte in its low bits:
 //   bf16  2 bytes
 //   s8    1 byte, two's complement; scales f32 [n]
 //   e4m3  1 byte; scales f32 [n]. The two codes for NaN count as 480 and -480
-//   s4    half a byte, two's complement, element 2i in bits 0 to 3 of byte i; scales bf16
-//   [n][k/128] s2    a quarter, two's complement (-2 to 1; a ternary weight uses -1 to 1), element
-//   4i in bits
-//         0 and 1 of byte i; scales bf16 [n][k/128]
+//   s4    half a byte, two's complement, element 2i in bits 0 to 3 of byte i;
+//         scales bf16 [n][k/128]
+//   s2    a quarter, two's complement (-2 to 1; a ternary weight uses -1 to 1),
+//         element 4i in bits 0 and 1 of byte i; scales bf16 [n][k/128]
 //   mxf4  half a byte, e2m1, as s4; scales [n][k/32], ue8m0: 2^(b - 127), at most 2^125
 //   nvf4  half a byte, e2m1, as s4; scales [n][k/16], e4m3 not negative, and one f32 for all
 // Rows of scales begin on 16 bytes: where those of a row are no multiple (k no multiple of 1024 for
 // s4 and s2, 512 for mxf4, 256 for nvf4), what fills them up is not read as scales.
 // What a weight stands for is its element times its scale (times that of all).
+// clang-format on
 #pragma once
 #include <cstdint>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product for every target from sm_89 on, by mma.sync: plain and right where no path
-// made for the architecture is there. It is no match for those: mma.sync reaches 0.62 of wgmma's
-// rate on Hopper, and each warp loads and multiplies in turn.
+// made for the architecture is there. It is no match for those: mma.sync reaches two thirds of
+// wgmma's rate per clock on Hopper (fp8: less than a tenth; results/h200/2026-11-22-complete), and
+// each warp loads and multiplies in turn.
 //
 // A CTA makes a tile of D, kTile x kTile, 64 bytes of each row deep along k at a time: 32 elements
 // of 16 bits or 64 of 8. Each warp multiplies its part of the tile, 32 columns wide.

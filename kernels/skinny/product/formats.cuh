@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a warp turns packed weights into the bf16 pairs that mma.sync takes. Every step is exact.
+// How a warp turns packed weights into the bf16 pairs that mma.sync and wgmma take. Every step is
+// exact.
 //
 // A word of weights holds e = 32 / bits elements, the first in the lowest bits. Masks that work on
 // both halves of a word at once take element i and element i + e / 2: these are a pair, low half
 // first. So pairs come in the order (0, e/2), (1, e/2 + 1), ..., and activations are put into the
-// same order when they are staged (permuted_pairs); a sum over k does not depend on it. e2m1 comes
+// same order when they are staged (permute_pairs); a sum over k does not depend on it. e2m1 comes
 // in the natural order (kNatural).
 //
 // bf16 has 1 sign, 8 exponent (bias 127) and 7 mantissa bits. Its products do not flush subnormal

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The skinny product: one kernel for all packings of weights, bound by reading them.
+// The skinny product without TMA and wgmma: for every target, and on Hopper for one token in some
+// sizes. One kernel for all packings of weights, bound by reading them. (Other products of packed
+// weights on Hopper: sm90/ring_sm90.cuh.)
 //
 // Balance. Every CTA (or cluster) has as many rows of W as any other, give or take one, whatever
 // the size of a tile: rows that a tile has too many are not loaded. So there is no tail of tiles.
@@ -13,9 +15,9 @@
 // from memory to the tensor core without a shuffle; packed ones are unpacked on the way
 // (formats.cuh). Few tokens use all columns too: launch.hpp.
 //
-// Before and after. A kernel on Hopper may begin while the one in front of it ends. What it may do
-// then is to bring weights to L2: whoever writes them is seen all the same. All it reads and writes
-// comes after the wait.
+// Before and after. A kernel on Hopper may begin while the one in front of it ends. Until that has
+// ended it may only prefetch weights and scales to L2: this is safe even if the kernel in front
+// writes them, because L2 is coherent. All reads and writes come after the wait.
 //
 // Tokens. What a CTA needs of X is staged in shared memory first (tokens.cuh). Where that does not
 // fit, k is done in phases: the tokens of the next come during one, behind the weights of its first

@@ -63,8 +63,8 @@ struct SkinnyFormSm90 {
   static constexpr int kTokenLineBytes = kLineElements * kColumns * 2;
   static constexpr int kTokenBytes = kLines * kTokenLineBytes;
   static constexpr int kScaleBytes = kRows * kScaleWidth;
-  // Sums: a part of the rows for each CTA of a cluster, with one of rounding. Four rows of tokens
-  // beside each other lie in all 32 banks.
+  // Sums: each CTA of a cluster has a part of the rows, rounded up, so at most one row more each.
+  // The stride spreads eight tokens of four neighbouring rows over all 32 banks.
   static constexpr int kSumStride = kColumns == 8 ? 8 : kColumns + 8;  // from row to row
   static constexpr int kSumBytes = kLines * (kRows + kMostCluster) * kSumStride * 4;
   static constexpr int kBarrierBytes = 256;

@@ -26,7 +26,7 @@ constexpr SkinnyRoom kUsualRoom{
 GemmProblem dense(const SkinnyProblem& p) { return {.m = p.m, .n = p.n, .k = p.k}; }
 
 // Where this says so, the ring takes 0.85 times as long alone as the kernel for one token and 0.86
-// times in rows of calls, at worst 1.01 and 1.06; where it does not, 1.08 and 1.12 (23 layers on an
+// times in rows of calls, at worst 1.01 and 1.06; where it does not, 1.07 and 1.11 (23 layers on an
 // H200: results/h200/2026-11-27-skinny-in-place). With many passes their ends, and with many
 // weights of 2 bits the unpacking, cost more than the kernel for one token does.
 bool ring_suits_one_token(const SkinnyProblem& p) {
@@ -75,10 +75,10 @@ const SkinnyPaths::Registration path{skinny_paths(),
 
 }  // namespace
 
-// Weights that are not packed go to the dense product, which brings tokens with the weights of each
-// step of k, so that up to 16 of them cost nothing that one does not. It takes one token where rows
+// Weights that are not packed go to the dense product, which loads the tokens together with the
+// weights of each step of k, so that 16 tokens cost no more than one. It takes one token where rows
 // are short (5 to 14% less in single calls, 2 to 11% in rows of them), or many and long (as long to
-// 3% less alone, from 2% more to 1% less in rows). Other sizes take it from 8% less to 6% more
+// 7% less alone, from 2% more to 5% less in rows). Other sizes take it from 8% less to 6% more
 // alone and from 4% less to 12% more in rows, and go to a kernel of its own, whose loads are long
 // (19 layers on an H200: results/h200/2026-11-27-skinny-one-grid).
 //

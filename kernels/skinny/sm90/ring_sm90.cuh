@@ -9,11 +9,12 @@
 // cores have more than memory feeds them.
 //
 // Balance. Every cluster has as many rows as any other, a multiple of eight, in one or more passes:
-// a box is as high as that asks for, and what an MMA has beyond is multiplied in vain.
+// a box has just the rows that this needs; an MMA's other rows are computed and not used.
 //
 // CTAs of a cluster share k, and so the tokens. Each brings the others its sums of the rows that
-// they add up, by rank: the same bits every time. Such a store counts on a barrier where it
-// arrives; with ordinary ones, released and acquired in the cluster, fences were most of an end.
+// they add up, by rank: the same bits every time. st.async signals an mbarrier of the CTA that
+// receives the data. With ordinary stores and a release and acquire of cluster scope, the fences
+// took most of the time at the end of a pass.
 //
 // landed[s] ends a phase when the stage's tokens have landed, full[s] when its weights have and its
 // tokens are in order, empty[s] when all warpgroups are done with it.
@@ -160,8 +161,9 @@ class SkinnySumsSm90 {
   __device__ int part() const { return part_; }
   __device__ int own() const { return own_; }  // rows of this CTA's part
 
-  // Fours of tokens, for total() takes four; what this CTA adds up itself does not go through the
-  // cluster's network. (With 64 tokens calls take 5% less than by twos that all do.)
+  // Sums are stored four tokens at a time, as total() reads them, in forms of 8 columns two. Sums
+  // that this CTA adds up itself are stored directly, not through the cluster's network. (With 64
+  // tokens calls take 5% less time than with stores of two tokens that all go through the network.)
   __device__ void bring(const float (&sums)[Form::kColumns / 2], int thread, int pass) const {
     if (cluster_ > 1) {
       if (pass > 0) ptx::mbarrier_wait_parity(&barriers_.read, (pass - 1) % 2);

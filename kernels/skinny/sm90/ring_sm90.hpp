@@ -7,7 +7,7 @@
 
 namespace assay::kernels {
 
-// What a call launches: tokens into their order, then the product.
+// The kernel that a call launches.
 std::vector<KernelUse> ring_kernels_sm90(const SkinnyProblem& problem);
 
 }  // namespace assay::kernels

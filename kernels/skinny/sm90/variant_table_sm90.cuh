@@ -24,10 +24,13 @@ SkinnyVariantSm90 skinny_variant_sm90() {
 }
 
 // The form for at most 8, 16, 32 and 64 tokens, of 128 rows, was the fastest at all of five sizes
-// on an H100: with 192 or 256 rows the last pass has more of them in vain. Four warpgroups gain up
-// to 10% with weights of 4 bits and up to 8 tokens, at big layers, and lose up to 7% at small ones;
-// in other forms they lose 2 to 15% on average (14 layers on an H200:
-// results/h200/2026-11-27-skinny-in-place/forms.csv.gz).
+// on an H100 (a sweep that is not kept): with 192 or 256 rows the last pass has more of them in
+// vain. On an H200 it was so in 49 of 60 single calls of 32 and 64 tokens and in 38 of 60 rows of
+// them, by an older kernel (results/h200/2026-11-27-skinny-before). Four warpgroups gain up to 10%
+// with weights of 4 bits and up to 8 tokens, at big layers, and lose up to 7% at small ones; in
+// other forms calls take 1.00 to 1.15 times as long with them, 0.99 to 1.17 times in rows (means by
+// form and packing of 14 layers on an H200: forms.csv.gz and forms_rows.csv.gz of
+// results/h200/2026-11-27-skinny-in-place).
 template <class F>
 std::span<const SkinnyVariantSm90> skinny_forms_sm90() {
   // columns, bytes of a line, lines

@@ -99,8 +99,8 @@ TEST(SkinnySm90, LayoutsHaveAllRowsAndStages) {
             }
 }
 
-// At 8192 squared on 132 SMs: with two CTAs to a cluster all rows of an MMA are wanted, and an H100
-// was the fastest.
+// At 8192 squared on 132 SMs: with clusters of two CTAs every row of an MMA is used, and that was
+// the fastest on an H100.
 TEST(SkinnySm90, PrefersClustersThatFillTheirTiles) {
   const SkinnyVariantSm90& v = skinny_variants_sm90(SkinnyWeights::s4).front();
   const auto time = [&](int cluster) {
