@@ -142,12 +142,11 @@ def test_the_readme_says_what_was_measured():
         assert all(p["found"]["count"] == p["found"]["trials"] == 24 for p in again["planted"] if p["group"] == "all")
         assert not any(p["called_faster"] for p in again["planted"])
     assert f"in {again['seconds']:.0f} seconds" in said
-    planted = [t for t in document["trials"] if t["extra_percent"] > 0]
-    worst = {t["case"]: max(o["detectable"] or 0 for o in planted if o["case"] == t["case"]) for t in planted}
-    for case in ("sass/ffma/f32", "kernels/gemm/bf16/m4096n4096k4096/nt/sustained"):
-        assert f"of {worst[case]:.2%}" in said
-    spread = [t["detectable"] for t in document["trials"] if t["case"] == "memory/l2/read"]
-    assert f"of {min(spread):.2%} to {max(spread):.2%}" in said
+    campaigns = [json.loads(path.read_text()) for path in root.glob("results/*/*/self_test.json")]
+    for case in ("sass/ffma/f32", "kernels/gemm/bf16/m4096n4096k4096/nt/sustained", "memory/l2/read"):
+        found = [[t["detectable"] for t in campaign["trials"] if t["case"] == case] for campaign in campaigns]
+        worst = [max(of_one) for of_one in found if of_one]
+        assert f"of {min(worst):.2%} to {max(worst):.2%}" in said
     slower, faster = document["power"]
     assert slower["named"] and faster["named"]
     assert f"by {slower['ratio'] - 1:.2%}" in said and "-2.9% cycles" in slower["cause"]
