@@ -4,9 +4,9 @@
  * Every function works on the caller's device memory, enqueues on the caller's stream (a
  * cudaStream_t of the device that is current) and returns without waiting. It returns 0, or an
  * assay exit status (README) and leaves one line for assay_last_error(). Nothing is launched in
- * that case. Refused are null pointers, pointers that are not aligned to 16 bytes (scales: 4) or
- * not of the current device, sizes that are not positive or above 2^31 - 1, and what no kernel
- * does.
+ * that case. Refused are null pointers, pointers that are not aligned (to 16 bytes, where a
+ * function does not say otherwise), memory and streams that are not of the current device, sizes
+ * that are not positive or above 2^31 - 1, and what no kernel does.
  *
  * Hopper's kernels are launched early (programmatic dependent launch): their CTAs are set up while
  * the kernel before them on the stream ends, and wait for all of it before they touch memory. They
@@ -58,10 +58,10 @@ ASSAY_KERNELS_API int assay_gemm_e4m3_block128_nt(void* d, const void* a, const 
 /* Groups of rows, each with a B of its own: D[row, n] = sum over k of A[row, k] * B[group][n, k].
  * Contiguous (masked 0): A [rows, k] and D [rows, n] are sorted by group, and sizes[g] is where
  * group g's rows end. Masked: A [groups, rows, k] and D [groups, rows, n], of which the first
- * sizes[g] rows of a group are used. `sizes` lies on the device, an int for each group; groups may
- * be empty. Rows of no group are not written. B is [groups, n, k]. Types and alignment as in
- * assay_gemm_bf16_nt and assay_gemm_e4m3_block128_nt; masked, scale_a is one of a group's A after
- * the other, and scale_b is one of a group's B after the other. sm_90. */
+ * sizes[g] rows of a group are used. `sizes` lies on the device, an int for each group, aligned to
+ * 4 bytes; groups may be empty. Rows of no group are not written. B is [groups, n, k]. Types and
+ * alignment as in assay_gemm_bf16_nt and assay_gemm_e4m3_block128_nt; masked, scale_a is one of a
+ * group's A after the other, and scale_b is one of a group's B after the other. sm_90. */
 ASSAY_KERNELS_API int assay_grouped_bf16_nt(void* d, const void* a, const void* b, const int* sizes,
                                             int masked, int groups, int rows, int n, int k,
                                             void* stream);
@@ -87,8 +87,8 @@ ASSAY_KERNELS_API int assay_gemm(void* d, const void* a, const void* b, const vo
                                  void* stream);
 
 /* The same of A[m, k] * B[n, k]^T in 8-bit floats, e4m3 or e5m2 each, whose sums are multiplied by
- * scale_a and scale_b: f32 in device memory, 1 each or m and n, as `scaling` says. D is bf16, f16
- * or f32. n and k are multiples of 16. */
+ * scale_a and scale_b: f32 in device memory, aligned to 4 bytes, 1 each or m and n, as `scaling`
+ * says. D is bf16, f16 or f32. n and k are multiples of 16. */
 ASSAY_KERNELS_API int assay_gemm_fp8(void* d, const void* a, const void* b, const float* scale_a,
                                      const float* scale_b, const void* c, const void* bias,
                                      int type_a, int type_b, int type_d, int scaling, int64_t m,
@@ -109,7 +109,9 @@ ASSAY_KERNELS_API int assay_gemm_shape(int index, int* m, int* n, int* k, int* s
  *   "s2"    two's complement, -2 to 1, scales bf16 [n][k/128]; k a multiple of 128
  *   "mxf4"  e2m1, scales [n][k/32], powers of two (e8m0); k a multiple of 32
  *   "nvf4"  e2m1, scales [n][k/16], e4m3, and *scale for all; k a multiple of 32
- * x, w and scales are aligned to 16 bytes; what a packing lacks may be null. sm_89 and newer. */
+ * Each row of s4, s2, mxf4 and nvf4 scales begins at a multiple of 16 bytes: the bytes between the
+ * end of one row and the next are not used. d is aligned to 2 bytes, x, w and scales to 16, scale
+ * to 4. What a packing lacks may be null. sm_89 and newer. */
 ASSAY_KERNELS_API int assay_skinny(const char* weights, void* d, const void* x, const void* w,
                                    const void* scales, const float* scale, int m, int n, int k,
                                    void* stream);

@@ -16,7 +16,17 @@ int assay_skinny(const char* weights, void* d, const void* x, const void* w, con
   return guarded([&] {
     if (weights == nullptr) throw assay::Error(assay::ExitCode::usage, "skinny: weights is null");
     const SkinnyProblem problem{.m = m, .n = n, .k = k, .weights = skinny_weights(weights)};
-    plan_skinny(problem, {d, x, w, scales, scale}).run(static_cast<cudaStream_t>(stream));
+    const SkinnyOperands operands{d, x, w, scales, scale};
+    require_valid(problem);
+    require_valid(problem, operands);
+    require_here("assay_skinny",
+                 {{"d", d},
+                  {"x", x},
+                  {"w", w},
+                  {"scales", problem.scale_bytes() > 0 ? scales : nullptr},
+                  {"scale", problem.weights == SkinnyWeights::nvf4 ? scale : nullptr}},
+                 stream);
+    plan_skinny(problem, operands).run(static_cast<cudaStream_t>(stream));
   });
 }
 
