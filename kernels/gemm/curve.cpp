@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/dram_limit.hpp"
 #include "harness/element.hpp"
 #include "harness/error.hpp"
 #include "harness/state.hpp"
@@ -133,6 +134,7 @@ void run(State& s) {
   std::vector<double> first;
   for (const double ns : points.front().ns[0]) first.push_back(ns * 1e-3);
   s.add_metric("time_us_of_one_token", "us", Better::lower, first);
+  s.limit(bandwidth.name, dram_limit(s.device()));
   s.add_series(std::move(micros));
   s.add_series(std::move(bandwidth));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/state.hpp"
 #include "kernels/baselines/cublaslt.hpp"
 #include "kernels/frame/comparison.hpp"
@@ -87,6 +88,7 @@ void run(State& s) {
   };
   Work work;
   work.bytes = p.bytes();
+  work.limit = dram_limit(s.device());
   compare(
       s,
       {.work = work,

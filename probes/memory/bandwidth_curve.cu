@@ -15,8 +15,8 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/ptx/load_store.cuh"
-#include "probes/memory/dram_limit.hpp"
 #include "probes/memory/rate.hpp"
 
 namespace {

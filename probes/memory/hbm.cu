@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "probes/memory/dram_limit.hpp"
+#include "harness/dram_limit.hpp"
 
 namespace assay {
 namespace {

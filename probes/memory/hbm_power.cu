@@ -8,8 +8,8 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/measurement.hpp"
-#include "probes/memory/dram_limit.hpp"
 #include "probes/memory/hbm.cuh"
 
 namespace {

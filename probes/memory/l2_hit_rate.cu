@@ -11,11 +11,11 @@
 #include <string>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
-#include "probes/memory/dram_limit.hpp"
 #include "probes/memory/hbm.cuh"
 
 namespace {

@@ -7,11 +7,11 @@
 #include <algorithm>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/ordered_memory.cuh"
 #include "harness/statistics.hpp"
 #include "probes/memory/chase.hpp"
-#include "probes/memory/dram_limit.hpp"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include <bit>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
-#include "probes/memory/dram_limit.hpp"
 #include "probes/memory/ring.hpp"
 #include "probes/tma/ring.cuh"
 

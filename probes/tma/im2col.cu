@@ -4,10 +4,10 @@
 // for the first.
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/ptx/descriptor/im2col_map.hpp"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
-#include "probes/memory/dram_limit.hpp"
 #include "probes/tma/ring.cuh"
 
 namespace {

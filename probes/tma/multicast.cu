@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/elect.cuh"
@@ -16,7 +17,6 @@
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
-#include "probes/memory/dram_limit.hpp"
 #include "probes/tma/movers.hpp"
 
 // Own PTX: nvcc wants .multicast compiled for one architecture or family.

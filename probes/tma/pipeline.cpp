@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "harness/device.hpp"
+#include "harness/dram_limit.hpp"
 #include "harness/statistics.hpp"
-#include "probes/memory/dram_limit.hpp"
 #include "probes/tma/curves.hpp"
 
 namespace assay {
