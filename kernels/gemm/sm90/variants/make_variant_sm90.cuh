@@ -128,7 +128,10 @@ struct FormsSm90 {
 // -deep), those whose best is nearest the best of all; 256x160, 256x192, 128x192, 128x200, 64x128
 // and 64x16 were set, which large and memory-bound products take. Where each SM has one tile, the
 // rate at which L2 gives operands is the limit: pairs of CTAs whose GPC reads together ask little
-// of it, and so do clusters of four and eight.
+// of it, and so do clusters of four and eight. But clusters of four leave 12 of 132 SMs empty:
+// where a layer of a model is 128 tiles, pairs are right. Thirteen forms of pairs are of such
+// layers (of 112 more over 220 shapes, results/h200/2026-11-27-pairs); six gave way, which those
+// made needless.
 template <class Forms>
 void add_wide_sm90(Forms& nt) {
   nt.template add<128, 256, 2>();
@@ -148,23 +151,27 @@ void add_wide_sm90(Forms& nt) {
 // Beside these, for plain products.
 template <class Forms>
 void add_wide_plain_sm90(Forms& nt) {
-  nt.template add<128, 224, 1, 2>();
-  nt.template add<256, 136, 1, 2>();
   nt.template add<256, 160, 1, 2>();
   nt.template add<256, 192, 1, 2>();
   nt.template add_pingpong<64, 128, 1, 2>();
-  nt.template add_pingpong<64, 136, 4>();
+  nt.template add_pingpong<64, 192, 1, 2>();
+  nt.template add_pingpong<128, 96, 2>();
   nt.template add_pingpong<128, 96, 2, 4>();
+  nt.template add_pingpong<128, 112, 2>();
+  nt.template add_pingpong<128, 112, 1, 2>();
   nt.template add_pingpong<128, 112, 1, 4>();
   nt.template add_pingpong<128, 128, 1, 4>();
   nt.template add_pingpong<128, 144, 1, 2>();
   nt.template add_pingpong<128, 160, 1, 2>();
   nt.template add_pingpong<128, 192, 2>();
+  nt.template add_pingpong<192, 96, 2>();
+  nt.template add_swapped<128, 192, 1, 2>();
   nt.template add_swapped<128, 208, 2>();
   nt.template add_swapped_pingpong<64, 16>();
   nt.template add_swapped_pingpong<64, 16, 4>();
   nt.template add_swapped_pingpong<64, 32, 2>();
   nt.template add_swapped_pingpong<64, 32, 4, 2>();
+  nt.template add_swapped_pingpong<64, 48, 2>();
   nt.template add_swapped_pingpong<64, 48, 4, 2>();
   nt.template add_swapped_pingpong<64, 64, 1, 2>();
   nt.template add_swapped_pingpong<64, 64, 4, 2>();
@@ -175,17 +182,20 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<64, 128, 4, 2>();
   nt.template add_swapped_pingpong<64, 144, 4, 2, 1>();
   nt.template add_swapped_pingpong<64, 192, 4>();
+  nt.template add_swapped_pingpong<64, 192, 1, 2>();
+  nt.template add_swapped_pingpong<128, 64, 1, 2>();
   nt.template add_swapped_pingpong<128, 88, 2, 4>();
+  nt.template add_swapped_pingpong<128, 96, 2>();
   nt.template add_swapped_pingpong<128, 104, 2, 4>();
   nt.template add_swapped_pingpong<128, 112, 1, 2>();
+  nt.template add_swapped_pingpong<128, 128, 1, 2>();
+  nt.template add_swapped_pingpong<128, 144, 1, 2>();
   nt.template add_swapped_pingpong<128, 160, 4>();
   nt.template add_swapped_pingpong<128, 176, 2>();
   nt.template add_swapped_pingpong<128, 184, 4>();
   nt.template add_swapped_pingpong<128, 200, 2>();
-  nt.template add_swapped_pingpong<128, 200, 4>();
-  nt.template add_swapped_pingpong<192, 88, 2, 4>();
-  nt.template add_swapped_pingpong<192, 96, 2>();
   nt.template add_swapped_pingpong<192, 104, 2, 4>();
+  nt.template add_swapped_pingpong<192, 104, 1, 2>();
 }
 
 // The forms of a 16-bit type for nn, tn and tt. As rows of P, whole boxes of 64 cost nothing where
