@@ -120,6 +120,16 @@ GroupedModelOperands::GroupedModelOperands(model::Gpu& gpu, const GroupedModelCa
   scale_a_ = scales("scales of A", count(scale_rows, scale_a_stride(p.rows)), host_scale_a_);
   scale_b_ = scales("scales of B", count(p.groups * blocks_of_scales(p.n), scale_b_stride(p.k)),
                     host_scale_b_);
+  // Rows of no group hold whatever was there.
+  const auto poison = [&](model::Address at, int columns) {
+    const std::size_t row_bytes = count(1, columns) * (scaled_ ? 1 : 2);
+    for (int row = 0; row < rows_; ++row)
+      if (owner_of_row(row) < 0)
+        gpu.write(at + static_cast<model::Address>(count(row, 1) * row_bytes),
+                  std::vector<std::uint8_t>(row_bytes, 0xff));  // NaN
+  };
+  poison(a_, p.k);
+  if (gradient) poison(b_, p.n);
   sizes_ = gpu.allocate("sizes", case_.sizes.size() * 4);
   gpu.write(sizes_, case_.sizes);
   d_ = gpu.allocate("D", count(rows_d_, p.n) * 2);
@@ -158,6 +168,11 @@ model::TensorMapBytes GroupedModelOperands::map_d(int box_rows) const {
 int GroupedModelOperands::group_of(int row) const {
   const GroupedProblem& p = case_.problem;
   if (p.grouping == Grouping::gradient) return row / p.k;  // a row of D
+  return owner_of_row(row);
+}
+
+int GroupedModelOperands::owner_of_row(int row) const {
+  const GroupedProblem& p = case_.problem;
   if (p.grouping == Grouping::masked)
     return row % p.rows < case_.sizes[static_cast<std::size_t>(row / p.rows)] ? row / p.rows : -1;
   int end = 0;

@@ -39,6 +39,7 @@ class GroupedModelOperands {
 
  private:
   int group_of(int row) const;  // -1: nobody's
+  int owner_of_row(int row) const;
   std::string compare_element(int row, int column, int group, double found) const;
 
   GroupedModelCase case_;

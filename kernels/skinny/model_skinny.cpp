@@ -55,7 +55,11 @@ ModelResult run(const Shape& s, model::Gpu& gpu, const model::Options& options) 
   model::Shape shape{.grid = {l.grid, 1, 1},
                      .block = {l.threads, 1, 1},
                      .dynamic_shared_bytes = static_cast<std::uint32_t>(l.shared_bytes)};
-  if (s.cluster > 1) shape.cluster = {s.cluster, 1, 1};
+  if (s.cluster > 1) {  // as plan_one_token_sm90() launches it
+    shape.cluster = {s.cluster, 1, 1};
+    shape.early = true;
+    written_by_a_grid_before(gpu, {a.x, a.w, a.scales, a.scale});
+  }
   result.outcome = gpu.launch(gpu.kernel(kernel_name(s, l.tokens)), shape, arguments, options);
   if (result.outcome.finished) operands.compare(gpu, result);
   return result;

@@ -42,6 +42,15 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
                                .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
                                .early = true},
                               arguments, options);
+  // The workspace must be left as it was found.
+  if (l.workspace_bytes > 0 && l.reduce.parts == 0 && result.outcome.finished &&
+      result.outcome.findings.empty())
+    result.outcome = gpu.launch(gpu.kernel(v.linker_name),
+                                {.grid = {l.grid, 1, 1},
+                                 .block = {v.threads, 1, 1},
+                                 .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
+                                 .early = true},
+                                arguments, options);
   const auto wrong = [&] { return !result.outcome.finished || !result.outcome.findings.empty(); };
   if (l.reduce.parts > 0 && !wrong()) {
     model::Arguments sums;

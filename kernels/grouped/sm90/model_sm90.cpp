@@ -22,11 +22,14 @@ template <class Variant>
 ModelResult launch(const Variant& v, const std::string& symbol,
                    const GroupedModelOperands& operands, const model::Arguments& arguments,
                    model::Gpu& gpu, const model::Options& options) {
+  const GroupedOperands at = operands.operands();
+  written_by_a_grid_before(gpu, {at.a, at.b, at.sizes, at.d});
   ModelResult result;
   result.outcome = gpu.launch(gpu.kernel(symbol),
                               {.grid = {2 * v.cluster_size(), 1, 1},
                                .block = {v.threads, 1, 1},
-                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
+                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
+                               .early = true},
                               arguments, options);
   if (result.outcome.finished) operands.compare(gpu, result);
   return result;

@@ -43,7 +43,8 @@ ModelResult run(const SkinnyVariantSm90& v, const Shape& s, model::Gpu& gpu,
   if (v.scale_width > 0) maps.scales = model_map(shapes.scales);
   static_assert(sizeof maps == sizeof(SkinnyMapsSm90));
 
-  written_by_a_grid_before(gpu, {at(operands.x()), at(operands.w()), at(operands.scales())});
+  written_by_a_grid_before(
+      gpu, {at(operands.x()), at(operands.w()), at(operands.scales()), at(operands.scale())});
   ModelResult result;
   model::Arguments arguments;
   arguments.push(&maps, sizeof maps, 64).push(a);
@@ -66,7 +67,10 @@ std::vector<Shape> shapes(const SkinnyVariantSm90& v) {
           {tokens(0), 45, (2 * v.stages + 3) * stage + step, 1, 2},
           // In several passes, of which the last cluster has less.
           {tokens(3), 2 * kSkinnyRowBoxes * 64 + 21, stage + step, 1, 1},
-          {tokens(5), kSkinnyRowBoxes * 64 + 3, 3 * stage, 1, 2}};
+          {tokens(5), kSkinnyRowBoxes * 64 + 3, 3 * stage, 1, 2},
+          // Parts of which the last is shorter, and three passes.
+          {tokens(2), 29, 3 * stage, 1, 3},
+          {tokens(1), 2 * kSkinnyRowBoxes * 64 + 21, 2 * stage, 1, 2}};
 }
 
 const ModelCase::Registration registration{[] {
