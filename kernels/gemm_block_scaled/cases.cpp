@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "harness/state.hpp"
-#include "kernels/baselines/cublaslt.hpp"
 #include "kernels/frame/comparison.hpp"
-#include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/gemm_block_scaled.hpp"
+#include "kernels/gemm_block_scaled/operands.hpp"
 #include "kernels/gemm_block_scaled/reference.hpp"
 #include "kernels/gemm_block_scaled/shapes.hpp"
 
@@ -52,47 +51,24 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
   return block_scaled_paths().choose(problem, target).kernels(problem);
 }
 
-// In the order of the operands below.
-BlockScaledOperands operands_of(std::span<void* const> set) {
-  return {set[0], set[1], set[2], static_cast<const float*>(set[3]),
-          static_cast<const float*>(set[4])};
-}
-
 void run(State& s) {
   const BlockScaledProblem p = problem_of(s.which());
-  const auto size = [](int value) { return static_cast<std::size_t>(value); };
   const auto find_error = [&](std::span<void* const> set) {
     constexpr std::uint64_t kChecked = 1 << 14;
     const GemmErrors errors =
-        check_gemm_block_scaled(p, operands_of(set), kChecked, s.seed(), s.stream());
+        check_gemm_block_scaled(p, block_scaled_operands_of(set), kChecked, s.seed(), s.stream());
     return errors.right() ? std::string() : errors.describe();
   };
   const auto open_cublaslt = [&](const OperandSets& sets) {
-    std::vector<CublasLtGemm::Operands> operands;
-    for (int i = 0; i < sets.count(); ++i) {
-      const auto [d, a, b, scale_a, scale_b] = operands_of(sets[i]);
-      operands.push_back({.d = d, .a = a, .b = b, .scale_a = scale_a, .scale_b = scale_b});
-    }
-    return std::make_unique<CublasLtGemm>(CublasLtProblem{.m = p.m,
-                                                          .n = p.n,
-                                                          .k = p.k,
-                                                          .a = "e4m3",
-                                                          .b = "e4m3",
-                                                          .d = "bf16",
-                                                          .scale_a = CublasLtScale::block128,
-                                                          .scale_b = CublasLtScale::block128x128,
-                                                          .fast_accumulation = false},
-                                          std::move(operands));
+    std::vector<BlockScaledOperands> operands;
+    for (int i = 0; i < sets.count(); ++i) operands.push_back(block_scaled_operands_of(sets[i]));
+    return open_block_scaled_cublaslt(p, operands);
   };
   compare(s, {.work = {.flop = 2.0 * p.m * p.n * p.k, .limit = tensor_peak(s, "e4m3")},
-              .operands = {{.bytes = size(p.m) * size(p.n) * 2},
-                           normal("e4m3", size(p.m) * size(p.k)),
-                           normal("e4m3", size(p.n) * size(p.k)),
-                           factors(size(blocks_of_scales(p.k)) * size(scale_a_stride(p.m))),
-                           factors(size(blocks_of_scales(p.n)) * size(scale_b_stride(p.k)))},
+              .operands = block_scaled_operands(p),
               .plan =
                   [&](std::span<void* const> set) {
-                    return plan_gemm_block_scaled(p, operands_of(set));
+                    return plan_gemm_block_scaled(p, block_scaled_operands_of(set));
                   },
               .find_error = find_error,
               .libraries = {open_cublaslt}});

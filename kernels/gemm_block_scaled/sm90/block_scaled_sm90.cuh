@@ -8,20 +8,29 @@
 // accumulators, scaled, into a second set of f32 ones by ordinary fused multiply-adds: promotion.
 //
 // Persistent, warp-specialized CTAs. One thread of warpgroup 0 loads stages of a ring by TMA: 128
-// bytes along k of A and B, and the block's scales. Two consumer warpgroups multiply 64 rows each.
+// bytes along k of A and B, and the block's scales. Two consumer warpgroups multiply 64 rows each,
+// or 64 columns each of a tile of 64 rows.
 //
-// Accumulators. A consumer's 64 rows are multiplied 128 columns at a time into one set of 64, which
-// is promoted before the next columns take it; so a consumer's tensor cores are its neighbour's
-// while it promotes. 256 columns keep 128 promoted sums a thread beside that. Measured against this
-// on an H200, at 4096 x 7168 x 16384, with A from registers (which takes a fifth of the reads off
-// shared memory): 0.90 of the FLOP a clock, for multiply-adds of one consumer then wait for the
-// other's MMAs; two sets of 32 in turns change nothing. Consumers that let each other begin by
-// named barriers, after one, two or three of an MMA's four steps along k, took 3 to 6% longer in
-// bursts and 5 to 11% under lasting load, there and at 8192 cubed. Shared memory is what is short:
-// in the 1,024 cycles that the MMAs of a stage of 256 columns take, these read 96 KiB and TMA
-// writes 48, of 128 that it can move.
+// Accumulators. A consumer multiplies 64 rows by 128 columns at a time into one set of 64, which is
+// promoted before the next group takes it; so a consumer's tensor cores are its neighbour's while
+// it promotes. 256 columns, or 128 rows, keep 128 promoted sums a thread beside that. A tile of 192
+// columns is one MMA wide, with 96 accumulators beside 96 promoted sums.
 //
-// A tile of 192 columns is one MMA wide, with 96 accumulators beside 96 promoted sums.
+// What a consumer does between two groups of MMAs is what counts: the neighbour's MMAs hide it only
+// in part. Four stages are one loop body, so that the compiler asks for the next stage before the
+// multiply-adds of the one before and lays what leads to the next MMAs between these; scales are
+// read behind the first MMAs; descriptors are additions to a base that the compiler keeps. Together
+// they brought the tensor cores at 4096 x 7168 x 16384 from 87% to 93% of the cycles of an SM at
+// work (an H200, by counters; DeepGEMM's kernel has 93%).
+//
+// Without gain, against the kernel before on an H200, at 4096 x 7168 x 16384: A from registers
+// (which takes a fifth of the reads off shared memory): 0.90 of the FLOP a clock, for multiply-adds
+// of one consumer then wait for the other's MMAs; two sets of 32 in turns. Consumers that let each
+// other begin by named barriers, after one, two or three of an MMA's four steps along k, took 3 to
+// 6% longer in bursts and 5 to 11% under lasting load, there and at 8192 cubed. Multiply-adds of
+// the last group behind the wait for the next stage, in the source: 90% of the cycles. Shared
+// memory is what is short: in the 1,024 cycles that the MMAs of a stage of 256 columns take, these
+// read 96 KiB and TMA writes 48, of 128 that it can move.
 //
 // CTAs of one cluster row work on the same rows of A, CTAs of one cluster column on the same rows
 // of B: each loads a part of such a tile and multicasts it. full[s] ends a phase when all bytes of
@@ -57,22 +66,27 @@
 namespace assay::kernels {
 
 // Everything about a variant that is fixed when it is compiled.
-template <int kTileN_, int kStages_, int kClusterM_, int kClusterN_>
+template <int kTileM_, int kTileN_, int kStages_, int kClusterM_, int kClusterN_>
 struct BlockScaledTileSm90 {
-  static constexpr int kTileM = 128;
+  static constexpr int kTileM = kTileM_;
   static constexpr int kTileN = kTileN_;
   static constexpr int kTileK = 128;  // elements and bytes: one swizzle row, one block of scales
   static constexpr int kStages = kStages_;
-  static constexpr int kClusterM = kClusterM_;                 // CTAs along m: they share B
-  static constexpr int kClusterN = kClusterN_;                 // CTAs along n: they share A
-  static constexpr int kWidth = kTileN <= 192 ? kTileN : 128;  // columns of one MMA
+  static constexpr int kClusterM = kClusterM_;  // CTAs along m: they share B
+  static constexpr int kClusterN = kClusterN_;  // CTAs along n: they share A
   static constexpr int kConsumers = 2;
   static constexpr int kClusterSize = kClusterM * kClusterN;
   static constexpr int kThreads = 128 * (1 + kConsumers);
-  static constexpr int kGroups = kTileN / kWidth;
+  // Consumers share a tile's rows, 64 by 64 in turns; of a tile of 64 rows, its columns.
+  static constexpr int kConsumersM = kTileM == 64 ? 1 : kConsumers;
+  static constexpr int kColumns = kTileN / (kConsumers / kConsumersM);  // of a consumer
+  static constexpr int kWidth = kColumns <= 192 ? kColumns : 128;       // of one MMA
+  // What a consumer multiplies at once: 64 rows by kWidth columns.
+  static constexpr int kGroupsM = kTileM / (64 * kConsumersM), kGroupsN = kColumns / kWidth;
   static constexpr int kBlocksN = (kTileN + 127) / 128;  // blocks of scale_b that a tile lies in
   // Two tiles of 192 columns are three blocks of B wide: every other tile begins within a block.
   static constexpr bool kOddBlocks = kTileN > 128 && kTileN % 128 != 0;
+  static constexpr int kUnrolled = 4;  // stages
   // Registers: 40 * 128 + 232 * 256 = 64512 of the SM's 65536.
   static constexpr int kProducerRegisters = 40;
   static constexpr int kConsumerRegisters = 232;
@@ -82,22 +96,30 @@ struct BlockScaledTileSm90 {
   // Of a stage: the scales of the tile's rows of A, then for each block of B four along k, of which
   // one is used. TMA moves no less than 16 bytes, begins on a multiple of 16 of global memory (so
   // that up to three rows before the tile's first one come along) and on 128 of shared memory.
-  static constexpr int kScaleRows = kTileM + 4;
-  static constexpr int kScalesB = 640;
-  static constexpr int kBytesScales = 768;
+  static constexpr int kScaleRows = kTileM < 256 ? kTileM + 4 : 256;  // the most of a box
+  static constexpr int kScalesB = (kScaleRows * 4 + 127) / 128 * 128;
+  static constexpr int kBytesScales = kScalesB + 128;
   static constexpr int kBytesStage =
-      kBytesA + kBytesB + kScaleRows * 4 + kBlocksN * 16;     // that land
-  static constexpr int kBuffers = kTileN % 128 == 0 ? 2 : 1;  // of a warp's stores
-  static constexpr int kBytesStores = kConsumers * 4 * kBuffers * kBytesStoreSm90;
+      kBytesA + kBytesB + kScaleRows * 4 + kBlocksN * 16;  // that land
   // Where things are in shared memory. What is swizzled comes first, each on 1024 bytes.
   static constexpr int kStagesB = kStages * kBytesA;
   static constexpr int kStores = kStagesB + kStages * kBytesB;
+  // A warp stores a tile by boxes of 64 columns, through as many buffers as there is room for: all
+  // of a tile's, so that it does not wait for a store before the next tile; or two in turns.
+  static constexpr int kBoxes = kGroupsM * kColumns / 64;
+  static constexpr bool fits(int buffers) {
+    return kStores + kConsumers * 4 * buffers * kBytesStoreSm90 + kStages * kBytesScales <= 232448;
+  }
+  static constexpr int kBuffers = fits(kBoxes) ? kBoxes : kBoxes % 2 == 0 && fits(2) ? 2 : 1;
+  static constexpr int kBytesStores = kConsumers * 4 * kBuffers * kBytesStoreSm90;
   static constexpr int kScales = kStores + kBytesStores;
   // Barriers lie in the gap behind the first stage's scales of B.
   static constexpr int kBarriers = kScales + kScalesB + kBlocksN * 16;
   static constexpr int kSharedBytes = kScales + kStages * kBytesScales;
 
   static_assert(kTileN == 64 || kTileN == 128 || kTileN == 192 || kTileN == 256);
+  static_assert(kColumns % 64 == 0 && kGroupsM * kColumns <= 256, "registers for the sums");
+  static_assert(kConsumersM > 1 || kTileN <= 128, "both consumers' columns lie in one block of B");
   static_assert(kTileM / kClusterN % 8 == 0 && kTileN / kClusterM % 8 == 0,
                 "a share of a box must be whole swizzle atoms");
   static_assert(kBlocksN * 16 + 2 * kStages * 8 <= 128, "the gap behind the scales of B");
@@ -204,20 +226,36 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
   }
 }
 
-// A consumer's 64 rows of all tiles.
+// The descriptor of a tile whose lower half went through a shuffle: the compiler, which would make
+// it anew for each MMA, keeps that.
+__device__ __forceinline__ std::uint64_t kept_descriptor(std::uint32_t address) {
+  const std::uint64_t d = ptx::encode_k_major_128b(address);
+  const std::uint32_t low = __shfl_sync(0xffffffffu, static_cast<std::uint32_t>(d), 0);
+  return (d & 0xffffffff00000000u) | low;
+}
+
+// A consumer's part of all tiles.
 template <class Tile, class Tiles, class Work>
 __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& maps, const Work& work,
                                                       int k_blocks, std::uint8_t* shared,
                                                       ptx::Mbarrier* full, ptx::Mbarrier* empty,
                                                       int rank_m, int rank_n, int consumer) {
   constexpr int kSums = Tile::kWidth / 2;  // accumulators of a group
+  constexpr int kGroups = Tile::kGroupsM * Tile::kGroupsN;
+  // Scales are read while the first group's MMAs run, if those take long enough.
+  constexpr bool kScalesFirst = Tile::kWidth < 128;
+  constexpr int kUnrolled = Tile::kUnrolled;
   const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
   const std::uint32_t origin = ptx::shared_address(shared);
   const std::uint32_t scales = origin + Tile::kScales;
-  const std::uint64_t origin_a = ptx::encode_k_major_128b(origin + consumer * 64 * Tile::kTileK);
-  const std::uint64_t origin_b = ptx::encode_k_major_128b(origin + Tile::kStagesB);
-  const int row_in_tile = consumer * 64 + warp * 16;
-  const std::uint32_t lane_scale = scales + static_cast<std::uint32_t>(row_in_tile + lane / 4) * 4;
+  constexpr int kStepM = 64 * Tile::kConsumersM;  // rows from one group to the next
+  const int row_in_tile = Tile::kConsumersM == 1 ? 0 : consumer * 64;
+  const int column_in_tile = Tile::kConsumersM == 1 ? consumer * Tile::kColumns : 0;
+  const std::uint64_t origin_a = kept_descriptor(origin + row_in_tile * Tile::kTileK);
+  const std::uint64_t origin_b =
+      kept_descriptor(origin + Tile::kStagesB + column_in_tile * Tile::kTileK);
+  const int row_of_warp = row_in_tile + warp * 16;
+  const std::uint32_t lane_scale = scales + static_cast<std::uint32_t>(row_of_warp + lane / 4) * 4;
 
   int stage = 0;
   std::uint32_t parity = 0;
@@ -234,66 +272,88 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
     }
   };
 
+  // Of rows l / 4 and l / 4 + 8 of the warp's 16, in each group of rows; and of each block of B.
+  struct Scales {
+    float a[Tile::kGroupsM][2], b[Tile::kBlocksN];
+  };
+  const auto load_scales = [&](int first_row, int kb) {
+    const std::uint32_t of_stage = stage * Tile::kBytesScales;
+    Scales found;
+#pragma unroll
+    for (int m = 0; m < Tile::kGroupsM; ++m)
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+        found.a[m][r] = __uint_as_float(ptx::load_shared_u32(
+            lane_scale + of_stage + first_row % 4 * 4 + (m * kStepM + r * 8) * 4));
+#pragma unroll
+    for (int n = 0; n < Tile::kBlocksN; ++n)
+      found.b[n] = __uint_as_float(
+          ptx::load_shared_u32(scales + of_stage + Tile::kScalesB + n * 16 + kb % 4 * 4));
+    return found;
+  };
+  const auto plus = [](std::uint64_t descriptor, int units) {  // of 16 bytes
+    return (descriptor & 0xffffffff00000000u) |
+           (static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(units));
+  };
+
   Tiles tiles(work);
   TilePlaceSm90 at;
   while (tiles.next(at)) {
-    float sum[Tile::kGroups][kSums] = {};
+    float sum[Tile::kGroupsM][Tile::kGroupsN][kSums] = {};
+#pragma unroll kUnrolled
     for (int kb = 0; kb < k_blocks; ++kb) {
       ptx::mbarrier_wait_parity(&full[stage], parity);
-      const std::uint32_t scale_at =
-          lane_scale + stage * Tile::kBytesScales + at.scale_column % 4 * 4;
-      const float scale_a[2] = {__uint_as_float(ptx::load_shared_u32(scale_at)),
-                                __uint_as_float(ptx::load_shared_u32(scale_at + 8 * 4))};
-      // Rows l / 4 and l / 4 + 8 of the warp's 16, in each block of columns.
-      float scale[Tile::kBlocksN][2];
-#pragma unroll
-      for (int n = 0; n < Tile::kBlocksN; ++n) {
-        const float scale_b = __uint_as_float(ptx::load_shared_u32(
-            scales + stage * Tile::kBytesScales + Tile::kScalesB + n * 16 + kb % 4 * 4));
-#pragma unroll
-        for (int r = 0; r < 2; ++r) scale[n][r] = scale_a[r] * scale_b;
-      }
+      Scales scale;
+      if constexpr (kScalesFirst) scale = load_scales(at.scale_column, kb);
       const bool odd = Tile::kOddBlocks && at.column % 128 != 0;
-      float scale_64[Tile::kTileN / 64][2];  // of 64 columns each
+      const std::uint64_t stage_a = plus(origin_a, stage * (Tile::kBytesA / 16));
+      const std::uint64_t stage_b = plus(origin_b, stage * (Tile::kBytesB / 16));
 #pragma unroll
-      for (int c = 0; c < Tile::kTileN / 64; ++c)
-#pragma unroll
-        for (int r = 0; r < 2; ++r)
-          scale_64[c][r] =
-              Tile::kOddBlocks && c % 2 == 1 && odd ? scale[c / 2 + 1][r] : scale[c / 2][r];
-      const std::uint64_t stage_a = ptx::advance(origin_a, stage * Tile::kBytesA);
-      const std::uint64_t stage_b = ptx::advance(origin_b, stage * Tile::kBytesB);
-#pragma unroll
-      for (int g = 0; g < Tile::kGroups; ++g) {
+      for (int g = 0; g < kGroups; ++g) {
+        const int m = g / Tile::kGroupsN, n = g % Tile::kGroupsN;
         float part[kSums];
         ptx::wgmma_fence();
 #pragma unroll
         for (int k = 0; k < 4; ++k)
           ptx::wgmma<ptx::WgmmaTypes::e4m3>(
-              part, ptx::advance(stage_a, k * 32),
-              ptx::advance(stage_b, g * Tile::kWidth * Tile::kTileK + k * 32), k != 0);
+              part, plus(stage_a, (m * kStepM * Tile::kTileK + k * 32) / 16),
+              plus(stage_b, (n * Tile::kWidth * Tile::kTileK + k * 32) / 16), k != 0);
         ptx::wgmma_commit();
+        if (!kScalesFirst && g == 0) scale = load_scales(at.scale_column, kb);
         ptx::wgmma_wait<0>();
-        if (g == Tile::kGroups - 1) release(stage);
+        if (g == kGroups - 1) release(stage);
         ptx::wgmma_pin(part);
+        // The tile's 64 columns c lie in block c / 2 of B, or where it begins within a block, in
+        // the one after it if c is odd.
+        float factor[Tile::kWidth / 64][2];
+#pragma unroll
+        for (int c = 0; c < Tile::kWidth / 64; ++c) {
+          const int in_tile = n * Tile::kWidth / 64 + c;
+          const int block = in_tile / 2;
+          const float of_b =
+              Tile::kOddBlocks && in_tile % 2 == 1 && odd ? scale.b[block + 1] : scale.b[block];
+#pragma unroll
+          for (int r = 0; r < 2; ++r) factor[c][r] = scale.a[m][r] * of_b;
+        }
 #pragma unroll
         for (int i = 0; i < kSums; ++i)
-          sum[g][i] = fmaf(scale_64[g * Tile::kWidth / 64 + i / 32][i / 2 % 2], part[i], sum[g][i]);
-        ptx::wgmma_pin(sum[g]);  // here, and not when the registers are the next columns'
+          sum[m][n][i] = fmaf(factor[i / 32][i / 2 % 2], part[i], sum[m][n][i]);
+        ptx::wgmma_pin(sum[m][n]);  // here, and not when the registers are the next group's
       }
       if (++stage == Tile::kStages) {
         stage = 0;
         parity ^= 1;
       }
     }
+    constexpr int kBoxesN = Tile::kColumns / 64, kOfGroup = Tile::kWidth / 64;
 #pragma unroll
-    for (int c = 0; c < Tile::kTileN / 64; ++c) {
-      constexpr int kPerGroup = Tile::kWidth / 64;
-      const int buffer = (consumer * 4 + warp) * Tile::kBuffers + c % Tile::kBuffers;
-      store_64_columns_sm90<Tile::kBuffers>(&maps.d, &sum[c / kPerGroup][c % kPerGroup * 32],
+    for (int box = 0; box < Tile::kBoxes; ++box) {
+      const int m = box / kBoxesN, c = box % kBoxesN;
+      const int buffer = (consumer * 4 + warp) * Tile::kBuffers + box % Tile::kBuffers;
+      store_64_columns_sm90<Tile::kBuffers>(&maps.d, &sum[m][c / kOfGroup][c % kOfGroup * 32],
                                             shared + Tile::kStores + buffer * kBytesStoreSm90,
-                                            at.row + row_in_tile, at.column + c * 64,
-                                            tiles.edge(at));
+                                            at.row + m * kStepM + row_of_warp,
+                                            at.column + column_in_tile + c * 64, tiles.edge(at));
     }
   }
   if (lane == 0) ptx::bulk_wait_read<0>();
@@ -302,6 +362,7 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
 template <class Tile, class Tiles, class Work>
 __device__ __forceinline__ void gemm_block_scaled(const BlockScaledMaps& maps, const Work& work,
                                                   int k_blocks) {
+  static_assert(Tile::kScaleRows > Tile::kTileM || Tiles::kEdges, "a tile's first row is aligned");
   extern __shared__ __align__(1024) std::uint8_t shared[];
   auto* const full = reinterpret_cast<ptx::Mbarrier*>(shared + Tile::kBarriers);
   ptx::Mbarrier* const empty = full + Tile::kStages;

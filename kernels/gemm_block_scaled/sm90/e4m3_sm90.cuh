@@ -6,12 +6,12 @@
 namespace assay::kernels {
 
 // Template arguments are BlockScaledTileSm90's.
-template <int kTileN, int kStages, int kClusterM, int kClusterN>
+template <int kTileM, int kTileN, int kStages, int kClusterM, int kClusterN>
 __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(384, 1)
     gemm_e4m3_block_scaled_sm90(const __grid_constant__ BlockScaledMaps maps,
                                 const __grid_constant__ DenseBlockScaledSm90 product,
                                 const int k_blocks) {
-  using Tile = BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>;
+  using Tile = BlockScaledTileSm90<kTileM, kTileN, kStages, kClusterM, kClusterN>;
   static_assert(Tile::kThreads == 384);
   gemm_block_scaled<Tile, DenseTilesSm90<Tile>>(maps, product, k_blocks);
 }

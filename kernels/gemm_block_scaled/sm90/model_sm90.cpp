@@ -2,6 +2,7 @@
 // The block-scaled product on Hopper in the host model, on shapes that are no multiple of its
 // tiles.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -21,7 +22,7 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   struct {
     model::TensorMapBytes a, b, scale_a, scale_b, d;
   } const maps{operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),
-               operands.map_scale_a(v.tile_m + 4), operands.map_scale_b(v.scale_blocks),
+               operands.map_scale_a(v.scale_rows), operands.map_scale_b(v.scale_blocks),
                operands.map_d(16)};
   static_assert(sizeof maps == 5 * 128);
   const Raster raster{.rows = divide_up(s.m, v.tile_m * v.cluster_m),
@@ -50,11 +51,16 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   arguments.push(&maps, sizeof maps, 128)
       .push(&product, sizeof product, 128)
       .push(divide_up(s.k, v.tile_k));
+  const auto at = operands.addresses();
+  const auto pointer = [](model::Address a) { return std::bit_cast<const void*>(a); };
+  written_by_a_grid_before(
+      gpu, {pointer(at.a), pointer(at.b), pointer(at.scale_a), pointer(at.scale_b)});
   ModelResult result;
   result.outcome = gpu.launch(gpu.kernel(v.symbol),
                               {.grid = {clusters * v.cluster_size(), 1, 1},
                                .block = {v.threads, 1, 1},
-                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes)},
+                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
+                               .early = true},
                               arguments, options);
   if (result.outcome.finished) operands.compare(gpu, result);
   return result;

@@ -78,11 +78,10 @@ const BlockScaledVariantSm90& variant_of(const BlockScaledProblem& problem) {
 
 std::vector<KernelUse> kernels(const BlockScaledProblem& problem) {
   const BlockScaledVariantSm90& v = variant_of(problem);
-  const int per_stage = v.tile_n / v.width * 4;  // columns of an MMA x steps of 32 along k
   const std::string opcode = "QGMMA.64x" + std::to_string(v.width) + "x32.F32.E4M3.E4M3";
   return {
       {.kernel = v.kernel_name,
-       .sass = {{opcode, per_stage, per_stage},
+       .sass = {{opcode, v.mmas, v.mmas},
                 // Of a whole stage 4; of one that is cut short 2 of A and B each and 2 of scales.
                 {"UTMALDG.2D", 10, 10, SassWhere::kernel},
                 waits_for_dependencies()}}};
@@ -104,7 +103,7 @@ const BlockScaledPaths::Registration path{
 Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                                  const BlockScaledOperands& operands,
                                  const BlockScaledOptionsSm90& options) {
-  const BlockScaledVariantSm90& v = variant_of(problem);
+  const BlockScaledVariantSm90& v = options.variant ? *options.variant : variant_of(problem);
   const int m = problem.m, n = problem.n, k = problem.k;
   const int k_blocks = blocks_of_scales(k), n_blocks = blocks_of_scales(n);
   constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
@@ -112,7 +111,7 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
   l.maps = {.a = e4m3_rows(operands.a, m, k, v.tile_m / v.cluster_n),
             .b = e4m3_rows(operands.b, n, k, v.tile_n / v.cluster_m),
             .scale_a = matrix(kFloat, 4, operands.scale_a, k_blocks, m, scale_a_stride(m), 1,
-                              v.tile_m + 4, ptx::Swizzle::none),
+                              v.scale_rows, ptx::Swizzle::none),
             .scale_b = matrix(kFloat, 4, operands.scale_b, n_blocks, k_blocks, scale_b_stride(k),
                               v.scale_blocks, 4, ptx::Swizzle::none),
             .d = matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, operands.d, m, n, n, 16, 64,

@@ -2,11 +2,13 @@
 // The block-scaled product on Hopper: how its kernel is launched.
 #pragma once
 #include "kernels/gemm_block_scaled/gemm_block_scaled.hpp"
+#include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 
 // The outputs do not depend on these: each is one sum over k in a fixed order.
 struct BlockScaledOptionsSm90 {
+  const BlockScaledVariantSm90* variant = nullptr;  // the form; null: the model's choice
   int band = 0;      // Raster::band; 0: as many rows as columns run at the same time
   int max_ctas = 0;  // of the persistent grid; 0: as many as fit
 };

@@ -7,24 +7,26 @@
 namespace assay::kernels {
 namespace {
 
-template <int kTileN, int kStages, int kClusterM, int kClusterN>
+template <int kTileM, int kTileN, int kStages, int kClusterM, int kClusterN>
 BlockScaledVariantSm90 variant() {
-  using Tile = BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>;
+  using Tile = BlockScaledTileSm90<kTileM, kTileN, kStages, kClusterM, kClusterN>;
   const auto text = [](int value) { return std::to_string(value); };
   const TemplatedKernel kernel{
       .name = "gemm_e4m3_block_scaled_sm90",
-      .arguments = {kTileN, kStages, kClusterM, kClusterN},
-      .count = 4,
+      .arguments = {kTileM, kTileN, kStages, kClusterM, kClusterN},
+      .count = 5,
       .kernel = reinterpret_cast<const void*>(
-          &gemm_e4m3_block_scaled_sm90<kTileN, kStages, kClusterM, kClusterN>)};
-  return {.name = text(Tile::kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
+          &gemm_e4m3_block_scaled_sm90<kTileM, kTileN, kStages, kClusterM, kClusterN>)};
+  return {.name = text(kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
                   text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
           .kernel_name = name_in_source(kernel),
           .symbol = name_in_linker(kernel),
-          .tile_m = Tile::kTileM,
+          .tile_m = kTileM,
           .tile_n = kTileN,
           .tile_k = Tile::kTileK,
           .width = Tile::kWidth,
+          .mmas = Tile::kGroupsM * Tile::kGroupsN * 4 * Tile::kUnrolled,
+          .scale_rows = Tile::kScaleRows,
           .scale_blocks = Tile::kBlocksN,
           .cluster_m = kClusterM,
           .cluster_n = kClusterN,
@@ -36,10 +38,12 @@ BlockScaledVariantSm90 variant() {
 }  // namespace
 
 std::span<const BlockScaledVariantSm90> block_scaled_variants_sm90() {
-  // tile n, stages, cluster m, n
-  static const BlockScaledVariantSm90 all[] = {variant<256, 4, 2, 1>(), variant<256, 4, 1, 2>(),
-                                               variant<192, 5, 2, 1>(), variant<128, 5, 1, 2>(),
-                                               variant<64, 7, 1, 2>()};
+  // tile m, tile n, stages, cluster m, n
+  static const BlockScaledVariantSm90 all[] = {
+      variant<128, 256, 4, 2, 1>(), variant<128, 256, 4, 1, 2>(), variant<256, 128, 4, 2, 1>(),
+      variant<256, 128, 3, 1, 2>(), variant<128, 192, 5, 2, 1>(), variant<128, 128, 5, 1, 2>(),
+      variant<128, 128, 5, 2, 1>(), variant<128, 64, 7, 1, 2>(),  variant<64, 128, 7, 1, 2>(),
+      variant<64, 128, 7, 1, 1>()};
   return all;
 }
 

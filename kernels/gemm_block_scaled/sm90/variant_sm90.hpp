@@ -12,6 +12,8 @@ struct BlockScaledVariantSm90 {
   std::string symbol;       // as PTX spells it, in part
   int tile_m, tile_n, tile_k;
   int width;                 // columns of one MMA
+  int mmas;                  // of a consumer in the main loop's body
+  int scale_rows;            // of A that a stage brings
   int scale_blocks;          // of B that a tile lies in
   int cluster_m, cluster_n;  // CTAs
   int threads;

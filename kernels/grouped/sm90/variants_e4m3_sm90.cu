@@ -6,21 +6,21 @@
 namespace assay::kernels {
 namespace {
 
-template <int kTileN, int kStages, int kClusterM, int kClusterN>
+template <int kTileM, int kTileN, int kStages, int kClusterM, int kClusterN>
 GroupedE4m3VariantSm90 variant() {
-  using Tile = BlockScaledTileSm90<kTileN, kStages, kClusterM, kClusterN>;
+  using Tile = BlockScaledTileSm90<kTileM, kTileN, kStages, kClusterM, kClusterN>;
   const auto text = [](int value) { return std::to_string(value); };
   const TemplatedKernel kernel{
       .name = "grouped_e4m3_block128_sm90",
-      .arguments = {kTileN, kStages, kClusterM, kClusterN},
-      .count = 4,
+      .arguments = {kTileM, kTileN, kStages, kClusterM, kClusterN},
+      .count = 5,
       .kernel = reinterpret_cast<const void*>(
-          &grouped_e4m3_block128_sm90<kTileN, kStages, kClusterM, kClusterN>)};
-  return {.name = text(Tile::kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
+          &grouped_e4m3_block128_sm90<kTileM, kTileN, kStages, kClusterM, kClusterN>)};
+  return {.name = text(kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
                   text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
           .kernel_name = name_in_source(kernel),
           .symbol = name_in_linker(kernel),
-          .tile_m = Tile::kTileM,
+          .tile_m = kTileM,
           .tile_n = Tile::kTileN,
           .tile_k = Tile::kTileK,
           .cluster_m = kClusterM,
@@ -33,8 +33,9 @@ GroupedE4m3VariantSm90 variant() {
 }  // namespace
 
 std::span<const GroupedE4m3VariantSm90> grouped_e4m3_variants_sm90() {
-  // tile n, stages, cluster m, n
-  static const GroupedE4m3VariantSm90 all[] = {variant<256, 4, 2, 1>(), variant<256, 4, 1, 2>()};
+  // tile m, tile n, stages, cluster m, n
+  static const GroupedE4m3VariantSm90 all[] = {variant<128, 256, 4, 2, 1>(),
+                                               variant<128, 256, 4, 1, 2>()};
   return all;
 }
 
