@@ -17,7 +17,7 @@ from assay.files import Run, load, save  # noqa: E402
 from assay_torch import __main__ as command  # noqa: E402
 from assay_torch import groups  # noqa: E402
 from assay_torch.groups import GroupedShape  # noqa: E402
-from assay_torch.library import VARIABLE, KernelError, Kernels, find_library  # noqa: E402
+from assay_torch.library import VARIABLE, KernelError, Kernels, expected_shapes, find_library  # noqa: E402
 from assay_torch.problem import K_STEP, MOST_TOKENS, WEIGHTS, Problem, Shape, SkinnyProblem  # noqa: E402
 from assay_torch.summary import BEST, geometric_mean, summarize  # noqa: E402
 from assay_torch.turns import (  # noqa: E402
@@ -202,6 +202,15 @@ def test_problems_are_named_as_the_suites_cases():
     assert mixed.name == "kernels/gemm/e4m3_e5m2/m64n128k256/nt/row_bias_gelu"
     assert (mixed.activation, mixed.bias, mixed.alpha, mixed.beta) == ("gelu", True, 1.0, 0.0)
     assert Problem.of(shape, "e4m3").bytes == 64 * 256 + 128 * 256 + 2 * 64 * 128
+    blocks = Problem.of(shape, "e4m3", scaling="block")
+    assert (blocks.name, blocks.probe) == (
+        "kernels/gemm_block_scaled/e4m3_block128/m64n128k256/nt", "kernels/gemm_block_scaled")
+    assert Problem.of(shape, "bf16").probe == "kernels/gemm"
+
+
+def test_scales_of_blocks_lie_in_rows_of_whole_fours():
+    shapes = expected_shapes(Problem.of(Shape(62, 136, 272), "e4m3", scaling="block"))
+    assert (shapes["scale_a"], shapes["scale_b"]) == ((3, 64), (2, 4))
 
 
 @pytest.mark.parametrize(("arguments", "reason"), [
@@ -209,6 +218,9 @@ def test_problems_are_named_as_the_suites_cases():
     ({"type": "bf16", "type_b": "f16"}, "no product of bf16 and f16"),
     ({"type": "e4m3", "layout": "nn"}, "layout nt only, not nn"),
     ({"type": "f16", "scaling": "row"}, "scales belong to 8-bit operands"),
+    ({"type": "bf16", "scaling": "block"}, "scales belong to 8-bit operands"),
+    ({"type": "e5m2", "scaling": "block"}, "scales of blocks belong to e4m3 operands"),
+    ({"type": "e4m3", "scaling": "block", "epilogue": "bias"}, "nothing after the sum"),
 ])
 def test_what_no_kernel_does_is_refused(arguments, reason):
     with pytest.raises(ValueError, match=reason):

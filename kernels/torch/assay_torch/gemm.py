@@ -10,7 +10,7 @@ import torch
 from assay.files import Measurement
 from assay_torch.library import KernelError, Kernels, Operands, expected_shapes, expected_types, torch_type
 from assay_torch.problem import BLOCK, Problem, Shape
-from assay_torch.rivals import factors, rivals
+from assay_torch.rivals import DEEP_GEMM, deep_gemm, factors, rivals
 from assay_torch.timing import result_of, time_contenders
 from assay_torch.turns import Contender, to_measurement
 
@@ -148,10 +148,11 @@ def measure(kernels: Kernels, problem: Problem, rounds: int, seed: int, sustaine
     contenders = contenders_of(kernels, problem, sets, seed, compiled, flags)
     times, calls = time_contenders(contenders, len(sets), rounds, seed, sustained)
 
-    state = "sustained" if sustained else "burst"
+    params = {**problem.params, "state": "sustained" if sustained else "burst", "torch": str(torch.__version__)}
+    if DEEP_GEMM in times:
+        params[DEEP_GEMM] = str(deep_gemm().__version__)
     found = to_measurement(
-        problem.name + ("/sustained" if sustained else ""),
-        {**problem.params, "state": state, "torch": str(torch.__version__)}, problem.flop, times, OURS,
+        problem.name + ("/sustained" if sustained else ""), params, problem.flop, times, OURS,
         {"l2": "cold", "seed": seed, "iterations": calls}, problem.probe)
     found.flags += flags
     return found

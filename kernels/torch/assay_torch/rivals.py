@@ -14,6 +14,7 @@ from assay_torch.library import Operands, torch_type
 from assay_torch.problem import BLOCK, Problem
 
 Call = Callable[[Operands], torch.Tensor]
+DEEP_GEMM = "deep_gemm"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def _block_scaled(problem: Problem, o: Operands) -> torch.Tensor:
 def deep_gemm() -> ModuleType | None:
     """DeepGEMM (github.com/deepseek-ai/DeepGEMM), where it is installed."""
     try:
-        return importlib.import_module("deep_gemm")
+        return importlib.import_module(DEEP_GEMM)
     except ImportError:
         return None
 
@@ -97,8 +98,8 @@ def _deep_gemm(problem: Problem) -> Rival | None:
         return o.d
 
     if problem.blocks:
-        return Rival("deep_gemm", scaled)
-    return Rival("deep_gemm", plain) if problem.type == "bf16" else None
+        return Rival(DEEP_GEMM, scaled)
+    return Rival(DEEP_GEMM, plain) if problem.type == "bf16" else None
 
 
 def _functional(problem: Problem) -> Callable[..., torch.Tensor]:
