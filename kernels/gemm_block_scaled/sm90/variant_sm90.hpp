@@ -19,6 +19,7 @@ struct BlockScaledVariantSm90 {
   int threads;
   int shared_bytes;
   const void* kernel;
+  double block_ns, tile_ns;  // of a CTA for a block along k, and for a tile beside: on an H200
 
   int cluster_size() const { return cluster_m * cluster_n; }
 };
