@@ -150,10 +150,10 @@ class Comparison:
             blocks.append(Fold("Smaller findings", f"{len(rest)}", [self._ranking(rest, "Smaller findings")]))
         more = [Span("Every figure that differs", DIFFERENCES), Span(", by finding. "), Span(HOW)]
         blocks.append(Paragraph(more, "muted"))
-        differ = sum(f.differs for f in self.figures)
-        come = "figure that differs comes" if differ == 1 else "figures that differ come"
+        told = sum(len(finding.figures) for finding in self.found)
+        come = "figure that differs comes" if told == 1 else "figures that differ, one kind of each case, come"
         count = text.counted(len(self.found), "finding")
-        title = f"{text.number(differ)} {come} down to {count}, the most telling first"
+        title = f"{text.number(told)} {come} down to {count}, the most telling first"
         return Section("differences", title, blocks)
 
     def _told(self, finding: Finding) -> list[Block]:
@@ -271,5 +271,8 @@ class Comparison:
             )
             said = sentence(f"{words.values(finding.lead)}{words.support(finding)} {words.why(finding, self.causes, self.figures)}")
             sections.append(Section(f"finding{place}", f"{place}. {words.title(finding)}", [said, table]))
-        lead = "Every figure that differs by more than 0.5 % and its noise, under the finding that stands for it."
+        lead = (
+            "Every figure that differs by more than 0.5 % and its noise, of each case those of one kind, under the finding that "
+            "stands for it."
+        )
         return Page(DIFFERENCES, "Differences", "Every difference", lead, sections)

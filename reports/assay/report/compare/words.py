@@ -248,7 +248,7 @@ def summary(subjects: list[Subject], figures: list[Figure], found: list[Finding]
     cases = len({f.name for f in figures})
     unsure = [f for f in found if f.cause is None and not f.lead.sure]
     open_ = [f for f in found if f.cause is None and f.lead.sure]
-    differ = sum(f.differs for f in figures)
+    differ, told = sum(f.differs for f in figures), sum(len(f.figures) for f in found)
     who = "both" if len(subjects) == 2 else "at least two of them"
     said = f"{title(found[0])}. " if found and found[0].lead.sure else ""
     said += f"{text.number(cases)} cases were measured by {who}. "
@@ -256,8 +256,9 @@ def summary(subjects: list[Subject], figures: list[Figure], found: list[Finding]
         said += f"Of {text.number(of)} figures per clock {text.number(agree)} agree within 0.5{text.THIN}%. "
     if not differ:
         return f"{said}No figure differs by more than that and its noise."
+    of_them = "They" if told == differ else f"{text.number(told)} of them, one kind of each case,"
     return (
-        f"{said}{text.number(differ)} figures of all kinds differ by more than that and their noise. They come down to "
+        f"{said}{text.number(differ)} figures of all kinds differ by more than that and their noise. {of_them} come down to "
         f"{text.counted(len(found), 'finding')}, {len(open_)} of them without a known cause"
         + (f"; {len(unsure)} more without one may be noise, for they have no interval." if unsure else ".")
     )
