@@ -16,6 +16,7 @@ from ..book.model import Published
 from ..compare import words
 from ..compare.figures import PER_CLOCK, Value, counted
 from ..compare.pages import Comparison
+from ..compare.stored import Stored
 from ..compare.subjects import Subject, short_labels, subjects
 from ..family.sass import instructions as sass
 from ..page import isa
@@ -89,7 +90,8 @@ class Collection:
         def where(value: Value) -> str:
             return f"../../{self.detail(value.subject, value.number.anchor)}"
 
-        return [(pair_folder(group), Comparison(group, where, "../../")) for group in groups]
+        stored = Stored(self.subjects.values())
+        return [(pair_folder(group), Comparison(group, where, "../../", stored)) for group in groups]
 
     def main(self) -> Page:
         def where(subject: Subject, name: str, anchor: str) -> str:

@@ -14,12 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..book import text
-from .figures import HOST_PACED, PER_SECOND, PER_WATT, Figure
+from .figures import HOST_PACED, PER_SECOND, PER_WATT, Figure, Value
 from .subjects import Subject
 
 SLACK = 0.1  # in logarithms: how far a figure may go beyond the ratio of the fact that paces it
-# A working set that fits one cache and not the other differs by the ratio of a hit to a miss, not of the sizes.
+# A working set that fits one cache and not the other differs by the ratio of a hit to a miss, not of the sizes; one that
+# fits both, by the ratio of their slices alone.
 CAPACITY_REACH = 2.0
+WORKING_SET = ("array_bytes", "footprint_bytes", "streamed_bytes")  # parameters that it is the sum of
 
 
 Fact = Callable[[Subject], float | None]
@@ -107,6 +109,17 @@ def rest(figure: Figure) -> float:
     return min(figure.effect, abs(figure.effect - (_clock_ratio(figure) or 0.0)))
 
 
+def _fits_both(figure: Figure) -> bool:
+    """Whether it is known that the working set fits the L2 of either end."""
+
+    def fits(v: Value) -> bool:
+        params = v.measurement.params if v.measurement else {}
+        sizes = [size for key in WORKING_SET if type(size := params.get(key)) is int]
+        return bool(sizes) and sum(sizes) <= (_l2(v.subject) or 0)
+
+    return all(fits(v) for v in figure.ends)
+
+
 def cause_of(figure: Figure) -> str | None:
     """The key of the cause that explains the figure; none is known of what is beyond all their reach."""
     if figure.domain in HOST_PACED or figure.family == "host":
@@ -117,7 +130,8 @@ def cause_of(figure: Figure) -> str | None:
         said = f"{figure.name}/{figure.metric}"
         if (figure.domain == "dram" or SAYS_MEMORY.search(said)) and _reached(figure, _pins):
             return MEMORY
-        if (figure.domain == "l2" or SAYS_L2.search(said)) and _reached(figure, _l2, CAPACITY_REACH):
+        reach = 1.0 if _fits_both(figure) else CAPACITY_REACH
+        if (figure.domain == "l2" or SAYS_L2.search(said)) and _reached(figure, _l2, reach):
             return L2
     if figure.kind == PER_SECOND and rest(figure) <= max(figure.noise, 0.02):
         return CLOCK

@@ -5,9 +5,9 @@ The rule. A figure differs if it does so by more than 0.5 % and by more than its
 kind count: per clock where the SM clock paces it, else per second; the others say the same times a clock. What a known
 cause explains is one finding a cause. Of the rest, each family's figures that move alike are one: alike in ratio, or by
 as many cycles, since what makes a fence longer makes a barrier longer that holds one. A finding is told by the figure
-that most others move like. Findings rank by the effect that known causes leave: per clock first, since figures per
-second and per watt follow the clock and the chip; those that a cause explains come behind. Those whose figures have no
-interval come last: they may be noise.
+that most others move like. Findings rank by the effect that known causes leave, beyond what stored runs are apart
+anyway: per clock first, since figures per second and per watt follow the clock and the chip; those that a cause explains
+come behind. Those whose figures have no interval come last: they may be noise.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Finding:
     @cached_property
     def score(self) -> float:
         known = HOST if self.cause == causes.HOST else EXPLAINED
-        left = causes.rest(self.lead) if self.cause is None else self.lead.effect * known
+        left = causes.rest(self.lead) - self.lead.swing if self.cause is None else self.lead.effect * known
         alone = len({figure.name for figure in self.figures}) == 1
         return left * WEIGHTS[self.kind] * (ALONE if alone else 1)
 

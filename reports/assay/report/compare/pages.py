@@ -14,6 +14,7 @@ from ..page.front import MAIN
 from . import causes, pictures, published, words
 from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, counted_by_family, only_in, parted, ratio
 from .findings import Finding, findings
+from .stored import Stored
 from .subjects import Subject
 
 DIFFERENCES = "differences.html"
@@ -30,8 +31,9 @@ ABOUT = {
     "published": "Beside what is published",
 }
 HOW = (
-    "A figure differs if its values are more than 0.5 % apart, and further than their noise: both 95% intervals, and how far "
-    "six processes on one GPU were apart. Of each case one kind of figure counts, per clock where the SM clock paces it. "
+    "A figure differs if its values are more than 0.5 % apart, and further than their noise: both 95% intervals, how far "
+    "six processes on one GPU were apart, and, where other runs are stored, how far those of GPUs of one name are. Of each "
+    "case one kind of figure counts, per clock where the SM clock paces it. "
     "Figures that one known cause explains are one finding, and so are those of a family that move alike. First stand the "
     "findings of which the known causes leave most unexplained, per clock before per second."
 )
@@ -40,13 +42,13 @@ Where = Callable[[Value], str]  # the page with the details of a measurement, an
 
 class Comparison:
     """The subjects, their figures, and what was found; `where` leads to details on the subjects' own pages, whose
-    folders are below `root`."""
+    folders are below `root`. `stored` are all runs that there are, to tell what differs from one to the next anyway."""
 
-    def __init__(self, subjects: Sequence[Subject], where: Where, root: str = "") -> None:
+    def __init__(self, subjects: Sequence[Subject], where: Where, root: str = "", stored: Stored | None = None) -> None:
         self.subjects = list(subjects)
         self.where = where
         self.root = root
-        self.figures, self.apart = parted(self.subjects)
+        self.figures, self.apart = parted(self.subjects, stored)
         self.found = findings(self.figures)
         self.causes = causes.causes(self.subjects)
         self.many = len(self.subjects) > words.COLUMNS

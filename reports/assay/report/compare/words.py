@@ -17,6 +17,7 @@ from .subjects import Subject
 
 COLUMNS = 4  # more subjects are said as a distribution, not one by one
 NAMES = 3  # of a parameter that are said
+TOLD_SWING = 0.2  # of an effect: if stored runs are apart by more, it is said
 SHARES = ("", "ratio")  # units that are not said
 # How the value of a parameter is said, of those that do not speak for themselves.
 QUALIFIED = {
@@ -194,11 +195,19 @@ def _fences(finding: Finding, figures: Iterable[Figure]) -> str:
     )
 
 
+def _swing(lead: Figure) -> str:
+    """How far stored runs are apart by themselves, where that is no small part of the effect."""
+    if lead.swing <= TOLD_SWING * lead.effect:
+        return ""
+    return f" In other stored runs GPUs of one name are {times(lead.swing)} apart."
+
+
 def why(finding: Finding, causes: dict[str, Cause], figures: Iterable[Figure] = ()) -> str:
     """The cause where one is known."""
+    lead = finding.lead
     if finding.cause is None:
-        unsure = "" if finding.lead.sure else " The figures have no interval, so that they may be noise."
-        return f"No cause is known: clock, memory and L2 do not account for it.{_fences(finding, figures)}{unsure}"
+        unsure = "" if lead.sure else " The figures have no interval, so that they may be noise."
+        return f"No cause is known: clock, memory and L2 do not account for it.{_fences(finding, figures)}{_swing(lead)}{unsure}"
     cause = causes[finding.cause]
     return f"It is in line with {cause.name}: {cause.fact}."
 
