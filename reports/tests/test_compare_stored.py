@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a case swings by itself is no difference, and a cache explains no more than it can."""
+"""What a case swings by itself is no difference, nor is what another build measured; and a cache explains what it can."""
 
 import re
 
@@ -66,6 +66,28 @@ def test_what_fits_either_may_differ_as_their_sizes_do():
     larger = with_sum(8.3, seed=2, name="NVIDIA H100", gpu={"l2_bytes": 60 << 20})
     (finding,) = compared(with_sum(7.0), larger).found
     assert finding.cause == causes.L2
+
+
+def of_build(commit, cycles, far=None, name="NVIDIA two"):
+    run = machine(name)
+    run.environment["assay"] = {"commit": commit * 12}
+    run.measurements.append(case("memory/atomics/global/add_u32", cycles))
+    if far:
+        run.measurements[-1].metrics["far_latency_cycles"] = Metric("cycle", far, (far, far), "lower")
+    return run
+
+
+def test_what_another_build_did_not_tell_apart_is_said_and_does_not_lead():
+    old, new = of_build("a", 538.0, name="NVIDIA two"), of_build("b", 273.0, 490.0, name="NVIDIA one")
+    (finding,) = compared(new, old).found
+    assert finding.cause == causes.BUILD and finding.score < 0.02
+    assert words.why(finding, {}) == (
+        "two was measured by a build that does not tell “far latency” apart, as that of one does: the two figures may be of "
+        "different things."
+    )
+    for alike in (of_build("b", 538.0), of_build("a", 538.0, 490.0)):  # one build; the same metrics
+        (finding,) = compared(new, alike).found
+        assert finding.cause is None
 
 
 def test_a_sum_that_swings_on_one_gpu_leads_no_comparison_of_real_runs():

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from .. import family
 from ..book import labels, text
 from ..book.model import LASTING
-from .causes import Cause
+from .causes import BUILD, Cause, not_told_apart
 from .figures import AMOUNT, KINDS, PER_CLOCK, Figure, Value, counted, ratio
 from .findings import Finding
 from .subjects import Subject
@@ -208,6 +208,12 @@ def why(finding: Finding, causes: dict[str, Cause], figures: Iterable[Figure] = 
     if finding.cause is None:
         unsure = "" if lead.sure else " The figures have no interval, so that they may be noise."
         return f"No cause is known: clock, memory and L2 do not account for it.{_fences(finding, figures)}{_swing(lead)}{unsure}"
+    if finding.cause == BUILD and (found := not_told_apart(lead)):
+        end, other, metric = found
+        return (
+            f"{end.subject.short} was measured by a build that does not tell “{labels.quantity(metric)}” apart, as that of "
+            f"{other.subject.short} does: the two figures may be of different things."
+        )
     cause = causes[finding.cause]
     return f"It is in line with {cause.name}: {cause.fact}."
 
