@@ -19,9 +19,11 @@ from assay.report.compare import words
 from assay.report.compare.figures import figures
 from assay.report.compare.findings import findings
 from assay.report.compare.subjects import subjects
+from assay.report.draw import staircase
 from assay.report.draw.curves import Axis, Line, draw
 from assay.report.family.launch import costs
 from assay.report.family.memory import levels, partitions
+from assay.report.family.memory import overview as memory_overview
 from assay.report.page import clocks, environment, measured, overview, published, roofline, unmeasured
 from assay.report.page.answers import in_sentences
 
@@ -247,3 +249,18 @@ def test_the_cpu_answers_with_its_nearest_cache_and_its_memory(book):
     nearest = book.row("host/cache_latency/16384", "latency_ns").first.value
     memory = book.row("host/dram_latency", "latency_ns").first.value
     assert said == f"A load of the CPU takes {nearest:.3g} ns from 16 KiB, and {memory:.0f} ns from its memory."
+
+
+def test_latencies_that_are_compared_are_of_chains_of_one_kind():
+    """By address, of shared memory too: by index an instruction more is waited for in each step."""
+    book = committed.book("newest H200")
+    column = book.columns[0]
+    by_key = {level.key: level.cycles.value for level in machine.levels(book, column) if level.cycles}
+    assert by_key["shared"] == 23 and round(by_key["l1"]) == 34
+    assert "answers after 29 times as long" in staircase.staircase(book, column).description
+    assert [bar.label for bar in memory_overview.ladder_bars(book)][0] == "shared"
+    assert memory_overview.ladder_bars(book)[0].values == [23]
+    short = levels.in_short(book)
+    said = {row[0].said: [" ".join(cell.said.split()) for cell in row] for row in short.rows}
+    assert said["shared memory"][1].startswith("23 cycles") and said["L1, by index"][1].startswith("39.2")
+    assert said["shared memory, by index"][1:] == ["29 cycles", "29 to 29.02 cycles"]

@@ -39,11 +39,13 @@ def levels(book: Book, column: Column) -> list[Level]:
     def latencies(case: str) -> dict[str, Number | None]:
         return {"latency": of(case, NS), "cycles": of(case, CYCLES)}
 
+    # By address, as all others are chased: by index there is an instruction more in each step.
+    shared = latencies("shared/latency/address")
     near = next((case for name in L2_LATENCIES if of(case := name.removeprefix("memory/"), CYCLES)), "l2/latency")
     best = best_read(book, column, BURST)
     read = best[0].name.removeprefix("memory/") if best else "hbm/read"
     found = [
-        Level("shared", "shared", of("shared/read", BANDWIDTH), of("shared/read", RATE), **latencies("shared/latency")),
+        Level("shared", "shared", of("shared/read", BANDWIDTH), of("shared/read", RATE), **shared),
         Level("l1", "L1", of("l1/read", BANDWIDTH), of("l1/read", RATE), **latencies("l1/latency")),
         Level(
             *("l2", "L2", of("l2/read", BANDWIDTH), of("l2/read", RATE)),
