@@ -24,6 +24,7 @@ from assay.report.draw.curves import Axis, Line, draw
 from assay.report.family.launch import costs
 from assay.report.family.memory import levels, partitions
 from assay.report.family.memory import overview as memory_overview
+from assay.report.family.tensor_core import power
 from assay.report.page import clocks, environment, measured, overview, published, roofline, unmeasured
 from assay.report.page.answers import in_sentences
 
@@ -37,6 +38,10 @@ def book(request):
 
 def plain(said):
     return said.replace("\u202f", " ")
+
+
+def words_of(sentence):
+    return plain("".join(words for words, _ in sentence))
 
 
 def test_a_level_spans_only_places_where_the_curve_has_its_cycles(book):
@@ -264,3 +269,14 @@ def test_latencies_that_are_compared_are_of_chains_of_one_kind():
     said = {row[0].said: [" ".join(cell.said.split()) for cell in row] for row in short.rows}
     assert said["shared memory"][1].startswith("23 cycles") and said["L1, by index"][1].startswith("39.2")
     assert said["shared memory, by index"][1:] == ["29 cycles", "29 to 29.02 cycles"]
+
+
+def test_the_clock_under_load_is_one_in_the_answer_and_in_the_picture(book):
+    """The one that the throughput beside it needs; the mean of what was counted over the load is another."""
+    column = book.columns[0]
+    _, said = (words_of(sentence) for sentence in in_sentences(book, by_number()[5])[0][1])
+    clock = re.search(r"runs at ([\d ]+) of", said)[1].replace(" ", "")
+    figure = power.power_by_data(book, column)
+    (row,) = (row for row in figure.data.rows if row[:2] == ["bf16", "normal"])
+    assert clock == f"{row[4]:.0f}" and row[4] == pytest.approx(1e6 * row[2] / 4096 / 132, rel=1e-4)
+    assert f"· {clock} MHz" in figure.svg
