@@ -53,17 +53,21 @@ def levels(book: Book, column: Column) -> list[Level]:
             far_cycles=of("l2_far/latency", CYCLES),
         ),
         Level("memory", "memory", of(read, BANDWIDTH), of(read, RATE), **latencies("dram/latency")),
-        _link(book, column, "peer", "other GPU", r"link/peer/(read|write)/\w+", r"link/peer/latency/load"),
-        _link(book, column, "host", "host", r"link/(h2d|d2h)/(pinned/\d+|sizes/pinned)", r"link/zero_copy/latency"),
+        _link(book, column, "peer", "other GPU", [r"link/peer/(read|write)/\w+"], r"link/peer/latency/load"),
+        _link(book, column, "host", "host", HOST_COPIES, r"link/zero_copy/latency"),
     ]
     return [level for level in found if level]
 
 
-def _link(book: Book, column: Column, key: str, name: str, widths: str, latency: str) -> Level:
-    """The fastest of the copies, one way."""
-    rates = [n for row in book.find(widths, BANDWIDTH) if (n := row.numbers[column.index])]
+# What the page of links gives for pinned memory: the sweep over sizes, and single sizes where none was swept.
+HOST_COPIES = [r"link/(h2d|d2h)/sizes/pinned", r"link/(h2d|d2h)/pinned/\d+"]
+
+
+def _link(book: Book, column: Column, key: str, name: str, widths: list[str], latency: str) -> Level:
+    """The fastest of the copies, one way, of the first kind that was measured."""
     waits = [n for row in book.find(latency, NS) if (n := row.numbers[column.index])]
-    best = max(rates, key=lambda n: n.value, default=None)
+    kinds = ([n for row in book.find(of, BANDWIDTH) if (n := row.numbers[column.index])] for of in widths)
+    best = max(next(filter(None, kinds), []), key=lambda n: n.value, default=None)
     return Level(key, name, best, latency=waits[0] if waits else None)
 
 
