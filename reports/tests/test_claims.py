@@ -129,6 +129,16 @@ def test_columns_of_graphs_have_a_unit_each_but_for_the_exponent(book):
     assert all("µs" in words or "exponent" in words for words in table.head[1:])
 
 
+def test_graphs_whose_nodes_write_stamps_are_not_called_empty(book):
+    """Their nodes follow each other after longer than the empty ones of the answer and of the first table."""
+    column = book.columns[0]
+    table, picture = costs.graph_table(book, column), costs.graph_size(book, column)
+    assert all("kernels that write a time stamp" in said and "empty" not in said for said in (table.caption, picture.title))
+    per_node = book.measurement(column, "launch/graph/chain").value("latency_us_per_node")
+    assert per_node > max(n.value for n in graph.two_times(book, column))
+    assert any("longer than an empty kernel" in note for note in table.notes)
+
+
 def test_a_graph_with_one_time_has_one():
     make = Maker(1)
     make.add("launch/empty/graph", interval_us=0.5, time_us=0.5)
