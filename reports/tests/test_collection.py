@@ -18,6 +18,7 @@ from assay.report.book import headline
 from assay.report.collection import __main__ as command
 from assay.report.collection import changes, entries, further, gpus, measurements, pages
 from assay.report.compare import subjects
+from assay.report.compare.stored import Stored
 
 RESULTS = Path(assay.__file__).parents[2] / "results"
 ISA = Isa(
@@ -298,7 +299,10 @@ def test_sentences_about_committed_runs():
     )
     one, other = subjects.subjects([[load(RESULTS / f"h100/2026-11-22-{name}")] for name in ("full", "most")])
     told = changes.changed(one, other, "2026-11-22-full").replace("\u202f", " ")
-    assert "2 318 of 2 471 figures per clock" in told and "for “atomics" in told
+    assert "2 318 of 2 471 figures per clock" in told and "“sum of an array, by partials”" in told
+    others = subjects.subjects([[run] for run in (one.run, other.run, *runs)])
+    told = changes.changed(*others[:2], "2026-11-22-full", Stored(others)).replace("\u202f", " ")
+    assert "2 318 of 2 471 figures per clock" in told and "for “descriptor of a TMA copy" in told
     runs = [load(RESULTS / f"h200/2026-11-24-{name}") for name in ("torch-bf16-bursts", "kernels-bursts")]
     told = changes.changed(*subjects.subjects([[run] for run in runs]), "2026-11-24-torch-bf16-bursts")
     assert told.startswith("Against 2026-11-24-torch-bf16-bursts no figure per clock can be compared. What differs most: ")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from assay.files import Run
 from assay.files.isa_file import Isa
@@ -54,6 +55,11 @@ class Collection:
         self.homes: dict[int, dict[str, str]] = {}  # by index of the subject
         self.pages_of: dict[int, list[str]] = {}
 
+    @cached_property
+    def stored(self) -> Stored:
+        """What all runs found, to tell what differs from one to the next anyway."""
+        return Stored(self.subjects.values())
+
     @property
     def reported(self) -> list[Subject]:
         """Those that have a report of their own."""
@@ -90,8 +96,7 @@ class Collection:
         def where(value: Value) -> str:
             return f"../../{self.detail(value.subject, value.number.anchor)}"
 
-        stored = Stored(self.subjects.values())
-        return [(pair_folder(group), Comparison(group, where, "../../", stored)) for group in groups]
+        return [(pair_folder(group), Comparison(group, where, "../../", self.stored)) for group in groups]
 
     def main(self) -> Page:
         def where(subject: Subject, name: str, anchor: str) -> str:
@@ -170,7 +175,7 @@ class Collection:
 
     def changes(self) -> Page:
         lead = "What was measured when, and how far it agrees with the run before it of the same kind of GPU."
-        sections = changes.section(self.entries, self.subjects, self.folders)
+        sections = changes.section(self.entries, self.subjects, self.folders, self.stored)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
 
     def further(self) -> dict[int, dict[str, list[Span]]]:
