@@ -179,7 +179,8 @@ class Collection:
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
 
     def further(self) -> dict[int, dict[str, list[Span]]]:
-        """By index of the subject and name of the page: where a run of newer kernels, and one that was repeated, is."""
+        """By index of the subject and name of the page: where a run of newer kernels, one that was repeated, and one with
+        counters is."""
         found: dict[int, dict[str, list[Span]]] = {}
         reported = [*self.leads, *self.others]
         for entry in reported:
@@ -191,6 +192,9 @@ class Collection:
             repeated = max((e for e in reported if e.gpu == entry.gpu), key=lambda e: e.processes)
             if repeated.processes > entry.processes:
                 pages[MAIN] = further.repeated(repeated, f"../../{self.folders[repeated]}")
+            counting = next((e for e in reversed(reported) if e.gpu == entry.gpu and e.counts), None)
+            if counting and not entry.counts:
+                pages[f"{further.INSTRUCTIONS}.html"] = further.counted(counting, f"../../{self.folders[counting]}")
         return found
 
     def cases(self) -> dict[str, measurements.Case]:
