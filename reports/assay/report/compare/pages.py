@@ -11,7 +11,7 @@ from ..block.kinds import Block, Cell, Figures, Fold, Page, Paragraph, Part, Sec
 from ..book import identity, labels, text
 from ..page import environment
 from ..page.front import MAIN
-from . import causes, pictures, published, words
+from . import causes, outlier, pictures, published, words
 from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, counted_by_family, only_in, parted, ratio
 from .findings import Finding, findings
 from .stored import Stored
@@ -241,6 +241,7 @@ class Comparison:
             caption = "Figures that agree within 0.5 %, of all that were compared"
             table = Table(caption, ["Family", *KINDS], list(unique.values()), kind=published.PLAIN)
             blocks.append(Fold("Agreement by family", f"{len(unique)} families", [table]))
+        blocks += [sentence(said) for said in outlier.sentences(self.subjects, self.figures)]
         if said := words.left_out(self.apart):
             blocks.append(sentence(said))
         alone = [
