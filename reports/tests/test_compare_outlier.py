@@ -49,7 +49,8 @@ def test_one_lies_apart_where_the_others_lie_together(apart, distance):
             if m.name == "sass/op3/b32":
                 metric = m.metrics["latency_cycles"]
                 metric.value, metric.ci95 = 7.0 * factor, (7.0 * factor, 7.0 * factor)
-    (figure,) = (f for f in figures(subjects.subjects([[run] for run in runs])) if (f.name, f.metric) == ("sass/op3/b32", "latency_cycles"))
+    found = figures(subjects.subjects([[run] for run in runs]))
+    (figure,) = (f for f in found if (f.name, f.metric) == ("sass/op3/b32", "latency_cycles"))
     found = outlier.alone(figure)
     assert (found is not None) == distance and (not found or found[0].subject.index == 2)
 

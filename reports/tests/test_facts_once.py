@@ -99,7 +99,8 @@ def test_a_headline_without_a_repeated_run_says_nothing_of_one():
 def test_what_is_said_of_the_host_model_is_what_its_tests_and_its_page_say():
     root = committed.RESULTS.parent
     right, bugs = (by_number()[number].otherwise.replace("\u202f", ",") for number in (37, 38))
-    kernels, orders = re.search(r"(\d+) kernels of the suite under ([\d,]+) seeds each", (root / "docs/model.md").read_text()).groups()
+    page = (root / "docs/model.md").read_text()
+    kernels, orders = re.search(r"(\d+) kernels of the suite under ([\d,]+) seeds each", page).groups()
     assert f"{kernels} kernels of the suite left the right one in {orders} orders each" in right
     tests = root / "harness/model/tests"
     listed = (tests / "wild_test.cpp").read_text().partition("// Of rules that those do not break")[0]

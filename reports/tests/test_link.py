@@ -45,7 +45,8 @@ def test_a_bandwidth_of_pinned_memory_is_the_same_wherever_it_is_said(gpu):
     """In the answer, in what it rests on, in the table and in the picture of the machine: of 256 MiB, of the sweep."""
     book = committed.book(gpu)
     column = book.columns[0]
-    (answer, _), (to_gpu, *_), (from_gpu, *_) = system.host_links(book, column), *(link.largest(book, column, w) for w in link.WAYS)
+    answer, _ = system.host_links(book, column)
+    (to_gpu, *_), (from_gpu, *_) = (link.largest(book, column, way) for way in link.WAYS)
     table = link.kinds_table(book, column)
     in_table = {row[0].said: row[1].said for row in table.rows}
     pinned = {way: in_table[f"pinned {words}"] for way, words in link.WAYS.items()}

@@ -123,7 +123,10 @@ def adding(found: Iterable[Entry], leads: list[Entry]) -> list[Entry]:
         entry
         for entry in found
         if entry not in leads
-        and (entry in [*repeated.values(), *counting.values()] or len(entry.cases - known.get(entry.gpu, set())) > ADDS * len(entry.cases))
+        and (
+            entry in [*repeated.values(), *counting.values()]
+            or len(entry.cases - known.get(entry.gpu, set())) > ADDS * len(entry.cases)
+        )
     ]
 
 

@@ -64,9 +64,9 @@ def _said(subjects: Sequence[Subject], figures: Sequence[Figure]) -> str:
         return f"None of the {name} is clearly farthest from the others: of {of}, {each}."
     distance, lead = max(found[first.index], key=lambda one: (one[1].sure, one[0]))
     what = labels.with_quantity(words.case(lead), labels.quantity(lead.metric))
-    builds = {identity.commit_of(subject.run) for subject in subjects}
+    several = len({identity.commit_of(subject.run) for subject in subjects}) > 1
     return (
         f"Of the {name}, {first.short} is farthest from the others: "
         f"{words.joined([f'it lies apart in {text.number(most)} of {of}', *rest])}. "
-        f"It is furthest off in “{what}”, by {words.times(distance)}.{' Their builds differ, too.' if len(builds) > 1 else ''}"
+        f"It is furthest off in “{what}”, by {words.times(distance)}.{' Their builds differ, too.' if several else ''}"
     )

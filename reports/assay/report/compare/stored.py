@@ -54,4 +54,5 @@ class Stored:
             if one.subject not in besides and one.measurement.metrics.keys() == of.metrics.keys():
                 by_kind.setdefault((one.gpu, repr(sorted(one.measurement.params.items()))), []).extend(one.values)
         ends = [(min(values), max(values)) for values in by_kind.values()]
-        return max((math.log(most / least) for least, most in ends if 0 < least <= most < math.inf), default=0.0)
+        known = [(least, most) for least, most in ends if 0 < least <= most < math.inf]
+        return max((math.log(most) - math.log(least) for least, most in known), default=0.0)

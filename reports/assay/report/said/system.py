@@ -153,7 +153,8 @@ def cpu(book: Book, column: Column) -> Found:
 
 
 def peers(book: Book, column: Column) -> Found:
-    engine, sms = (figure(book, column, f"{link.PREFIX}peer/write/{by}", "bandwidth_gb_per_s") for by in ("copy_engine", "sm"))
+    writes = f"{link.PREFIX}peer/write"
+    engine, sms = (figure(book, column, f"{writes}/{by}", "bandwidth_gb_per_s") for by in ("copy_engine", "sm"))
     latency = [figure(book, column, m.name, "latency_ns") for _, m in of_column(book, column, f"{link.PREFIX}peer/latency/")]
     return [
         first(

@@ -31,7 +31,8 @@ def ladder_bars(book: Book) -> list[Bar]:
         values = [n.value if n and n.value > 0 else None for n in row.numbers]
         if not any(values):
             continue
-        label = labels.words(row.name.removesuffix("/address").removesuffix("/latency").removeprefix("memory/").replace("/", "_"))
+        level = row.name.removesuffix("/address").removesuffix("/latency").removeprefix("memory/")
+        label = labels.words(level.replace("/", "_"))
         bars.append(Bar(label, values, [], row.related))
     return sorted(bars, key=lambda b: min(v for v in b.values if v is not None))
 

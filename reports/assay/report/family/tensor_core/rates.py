@@ -92,8 +92,9 @@ def blocks(book: Book) -> list[Block]:
     limits = "; ".join(sources) if len(sources) < 3 else "each from the source that the details of its case name"
     table = Table(
         "Per type and accumulator the fastest shape: FLOP (of integers OP) per clock and SM, the share of the limit, and "
-        f"TFLOP/s (of integers TOP/s) of the GPU; pJ of the whole board, idle included. Of shapes within {100 * EQUAL:g}{text.THIN}% of "
-        f"the fastest: one that was also measured under lasting load, else the one of most TFLOP/s. Limits: {limits}",
+        "TFLOP/s (of integers TOP/s) of the GPU; pJ of the whole board, idle included. Of shapes within "
+        f"{100 * EQUAL:g}{text.THIN}% of the fastest: one that was also measured under lasting load, else the one of most "
+        f"TFLOP/s. Limits: {limits}",
         [
             "Type",
             *(["Run"] if several else []),
