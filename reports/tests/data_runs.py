@@ -35,6 +35,7 @@ def curve(name: str, unit: str, axis: str, points: Iterable[float], values: Iter
 def memory(make: Exact) -> None:
     for level, cycles in {"shared": 29.0, "l1": 34.0, "l2_near": 280.0, "l2_far": 460.0, "dram": 660.0}.items():
         make.put(f"memory/{level}/latency", latency_cycles=cycles, latency_ns=cycles / 1.83)
+    make.put("memory/shared/latency/address", latency_cycles=23.0, latency_ns=23.0 / 1.83)
     make.put("memory/shared/read", bytes_per_clock_per_sm=128.0)
     make.put("memory/l2/read", bandwidth_gb_per_s=9000.0)
     make.put("memory/hbm/read", bandwidth_gb_per_s=4600.0)

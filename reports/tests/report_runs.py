@@ -307,6 +307,7 @@ def measured(seed: int = 1, name: str = "NVIDIA H200", speed: float = 1.0) -> Ru
     _compute(make)
     _memory(make)
     _kernels(make, speed)
+    make.add("memory/shared/latency/address", latency_cycles=23.0, latency_ns=23.0 / 1.83)
     make.without("tma/tensor_5d/latency", "failed", "the chain ended at 3, not at 7")
     make.without("tmem/load/32x32b", "skipped", "needs sm_100a, this is sm_90")
     return make.run

@@ -19,9 +19,12 @@ from assay.report.compare import words
 from assay.report.compare.figures import figures
 from assay.report.compare.findings import findings
 from assay.report.compare.subjects import subjects
+from assay.report.draw import staircase
 from assay.report.draw.curves import Axis, Line, draw
 from assay.report.family.launch import costs
 from assay.report.family.memory import levels, partitions
+from assay.report.family.memory import overview as memory_overview
+from assay.report.family.tensor_core import power
 from assay.report.page import clocks, environment, measured, overview, published, roofline, unmeasured
 from assay.report.page.answers import in_sentences
 
@@ -35,6 +38,10 @@ def book(request):
 
 def plain(said):
     return said.replace("\u202f", " ")
+
+
+def words_of(sentence):
+    return plain("".join(words for words, _ in sentence))
 
 
 def test_a_level_spans_only_places_where_the_curve_has_its_cycles(book):
@@ -120,6 +127,16 @@ def test_columns_of_graphs_have_a_unit_each_but_for_the_exponent(book):
     table = costs.graph_table(book, book.columns[0])
     assert "µs" not in table.caption and sum("exponent" in words for words in table.head) == 1
     assert all("µs" in words or "exponent" in words for words in table.head[1:])
+
+
+def test_graphs_whose_nodes_write_stamps_are_not_called_empty(book):
+    """Their nodes follow each other after longer than the empty ones of the answer and of the first table."""
+    column = book.columns[0]
+    table, picture = costs.graph_table(book, column), costs.graph_size(book, column)
+    assert all("kernels that write a time stamp" in said and "empty" not in said for said in (table.caption, picture.title))
+    per_node = book.measurement(column, "launch/graph/chain").value("latency_us_per_node")
+    assert per_node > max(n.value for n in graph.two_times(book, column))
+    assert any("longer than an empty kernel" in note for note in table.notes)
 
 
 def test_a_graph_with_one_time_has_one():
@@ -247,3 +264,29 @@ def test_the_cpu_answers_with_its_nearest_cache_and_its_memory(book):
     nearest = book.row("host/cache_latency/16384", "latency_ns").first.value
     memory = book.row("host/dram_latency", "latency_ns").first.value
     assert said == f"A load of the CPU takes {nearest:.3g} ns from 16 KiB, and {memory:.0f} ns from its memory."
+
+
+def test_latencies_that_are_compared_are_of_chains_of_one_kind():
+    """By address, of shared memory too: by index an instruction more is waited for in each step."""
+    book = committed.book("newest H200")
+    column = book.columns[0]
+    by_key = {level.key: level.cycles.value for level in machine.levels(book, column) if level.cycles}
+    assert by_key["shared"] == 23 and round(by_key["l1"]) == 34
+    assert "answers after 29 times as long" in staircase.staircase(book, column).description
+    assert [bar.label for bar in memory_overview.ladder_bars(book)][0] == "shared"
+    assert memory_overview.ladder_bars(book)[0].values == [23]
+    short = levels.in_short(book)
+    said = {row[0].said: [" ".join(cell.said.split()) for cell in row] for row in short.rows}
+    assert said["shared memory"][1].startswith("23 cycles") and said["L1, by index"][1].startswith("39.2")
+    assert said["shared memory, by index"][1:] == ["29 cycles", "29 to 29.02 cycles"]
+
+
+def test_the_clock_under_load_is_one_in_the_answer_and_in_the_picture(book):
+    """The one that the throughput beside it needs; the mean of what was counted over the load is another."""
+    column = book.columns[0]
+    _, said = (words_of(sentence) for sentence in in_sentences(book, by_number()[5])[0][1])
+    clock = re.search(r"runs at ([\d ]+) of", said)[1].replace(" ", "")
+    figure = power.power_by_data(book, column)
+    (row,) = (row for row in figure.data.rows if row[:2] == ["bf16", "normal"])
+    assert clock == f"{row[4]:.0f}" and row[4] == pytest.approx(1e6 * row[2] / 4096 / 132, rel=1e-4)
+    assert f"· {clock} MHz" in figure.svg

@@ -14,10 +14,11 @@ from test_page import published_beside
 import assay
 from assay.files import load, save
 from assay.files.isa_file import Isa
-from assay.report.book import headline
+from assay.report.book import counters, headline
 from assay.report.collection import __main__ as command
 from assay.report.collection import changes, entries, further, gpus, measurements, pages
 from assay.report.compare import subjects
+from assay.report.compare.stored import Stored
 
 RESULTS = Path(assay.__file__).parents[2] / "results"
 ISA = Isa(
@@ -257,6 +258,32 @@ def test_of_the_runs_of_a_day_that_with_most_kernels_leads():
     assert further.newest_kernels([entry(1, 8, 0)], "h200") is None
 
 
+def test_a_run_with_counters_has_its_report_where_no_leading_one_has_any(tmp_path):
+    """The newest of those whose counters tell the pipes apart; others are no help."""
+    for day, counter in (("01", ""), ("02", counters.SETTLES), ("03", counters.SETTLES), ("04", "smsp__inst_executed.sum")):
+        run = report_runs.measured(int(day))
+        if counter:
+            part_of(run, "sass/")
+            run.measurements[0].counters = {counter: 1.0}
+        put(tmp_path / "results", "h200", f"2026-01-{day}-run", run, day * 8)
+    all_of = entries.entries(tmp_path / "results")
+    leads = entries.leading(all_of)
+    assert [entry.date for entry in leads] == ["2026-01-01"]
+    assert [entry.date for entry in entries.adding(all_of, leads)] == ["2026-01-03"]
+    collection = pages.Collection(all_of, [], None)
+    said = {entry.date: collection.further().get(subject.index, {}) for entry, subject in collection.subjects.items()}
+    assert said["2026-01-01"]["sass.html"][1].anchor == "../../gpus/h200-run/sass.html"
+    assert "sass.html" not in said["2026-01-03"]
+
+
+def test_of_the_committed_results_the_counters_of_pipes_are_a_link_away():
+    collection = pages.Collection(entries.entries(RESULTS), [], None)
+    further = collection.further()
+    for entry in collection.leads:
+        said = "".join(span.said for span in further[collection.subjects[entry].index].get("sass.html", []))
+        assert said.endswith("on a GPU of this kind: h200, sm-pipes.") == (entry.gpu == "h200")
+
+
 def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
     then = [entry for entry in entries.entries(RESULTS) if entry.date <= "2026-11-23"]  # newer ones may lead later
     collection = pages.Collection(then, [], None)
@@ -298,7 +325,10 @@ def test_sentences_about_committed_runs():
     )
     one, other = subjects.subjects([[load(RESULTS / f"h100/2026-11-22-{name}")] for name in ("full", "most")])
     told = changes.changed(one, other, "2026-11-22-full").replace("\u202f", " ")
-    assert "2 318 of 2 471 figures per clock" in told and "for “atomics" in told
+    assert "2 318 of 2 471 figures per clock" in told and "“sum of an array, by partials”" in told
+    others = subjects.subjects([[run] for run in (one.run, other.run, *runs)])
+    told = changes.changed(*others[:2], "2026-11-22-full", Stored(others)).replace("\u202f", " ")
+    assert "2 318 of 2 471 figures per clock" in told and "for “descriptor of a TMA copy" in told
     runs = [load(RESULTS / f"h200/2026-11-24-{name}") for name in ("torch-bf16-bursts", "kernels-bursts")]
     told = changes.changed(*subjects.subjects([[run] for run in runs]), "2026-11-24-torch-bf16-bursts")
     assert told.startswith("Against 2026-11-24-torch-bf16-bursts no figure per clock can be compared. What differs most: ")

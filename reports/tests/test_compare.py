@@ -270,3 +270,15 @@ def test_two_builds_on_one_gpu_agree():
     telling = [f for f in found.found if f.score > 0.02]
     assert [f.lead.name for f in telling] == ["memory/reduction/partials"]
     assert findings.ALONE < 1 and words.support(telling[0]) == "No other case moves like it."
+
+
+def test_counts_of_a_page_add_up():
+    """What the summary says comes down to findings is what their figures add up to."""
+    found = compared(machine("NVIDIA H100", fence=2.5, dram=1.3), machine(seed=2))
+    told = sum(len(finding.figures) for finding in found.found)
+    differ = sum(figure.differs for figure in found.figures)
+    assert 0 < told < differ
+    said = words.summary(found.subjects, found.figures, found.found)
+    assert f"{differ} figures of all kinds differ" in said and f"{told} of them, one kind of each case, come down to" in said
+    (section,) = (section for section in found.pages()[-1].sections if section.anchor == "differences")
+    assert section.title.startswith(f"{told} figures that differ, one kind of each case, come down to ")

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equal facts are said once, and what one run cannot know is taken from a run that does."""
 
+import re
+from collections import Counter
+
 import committed
 import pytest
 from report_runs import Maker
 
 from assay.files import load
 from assay.report.__main__ import load_published
+from assay.report.answer.questions import by_number
 from assay.report.book import headline, model
 from assay.report.compare import findings, published
 from assay.report.compare.figures import figures
@@ -90,3 +94,20 @@ def test_a_headline_without_a_repeated_run_says_nothing_of_one():
     make.add("launch/empty/stream", time_us=3.0)
     book = model.build([make.run])
     assert [h.elsewhere for h in headline.headlines(book, book.columns[0])] == ["", ""]
+
+
+def test_what_is_said_of_the_host_model_is_what_its_tests_and_its_page_say():
+    root = committed.RESULTS.parent
+    right, bugs = (by_number()[number].otherwise.replace("\u202f", ",") for number in (37, 38))
+    page = (root / "docs/model.md").read_text()
+    kernels, orders = re.search(r"(\d+) kernels of the suite under ([\d,]+) seeds each", page).groups()
+    assert f"{kernels} kernels of the suite left the right one in {orders} orders each" in right
+    tests = root / "harness/model/tests"
+    listed = (tests / "wild_test.cpp").read_text().partition("// Of rules that those do not break")[0]
+    rules = []
+    for file, kernel in re.findall(r'"(wild_\w+)",\s*(?:\{|launched\()"(\w+)"', listed):
+        source = (tests / f"kernels/{file}.cu").read_text()
+        rules.append(re.search(rf" {kernel}\(.*?// <- ([\w.]+)", source, re.DOTALL)[1])
+    assert f"Of {len(rules)} bugs of published kernels" in bugs
+    often = [f"{rule} ({count})" for rule, count in Counter(rules).most_common(3)]
+    assert f"most often {often[0]}, {often[1]} and {often[2]}." in bugs

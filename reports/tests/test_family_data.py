@@ -70,7 +70,7 @@ def test_a_run_without_them_says_which_command_measures_them():
 def test_every_level_with_its_numbers_and_its_reach(book):
     words = said(blocks(book)[13])
     for part in (
-        "shared memory 29 cycles, L1 34 cycles, L2, near 280 cycles, L2, far 460 cycles",
+        "shared memory 23 cycles, L1 34 cycles, L2, near 280 cycles, L2, far 460 cycles",
         "L1 to 256 KiB, L2 near to 16 MiB",
         "L2 partitions: 2 partitions, near to 4 and 4 SMs, an atomic takes 285 cycles in the near one and 480 in the far one",
         "by how its threads stand to banks: stride 1: 1, stride 2: 2, stride 32: 32",

@@ -265,6 +265,21 @@ def test_of_equal_shapes_the_one_with_a_sustained_rate_counts():
     assert mma.best_mma(found, "flop_per_clock_per_sm", 0).keys() == {"bf16"}
 
 
+def test_of_equal_shapes_without_a_sustained_rate_the_one_of_most_a_second_counts():
+    """The rates of f64 and u8 shapes are equal within a thousandth, what they do a second is not."""
+    for gpu in ("newest H200", "newest H100"):
+        found = committed.book(gpu)
+        lines = {(line.family, line.kind): line for line in rates.lines(found)}
+        for family, kind in (("mma_sync", "f64"), ("wgmma", "u8")):
+            line = lines[family, kind]
+            rows = found.find(rf"tensor_core/{family}/{kind}/m\d+n\d+(k\d+)?(/ss)?", "flop_per_clock_per_sm")
+            most = max(row.numbers[0].value for row in rows)
+            equals = [row.name for row in rows if row.numbers[0].value > (1 - mma.EQUAL) * most]
+            assert len(equals) > 2 and line.best["dense"].number.value > (1 - mma.EQUAL) * most
+            assert line.tflops.value == max(found.row(name, "tflops").numbers[0].value for name in equals)
+    assert lines["mma_sync", "f64"].best["dense"].number.value == pytest.approx(256, abs=1e-3)
+
+
 def test_what_must_be_in_flight_is_a_map_without_what_does_not_fit(machine):
     svg = sweeps.in_flight(machine, machine.columns[0]).svg
     assert svg.count("<rect") == 4 and "N = 256, 1 accumulator, waits for all, 1 warpgroup: 2" in svg

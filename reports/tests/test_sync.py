@@ -54,7 +54,7 @@ def test_the_table_stands_in_groups_of_who_takes_part():
     assert table.groups == {0: "A warp", 1: "A CTA", 3: "Fences"}
     assert [row[0].said for row in table.rows] == [
         "__syncwarp, where no lane has left the others",
-        "named barrier, 32 threads",
+        "named barrier, its number in a register, 32 threads",
         "named barrier, handed over, 64 threads",
         "fence, acquire-release, scope of the GPU",
     ]
@@ -67,3 +67,9 @@ def test_no_row_is_cut_from_an_identifier(gpu):
     assert len(names) > 30 and len(set(names)) == len(names)
     forms = re.compile(r"arrive spin|arrive wait|hand over|all to all|expect tx|by piece|\b(try|test) wait|, whole")
     assert not [name for name in names if forms.search(name)]
+
+
+def test_a_named_barrier_has_a_row_for_each_way_to_give_its_number():
+    rows = {row[0].said: row[1].said for row in sync.overview(committed.book("newest H200")).rows}
+    assert rows["named barrier, its number a constant, 1024 threads"] == rows["__syncthreads, 1024 threads"] == "76.2"
+    assert rows["named barrier, its number in a register, 1024 threads"] == "88.2"

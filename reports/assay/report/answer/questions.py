@@ -232,15 +232,19 @@ KERNELS = (
         37,
         "Is a kernel right on a chip that is not at hand?",
         "Kernels in the host model",
-        otherwise="No run of a GPU tells: assay model WHAT runs a kernel on the CPU, in many orders of its "
-        "asynchronous work, and checks its result. That is the model's word, not silicon's.",
+        # docs/model.md, "Why to believe it", by commit 613b720.
+        otherwise="No run of a GPU tells: assay model WHAT runs a kernel on the CPU, in many orders of its asynchronous "
+        "work, and checks its result. 36 kernels of the suite left the right one in 2\u202f000 orders each, and broke no rule. "
+        "That is the model's word, not silicon's.",
     ),
     Question(
         38,
         "Which rule would have caught the published races of asynchronous kernels?",
         "Rules of the host model",
-        otherwise="No run of a GPU tells: docs/model.md lists the rules with what each finds, and assay model WHAT "
-        "names the one that a kernel breaks, and where.",
+        # harness/model/tests/wild_test.cpp, and the rules that its kernels name.
+        otherwise="No run of a GPU tells: assay model WHAT names the rule that a kernel breaks, and where. Of 36 bugs of "
+        "published kernels, made again, it names every one, most often async.overwritten_while_read (7), proxy.shared (4) "
+        "and grid.before_wait (4). docs/model.md of the sources lists the rules with what each finds.",
     ),
 )
 

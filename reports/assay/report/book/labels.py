@@ -194,7 +194,7 @@ SUBJECTS = {
     "launch/call": "a call of the CUDA runtime",
     "launch/cluster": "empty kernels in clusters",
     "launch/empty": "an empty kernel",
-    "launch/graph": "a graph of empty kernels",
+    "launch/graph": "a graph of kernels that write a time stamp",
     "launch/graph_interval": "kernels of a graph",
     "launch/green_context": "green contexts",
     "launch/grid": "empty kernels in a row",

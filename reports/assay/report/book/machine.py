@@ -39,11 +39,13 @@ def levels(book: Book, column: Column) -> list[Level]:
     def latencies(case: str) -> dict[str, Number | None]:
         return {"latency": of(case, NS), "cycles": of(case, CYCLES)}
 
+    # By address, as all others are chased: by index there is an instruction more in each step.
+    shared = latencies("shared/latency/address")
     near = next((case for name in L2_LATENCIES if of(case := name.removeprefix("memory/"), CYCLES)), "l2/latency")
     best = best_read(book, column, BURST)
     read = best[0].name.removeprefix("memory/") if best else "hbm/read"
     found = [
-        Level("shared", "shared", of("shared/read", BANDWIDTH), of("shared/read", RATE), **latencies("shared/latency")),
+        Level("shared", "shared", of("shared/read", BANDWIDTH), of("shared/read", RATE), **shared),
         Level("l1", "L1", of("l1/read", BANDWIDTH), of("l1/read", RATE), **latencies("l1/latency")),
         Level(
             *("l2", "L2", of("l2/read", BANDWIDTH), of("l2/read", RATE)),
@@ -51,17 +53,21 @@ def levels(book: Book, column: Column) -> list[Level]:
             far_cycles=of("l2_far/latency", CYCLES),
         ),
         Level("memory", "memory", of(read, BANDWIDTH), of(read, RATE), **latencies("dram/latency")),
-        _link(book, column, "peer", "other GPU", r"link/peer/(read|write)/\w+", r"link/peer/latency/load"),
-        _link(book, column, "host", "host", r"link/(h2d|d2h)/(pinned/\d+|sizes/pinned)", r"link/zero_copy/latency"),
+        _link(book, column, "peer", "other GPU", [r"link/peer/(read|write)/\w+"], r"link/peer/latency/load"),
+        _link(book, column, "host", "host", HOST_COPIES, r"link/zero_copy/latency"),
     ]
     return [level for level in found if level]
 
 
-def _link(book: Book, column: Column, key: str, name: str, widths: str, latency: str) -> Level:
-    """The fastest of the copies, one way."""
-    rates = [n for row in book.find(widths, BANDWIDTH) if (n := row.numbers[column.index])]
+# What the page of links gives for pinned memory: the sweep over sizes, and single sizes where none was swept.
+HOST_COPIES = [r"link/(h2d|d2h)/sizes/pinned", r"link/(h2d|d2h)/pinned/\d+"]
+
+
+def _link(book: Book, column: Column, key: str, name: str, widths: list[str], latency: str) -> Level:
+    """The fastest of the copies, one way, of the first kind that was measured."""
     waits = [n for row in book.find(latency, NS) if (n := row.numbers[column.index])]
-    best = max(rates, key=lambda n: n.value, default=None)
+    kinds = ([n for row in book.find(of, BANDWIDTH) if (n := row.numbers[column.index])] for of in widths)
+    best = max(next(filter(None, kinds), []), key=lambda n: n.value, default=None)
     return Level(key, name, best, latency=waits[0] if waits else None)
 
 

@@ -43,15 +43,27 @@ def parse(name: str) -> Mma | None:
     return Mma(family, kind, shape, next((p[4:] for p in parts if p.startswith("acc_")), ""), source)
 
 
-def preferred(row: Row, other: Row | None, column: int) -> bool:
-    """Whether a row's rate in this column is above the other's; of equals, within a thousandth, the one that was also
-    measured under lasting load is preferred."""
+EQUAL = 0.001  # rates that differ by less are equals
+
+
+def preferred(book: Book, row: Row, other: Row | None, column: int) -> bool:
+    """Whether a row's rate in this column is above the other's; of equals the one that was also measured under lasting
+    load is preferred, then the one of more a second."""
     number, held = row.numbers[column], row.sustained[column]
     best = other.numbers[column] if other else None
     if number is None or best is None:
         return number is not None
-    least = 0.999 if held and other and not other.sustained[column] else 1.001
-    return number.value > least * best.value
+    if abs(number.value - best.value) > EQUAL * best.value:
+        return number.value > best.value
+    if bool(held) != bool(other.sustained[column]):
+        return bool(held)
+    return _per_second(book, row, column) > _per_second(book, other, column)
+
+
+def _per_second(book: Book, row: Row, column: int) -> float:
+    of_case = book.row(row.name, "tflops")
+    number = of_case.numbers[column] if of_case else None
+    return number.value if number else 0.0
 
 
 def mma_type(name: str) -> str | None:
@@ -70,7 +82,7 @@ def best_mma(book: Book, metric: str, column: int, state: str = BURST) -> dict[s
         if not kind or not number or "emulated" in number.flags:
             continue
         held, least = best.get(kind, (None, None))
-        better = preferred(row, held, column) if state == BURST else least is None or number.value > least.value
+        better = preferred(book, row, held, column) if state == BURST else least is None or number.value > least.value
         if better:
             best[kind] = (row, number)
     return best

@@ -11,6 +11,7 @@ from ..book import identity, text
 from ..compare import words
 from ..compare.figures import PER_CLOCK, counted, parted
 from ..compare.findings import findings
+from ..compare.stored import Stored
 from ..compare.subjects import Subject
 from .entries import Entry
 
@@ -38,9 +39,9 @@ def measured(entry: Entry) -> str:
     return f"{said}; commit {commit[:12]}." if commit else f"{said}."
 
 
-def changed(before: Subject, after: Subject, name: str) -> str:
-    """How far the run agrees with the one before, and what differs most."""
-    compared, apart = parted([replace(before, short=name), replace(after, short="this run")])
+def changed(before: Subject, after: Subject, name: str, stored: Stored | None = None) -> str:
+    """How far the run agrees with the one before, and what differs most, beyond what others that are stored do."""
+    compared, apart = parted([replace(before, short=name), replace(after, short="this run")], stored)
     agree, of = counted(compared, lambda f: f.kind == PER_CLOCK)
     alike = f"{text.number(agree)} of {text.number(of)} figures per clock agree within 0.5{text.THIN}%"
     said = f"Against {name} {alike if of else 'no figure per clock can be compared'}."
@@ -49,13 +50,15 @@ def changed(before: Subject, after: Subject, name: str) -> str:
     return f"{said} {words.left_out(apart)}".strip()
 
 
-def section(found: Sequence[Entry], subjects: Mapping[Entry, Subject], folders: Mapping[Entry, str]) -> list[Section]:
+def section(
+    found: Sequence[Entry], subjects: Mapping[Entry, Subject], folders: Mapping[Entry, str], stored: Stored
+) -> list[Section]:
     """The newest first."""
     sections = []
     for entry in reversed(found):
         blocks: list[Block] = [sentence(measured(entry))]
         if (before := _before(entry, found)) and entry in subjects:
-            blocks.append(sentence(changed(subjects[before], subjects[entry], before.name)))
+            blocks.append(sentence(changed(subjects[before], subjects[entry], before.name, stored)))
         if entry in folders:
             blocks.append(Paragraph([Span("Its report", f"{folders[entry]}/index.html"), Span(".")]))
         title = f"{entry.gpu}, {entry.date} {entry.purpose}".replace("  ", " ")

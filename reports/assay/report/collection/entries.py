@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.files import Run, RunFileError, load
 
 from ..book import identity
+from ..book.counters import settled
 
 MOST_OF = 0.5  # of the cases of the folder's largest run: what measured fewer is no picture of a GPU
 NEARLY = 0.9  # of the cases of the GPU's largest run: a newer build may have left some out
@@ -52,6 +53,11 @@ class Entry:
     @property
     def purpose(self) -> str:
         return self.name.removeprefix(self.date).strip("-") or "run"
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether it has counters that tell the pipes apart."""
+        return any(m.ok and settled(m) for m in self.run.measurements)
 
     @cached_property
     def cases(self) -> set[str]:
@@ -99,7 +105,8 @@ def newest_of_folders(leads: Iterable[Entry]) -> list[Entry]:
 
 def adding(found: Iterable[Entry], leads: list[Entry]) -> list[Entry]:
     """Runs that measured what no leading one of their folder did; and of each folder the newest whose cases ran in most
-    processes, where no leading one's did: how far processes differ is known from it alone."""
+    processes, where no leading one's did, and the newest with the hardware's counters, where no leading one has any: how
+    far processes differ, and what was counted, is known from these alone."""
     found = list(found)
     known: dict[str, set[str]] = {}
     most: dict[str, int] = {}
@@ -110,11 +117,16 @@ def adding(found: Iterable[Entry], leads: list[Entry]) -> list[Entry]:
     for entry in found:
         if entry.processes > 1 and entry.processes >= most.get(entry.gpu, 1):
             most[entry.gpu], repeated[entry.gpu] = entry.processes, entry
+    without = known.keys() - {lead.gpu for lead in leads if lead.counts}
+    counting = {entry.gpu: entry for entry in found if entry.counts and entry.gpu in without}
     return [
         entry
         for entry in found
         if entry not in leads
-        and (entry in repeated.values() or len(entry.cases - known.get(entry.gpu, set())) > ADDS * len(entry.cases))
+        and (
+            entry in [*repeated.values(), *counting.values()]
+            or len(entry.cases - known.get(entry.gpu, set())) > ADDS * len(entry.cases)
+        )
     ]
 
 

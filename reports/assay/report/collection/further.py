@@ -14,7 +14,7 @@ from ..page.front import MAIN
 from ..said.kernels import beside_library
 from .entries import MOST_OF, Entry
 
-KERNELS = "kernels"
+KERNELS, INSTRUCTIONS = "kernels", "sass"
 FEW = 3  # families that are named
 GEMM = beside_library(("gemm",), "GEMM")
 
@@ -60,6 +60,15 @@ def repeated(entry: Entry, folder: str) -> list[Span]:
     return [
         Span(f"How far {entry.processes} processes differ that measure the same on one GPU of this kind: "),
         Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{MAIN}"),
+        Span("."),
+    ]
+
+
+def counted(entry: Entry, folder: str) -> list[Span]:
+    """Where it is known what the hardware counted."""
+    return [
+        Span("What the hardware counted of each pipe, on a GPU of this kind: "),
+        Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{INSTRUCTIONS}.html"),
         Span("."),
     ]
 

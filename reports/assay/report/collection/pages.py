@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from assay.files import Run
 from assay.files.isa_file import Isa
@@ -16,6 +17,7 @@ from ..book.model import Published
 from ..compare import words
 from ..compare.figures import PER_CLOCK, Value, counted
 from ..compare.pages import Comparison
+from ..compare.stored import Stored
 from ..compare.subjects import Subject, short_labels, subjects
 from ..family.sass import instructions as sass
 from ..page import isa
@@ -53,6 +55,11 @@ class Collection:
         self.homes: dict[int, dict[str, str]] = {}  # by index of the subject
         self.pages_of: dict[int, list[str]] = {}
 
+    @cached_property
+    def stored(self) -> Stored:
+        """What all runs found, to tell what differs from one to the next anyway."""
+        return Stored(self.subjects.values())
+
     @property
     def reported(self) -> list[Subject]:
         """Those that have a report of their own."""
@@ -89,7 +96,7 @@ class Collection:
         def where(value: Value) -> str:
             return f"../../{self.detail(value.subject, value.number.anchor)}"
 
-        return [(pair_folder(group), Comparison(group, where, "../../")) for group in groups]
+        return [(pair_folder(group), Comparison(group, where, "../../", self.stored)) for group in groups]
 
     def main(self) -> Page:
         def where(subject: Subject, name: str, anchor: str) -> str:
@@ -168,11 +175,12 @@ class Collection:
 
     def changes(self) -> Page:
         lead = "What was measured when, and how far it agrees with the run before it of the same kind of GPU."
-        sections = changes.section(self.entries, self.subjects, self.folders)
+        sections = changes.section(self.entries, self.subjects, self.folders, self.stored)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
 
     def further(self) -> dict[int, dict[str, list[Span]]]:
-        """By index of the subject and name of the page: where a run of newer kernels, and one that was repeated, is."""
+        """By index of the subject and name of the page: where a run of newer kernels, one that was repeated, and one with
+        counters is."""
         found: dict[int, dict[str, list[Span]]] = {}
         reported = [*self.leads, *self.others]
         for entry in reported:
@@ -184,6 +192,9 @@ class Collection:
             repeated = max((e for e in reported if e.gpu == entry.gpu), key=lambda e: e.processes)
             if repeated.processes > entry.processes:
                 pages[MAIN] = further.repeated(repeated, f"../../{self.folders[repeated]}")
+            counting = next((e for e in reversed(reported) if e.gpu == entry.gpu and e.counts), None)
+            if counting and not entry.counts:
+                pages[f"{further.INSTRUCTIONS}.html"] = further.counted(counting, f"../../{self.folders[counting]}")
         return found
 
     def cases(self) -> dict[str, measurements.Case]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known to make figures differ: the SM clock, the memory, L2, the host. Pure.
+"""What is known to make figures differ: the SM clock, the memory, L2, the host, the build that measured. Pure.
 
 A cause is known where a fact of the machines differs by a ratio, and a figure that this fact paces differs by no more
 than that ratio lets it. Which clock paces a case its probe says (`clock_domain`); of a latency its name says where it
-goes. What is beyond the reach of a cause is not explained by it.
+goes. What is beyond the reach of a cause is not explained by it. Where one build told two things apart and another did
+not, their figures are of different things, whatever the machines.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..book import text
-from .figures import HOST_PACED, PER_SECOND, PER_WATT, Figure
+from ..book import identity, text
+from .figures import HOST_PACED, PER_SECOND, PER_WATT, Figure, Value
 from .subjects import Subject
 
 SLACK = 0.1  # in logarithms: how far a figure may go beyond the ratio of the fact that paces it
-# A working set that fits one cache and not the other differs by the ratio of a hit to a miss, not of the sizes.
+# A working set that fits one cache and not the other differs by the ratio of a hit to a miss, not of the sizes; one that
+# fits both, by the ratio of their slices alone.
 CAPACITY_REACH = 2.0
+WORKING_SET = ("array_bytes", "footprint_bytes", "streamed_bytes")  # parameters that it is the sum of
 
 
 Fact = Callable[[Subject], float | None]
@@ -59,7 +62,7 @@ def _fact(subjects: list[Subject], of: Fact, form: Callable[[float], str], what:
     return f"{what} {', '.join(said)}"
 
 
-MEMORY, L2, CLOCK, POWER, HOST = "memory", "L2", "clock", "power", "host"
+MEMORY, L2, CLOCK, POWER, HOST, BUILD = "memory", "L2", "clock", "power", "host", "build"
 SAYS_MEMORY, SAYS_L2 = (re.compile(rf"(?:^|[/_])(?:{words})(?=$|[/_])") for words in ("dram|hbm", "l2|l15|far|near"))
 PATH_OF_MEMORY = ("memory", "tma", "link")
 
@@ -74,6 +77,7 @@ def causes(subjects: list[Subject]) -> dict[str, Cause]:
         CLOCK: Cause(CLOCK, "the SM clock", "figures per clock of these cases agree"),
         POWER: Cause(POWER, "power", "what the same work draws differs with the chip, its memory and its temperature"),
         HOST: Cause(HOST, "the host and its link", "such figures differ from one process to the next as well"),
+        BUILD: Cause(BUILD, "another build", ""),
     }
 
 
@@ -107,17 +111,47 @@ def rest(figure: Figure) -> float:
     return min(figure.effect, abs(figure.effect - (_clock_ratio(figure) or 0.0)))
 
 
+def _fits_both(figure: Figure) -> bool:
+    """Whether it is known that the working set fits the L2 of either end."""
+
+    def fits(v: Value) -> bool:
+        params = v.measurement.params if v.measurement else {}
+        sizes = [size for key in WORKING_SET if type(size := params.get(key)) is int]
+        return bool(sizes) and sum(sizes) <= (_l2(v.subject) or 0)
+
+    return all(fits(v) for v in figure.ends)
+
+
+def not_told_apart(figure: Figure) -> tuple[Value, Value, str] | None:
+    """(an end, the other, a metric): the one was measured by a build that did not tell the metric from the figure's own, as
+    the other's does. "far_latency_cycles" is apart from "latency_cycles"."""
+    ends = figure.ends
+    commits = {identity.commit_of(v.column.run) for v in ends}
+    if len(commits) < 2 or "" in commits:
+        return None
+    for end, other in (ends, ends[::-1]):
+        if end.measurement and other.measurement:
+            more = other.measurement.metrics.keys() - end.measurement.metrics.keys()
+            apart = sorted(metric for metric in more if metric.endswith(f"_{figure.metric}"))
+            if apart:
+                return end, other, apart[0]
+    return None
+
+
 def cause_of(figure: Figure) -> str | None:
     """The key of the cause that explains the figure; none is known of what is beyond all their reach."""
     if figure.domain in HOST_PACED or figure.family == "host":
         return HOST
+    if not_told_apart(figure):
+        return BUILD
     if figure.kind == PER_WATT:
         return POWER
     if figure.family in PATH_OF_MEMORY or figure.domain in ("dram", "l2"):
         said = f"{figure.name}/{figure.metric}"
         if (figure.domain == "dram" or SAYS_MEMORY.search(said)) and _reached(figure, _pins):
             return MEMORY
-        if (figure.domain == "l2" or SAYS_L2.search(said)) and _reached(figure, _l2, CAPACITY_REACH):
+        reach = 1.0 if _fits_both(figure) else CAPACITY_REACH
+        if (figure.domain == "l2" or SAYS_L2.search(said)) and _reached(figure, _l2, reach):
             return L2
     if figure.kind == PER_SECOND and rest(figure) <= max(figure.noise, 0.02):
         return CLOCK

@@ -13,6 +13,7 @@ from assay.files import Measurement
 
 from ..book import model
 from ..book.model import STATES, SUSTAINED, Column, Number, Row
+from .stored import Stored
 from .subjects import Subject
 
 PER_CLOCK, PER_SECOND, PER_WATT, AMOUNT = "per clock", "per second", "per watt", "counts and shares"
@@ -61,6 +62,7 @@ class Figure:
     state: str
     primary: bool
     values: list[Value]
+    swing: float = 0.0  # in logarithms: how far other stored runs of the GPUs' names are apart
 
     @cached_property
     def kind(self) -> str:
@@ -111,11 +113,12 @@ class Figure:
 
     @cached_property
     def noise(self) -> float:
-        """Half the width of the 95% interval of `effect`: of both figures, and of one process against another."""
+        """Half the width of the 95% interval of `effect`: of both figures, and of one process against another; at least
+        what other stored runs are apart."""
         host = self.domain in HOST_PACED or (self.kind == PER_SECOND and self.family in ("launch", "collective"))
         floor = HOST_FLOOR if host else BYTES_FLOOR if self.unit in ("B", "byte") else FLOORS[self.kind]
         known = [0.0 if v.number.processes else floor for v in self.values]
-        return math.hypot(*(_half(v.number) for v in self.ends), *sorted(known)[-2:])
+        return max(self.swing, math.hypot(*(_half(v.number) for v in self.ends), *sorted(known)[-2:]))
 
     @property
     def sure(self) -> bool:
@@ -167,16 +170,24 @@ def figures(subjects: list[Subject]) -> list[Figure]:
     return parted(subjects)[0]
 
 
-def parted(subjects: list[Subject]) -> tuple[list[Figure], int]:
+def parted(subjects: list[Subject], stored: Stored | None = None) -> tuple[list[Figure], int]:
     """The figures, and how many cases are not compared: kernels under lasting load that some called in a row, some not."""
     alike: list[Figure] = []
     apart: set[str] = set()
+    compared = {subject.index for subject in subjects}
     for figure in _shared(subjects):
         if len({calls(v.measurement) for v in figure.values}) == 1:
+            figure.swing = _swing(figure, stored, compared) if stored else 0.0
             alike.append(figure)
         else:
             apart.add(figure.name)
     return alike, len(apart)
+
+
+def _swing(figure: Figure, stored: Stored, compared: set[int]) -> float:
+    """How far stored runs that are not compared are apart, on GPUs of one name."""
+    measured = next((v.measurement for v in figure.values if v.measurement), None)
+    return stored.swing(measured, figure.metric, figure.state, compared) if measured else 0.0
 
 
 def _shared(subjects: list[Subject]) -> list[Figure]:

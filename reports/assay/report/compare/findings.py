@@ -5,9 +5,9 @@ The rule. A figure differs if it does so by more than 0.5 % and by more than its
 kind count: per clock where the SM clock paces it, else per second; the others say the same times a clock. What a known
 cause explains is one finding a cause. Of the rest, each family's figures that move alike are one: alike in ratio, or by
 as many cycles, since what makes a fence longer makes a barrier longer that holds one. A finding is told by the figure
-that most others move like. Findings rank by the effect that known causes leave: per clock first, since figures per
-second and per watt follow the clock and the chip; those that a cause explains come behind. Those whose figures have no
-interval come last: they may be noise.
+that most others move like. Findings rank by the effect that known causes leave, beyond what stored runs are apart
+anyway: per clock first, since figures per second and per watt follow the clock and the chip; those that a cause explains
+come behind. Those whose figures have no interval come last: they may be noise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SAME_RATIO = 0.03  # logarithms of effects this close move alike
 SAME_CYCLES = 0.15  # and cycles more or fewer, as a share of each other
 WEIGHTS = {PER_CLOCK: 1.0, PER_SECOND: 0.5, PER_WATT: 0.25, AMOUNT: 0.1}
 EXPLAINED = 0.2  # what is left of the weight of a finding with a known cause
-HOST = 0.02  # and where the cause is the host: it says nothing of the GPU
+NOT_OF_GPU = 0.02  # and where the cause is the host, or another build: it says nothing of the GPU
 ALONE = 0.5  # and of a case that no other moves like: it may be an accident of its process
 NOT_BY_SM = ("dram", *HOST_PACED)  # domains of cases that SM clocks do not pace
 
@@ -43,8 +43,8 @@ class Finding:
 
     @cached_property
     def score(self) -> float:
-        known = HOST if self.cause == causes.HOST else EXPLAINED
-        left = causes.rest(self.lead) if self.cause is None else self.lead.effect * known
+        known = NOT_OF_GPU if self.cause in (causes.HOST, causes.BUILD) else EXPLAINED
+        left = causes.rest(self.lead) - self.lead.swing if self.cause is None else self.lead.effect * known
         alone = len({figure.name for figure in self.figures}) == 1
         return left * WEIGHTS[self.kind] * (ALONE if alone else 1)
 

@@ -11,9 +11,10 @@ from ..block.kinds import Block, Cell, Figures, Fold, Page, Paragraph, Part, Sec
 from ..book import identity, labels, text
 from ..page import environment
 from ..page.front import MAIN
-from . import causes, pictures, published, words
+from . import causes, outlier, pictures, published, words
 from .figures import AMOUNT, KINDS, PER_CLOCK, PER_SECOND, PER_WATT, Figure, Value, counted, counted_by_family, only_in, parted, ratio
 from .findings import Finding, findings
+from .stored import Stored
 from .subjects import Subject
 
 DIFFERENCES = "differences.html"
@@ -30,8 +31,9 @@ ABOUT = {
     "published": "Beside what is published",
 }
 HOW = (
-    "A figure differs if its values are more than 0.5 % apart, and further than their noise: both 95% intervals, and how far "
-    "six processes on one GPU were apart. Of each case one kind of figure counts, per clock where the SM clock paces it. "
+    "A figure differs if its values are more than 0.5 % apart, and further than their noise: both 95% intervals, how far "
+    "six processes on one GPU were apart, and, where other runs are stored, how far those of GPUs of one name are. Of each "
+    "case one kind of figure counts, per clock where the SM clock paces it. "
     "Figures that one known cause explains are one finding, and so are those of a family that move alike. First stand the "
     "findings of which the known causes leave most unexplained, per clock before per second."
 )
@@ -40,13 +42,13 @@ Where = Callable[[Value], str]  # the page with the details of a measurement, an
 
 class Comparison:
     """The subjects, their figures, and what was found; `where` leads to details on the subjects' own pages, whose
-    folders are below `root`."""
+    folders are below `root`. `stored` are all runs that there are, to tell what differs from one to the next anyway."""
 
-    def __init__(self, subjects: Sequence[Subject], where: Where, root: str = "") -> None:
+    def __init__(self, subjects: Sequence[Subject], where: Where, root: str = "", stored: Stored | None = None) -> None:
         self.subjects = list(subjects)
         self.where = where
         self.root = root
-        self.figures, self.apart = parted(self.subjects)
+        self.figures, self.apart = parted(self.subjects, stored)
         self.found = findings(self.figures)
         self.causes = causes.causes(self.subjects)
         self.many = len(self.subjects) > words.COLUMNS
@@ -150,10 +152,10 @@ class Comparison:
             blocks.append(Fold("Smaller findings", f"{len(rest)}", [self._ranking(rest, "Smaller findings")]))
         more = [Span("Every figure that differs", DIFFERENCES), Span(", by finding. "), Span(HOW)]
         blocks.append(Paragraph(more, "muted"))
-        differ = sum(f.differs for f in self.figures)
-        come = "figure that differs comes" if differ == 1 else "figures that differ come"
+        told = sum(len(finding.figures) for finding in self.found)
+        come = "figure that differs comes" if told == 1 else "figures that differ, one kind of each case, come"
         count = text.counted(len(self.found), "finding")
-        title = f"{text.number(differ)} {come} down to {count}, the most telling first"
+        title = f"{text.number(told)} {come} down to {count}, the most telling first"
         return Section("differences", title, blocks)
 
     def _told(self, finding: Finding) -> list[Block]:
@@ -239,6 +241,7 @@ class Comparison:
             caption = "Figures that agree within 0.5 %, of all that were compared"
             table = Table(caption, ["Family", *KINDS], list(unique.values()), kind=published.PLAIN)
             blocks.append(Fold("Agreement by family", f"{len(unique)} families", [table]))
+        blocks += [sentence(said) for said in outlier.sentences(self.subjects, self.figures)]
         if said := words.left_out(self.apart):
             blocks.append(sentence(said))
         alone = [
@@ -271,5 +274,8 @@ class Comparison:
             )
             said = sentence(f"{words.values(finding.lead)}{words.support(finding)} {words.why(finding, self.causes, self.figures)}")
             sections.append(Section(f"finding{place}", f"{place}. {words.title(finding)}", [said, table]))
-        lead = "Every figure that differs by more than 0.5 % and its noise, under the finding that stands for it."
+        lead = (
+            "Every figure that differs by more than 0.5 % and its noise, of each case those of one kind, under the finding that "
+            "stands for it."
+        )
         return Page(DIFFERENCES, "Differences", "Every difference", lead, sections)

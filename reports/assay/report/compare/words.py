@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from .. import family
 from ..book import labels, text
 from ..book.model import LASTING
-from .causes import Cause
+from .causes import BUILD, Cause, not_told_apart
 from .figures import AMOUNT, KINDS, PER_CLOCK, Figure, Value, counted, ratio
 from .findings import Finding
 from .subjects import Subject
 
 COLUMNS = 4  # more subjects are said as a distribution, not one by one
 NAMES = 3  # of a parameter that are said
+TOLD_SWING = 0.2  # of an effect: if stored runs are apart by more, it is said
 SHARES = ("", "ratio")  # units that are not said
 # How the value of a parameter is said, of those that do not speak for themselves.
 QUALIFIED = {
@@ -194,11 +195,25 @@ def _fences(finding: Finding, figures: Iterable[Figure]) -> str:
     )
 
 
+def _swing(lead: Figure) -> str:
+    """How far stored runs are apart by themselves, where that is no small part of the effect."""
+    if lead.swing <= TOLD_SWING * lead.effect:
+        return ""
+    return f" In other stored runs GPUs of one name are {times(lead.swing)} apart."
+
+
 def why(finding: Finding, causes: dict[str, Cause], figures: Iterable[Figure] = ()) -> str:
     """The cause where one is known."""
+    lead = finding.lead
     if finding.cause is None:
-        unsure = "" if finding.lead.sure else " The figures have no interval, so that they may be noise."
-        return f"No cause is known: clock, memory and L2 do not account for it.{_fences(finding, figures)}{unsure}"
+        unsure = "" if lead.sure else " The figures have no interval, so that they may be noise."
+        return f"No cause is known: clock, memory and L2 do not account for it.{_fences(finding, figures)}{_swing(lead)}{unsure}"
+    if finding.cause == BUILD and (found := not_told_apart(lead)):
+        end, other, metric = found
+        return (
+            f"{end.subject.short} was measured by a build that does not tell “{labels.quantity(metric)}” apart, as that of "
+            f"{other.subject.short} does: the two figures may be of different things."
+        )
     cause = causes[finding.cause]
     return f"It is in line with {cause.name}: {cause.fact}."
 
@@ -248,7 +263,7 @@ def summary(subjects: list[Subject], figures: list[Figure], found: list[Finding]
     cases = len({f.name for f in figures})
     unsure = [f for f in found if f.cause is None and not f.lead.sure]
     open_ = [f for f in found if f.cause is None and f.lead.sure]
-    differ = sum(f.differs for f in figures)
+    differ, told = sum(f.differs for f in figures), sum(len(f.figures) for f in found)
     who = "both" if len(subjects) == 2 else "at least two of them"
     said = f"{title(found[0])}. " if found and found[0].lead.sure else ""
     said += f"{text.number(cases)} cases were measured by {who}. "
@@ -256,8 +271,9 @@ def summary(subjects: list[Subject], figures: list[Figure], found: list[Finding]
         said += f"Of {text.number(of)} figures per clock {text.number(agree)} agree within 0.5{text.THIN}%. "
     if not differ:
         return f"{said}No figure differs by more than that and its noise."
+    of_them = "They" if told == differ else f"{text.number(told)} of them, one kind of each case,"
     return (
-        f"{said}{text.number(differ)} figures of all kinds differ by more than that and their noise. They come down to "
+        f"{said}{text.number(differ)} figures of all kinds differ by more than that and their noise. {of_them} come down to "
         f"{text.counted(len(found), 'finding')}, {len(open_)} of them without a known cause"
         + (f"; {len(unsure)} more without one may be noise, for they have no interval." if unsure else ".")
     )

@@ -76,14 +76,16 @@ def latencies(book: Book) -> list[Figure]:
 
 
 def _waits(ways: list[Line]) -> str:
-    """From which size on the first of the ways takes twice as long as with little, in a sentence."""
+    """Which size is the first that takes at least twice as long as the smallest, of the first of the ways, in a sentence."""
     label, points = ways[0].label, ways[0].points
     least = points[0][1]
-    twice = next((size for size, time in points if time >= 2 * least), None)
+    twice = next(((size, time) for size, time in points if time >= 2 * least), None)
     if twice is None:
         return f"With {label} no size takes twice as long as the smallest."
+    size, time = twice
     return (
-        f"With {label} the smallest size takes {text.number(round(least, 1))} µs, and {text.size(twice)} twice as long."
+        f"With {label} the smallest size takes {text.number(round(least, 1))} µs. {text.size(size)} is the first size here "
+        f"that takes at least twice as long, {text.number(round(time, 1))} µs."
     )
 
 

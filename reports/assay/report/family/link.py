@@ -28,6 +28,10 @@ BOTH_WAYS_BY = {
     "sm": "SMs in two kernels, one for each direction",
     "sm_one_kernel": "SMs in one kernel whose warps do both",
 }
+OVER_THE_SLOWER = (
+    "Both ways: the bytes of both over the time of the slower one. To the GPU and from it: those of each over its own time, so "
+    "that the two may add up to more."
+)
 BY_SMS = "SMs copy by two kernels at once, one for each direction; one kernel whose warps do both is another method"
 
 
@@ -59,20 +63,22 @@ def peer_evidence(book: Book) -> list[Block]:
     return [found]
 
 
-def _fastest(book: Book, column: Column, way: str) -> dict[str, tuple[float, str]]:
-    """Kind of memory -> (GB/s at its best, anchor), from the sweeps over sizes and from single sizes."""
+def rates(book: Book, column: Column, way: str) -> dict[str, tuple[float, str]]:
+    """Kind of memory -> (GB/s, anchor): of the largest copy of the sweep over sizes; where none was swept, of the fastest
+    size."""
     found: dict[str, tuple[float, str]] = {}
+    swept: dict[str, tuple[float, str]] = {}
     for name, m in of_column(book, column, f"{PREFIX}{way}/"):
-        sizes, _, rest = name.partition("/")
-        kind = rest if sizes == "sizes" else sizes
+        first, _, rest = name.partition("/")
+        kind, of = (rest, swept) if first == "sizes" else (first, found)
         rate = m.value("bandwidth_gb_per_s")
-        if rate is not None and rate > found.get(kind, (0.0, ""))[0]:
-            found[kind] = (rate, column.anchor(m.name))
-    return found
+        if rate is not None and rate > of.get(kind, (0.0, ""))[0]:
+            of[kind] = (rate, column.anchor(m.name))
+    return found | swept
 
 
 def largest(book: Book, column: Column, way: str) -> list[Part]:
-    return [(f"{labels.words(kind)} {rate:.1f} GB/s", at) for kind, (rate, at) in _fastest(book, column, way).items()]
+    return [(f"{labels.words(kind)} {rate:.1f} GB/s", at) for kind, (rate, at) in rates(book, column, way).items()]
 
 
 def both_ways(book: Book, column: Column) -> list[Part]:
@@ -268,13 +274,16 @@ def others_table(book: Book, column: Column) -> Table | None:
     ]
     metrics = {
         "bandwidth_gb_per_s": "GB/s",
-        "h2d_gb_per_s": "to the GPU",
-        "d2h_gb_per_s": "from it",
+        "h2d_gb_per_s": "to the GPU, GB/s",
+        "d2h_gb_per_s": "from it, GB/s",
         "latency_ns": "ns",
         "smallest_copy_us": "smallest, µs",
     }
     caption = f"Both ways, memset, from kernels{who(book, column)}"
-    return metric_table(caption, column, rows, metrics, "Case", lambda v: text.number(round(v, 1)))
+    table = metric_table(caption, column, rows, metrics, "Case", lambda v: text.number(round(v, 1)))
+    if table and any("h2d_gb_per_s" in m.metrics for _, m in rows):
+        table.notes.append(OVER_THE_SLOWER)
+    return table
 
 
 def peer_table(book: Book, column: Column) -> Table | None:

@@ -17,13 +17,13 @@ from ..draw import curves
 from ..draw.curves import Axis, Line
 from ..draw.svg import Figure
 
-PREFIX = "sync/"
+PREFIX, LATENCY = "sync/", "latency_cycles"
 # By who takes part, kinds by the beginnings of names.
 GROUPS = {
     "A warp": {"syncwarp": "__syncwarp"},
     "A CTA": {
         "syncthreads": "__syncthreads",
-        "named_barrier/sync": "named barrier",
+        "named_barrier/sync": "named barrier, its number in a register",
         "named_barrier/hand_over": "named barrier, handed over",
         "setmaxnreg": "setmaxnreg, down and up",
     },
@@ -36,6 +36,7 @@ GROUPS = {
     "Fences": {"fence": "fence", "fence_parts": "a fence at GPU scope and its parts"},
 }
 KINDS = {kind: words for kinds in GROUPS.values() for kind, words in kinds.items()}
+CONSTANT = ("named_barrier/sync", "latency_cycles_of_constant_barrier", "named barrier, its number a constant")
 COUNTED = {"syncwarp": "lane", "cluster": "CTA", "setmaxnreg": "warpgroup"}  # what cases are numbered by; else threads
 ORDERS = {"acq rel": "acquire-release", "sc": "sequentially consistent"}
 SCOPES = {"cta": "a CTA", "cluster": "a cluster", "gpu": "the GPU", "sys": "the system"}
@@ -154,13 +155,15 @@ def overview(book: Book) -> Table | None:
 def _rows(book: Book, kinds: dict[str, str]) -> list[list[Cell]]:
     rows: dict[str, list[Cell]] = {}
     for kind, words in kinds.items():
-        for column in book.columns:
-            for stem, cases in _first_and_last(book, column, kind).items():
-                for of, m in cases:
-                    label = ", ".join([words, *(part for part in (stem, of) if part and part not in (words, kind))])
-                    cells = rows.setdefault(label, [Cell(label), *([EMPTY] * len(book.columns))])
-                    cycles = text.number(round(m.metrics["latency_cycles"].value, 1))
-                    cells[1 + column.index] = Cell(cycles, column.anchor(m.name))
+        for metric, said in ((LATENCY, words), *([CONSTANT[1:]] if kind == CONSTANT[0] else [])):
+            for column in book.columns:
+                for stem, cases in _first_and_last(book, column, kind).items():
+                    for of, m in cases:
+                        if (cycles := m.value(metric)) is None:
+                            continue
+                        label = ", ".join([said, *(part for part in (stem, of) if part and part not in (words, kind))])
+                        cells = rows.setdefault(label, [Cell(label), *([EMPTY] * len(book.columns))])
+                        cells[1 + column.index] = Cell(text.number(round(cycles, 1)), column.anchor(m.name))
     return list(rows.values())
 
 

@@ -128,36 +128,59 @@ def tensor_memory(book: Book, column: Column) -> Found:
     return [say("Its instructions take from {least} to {most} cycles.", least=ends[0], most=ends[1])]
 
 
-def _sync(book: Book, column: Column, name: str) -> Part | None:
-    return figure(book, column, f"sync/{name}", "latency_cycles")
+def _sync(book: Book, column: Column, name: str, metric: str = "latency_cycles") -> Part | None:
+    return figure(book, column, f"sync/{name}", metric)
 
 
 def barriers(book: Book, column: Column) -> Found:
     """Of a whole CTA by its three kinds, of a cluster and of the grid."""
 
-    def cycles(name: str) -> Part | None:
-        return _sync(book, column, name)
+    def cycles(name: str, metric: str = "latency_cycles") -> Part | None:
+        return _sync(book, column, name, metric)
 
-    all_of = cycles("syncthreads/1024")
+    named = "named_barrier/sync/1024"
+    all_of, constant = cycles("syncthreads/1024"), cycles(named, "latency_cycles_of_constant_barrier")
+    register, mbarrier = cycles(named), cycles("mbarrier/arrive_wait/1024")
     cluster, grid = cycles("cluster/release_acquire/2"), cycles("grid/cooperative")
+    relaxed = cycles("cluster/relaxed/2")
+    as_long = constant and all_of and constant[0] == all_of[0]
     return [
         first(
             say(
-                "A full CTA meets in {all} cycles by __syncthreads, in {named} by a named barrier, and in {mbarrier} by an "
-                "mbarrier.",
+                "A full CTA meets in {all} cycles by __syncthreads or a named barrier, in {register} if its number is in a "
+                "register, and in {mbarrier} by an mbarrier.",
+                all=all_of if as_long else None,
+                register=register,
+                mbarrier=mbarrier,
+            ),
+            say(
+                "A full CTA meets in {all} cycles by __syncthreads, in {register} by a named barrier whose number is in a "
+                "register, and in {mbarrier} by an mbarrier.",
                 all=all_of,
-                named=cycles("named_barrier/sync/1024"),
-                mbarrier=cycles("mbarrier/arrive_wait/1024"),
+                register=register,
+                mbarrier=mbarrier,
             ),
             say("A full CTA meets in {all} cycles by __syncthreads.", all=all_of),
         ),
         first(
             say(
-                "Two CTAs of a cluster meet in {cluster} cycles, and all CTAs of a grid in {grid}.",
+                "Two CTAs of a cluster meet in {relaxed} cycles relaxed, in {cluster} with release and acquire, and all CTAs of a "
+                "grid in {grid}.",
+                relaxed=relaxed,
                 cluster=cluster,
                 grid=grid,
             ),
-            say("Two CTAs of a cluster meet in {cluster} cycles.", cluster=cluster),
+            say(
+                "Two CTAs of a cluster meet in {cluster} cycles with release and acquire, and all CTAs of a grid in {grid}.",
+                cluster=cluster,
+                grid=grid,
+            ),
+            say(
+                "Two CTAs of a cluster meet in {relaxed} cycles relaxed, in {cluster} with release and acquire.",
+                relaxed=relaxed,
+                cluster=cluster,
+            ),
+            say("Two CTAs of a cluster meet in {cluster} cycles with release and acquire.", cluster=cluster),
             say("All CTAs of a grid meet in {grid} cycles.", grid=grid),
         ),
     ]

@@ -9,9 +9,8 @@ from ..answer.findings import Part, Sentence
 from ..block.tables import of_column
 from ..book import graph, text
 from ..book.model import Book, Column
-from ..family import host
+from ..family import host, link
 from ..family.launch.workers import fewest, lasting
-from ..family.link import PREFIX as LINK
 from .write import figure, first, million, number_in, say, short
 
 Found = list[Sentence | None]
@@ -106,14 +105,13 @@ def workers(book: Book, column: Column) -> Found:
 
 def host_links(book: Book, column: Column) -> Found:
     """Pinned and pageable copies to the GPU, and how large one must be."""
+    rates = link.rates(book, column, "h2d")
 
     def rate(kind: str) -> Part | None:
-        sizes = figure(book, column, f"{LINK}h2d/sizes/{kind}", "bandwidth_gb_per_s")
-        single = [m for _, m in of_column(book, column, f"{LINK}h2d/{kind}/")]
-        return sizes or (figure(book, column, single[-1].name, "bandwidth_gb_per_s") if single else None)
+        return (short(rates[kind][0]), rates[kind][1]) if kind in rates else None
 
-    half = figure(book, column, f"{LINK}h2d/sizes/pinned", "half_bandwidth_bytes", text.size)
-    least = figure(book, column, f"{LINK}h2d/sizes/pinned", "smallest_copy_us")
+    half = figure(book, column, f"{link.PREFIX}h2d/sizes/pinned", "half_bandwidth_bytes", text.size)
+    least = figure(book, column, f"{link.PREFIX}h2d/sizes/pinned", "smallest_copy_us")
     return [
         first(
             say(
@@ -155,8 +153,9 @@ def cpu(book: Book, column: Column) -> Found:
 
 
 def peers(book: Book, column: Column) -> Found:
-    engine, sms = (figure(book, column, f"{LINK}peer/write/{by}", "bandwidth_gb_per_s") for by in ("copy_engine", "sm"))
-    latency = [figure(book, column, m.name, "latency_ns") for _, m in of_column(book, column, f"{LINK}peer/latency/")]
+    writes = f"{link.PREFIX}peer/write"
+    engine, sms = (figure(book, column, f"{writes}/{by}", "bandwidth_gb_per_s") for by in ("copy_engine", "sm"))
+    latency = [figure(book, column, m.name, "latency_ns") for _, m in of_column(book, column, f"{link.PREFIX}peer/latency/")]
     return [
         first(
             say(

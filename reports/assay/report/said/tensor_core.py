@@ -11,7 +11,7 @@ from ..book import text
 from ..book.mma import FAMILIES, best_mma, measured_fastest
 from ..book.model import LASTING, STATES, Book, Column, Number, Row
 from ..book.roofs import waterfall
-from ..family.tensor_core.power import counted_clock, power
+from ..family.tensor_core.power import power
 from .write import figure, first, number_in, number_of, percent, say, scientific, share, short, sustained
 
 Found = list[Sentence | None]
@@ -118,7 +118,6 @@ def by_data(book: Book, column: Column) -> Found:
     of_top = (short(top), "") if top else None
     if len(cases) > 1:
         best, worst = cases[0], cases[-1]
-        clock = counted_clock(book, column, worst)
         return [
             say(
                 f"In bf16 the GPU sustains {{best}} TFLOP/s on {DATA.get(best.data, best.data)} and {{worst}} on "
@@ -129,7 +128,7 @@ def by_data(book: Book, column: Column) -> Found:
             say(
                 "On the latter it draws {watts} W, and runs at {clock} of {top} MHz.",
                 watts=(short(worst.watts), worst.anchor) if worst.watts else None,
-                clock=(short(clock), worst.anchor) if clock else None,
+                clock=(short(worst.clock), worst.anchor) if worst.clock else None,
                 top=of_top,
             ),
         ]

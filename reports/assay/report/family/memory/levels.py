@@ -41,8 +41,10 @@ READ = "memory, read"
 LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of its latency and bandwidth
     "constant": (("memory/constant/latency", "constant_l1_latency_cycles"),),
     "constant, second level": (("memory/constant/latency", "constant_l15_latency_cycles"),),
-    "shared memory": (("memory/shared/latency", LATENCY), ("memory/shared/read", RATE)),
+    "shared memory": (("memory/shared/latency/address", LATENCY), ("memory/shared/read", RATE)),
+    "shared memory, by index": (("memory/shared/latency", LATENCY),),
     "L1": (("memory/l1/latency", LATENCY), ("memory/l1/read", RATE)),
+    "L1, by index": (("memory/l1/latency/index", LATENCY),),
     "texture": (("memory/texture/latency", LATENCY), ("memory/texture/read/l1", RATE)),
     "shared memory of another SM": _of_clusters(2),
     **{f"shared memory of another SM, clusters of {size}": _of_clusters(size) for size in (4, 8, 16)},
@@ -69,7 +71,7 @@ def evidence(book: Book) -> list[Block]:
         partitions.add_figures(book, column, found)
     found.tabulate(short := in_short(book))
     if short:
-        short.notes.append(L2_NAMES)
+        short.notes += [L2_NAMES, *([BY_INDEX] if book.row("memory/shared/latency", LATENCY) else [])]
     found.tabulate(levels(book))
     for column in book.columns[:4]:
         found.tabulate(by_load(book, column))
@@ -115,6 +117,10 @@ TITLES = {
 L2_NAMES = (
     "Served by L2: each SM reads lines of its own. Merged on the way: several SMs read one line at about the same time, so "
     "that L2 may be asked once for what several receive."
+)
+BY_INDEX = (
+    "By index: what is loaded is an index, of which one instruction more makes the next address. Others publish the latency "
+    "of shared memory so. In all other latencies the load alone is waited for."
 )
 LATENCY_LEVELS = ("shared memory", "L1", "shared memory of another SM", "L2, near", "L2, far", "memory, read")
 BANDWIDTH_LEVELS = (

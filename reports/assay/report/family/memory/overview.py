@@ -20,7 +20,8 @@ class Bar:
     published: list[Published] = field(default_factory=list)
 
 
-LADDER = r"memory/(constant\w*|shared|l1|l2|l2_near|l2_far|dram|dsmem/\w+|dsmem)/latency|tma/[^/]+/latency"
+# Of shared memory the chain of addresses, as of all others.
+LADDER = r"memory/((constant\w*|l1|l2|l2_near|l2_far|dram|dsmem/\w+|dsmem)/latency|shared/latency/address)|tma/[^/]+/latency"
 
 
 def ladder_bars(book: Book) -> list[Bar]:
@@ -30,7 +31,8 @@ def ladder_bars(book: Book) -> list[Bar]:
         values = [n.value if n and n.value > 0 else None for n in row.numbers]
         if not any(values):
             continue
-        label = labels.words(row.name.removesuffix("/latency").removeprefix("memory/").replace("/", "_"))
+        level = row.name.removesuffix("/address").removesuffix("/latency").removeprefix("memory/")
+        label = labels.words(level.replace("/", "_"))
         bars.append(Bar(label, values, [], row.related))
     return sorted(bars, key=lambda b: min(v for v in b.values if v is not None))
 

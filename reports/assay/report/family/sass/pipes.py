@@ -387,8 +387,8 @@ def _in_blocks(found: PipeMap, of: str) -> Block:
         )
         blocks += [sentence(said), Bullets([f"{line}." for line in found.disagreements])]
     else:
-        how = [Span("No counters to compare with: run "), Span("assay run --counters '^sass/pipes/'", kind="code")]
-        blocks.append(Paragraph([*how, Span(".")], "muted"))
+        how = [Span("This run has no counters to compare with: "), Span("assay run --counters '^sass/pipes/'", kind="code")]
+        blocks.append(Paragraph([*how, Span(" takes them.")], "muted"))
     if found.short:
         why = sentence("Alone each was slower than it can be, so that its pairs do not tell one pipe from two.")
         lines = [f"{found.opcodes[i]} not saturated: {s.words} ops/clk/SM." for i, s in found.short.items()]

@@ -39,7 +39,7 @@ def mma_rates(book: Book, question: Question) -> Answer:
             key = (row.name.split("/")[1], kind)
             held, column = best.get(key), row.numbers.index(row.first)
             alike = held is None or held.numbers[column]  # else measured in different runs
-            if preferred(row, held, column) if alike else row.first.value > held.first.value:
+            if preferred(book, row, held, column) if alike else row.first.value > held.first.value:
                 best[key] = row
     answer = Answer(question)
     for (family, kind), row in sorted(best.items(), key=lambda item: -item[1].first.value):

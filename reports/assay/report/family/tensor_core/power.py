@@ -22,7 +22,7 @@ class DataCase:
     data: str
     tflops: float
     watts: float | None
-    clock: float | None
+    clock: float | None  # that fits the throughput; where that is not known, the one reported
     anchor: str
 
 
@@ -32,21 +32,18 @@ def power(book: Book, column: Column) -> list[DataCase]:
     for c, m in book.measurements:
         if c is column and m.name.startswith(POWER) and "tflops" in m.metrics:
             kind, _, data = m.name.removeprefix(POWER).partition("/")
-            found.append(_data_case(m, kind, data, c.anchor(m.name)))
+            found.append(_data_case(m, kind, data, c))
     order = list(dict.fromkeys(d.kind for d in found))
     return sorted(found, key=lambda d: (order.index(d.kind), -d.tflops))
 
 
-def _data_case(m: Measurement, kind: str, data: str, anchor: str) -> DataCase:
+def _data_case(m: Measurement, kind: str, data: str, column: Column) -> DataCase:
     watts = m.value("power_w") or m.conditions.get("power_w")
-    return DataCase(kind, data, m.metrics["tflops"].value, watts, m.conditions.get("sm_clock_mhz"), anchor)
-
-
-def counted_clock(book: Book, column: Column, case: DataCase) -> float | None:
-    """The clock that fits the throughput, where the driver says another: MHz that all SMs need for it."""
-    m = book.measurement(column, f"{POWER}{case.kind}/{case.data}")
-    per_clock = m.value("flop_per_clock_per_sm") if m else None
-    return 1e6 * case.tflops / (per_clock * column.sm_count) if per_clock and column.sm_count else case.clock
+    tflops, per_clock = m.metrics["tflops"].value, m.value("flop_per_clock_per_sm")
+    clock = m.conditions.get("sm_clock_mhz")
+    if per_clock and column.sm_count:
+        clock = 1e6 * tflops / (per_clock * column.sm_count)
+    return DataCase(kind, data, tflops, watts, clock, column.anchor(m.name))
 
 
 def _lost(cases: list[DataCase]) -> str:
@@ -101,7 +98,8 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
             f"power{column.index}",
             f"Throughput by data, {column.label}",
             f"{_lost(cases)}Under lasting load: {said}.",
-            "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that was left.",
+            "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that all "
+            "SMs need for it.",
             Data(
                 ["type", "data", "TFLOP/s, of integers TOP/s", "W", "MHz"],
                 [[c.kind, labels.words(c.data), c.tflops, c.watts, c.clock] for c in cases],

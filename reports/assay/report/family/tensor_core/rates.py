@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...block.kinds import EMPTY, Block, Cell, Span, Table
 from ...book import text
-from ...book.mma import FAMILIES, SOURCES, parse, preferred
+from ...book.mma import EQUAL, FAMILIES, SOURCES, parse, preferred
 from ...book.model import SUSTAINED, Book, Column, Number, Row
 
 
@@ -56,7 +56,7 @@ def lines(book: Book) -> list[Line]:
             m = book.measurement(column, row.name)
             line.sums = str(m.params.get("accumulate", line.accumulate)) if m else line.accumulate
             best = line.best.get(mma.source)
-            if preferred(row, best.row if best else None, column.index):
+            if preferred(book, row, best.row if best else None, column.index):
                 line.best[mma.source] = Best(row, number, mma.shape)
     for line in found.values():
         line.emulated = "emulated" in line.usual.number.flags
@@ -92,7 +92,9 @@ def blocks(book: Book) -> list[Block]:
     limits = "; ".join(sources) if len(sources) < 3 else "each from the source that the details of its case name"
     table = Table(
         "Per type and accumulator the fastest shape: FLOP (of integers OP) per clock and SM, the share of the limit, and "
-        f"TFLOP/s (of integers TOP/s) of the GPU; pJ of the whole board, idle included. Limits: {limits}",
+        "TFLOP/s (of integers TOP/s) of the GPU; pJ of the whole board, idle included. Of shapes within "
+        f"{100 * EQUAL:g}{text.THIN}% of the fastest: one that was also measured under lasting load, else the one of most "
+        f"TFLOP/s. Limits: {limits}",
         [
             "Type",
             *(["Run"] if several else []),
