@@ -85,7 +85,7 @@ bool is_for(const BlockScaledVariantSm90& v, const BlockScaledProblem& p) {
 }
 
 // Within 3% of the best form on 94% of the 109 shapes that the times are fitted to, and on 98% of
-// 45 others (results/h200/2026-11-27-block-sweep).
+// 45 others (results/h200/2026-11-27-choice-sweeps).
 const BlockScaledVariantSm90& variant_of(const BlockScaledProblem& problem) {
   return *std::ranges::min_element(block_scaled_variants_sm90(), {},
                                    [&](const BlockScaledVariantSm90& v) {
