@@ -86,7 +86,8 @@ struct BlockScaledTileSm90 {
   static constexpr int kBlocksN = (kTileN + 127) / 128;  // blocks of scale_b that a tile lies in
   // Two tiles of 192 columns are three blocks of B wide: every other tile begins within a block.
   static constexpr bool kOddBlocks = kTileN > 128 && kTileN % 128 != 0;
-  static constexpr int kUnrolled = 4;  // stages
+  static constexpr int kUnrolled = 4;                                // stages
+  static constexpr int kMmas = kGroupsM * kGroupsN * 4 * kUnrolled;  // in the main loop's body
   // Registers: 40 * 128 + 232 * 256 = 64512 of the SM's 65536.
   static constexpr int kProducerRegisters = 40;
   static constexpr int kConsumerRegisters = 232;

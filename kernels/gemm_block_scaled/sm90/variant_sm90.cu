@@ -25,7 +25,7 @@ BlockScaledVariantSm90 variant(double block_ns, double tile_ns) {
           .tile_n = kTileN,
           .tile_k = Tile::kTileK,
           .width = Tile::kWidth,
-          .mmas = Tile::kGroupsM * Tile::kGroupsN * 4 * Tile::kUnrolled,
+          .mmas = Tile::kMmas,
           .scale_rows = Tile::kScaleRows,
           .scale_blocks = Tile::kBlocksN,
           .cluster_m = kClusterM,

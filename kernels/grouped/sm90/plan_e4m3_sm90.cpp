@@ -76,10 +76,9 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
 
 std::vector<KernelUse> grouped_e4m3_kernels_sm90(const GroupedProblem& problem) {
   const GroupedE4m3VariantSm90& v = grouped_e4m3_variant_sm90(problem);
-  const int mmas = v.tile_n / 128 * 4;
   // Copies of a stage: a box of each operand, and of its scales.
   return {{.kernel = v.kernel_name,
-           .sass = {{"QGMMA.64x128x32.F32.E4M3.E4M3", mmas, mmas},
+           .sass = {{"QGMMA.64x128x32.F32.E4M3.E4M3", v.mmas, v.mmas},
                     {"UTMALDG.2D", 4, 4, SassWhere::kernel},
                     waits_for_dependencies()}}};
 }

@@ -19,6 +19,7 @@ struct GroupedE4m3VariantSm90 {
   std::string kernel_name;  // as the source spells it
   std::string symbol;       // as PTX spells it, in part
   int tile_m, tile_n, tile_k;
+  int mmas;                  // of a consumer in the main loop's body
   int cluster_m, cluster_n;  // CTAs
   int threads;
   int shared_bytes;

@@ -23,6 +23,7 @@ GroupedE4m3VariantSm90 variant() {
           .tile_m = kTileM,
           .tile_n = Tile::kTileN,
           .tile_k = Tile::kTileK,
+          .mmas = Tile::kMmas,
           .cluster_m = kClusterM,
           .cluster_n = kClusterN,
           .threads = Tile::kThreads,
