@@ -111,7 +111,7 @@ ASSAY_KERNELS_API int assay_gemm_shape(int index, int* m, int* n, int* k, int* s
  *   "nvf4"  e2m1, scales [n][k/16], e4m3, and *scale for all; k a multiple of 32
  * Each row of s4, s2, mxf4 and nvf4 scales begins at a multiple of 16 bytes: the bytes between the
  * end of one row and the next are not used. d is aligned to 2 bytes, x, w and scales to 16, scale
- * to 4. What a packing lacks may be null. sm_89 and newer. */
+ * to 4. What a packing lacks may be null. n is at most 2^30 and k at most 2^22. sm_89 and newer. */
 ASSAY_KERNELS_API int assay_skinny(const char* weights, void* d, const void* x, const void* w,
                                    const void* scales, const float* scale, int m, int n, int k,
                                    void* stream);

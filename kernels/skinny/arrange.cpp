@@ -99,11 +99,10 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   };
   // As few passes as their sums let be, passes of equal height.
   const auto split = [&](int most_sums) {
-    for (int passes = 1; passes <= blocks; ++passes) {
-      a.blocks = divide_up(blocks, passes);
-      if (sums_bytes() <= most_sums) return passes;
-    }
-    return blocks;
+    const int most_rows = most_sums / (a.k_groups * f.chunks * m * 4) - 4;
+    const int passes = divide_up(blocks, std::max(1, most_rows / (a.row_groups * f.rows)));
+    a.blocks = divide_up(blocks, passes);
+    return passes;
   };
   // Tokens of a phase: of at most so many bytes each, in phases of whole rounds of the k groups.
   const auto stage = [&](int most_bytes) {

@@ -64,6 +64,8 @@ void require_valid(const SkinnyProblem& p) {
   };
   if (p.m < 1 || p.m > kMostTokens) refuse(fmt::format("m must be 1 to {}", kMostTokens));
   if (p.n < 1 || p.k < 1) refuse("sizes must be positive");
+  if (p.n > kMostOutputs) refuse(fmt::format("n must be at most {}", kMostOutputs));
+  if (p.k > kMostInputs) refuse(fmt::format("k must be at most {}", kMostInputs));
   const int step = skinny_step(p.weights);
   if (p.k % step != 0)
     refuse(fmt::format("k must be a multiple of {} (whole scales, rows of 16 bytes)", step));

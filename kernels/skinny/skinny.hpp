@@ -13,6 +13,11 @@
 namespace assay::kernels {
 
 constexpr int kMostTokens = 64;
+// Of k and n. Layouts and kernels count bytes of shared memory and rows of W in int: arrange() asks
+// whether the whole rows of all tokens fit, 64 * 2 bytes * 2^22 = 2^29 or twice that, and a
+// kernel's pass begins below n and ends behind it. (The longest row in shapes.cpp has 53248
+// elements.)
+constexpr int kMostInputs = 1 << 22, kMostOutputs = 1 << 30;
 
 // "bf16", "s8", ...; throws Error(usage) for another name.
 const char* name(SkinnyWeights weights);
@@ -36,8 +41,8 @@ struct SkinnyOperands {
   const float* scale = nullptr;  // nvf4: the one for all, in device memory
 };
 
-// What every path may rely on: m from 1 to 64, n and k positive, k a multiple of skinny_step().
-// Throws Error(usage) otherwise.
+// What every path may rely on: m from 1 to 64, n from 1 to kMostOutputs, k from 1 to kMostInputs
+// and a multiple of skinny_step(). Throws Error(usage) otherwise.
 void require_valid(const SkinnyProblem& problem);
 // The same of pointers: those that the packing has are there, x, w and scales aligned to
 // 16 bytes.

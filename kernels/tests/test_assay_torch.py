@@ -18,7 +18,16 @@ from assay_torch import __main__ as command  # noqa: E402
 from assay_torch import groups  # noqa: E402
 from assay_torch.groups import GroupedShape  # noqa: E402
 from assay_torch.library import VARIABLE, KernelError, Kernels, expected_shapes, find_library  # noqa: E402
-from assay_torch.problem import K_STEP, MOST_TOKENS, WEIGHTS, Problem, Shape, SkinnyProblem  # noqa: E402
+from assay_torch.problem import (  # noqa: E402
+    K_STEP,
+    MOST_INPUTS,
+    MOST_OUTPUTS,
+    MOST_TOKENS,
+    WEIGHTS,
+    Problem,
+    Shape,
+    SkinnyProblem,
+)
 from assay_torch.summary import BEST, geometric_mean, summarize  # noqa: E402
 from assay_torch.turns import (  # noqa: E402
     LEAST_REST_NANOSECONDS,
@@ -244,6 +253,8 @@ def test_packed_weights_are_multiplied_by_few_tokens(monkeypatch, tmp_path, caps
 @pytest.mark.parametrize(("arguments", "reason"), [
     (["m65n8k128"], "at most 64 tokens"),
     (["m1n8k64"], "k must be a multiple of 128"),
+    (["m1n8k4194432"], "k at most 4194304"),
+    (["m1n1073741832k128"], "n must be at most 1073741824"),
     (["m1n8k128", "--type", "f16"], "--type belongs to other products"),
     (["m1n8k128", "--type-d", "f32"], "--type-d belongs to other products"),
     (["m1n8k128", "--compile"], "--compile belongs to other products"),
@@ -262,6 +273,9 @@ def test_packings_are_those_of_the_library():
     assert dict(re.findall(r'^ \*   "(\w+)".*k a multiple of (\d+)', documented, re.M)) == {
         kind: str(step) for kind, step in K_STEP.items()}
     assert f"for m from 1 to {MOST_TOKENS}:" in documented
+    assert (2**30, 2**22) == (MOST_OUTPUTS, MOST_INPUTS) and "n is at most 2^30 and k at most 2^22" in documented
+    limits = (ROOT / "kernels" / "skinny" / "skinny.hpp").read_text()
+    assert "kMostInputs = 1 << 22, kMostOutputs = 1 << 30" in limits
 
 
 def test_a_summary_has_the_geometric_mean_and_names_the_worst_case():

@@ -39,6 +39,11 @@ TEST(Skinny, RefusesWhatItCannotDoByName) {
         {{.m = 1, .n = 0, .k = 128}, "positive"},
         {{.m = 1, .n = 64, .k = -8}, "positive"},
         {{.m = 1, .n = 64, .k = 12}, "multiple of 8"},
+        {{.m = 64, .n = 9, .k = 1 << 24}, "k must be at most 4194304"},
+        {{.m = 64, .n = 9, .k = 1 << 25, .weights = SkinnyWeights::s4},
+         "k must be at most 4194304"},
+        {{.m = 1, .n = 1, .k = 2147483640}, "k must be at most 4194304"},
+        {{.m = 1, .n = 2147483647, .k = 8}, "n must be at most 1073741824"},
         {{.m = 1, .n = 64, .k = 24, .weights = SkinnyWeights::s8}, "multiple of 16"},
         {{.m = 1, .n = 64, .k = 64, .weights = SkinnyWeights::s4}, "multiple of 128"},
         {{.m = 1, .n = 64, .k = 16, .weights = SkinnyWeights::nvf4}, "multiple of 32"}}) {
@@ -90,7 +95,8 @@ TEST(Skinny, ShapesAreValidAndEachIsThereOnce) {
 // Whatever the shape and the room: shared memory suffices, what lies in it does not overlap, and
 // all warps have their share.
 TEST(Skinny, LayoutsFitTheirRoom) {
-  std::vector<std::tuple<int, int>> sizes = {{1, 128}, {40, 1280}, {577, 53248}, {300000, 4096}};
+  std::vector<std::tuple<int, int>> sizes = {{1, 128},       {40, 1280},       {577, 53248},
+                                             {300000, 4096}, {9, kMostInputs}, {kMostOutputs, 128}};
   for (const SkinnyLayer& layer : skinny_layers()) sizes.emplace_back(layer.n, layer.k);
   for (const auto& [ctas, shared, most_cluster] : {std::tuple{132, 227 * 1024, 8},
                                                    {132, 227 * 1024, 2},

@@ -129,6 +129,7 @@ class Problem:
 
 WEIGHTS = {"bf16": 16, "s8": 8, "e4m3": 8, "s4": 4, "s2": 2, "mxf4": 4, "nvf4": 4}  # bits: kernels/skinny/weights.hpp
 MOST_TOKENS = 64
+MOST_OUTPUTS, MOST_INPUTS = 2**30, 2**22  # n and k: kernels/skinny/skinny.hpp
 K_STEP = {"bf16": 8, "s8": 16, "e4m3": 16, "s4": 128, "s2": 128, "mxf4": 32, "nvf4": 32}  # what k is a multiple of
 
 
@@ -144,6 +145,8 @@ class SkinnyProblem:
         """Raises ValueError for what the kernel does not do."""
         if shape.m > MOST_TOKENS:
             raise ValueError(f"{shape}: weights in {weights} are multiplied by at most {MOST_TOKENS} tokens (m)")
+        if shape.n > MOST_OUTPUTS or shape.k > MOST_INPUTS:
+            raise ValueError(f"{shape}: n must be at most {MOST_OUTPUTS} and k at most {MOST_INPUTS}")
         if shape.k % K_STEP[weights]:
             raise ValueError(f"{shape}: k must be a multiple of {K_STEP[weights]} for weights in {weights}")
         return cls(shape, weights)
