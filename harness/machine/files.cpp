@@ -105,6 +105,14 @@ int write_all(int file, std::string_view content) {
 
 namespace {
 
+// What a link leads to, so that the link stays, /dev/stdout too.
+fs::path without_link(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_symlink(path, none)) return path;
+  const fs::path target = fs::canonical(path, none);
+  return none ? path : target;
+}
+
 // Into a device, or into a pipe that somebody reads.
 void write_as_it_is(const fs::path& path, std::string_view content) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -117,10 +125,25 @@ void write_as_it_is(const fs::path& path, std::string_view content) {
 
 }  // namespace
 
-void write_atomically(const fs::path& path, std::string_view content) {
+int obstacle_to_writing(const fs::path& path) {
+  const auto may = [](const fs::path& what, int how) {
+    return ::faccessat(AT_FDCWD, what.c_str(), how, AT_EACCESS) == 0;
+  };
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    return write_as_it_is(path, content);
+  const bool there = ::stat(path.c_str(), &status) == 0;
+  if (!there && errno != ENOENT) return errno;
+  if (there && S_ISDIR(status.st_mode)) return EISDIR;
+  if (there && !may(path, W_OK)) return errno;
+  if (there && !S_ISREG(status.st_mode)) return 0;
+  const fs::path folder = without_link(path).parent_path();
+  return may(folder.empty() ? "." : folder, W_OK | X_OK) ? 0 : errno;
+}
+
+void write_atomically(const fs::path& to, std::string_view content) {
+  struct stat status {};
+  if (::stat(to.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return write_as_it_is(to, content);
+  const fs::path path = without_link(to);
   const fs::path temporary = path.string() + ".part";
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) cannot_write(path, errno);

@@ -31,9 +31,13 @@ std::string read_file(const std::filesystem::path& path, std::size_t most);
 int write_all(int file, std::string_view content);
 
 // Writes beside the file, syncs and renames: a reader sees the old content or the new, never half.
-// Into what is no file, /dev/stdout or a pipe, it writes as it is, or a file would take its place.
+// Of a link, the file that it leads to. Into what is no file, a terminal or a pipe, it writes as it
+// is, or a file would take its place.
 // Throws Error(io) naming the path and the reason (disk full, no permission).
-void write_atomically(const std::filesystem::path& path, std::string_view content);
+void write_atomically(const std::filesystem::path& to, std::string_view content);
+
+// Why that would fail, as far as can be told without making a file: an errno, or 0.
+int obstacle_to_writing(const std::filesystem::path& path);
 
 // A file of that name in the folder of what is kept for the next program: $ASSAY_CACHE_DIR, else
 // $XDG_CACHE_HOME/assay, else ~/.cache/assay. Empty if there is none. A name holds the hash of all
