@@ -16,6 +16,7 @@
 #include "harness/code/verification.hpp"
 #include "harness/machine/excerpt.hpp"
 #include "harness/measure/sustained.hpp"
+#include "harness/run/google_benchmark/google_benchmark.hpp"
 #include "harness/run/journal.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/run/progress.hpp"
@@ -32,26 +33,25 @@ constexpr double kStartSeconds = 120;  // for a process to open its GPU, even on
 volatile std::sig_atomic_t interrupted = 0;
 extern "C" void on_interrupt(int) { interrupted = 1; }
 
-// Google Benchmark prints nothing of its own unless asked to by --benchmark_format.
-class Silent : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>&) override {}
-};
+void heed_signals() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error, as a full disk is
+}
 
 bool needs_gpu(const Selected& s) { return !s.probe->exists_on(*s.which, Target::host); }
 
 class Run {
  public:
-  explicit Run(const RunRequest& request) : request_(request) {}
+  explicit Run(const RunRequest& request)
+      : request_(request), google_benchmark_(request.benchmark_flags) {}
 
   ExitCode all() {
-    std::signal(SIGINT, on_interrupt);
-    std::signal(SIGTERM, on_interrupt);
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error, as a full disk is
-    initialize_google_benchmark();  // first, so that a mistyped flag leaves nothing behind
-    if (has_flag("--benchmark_list_tests")) {
+    heed_signals();
+    // First, so that a mistyped flag leaves nothing behind.
+    google_benchmark_.initialize(request_.repetitions);
+    if (google_benchmark_.lists()) {
       if (!request_.resume.empty())
         throw Error(ExitCode::usage, "--resume measures: leave out --benchmark_list_tests");
       select_all();
@@ -70,27 +70,6 @@ class Run {
   }
 
  private:
-  bool has_flag(std::string_view name) const {
-    return std::ranges::any_of(request_.benchmark_flags,
-                               [name](const std::string& f) { return f.starts_with(name); });
-  }
-
-  void initialize_google_benchmark() {
-    static char program[] = "assay";  // kept by pointer, for the context of its JSON
-    std::vector<std::string> arguments;
-    if (request_.repetitions > 1)
-      arguments.push_back(fmt::format("--benchmark_repetitions={}", request_.repetitions));
-    std::ranges::copy(request_.benchmark_flags, std::back_inserter(arguments));
-    std::vector<char*> pointers{program};
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    int count = static_cast<int>(pointers.size());
-    benchmark::Initialize(&count, pointers.data());
-    if (count > 1)
-      throw Error(ExitCode::usage, fmt::format("'{}' is neither an option of `assay run` nor a "
-                                               "flag of Google Benchmark: see `assay run --help`",
-                                               pointers[1]));
-  }
-
   // A resumed run goes on with the filter, suite, device, seed and options it was started with.
   void read_journal() {
     journal_.emplace(Journal::resume(request_.resume));
@@ -107,7 +86,7 @@ class Run {
     request_.device = static_cast<int>(run.at("device").integer(0, kMostDevices));
     request_.repetitions = static_cast<int>(run.at("repetitions").integer(1, kMostRepetitions));
     request_.options = options_from_json(run.at("options"));
-    initialize_google_benchmark();  // now that the repetitions are known
+    google_benchmark_.initialize(request_.repetitions);  // now that they are known
   }
 
   // Says at once what would spoil every figure, and waits for its end if asked to.
@@ -221,11 +200,7 @@ class Run {
           ->Iterations(1)
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
-    Silent silent;
-    if (has_flag("--benchmark_format") || has_flag("--benchmark_list_tests"))
-      benchmark::RunSpecifiedBenchmarks();
-    else
-      benchmark::RunSpecifiedBenchmarks(&silent);
+    google_benchmark_.drive();
   }
 
   // One repetition of one case, as Google Benchmark calls it.
@@ -348,15 +323,15 @@ class Run {
     workers_.clear();
     const auto path = journal_->write_run_file();
     tell(progress_->summary());
-    fmt::print(has_flag("--benchmark_format") ? stderr : stdout, "{}\n", path.string());
-    if (interrupted) {
-      tell("interrupted; go on with: assay run --resume " + request_.out.string());
-      return ExitCode::interrupted;
-    }
+    fmt::print(google_benchmark_.prints() ? stderr : stdout, "{}\n", path.string());
+    if (interrupted) tell("interrupted; go on with: assay run --resume " + request_.out.string());
+    google_benchmark_.write_out();
+    if (interrupted) return ExitCode::interrupted;
     return progress_->failed() ? ExitCode::failed : ExitCode::ok;
   }
 
   RunRequest request_;
+  GoogleBenchmark google_benchmark_;
   std::vector<Selected> cases_;
   Target target_ = Target::host;
   std::string no_gpu_;

@@ -37,6 +37,7 @@ class Program:
         shutil.copy(built("assay_test_probes"), self.path)
         for library in [path for name in ("benchmark", "fmt", "re2") for path in BUILD.glob(f"lib{name}.so*")]:
             shutil.copy(library, folder)
+        self.own_files = [path.name for path in folder.iterdir()]
         # No GPU, wherever this runs.
         self.environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PATH": "/usr/bin:/bin"}
 

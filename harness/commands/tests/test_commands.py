@@ -40,6 +40,11 @@ def test_without_a_gpu_its_cases_say_why(assay):
     ["run", "--suite", "qick"],
     ["run", "--nonsense"],
     ["run", "--benchmark_nonsense=1"],
+    ["run", "--benchmark_list_tests=maybe"],
+    ["run", "--benchmark_list_tests="],
+    ["run", "--benchmark_format=xml"],
+    ["run", "--benchmark_out_format=xml"],
+    ["run", "--benchmark_time_unit=days"],
     ["run", "good", "bad"],
 ])
 def test_mistakes_of_usage_in_one_line(assay, arguments):
@@ -232,6 +237,13 @@ def test_a_place_that_cannot_be_written(assay, out):
     said = one_line(assay, "run", "good", "--out", out, code=5)
     assert said.startswith(f"cannot write {out}/journal.jsonl: ")
     assert said.endswith("choose a folder you may write to with --out")
+
+
+@pytest.mark.parametrize(("out", "why"), [("none/gb.json", "No such file or directory"), (".", "Is a directory"),
+                                          ("assay/gb.json", "Not a directory")])
+def test_a_file_of_google_benchmark_that_cannot_be_written(assay, out, why):
+    said = one_line(assay, "run", "good", f"--benchmark_out={out}", "--out", "out", code=5)
+    assert said == f"cannot write {out}: {why}: choose a file that you may write with --benchmark_out"
 
 
 @pytest.mark.parametrize("command", ["report", "gate", "torch"])

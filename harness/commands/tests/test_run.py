@@ -231,6 +231,37 @@ def test_listing_as_google_benchmark_does(assay):
     assert [path.name for path in assay.folder.iterdir() if path.is_dir()] == []
 
 
+@pytest.mark.parametrize("flag", ["--benchmark_list_tests=true", "--benchmark_list_tests=1"])
+def test_listing_by_a_value(assay, flag):
+    assert len(assay.run("run", "good", flag, "--out", "out", "--benchmark_out=gb.json").stdout.split()) == 3
+    assert sorted(path.name for path in assay.folder.iterdir()) == sorted(assay.own_files)
+
+
+def test_no_listing_measures(assay):
+    done = assay.run("run", "good", "--benchmark_list_tests=false", "--out", "out")
+    assert done.stdout == "out/run.json\n" and len(assay.results()) == 3
+
+
+def test_google_benchmarks_environment_decides_nothing(assay):
+    assay.environment |= {"BENCHMARK_LIST_TESTS": "1", "BENCHMARK_FORMAT": "xml", "BENCHMARK_FILTER": "nosuch",
+                          "BENCHMARK_REPETITIONS": "2", "BENCHMARK_OUT": "gb.json"}
+    assay.run("run", "good", "--out", "out")
+    assert len(assay.results()) == 3 and not (assay.folder / "gb.json").exists()
+
+
+@pytest.mark.parametrize("out_format", ["console", "csv"])
+def test_google_benchmarks_other_formats(assay, out_format):
+    assay.run("run", "good/steady/1", f"--benchmark_out_format={out_format}", "--benchmark_out=gb", "--out", "out")
+    assert "good/steady/1" in (assay.folder / "gb").read_text()
+
+
+@pytest.mark.parametrize("flags", [["--benchmark_out=/dev/full"], ["--benchmark_out=/dev/full", "--benchmark_format=json"]])
+def test_a_file_of_google_benchmark_that_is_full(assay, flags):
+    done = assay.run("run", "good", *flags, "--out", "out", code=5)
+    assert done.stderr.strip().split("\n")[-1].startswith("assay: cannot write /dev/full: No space left on device: ")
+    assert len(assay.results()) == 3, "what was measured is whole"
+
+
 def test_profile_launches_once_in_this_process(assay):
     done = assay.run("run", "--profile", "good/steady/1")
     assert "good/steady/1: launched once for the profiler; nothing was timed" in done.stderr
