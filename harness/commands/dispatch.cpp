@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -83,6 +84,7 @@ int with_output_written(int exit_code) {
 
 int main(int argc, char** argv) {
   open_closed_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error, as a full disk is
   forget_current_folder(argv);
   CLI::App app{
       "assay: find out what an NVIDIA GPU, and the kernels that run on it, are really made of"};

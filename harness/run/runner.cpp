@@ -37,7 +37,6 @@ void heed_signals() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error, as a full disk is
 }
 
 bool needs_gpu(const Selected& s) { return !s.probe->exists_on(*s.which, Target::host); }

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 
 import pytest
@@ -181,6 +182,14 @@ PRINTING = [["info"], ["info", "--json"], ["list"], ["list", "--json"], ["list",
 def test_output_that_cannot_be_written(arguments):
     with open("/dev/full", "w") as full:
         done = subprocess.run([built("assay"), *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    one_line(done, 5)
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["--help"], ["run", "--help"]], ids=" ".join)
+def test_output_that_a_limit_cuts_off(tmp_path, arguments):
+    with open(tmp_path / "file", "w") as file:
+        done = subprocess.run([built("assay"), *arguments], stdout=file, stderr=subprocess.PIPE, text=True, timeout=30,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)))
     one_line(done, 5)
 
 
