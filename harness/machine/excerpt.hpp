@@ -16,6 +16,9 @@ std::string excerpt(std::string_view text, std::size_t longest = kLongName);
 // The same of a message of several lines: whole, and with its line ends and tabs.
 std::string printable(std::string_view text);
 
+// As a shell takes it for one word: what a message tells to type.
+std::string shell_word(std::string_view text);
+
 // "assay: MESSAGE" as a line on standard error, printable.
 void tell(std::string_view message);
 

@@ -90,7 +90,7 @@ void Journal::require_none_in(const std::filesystem::path& folder) {
     if (std::filesystem::exists(std::filesystem::symlink_status(folder / file, ignored)))
       throw Error(ExitCode::usage, fmt::format("{} holds a run already: go on with --resume {}, or "
                                                "choose another folder with --out",
-                                               folder.string(), folder.string()));
+                                               folder.string(), shell_word(folder.string())));
 }
 
 // Makes the folder and, in it, a file that was not there.

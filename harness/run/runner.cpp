@@ -36,6 +36,9 @@ extern "C" void on_interrupt(int) { interrupted = 1; }
 void heed_signals() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  struct sigaction hangup {};  // ignored under nohup
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    std::signal(SIGHUP, on_interrupt);
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -323,7 +326,8 @@ class Run {
     const auto path = journal_->write_run_file();
     tell(progress_->summary());
     fmt::print(google_benchmark_.prints() ? stderr : stdout, "{}\n", path.string());
-    if (interrupted) tell("interrupted; go on with: assay run --resume " + request_.out.string());
+    if (interrupted)
+      tell("interrupted; go on with: assay run --resume " + shell_word(request_.out.string()));
     google_benchmark_.write_out();
     if (interrupted) return ExitCode::interrupted;
     return progress_->failed() ? ExitCode::failed : ExitCode::ok;

@@ -140,6 +140,7 @@ Worker::Worker(int device_index) {
     ::close(to);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is the parent's answer to its caller
     std::signal(SIGINT, SIG_IGN);          // Ctrl-C is the parent's to handle
+    std::signal(SIGHUP, SIG_IGN);          // and so is the end of the terminal
     ::execl("/proc/self/exe", "assay", "worker", "--device", device.c_str(), nullptr);
     _exit(127);
   }

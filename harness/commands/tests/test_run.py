@@ -97,7 +97,7 @@ def whole(assay, before: list[str], names: list[str]):
     assert sorted(assay.results()) == sorted(names)
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_is_valid_and_resumable(assay, which):
     process = assay.start("run", "slow", "--suite", "full", "--out", "out")
     assay.wait_for_lines(4)
@@ -112,13 +112,32 @@ def test_an_interrupted_run_is_valid_and_resumable(assay, which):
     whole(assay, before, SLOW)
 
 
-def test_ctrl_c_ends_a_hang(assay):
+def test_what_to_type_is_quoted(assay):
+    process = assay.start("run", "hang", "--suite", "full", "--out", "my run")
+    while not (assay.folder / "my run/journal.jsonl").exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=20)
+    assert "interrupted; go on with: assay run --resume 'my run'\n" in error
+
+
+def test_nohup_is_heeded(assay):
+    process = assay.start("run", "slow", "--suite", "full", "--out", "out",
+                          preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assay.wait_for_lines(2)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    assert process.returncode == 0 and sorted(assay.results()) == sorted(SLOW)
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGHUP])
+def test_ctrl_c_ends_a_hang(assay, which):
     """As a terminal sends it: to the measuring process as well."""
     process = assay.start("run", "good|hang", "--suite", "full", "--out", "out",
                           start_new_session=True)
     assay.wait_for_lines(2)
     time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, which)
     process.communicate(timeout=20)
     assert process.returncode == 130
     assert "bad/hang" not in assay.results(), "what was interrupted is no result"

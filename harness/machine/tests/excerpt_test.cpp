@@ -47,6 +47,13 @@ TEST(Excerpt, IsUtf8) {
             "\xe0\xa0\x80\xed\x9f\xbf\xf4\x8f\xbf\xbf");
 }
 
+TEST(ShellWord, IsOneWord) {
+  EXPECT_EQ(shell_word("out/2026-01-01T120000-quick"), "out/2026-01-01T120000-quick");
+  EXPECT_EQ(shell_word("my run"), "'my run'");
+  EXPECT_EQ(shell_word("it's $1"), "'it'\\''s $1'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Printable, KeepsLinesAndLength) {
   EXPECT_EQ(printable("a\n\tb\x1b[31m\r\xff"), "a\n\tb?[31m??");
   EXPECT_EQ(printable(std::string(1000, 'a')), std::string(1000, 'a'));
