@@ -49,7 +49,8 @@ void add_run(CLI::App& app, int& exit_code) {
   auto* out = command->add_option("--out", request->out,
                                   "Folder for run.json and journal.jsonl "
                                   "(default: out/<time>-<suite>)");
-  auto* device = command->add_option("--device", request->device, "Ordinal of the GPU (default 0)");
+  auto* device = command->add_option("--device", request->device, "Ordinal of the GPU (default 0)")
+                     ->check(CLI::Range(0, kMostDevices));
   auto* repetitions =
       command
           ->add_option("--repetitions,--benchmark_repetitions", request->repetitions,

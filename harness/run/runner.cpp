@@ -27,7 +27,7 @@
 namespace assay {
 namespace {
 
-constexpr int kMostDevices = 1024, kMostRepetitions = 1000;
+constexpr int kMostRepetitions = 1000;
 constexpr double kStartSeconds = 120;  // for a process to open its GPU, even on a cold machine
 
 volatile std::sig_atomic_t interrupted = 0;

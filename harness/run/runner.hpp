@@ -15,6 +15,8 @@
 
 namespace assay {
 
+inline constexpr int kMostDevices = 1024;
+
 struct RunRequest {
   std::string filter = {};
   std::string suite = "quick";

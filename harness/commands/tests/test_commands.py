@@ -57,6 +57,7 @@ def test_mistakes_of_usage_in_one_line(assay, arguments):
     ["list", "--json", "--markdown"],
     ["run", "--interval", "2"],
     ["run", "--repetitions", "0"],
+    ["run", "--device", "-1"],
     ["run", "--deadline", "soon"],
     ["run", "--resume", "out", "--out", "other"],
     ["run", "good", "--resume", "out"],
