@@ -2,6 +2,7 @@
 // The front door: every subcommand of `assay`, one function each.
 #pragma once
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -28,6 +29,10 @@ void run_external(const CLI::App& app, int argc, char** argv);
 
 // Whether a word that looks like an option is a filter of what to leave out: "-^kernels/".
 bool leaves_out(const std::string& word);
+
+// The words behind the program's name. "-host" of a command with such filters is "-(?:host)", the
+// same filter, for CLI11 would take it for -h.
+std::vector<std::string> words_of(int argc, char** argv);
 
 // Why what was given to an option is no number from `low` to `high`; empty if it is one. CLI11's
 // own check lets "nan" through, and takes -1 as the largest number where none below 0 may be.

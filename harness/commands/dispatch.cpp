@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +12,8 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/commands/commands.hpp"
 #include "harness/commands/startup.hpp"
@@ -106,7 +109,9 @@ int main(int argc, char** argv) {
   try {
     run_external(app, argc, argv);
     describe_external(app);
-    app.parse(argc, argv);
+    std::vector<std::string> words = words_of(argc, argv);
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     // CLI11 has codes of its own above 100 for each mistake; here they are all the user's.
     std::ostringstream words;

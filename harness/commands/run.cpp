@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "harness/commands/commands.hpp"
 #include "harness/error.hpp"
@@ -24,6 +27,15 @@ CLI::Validator number_within(double low, double high) {
 
 bool leaves_out(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '-';
+}
+
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || (words[0] != "run" && words[0] != "list")) return words;
+  for (std::string& word : words)
+    if (word.starts_with("-h") && word != "-h" && word != "-help")
+      word = "-(?:" + word.substr(1) + ")";
+  return words;
 }
 
 std::string not_within(const std::string& text, double low, double high) {

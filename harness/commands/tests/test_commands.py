@@ -89,6 +89,17 @@ def test_a_leading_dash_leaves_out(assay):
         "'-steady' is no option of `assay list`: see `assay list --help`")
 
 
+def test_a_filter_that_begins_like_help(assay):
+    """-heats leaves out the cases whose name has "heats", and is no -h."""
+    listed = assay.run("list", "-heats|steady").stdout
+    assert "bad/hang" in listed and "heats" not in listed and "steady" not in listed
+    assert assay.run("list", "--", "-heats|steady").stdout == listed
+    assay.run("run", "-hang|heats|good/steady/[12]", "--out", "out")
+    assert list(assay.results()) == ["good/steady/0"]
+    for word in "-h", "-help":
+        assert "Examples:" in assay.run("run", word).stdout
+
+
 def test_list(assay):
     listed = json.loads(assay.run("list", "--json").stdout)
     by_name = {case["name"]: case for case in listed}
