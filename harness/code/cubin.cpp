@@ -158,6 +158,26 @@ std::string without_template_arguments(std::string name) {
   return name;
 }
 
+bool is_unclosed(std::string_view name) {
+  return std::ranges::count(name, '<') > std::ranges::count(name, '>');
+}
+
+// Whether a plain name has, at its beginning or behind a namespace, this one whose template
+// arguments go on: "n::copy<16,float4>" has "copy<16", and not "copy<1".
+bool goes_on(std::string_view name, std::string_view begun) {
+  int depth = 0;
+  for (std::size_t i = 0; i + begun.size() < name.size(); ++i) {
+    const bool begins = i == 0 || (depth == 0 && name.substr(0, i).ends_with("::"));
+    if (begins && name.substr(i).starts_with(begun)) {
+      constexpr std::string_view kBefore = "<,", kBehind = ",>";  // of an argument
+      return kBefore.find(begun.back()) != kBefore.npos ||
+             kBehind.find(name[i + begun.size()]) != kBehind.npos;
+    }
+    depth += (name[i] == '<') - (name[i] == '>');
+  }
+  return false;
+}
+
 }  // namespace
 
 namespace {
@@ -199,13 +219,19 @@ std::string demangled(const std::string& symbol) {
 bool is_kernel(const std::string& symbol, std::string_view name) {
   if (symbol == name) return true;
   if (!symbol.starts_with("_Z")) return false;
-  const std::string wanted = plain_name(name);
+  std::string wanted = plain_name(name);
+  const bool unclosed = is_unclosed(wanted);
+  if (unclosed) {  // a comma ends the last argument, as it does within a name
+    wanted = plain_name(std::string(name) + ",");
+    wanted.pop_back();
+  }
   // A mangled name holds its identifiers as they are, so most symbols need no demangling.
   std::string base = wanted.substr(0, wanted.find('<'));
   if (const std::size_t colon = base.rfind(':'); colon != base.npos) base.erase(0, colon + 1);
   if (symbol.find(base) == symbol.npos) return false;
 
   std::string found = plain_name(demangled(symbol));
+  if (unclosed) return goes_on(found, wanted);
   if (!wanted.ends_with('>')) found = without_template_arguments(std::move(found));
   return found == wanted || found.ends_with("::" + wanted);
 }

@@ -52,8 +52,9 @@ std::string demangled(const std::string& symbol);
 
 // Whether `symbol` is the kernel a person calls `name`: its base name ("chase"), with any of its
 // namespaces ("memory::chase") and with template arguments ("chase<4>") or without, which then
-// stands for every instantiation. Anonymous namespaces need not be written, nor suffixes of
-// integers (4 is 4u). The symbol itself is a name too.
+// stands for every instantiation, or with the first of them ("chase<4"), for all that begin so.
+// Anonymous namespaces need not be written, nor suffixes of integers (4 is 4u). The symbol itself
+// is a name too.
 bool is_kernel(const std::string& symbol, std::string_view name);
 
 struct KernelSymbol {

@@ -118,9 +118,10 @@ class Output {
 
 // What a file holds, without the code of kernels nobody asked for.
 struct Found {
-  std::vector<std::string> damaged;                    // what is wrong with images passed over
-  std::set<std::string> architectures;                 // of all there is
-  std::map<std::string, std::set<std::string>> names;  // demangled to architectures
+  using Names = std::map<std::string, std::set<std::string>>;  // demangled to architectures
+  std::vector<std::string> damaged;     // what is wrong with images passed over
+  std::set<std::string> architectures;  // of all there is
+  Names names, asked;                   // of all kernels, and of those asked for
   std::vector<std::pair<std::vector<char>, std::vector<std::string>>> images;  // ELF and symbols
   std::size_t kernels = 0, bytes = 0;                                          // in images
 };
@@ -137,9 +138,11 @@ Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
           return;
         std::vector<std::string> wanted;
         for (const std::string& symbol : code.kernels) {
-          if (!kernel.empty() && is_kernel(symbol, kernel)) wanted.push_back(symbol);
-          if (kernel.empty()) wanted.push_back(symbol);
-          found.names[demangled(symbol)].insert(code.arch);
+          const std::string name = demangled(symbol);
+          found.names[name].insert(code.arch);
+          if (!kernel.empty() && !is_kernel(symbol, kernel)) continue;
+          found.asked[name].insert(code.arch);
+          wanted.push_back(symbol);
         }
         if (wanted.empty()) return;
         found.kernels += wanted.size();
@@ -181,16 +184,11 @@ Found find_kernels(const std::filesystem::path& file, const std::string& kernel,
                           kernel, fmt::join(nearest(kernel, names), ", "), file.string()));
 }
 
-void list_kernels(const Found& found, const std::filesystem::path& file,
-                  const std::string& kernel) {
-  std::size_t listed = 0;
-  for (const auto& [name, architectures] : found.names) {
-    if (!kernel.empty() && !is_kernel(name, kernel)) continue;
+void list_kernels(const Found& found, const std::filesystem::path& file) {
+  for (const auto& [name, architectures] : found.asked)
     fmt::print("{:<16} {}\n", fmt::join(architectures, " "), name);
-    ++listed;
-  }
-  tell(fmt::format("{} kernels; `assay sass {}:KERNEL` shows one, --all every one of them", listed,
-                   file.string()));
+  tell(fmt::format("{} kernels; `assay sass {}` shows one, --all every one of them",
+                   found.asked.size(), shell_word(file.string() + ":KERNEL")));
 }
 
 }  // namespace
@@ -202,7 +200,7 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
     tell(fmt::format("{}: passed over: {}", file.string(), what));
   if (found.kernels == 0) refuse(found, file, kernel, architectures);
   if (found.images.empty()) {
-    list_kernels(found, file, kernel);
+    list_kernels(found, file);
     return ExitCode::ok;
   }
   std::vector<FunctionRef> refs;

@@ -146,6 +146,16 @@ TEST(Cubin, NamesAsPeopleWriteThem) {
   EXPECT_TRUE(is_kernel(copy, "copy<16, float4>"));
   EXPECT_TRUE(is_kernel(copy, "copy<16,float4>"));
   EXPECT_FALSE(is_kernel(copy, "copy<16>"));
+  // Arguments that go on.
+  for (const char* name :
+       {"copy<16", "copy<16u", "copy<16,", "copy<16, ", "copy<", "copy<16, float4"})
+    EXPECT_TRUE(is_kernel(copy, name)) << name;
+  for (const char* name : {"copy<1", "copy<16, float", "copy<float4", "opy<16", "copy<16, float4,"})
+    EXPECT_FALSE(is_kernel(copy, name)) << name;
+  const std::string nested = "_ZN1n4copyINS_4fillILi1EEELi2EEEvv";  // n::copy<n::fill<1>, 2>()
+  for (const char* name : {"copy<n::fill<1>", "n::copy<n::fill<1", "copy<n::fill<1>, 2"})
+    EXPECT_TRUE(is_kernel(nested, name)) << name;
+  EXPECT_FALSE(is_kernel(nested, "fill<1"));
   EXPECT_TRUE(is_kernel("fma_chain", "fma_chain"));
   EXPECT_FALSE(is_kernel("fma_chain", "fma"));
 }

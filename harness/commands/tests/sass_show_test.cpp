@@ -4,9 +4,13 @@
 #include "harness/commands/sass_show.hpp"
 
 #include <elf.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "harness/code/assembler.hpp"
 #include "harness/code/tests/samples.hpp"
@@ -81,6 +85,29 @@ TEST_F(SassShow, TargetTheDisassemblerDoesNotKnow) {
 TEST_F(SassShow, UnknownKernelNamesTheNearest) {
   const std::string said = refusal(file("good.cubin", cubin()), "fma_chian");
   EXPECT_NE(said.find("fma_chain"), said.npos) << said;
+}
+
+// More than are shown at once.
+TEST_F(SassShow, ManyOfOneNameAreListed) {
+  std::string ptx = ".version 8.0\n.target sm_90a\n.address_size 64\n";
+  for (const char* name : {"copy", "fill"})  // void copy<0>() and so on
+    for (int i = 0; i < 21; ++i)
+      ptx += fmt::format(".visible .entry _Z4{}ILi{}EEvv() {{ ret; }}\n", name, i);
+  const auto path = file("many.cubin", assemble(ptx, Target::sm_90a).cubin);
+  const auto listed = [&](const std::string& kernel) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(commands::show_file(path, kernel, {}, {}), ExitCode::ok);
+    const std::string said = testing::internal::GetCapturedStdout();
+    return std::pair(std::ranges::count(said, '\n'), said.find("fill") != said.npos);
+  };
+  EXPECT_EQ(listed("copy"), std::pair(std::ptrdiff_t{21}, false));
+  EXPECT_EQ(listed("copy<"), std::pair(std::ptrdiff_t{21}, false));
+  EXPECT_EQ(listed(""), std::pair(std::ptrdiff_t{42}, true));
+  commands::SassView brief;
+  brief.brief = true;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(commands::show_file(path, "copy<7", {}, brief), ExitCode::ok);
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("copy<7>"), std::string::npos);
 }
 
 TEST_F(SassShow, UnknownTargetNamesThoseThereAre) {

@@ -2,6 +2,7 @@
 """Every command's answers to mistakes: one line that says what, where and how to mend it."""
 
 import json
+import shlex
 import subprocess
 import time
 
@@ -242,6 +243,16 @@ def test_a_check_writes_over_no_run(tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["run.json"]
     assert (tmp_path / "out/run.json").read_bytes() == before
     assert call(built("assay"), "sass", "^sass/ffma/f32$", "--out", "elsewhere").returncode == 2
+
+
+def test_the_help_of_sass_shows_a_kernel_that_there_is(tmp_path):
+    """One of a few of those that the library has of that name, with a picture."""
+    said = subprocess.run([built("assay"), "sass", "--help"], text=True, check=True, capture_output=True).stdout
+    example = next(line for line in said.splitlines() if "libassay_kernels.so:" in line)
+    words = shlex.split(example.replace("build/libassay_kernels.so", str(built("libassay_kernels.so"))))[1:]
+    done = subprocess.run([built("assay"), *words, "--brief"], cwd=tmp_path, text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "gemm_sm90<0, 0, 0, 128, 256, " in done.stdout and (tmp_path / "gemm.svg").exists()
 
 
 @pytest.mark.parametrize("out", ["/proc/none/run", "/dev/full/run"])
