@@ -2,11 +2,14 @@
 // `assay sass`: what a kernel consists of, and whether that is what its probe asked for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include "harness/code/verification.hpp"
 #include "harness/commands/commands.hpp"
@@ -59,14 +62,42 @@ bool is_of_check(const std::filesystem::path& run) {
   });
 }
 
-// A run file of what was built and disassembled but not run, for the report.
+// A folder within `folder` for what is not whole yet. What it holds in the end goes with it, and so
+// does `folder`, if that was not there before and nothing was moved into it.
+class Part {
+ public:
+  explicit Part(std::filesystem::path folder)
+      : folder_(std::move(folder)), was_there_(std::filesystem::exists(folder_)) {}
+  ~Part() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path(), ignored);
+    if (!was_there_) std::filesystem::remove(folder_, ignored);  // not if something is in it
+  }
+  Part(const Part&) = delete;  // owns the folder
+  Part& operator=(const Part&) = delete;
+
+  std::filesystem::path path() const { return folder_ / fmt::format(".part-{}", ::getpid()); }
+  void move_out(const std::filesystem::path& file) const {
+    std::error_code error;
+    std::filesystem::rename(path() / file, folder_ / file, error);
+    if (error)
+      throw Error(ExitCode::io,
+                  fmt::format("cannot write {}: {}", (folder_ / file).string(), error.message()));
+  }
+
+ private:
+  std::filesystem::path folder_;
+  bool was_there_;
+};
+
+// A run file of what was built and disassembled but not run, for the report. In the place of an
+// earlier one, once it is whole.
 void write_run(const std::filesystem::path& folder, const std::vector<Verification>& verified,
                const std::vector<std::pair<Selected, Target>>& wanted) {
   Json header = {{"schema", kSchema}, {"environment", to_json(capture_environment(0))}};
   header["environment"]["gpu"] = nullptr;  // nothing ran, so no GPU is what was measured
-  if (is_of_check(folder / "run.json"))    // an earlier check makes room, a run does not
-    for (const char* file : {"journal.jsonl", "run.json"}) std::filesystem::remove(folder / file);
-  Journal journal = Journal::create(folder, header);
+  const Part part(folder);
+  Journal journal = Journal::create(part.path(), header);
   for (std::size_t i = 0; i < verified.size(); ++i) {
     const Verification& v = verified[i];
     Measurement m{
@@ -85,7 +116,9 @@ void write_run(const std::filesystem::path& folder, const std::vector<Verificati
     }
     journal.append(to_json(m));
   }
-  fmt::print("{}\n", journal.write_run_file().string());
+  journal.write_run_file();
+  for (const char* file : {"journal.jsonl", "run.json"}) part.move_out(file);
+  fmt::print("{}\n", (folder / "run.json").string());
 }
 
 ExitCode check_all(const Options& options) {

@@ -2,6 +2,8 @@
 """Every command's answers to mistakes: one line that says what, where and how to mend it."""
 
 import json
+import os
+import resource
 import shlex
 import subprocess
 import time
@@ -233,6 +235,7 @@ def test_a_check_writes_over_no_run(tmp_path):
 
     for _ in range(2):  # the second writes over the first
         assert call(*check).returncode == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["journal.jsonl", "run.json"]
     assert call(built("assay"), *run).returncode == 2
     for name in ("journal.jsonl", "run.json"):
         (tmp_path / "out" / name).unlink()
@@ -253,6 +256,24 @@ def test_the_help_of_sass_shows_a_kernel_that_there_is(tmp_path):
     done = subprocess.run([built("assay"), *words, "--brief"], cwd=tmp_path, text=True, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "gemm_sm90<0, 0, 0, 128, 256, " in done.stdout and (tmp_path / "gemm.svg").exists()
+
+
+def test_a_check_that_cannot_be_written_leaves_what_was_there(tmp_path):
+    def check(out, **options):
+        return subprocess.run([built("assay"), "sass", "--check", "^sass/ffma/f32$", "--target", "sm_90a", "--out", out],
+                              cwd=tmp_path, text=True, capture_output=True, timeout=120, **options,
+                              env=os.environ | {"ASSAY_CACHE_DIR": str(tmp_path / "cache")})
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    assert check("out").returncode == 0  # what it disassembles is in the cache from here on
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    for out in "out", "other":
+        done = check(out, preexec_fn=limited)
+        assert done.returncode == 5 and ": File too large: " in done.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("out", ["/proc/none/run", "/dev/full/run"])
