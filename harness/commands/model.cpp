@@ -22,6 +22,7 @@
 #include "harness/machine/excerpt.hpp"
 #include "harness/machine/files.hpp"
 #include "harness/machine/process.hpp"
+#include "harness/model/check/rules.hpp"
 #include "harness/model/machine/trace.hpp"
 #include "harness/model/script.hpp"
 #include "harness/model_case/model_case.hpp"
@@ -91,7 +92,7 @@ std::vector<Subject> subjects(const Options& o) {
                              .block = three(o.block),
                              .cluster = three(o.cluster),
                              .dynamic_shared_bytes = o.shared_bytes};
-    std::vector<model::Launch> launches = {{o.kernel, shape, {}}};
+    std::vector<model::Launch> launches = {{o.kernel, shape, {}, true}};
     for (std::size_t k = 0; k < o.arguments.size(); ++k) launches[0].places.push_back(k);
     const auto run = [o, first = launches](model::Gpu& gpu, const model::Options& options) {
       auto launches = first;
@@ -159,6 +160,18 @@ Readings fixed_readings(const std::vector<std::string>& texts) {
     fixed[static_cast<model::Reading>(known - model::kReadings.begin())] = which == "second";
   }
   return fixed;
+}
+
+void require_rules(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (!model::is_rule(name))
+      throw Error(
+          ExitCode::usage,
+          fmt::format("--allow {}: there is no such rule; the nearest are {} (docs/model.md "
+                      "has a sentence on each)",
+                      excerpt(name),
+                      fmt::join(nearest(name, {std::begin(model::kRules), std::end(model::kRules)}),
+                                ", ")));
 }
 
 // What a bug or a wrong result was found with, and which readings of the manual it rests on.
@@ -249,6 +262,10 @@ void print_unspecified(const std::vector<model::ReadingTexts>& readings) {
 }
 
 ExitCode model_command(const Options& o) {
+  if (o.what.empty())
+    throw Error(ExitCode::usage,
+                "WHAT is empty: give a .ptx or .cu file, or part of a case's name");
+  require_rules(o.allow);
   Json all = Json::array();
   bool bad = false;
   std::optional<model::Trace> trace;

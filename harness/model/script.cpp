@@ -237,6 +237,7 @@ Launch parse_launch(const std::string& text, const Launch& before) {
   const auto open = text.find('('), close = text.find(')');
   if (open != text.npos && close != text.npos && open < close) {
     launch.places.clear();
+    launch.all = false;
     for (const std::string& word : split(text.substr(open + 1, close - open - 1)))
       launch.places.push_back(static_cast<std::size_t>(number(word, word)));
     rest = text.substr(0, open) + text.substr(close + 1);
@@ -272,23 +273,54 @@ Launch parse_launch(const std::string& text, const Launch& before) {
   return launch;
 }
 
+namespace {
+
+// Where the last parameter of a kernel ends.
+std::size_t parameter_bytes(const Function& kernel) {
+  std::size_t bytes = 0;
+  for (const Variable& p : kernel.parameters) {
+    const auto align = static_cast<std::size_t>(std::max(p.align, 1));
+    bytes = (bytes + align - 1) / align * align + static_cast<std::size_t>(p.bytes);
+  }
+  return bytes;
+}
+
+}  // namespace
+
 Outcome run_launches(Gpu& gpu, const std::vector<Launch>& launches,
                      const std::vector<std::string>& arguments, const Options& options) {
   const std::vector<Argument> made = make_arguments(gpu, arguments, options.seed);
-  Outcome all;
-  for (std::size_t k = 0; k < launches.size(); ++k) {
-    const Launch& launch = launches[k];
-    Arguments own;
+  std::vector<Arguments> arguments_of;
+  std::vector<bool> taken(made.size());
+  for (const Launch& launch : launches) {
+    const std::string kernel = gpu.kernel(launch.kernel);
+    const std::size_t bytes = parameter_bytes(gpu.function(kernel));
+    Arguments& own = arguments_of.emplace_back();
     for (const std::size_t place : launch.places) {
       if (place >= made.size())
         throw Violation("arguments", launch.kernel + " takes argument " + std::to_string(place) +
                                          ", and there are " + std::to_string(made.size()) +
                                          ", counted from 0");
       own.push(made[place].bytes.data(), made[place].bytes.size(), made[place].align);
+      const bool fits = own.bytes().size() <= bytes;
+      if (!fits && !launch.all)
+        throw Violation("arguments", kernel + " takes " + std::to_string(bytes) +
+                                         " bytes of arguments, which end before argument " +
+                                         std::to_string(place) + ", counted from 0");
+      taken[place] = taken[place] || fits;
     }
+  }
+  if (const auto left = std::ranges::find(taken, false); left != taken.end()) {
+    const auto place = static_cast<std::size_t>(left - taken.begin());
+    throw Violation("arguments", "argument " + std::to_string(place) + ", counted from 0, '" +
+                                     arguments[place] + "', is more than the kernel takes");
+  }
+  Outcome all;
+  for (std::size_t k = 0; k < launches.size(); ++k) {
+    const Launch& launch = launches[k];
     Options with = options;
     if (k + 1 < launches.size()) with.trace = nullptr;
-    Outcome one = gpu.launch(gpu.kernel(launch.kernel), launch.shape, own, with);
+    Outcome one = gpu.launch(gpu.kernel(launch.kernel), launch.shape, arguments_of[k], with);
     std::ranges::move(one.findings, std::back_inserter(all.findings));
     all.instructions += one.instructions;
     all.operations += one.operations;

@@ -35,13 +35,15 @@ struct Launch {
   std::string kernel;  // a part of its name
   Shape shape;
   std::vector<std::size_t> places;  // of its arguments
+  bool all = false;  // the places are all there are, and some may be for launches that follow
 };
 
 // `before`: the launch that it follows. Throws Violation("arguments", ...) naming the text.
 Launch parse_launch(const std::string& text, const Launch& before);
 
 // Makes the arguments, and launches one after the other until one does not end. What was found in
-// any of them is in the outcome; the trace is of the last.
+// any of them is in the outcome; the trace is of the last. Throws Violation("arguments", ...) for
+// an argument that no launch takes.
 Outcome run_launches(Gpu& gpu, const std::vector<Launch>& launches,
                      const std::vector<std::string>& arguments, const Options& options);
 

@@ -123,6 +123,24 @@ def test_launches_that_cannot_be(tmp_path, arguments):
     one_line(call("model", tmp_path / "k.ptx", *arguments), 2)
 
 
+@pytest.mark.parametrize(("parameters", "arguments", "surplus"), [
+    ("", ["u32:1"], "argument 0, counted from 0, 'u32:1'"), (".param .u32 a", ["u32:1", "f32[4]"], "argument 1, counted from 0, 'f32[4]'"),
+    (".param .u32 a", ["u64:1"], "argument 0, counted from 0, 'u64:1'")])
+def test_arguments_that_the_kernel_does_not_take(tmp_path, parameters, arguments, surplus):
+    (tmp_path / "k.ptx").write_text(EMPTY_KERNEL.replace("k()", f"k({parameters})"))
+    done = call("model", tmp_path / "k.ptx", *(word for text in arguments for word in ("--arg", text)))
+    one_line(done, 2)
+    assert f"{surplus}, is more than the kernel takes" in done.stderr
+
+
+def test_a_rule_that_is_none(tmp_path):
+    (tmp_path / "k.ptx").write_text(EMPTY_KERNEL)
+    done = call("model", tmp_path / "k.ptx", "--allow", "race.sharde")
+    one_line(done, 2)
+    assert "--allow race.sharde: there is no such rule; the nearest are race.shared, " in done.stderr
+    assert call("model", tmp_path / "k.ptx", "--allow", "race.shared", "--allow", "tcgen05.form").returncode == 0
+
+
 @pytest.mark.parametrize("value", ["s32:99999999999999999999", "s32:2147483648", "u32:-1", "u32:4294967296", "u8:0x100",
                                    "s8:-129", "u64:18446744073709551616", "s32:1x", "u64: -1"])
 def test_numbers_that_their_type_cannot_hold(tmp_path, value):
@@ -139,7 +157,7 @@ def test_numbers_that_their_type_cannot_hold(tmp_path, value):
     ["run", "--device", "x"], ["run", "--repetitions", "1e9"], ["run", "--or-new"], ["sass"], ["sass", "nosuchcase"],
     ["sass", CASE, "--target", "sm_1"], ["sass", CASE, "--warps", "0"], ["sass", CASE, "--out", "x"],
     ["isa", "nosuchform"], ["isa", "--targets", "sm_1"], ["isa", "a" * 50_000], ["ruin"], ["--nonsense"], [],
-    ["model"], ["model", "nosuchcase"], ["model", "x.ptx", "--block", "1,2,3,4"], ["model", "x.ptx", "--seeds", "0"],
+    ["model"], ["model", ""], ["model", "nosuchcase"], ["model", "x.ptx", "--block", "1,2,3,4"], ["model", "x.ptx", "--seeds", "0"],
     ["run", CASE, "--seed", "-1"], ["run", CASE, "--seed", "99999999999999999999"], ["run", CASE, "--seed", "1.5"],
     ["run", "--resume", ""], ["run", "--profile", ""], ["run", CASE, "--out", ""], ["run", CASE, "--suite="],
     ["list", "--suite", ""], ["sass", CASE, "--table", ""], ["sass", CASE, "--measured", ""], ["sass", CASE, "--svg", ""],

@@ -28,7 +28,8 @@ def test_a_grid_that_begins_early_has_to_wait(then, status):
 
 
 @pytest.mark.parametrize("then", ["none_such", "waits(1, 9)", "waits, grid=axb", "waits, sooner", ", early", "waits(1",
-                                  "waits, grid=1x2x3x4", "waits, block=-1", "waits(1, 2), block=99999999999"])
+                                  "waits, grid=1x2x3x4", "waits, block=-1", "waits(1, 2), block=99999999999",
+                                  "waits(0, 1, 2)", "waits(0, 1)"])
 def test_what_is_no_launch_is_refused_in_a_line(then):
     found = model("--then", then)
     assert found.returncode == 2 and found.stderr.count("\n") == 1, found.stderr

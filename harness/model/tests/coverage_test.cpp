@@ -4,8 +4,12 @@
 #include <re2/re2.h>
 
 #include <filesystem>
+#include <iterator>
 #include <set>
+#include <sstream>
+#include <string>
 
+#include "harness/model/check/rules.hpp"
 #include "harness/model/tests/kernel_runs.hpp"
 
 namespace assay::model {
@@ -76,6 +80,27 @@ TEST(Coverage, EveryRuleIsDocumented) {
                 text.find("`" + family + "`") != text.npos)
         << rule << " is not in docs/model.md: say in a sentence what it means and what mends it";
   }
+}
+
+// The page's tables of rules, their first column.
+TEST(Coverage, TheNamesOfRulesAreThoseOfThePage) {
+  const std::string text = text_of(std::filesystem::path(ASSAY_SOURCE_DIR) / "docs/model.md");
+  const std::size_t begin = text.find("## The rules\n");
+  ASSERT_NE(begin, text.npos);
+  std::istringstream lines(text.substr(begin, text.find("\n## ", begin) - begin));
+  std::set<std::string> documented;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| `")) continue;
+    const std::string cell = line.substr(1, line.find('|', 1) - 1);
+    re2::StringPiece rest(cell);
+    for (std::string rule; re2::RE2::FindAndConsume(&rest, "`([^`]+)`", &rule);)
+      documented.insert(rule);
+  }
+  EXPECT_EQ(documented, std::set<std::string>(std::begin(kRules), std::end(kRules)));
+  for (const std::string& rule : rules_of_sources()) EXPECT_TRUE(is_rule(rule)) << rule;
+  for (const char* name : {"race.shared", "deadlock", "tcgen05.form"}) EXPECT_TRUE(is_rule(name));
+  for (const char* name : {"", "race", "race.", "race.sharde", "tcgen05", "tcgen05.", "nosuch"})
+    EXPECT_FALSE(is_rule(name)) << name;
 }
 
 }  // namespace
