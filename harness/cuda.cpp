@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
+#include "harness/device.hpp"
 #include "harness/error.hpp"
 
 namespace assay {
 
 void check(cudaError_t status, std::source_location where) {
   if (status == cudaSuccess) return;
+  if (const std::string why = why_unfit(status); !why.empty()) throw Error(ExitCode::unfit, why);
   throw Error(ExitCode::failed, fmt::format("{}:{}: {}: {}", where.file_name(), where.line(),
                                             cudaGetErrorName(status), cudaGetErrorString(status)));
 }

@@ -10,7 +10,8 @@
 
 namespace assay {
 
-// Throws Error(failed) naming the CUDA error, the file and the line of the call.
+// Throws Error(failed) naming the CUDA error, the file and the line of the call, or Error(unfit)
+// with why_unfit()'s words where it is this machine that has no GPU, driver or code for it.
 void check(cudaError_t status, std::source_location where = std::source_location::current());
 
 class Stream {

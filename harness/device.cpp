@@ -36,14 +36,18 @@ int attribute_or_zero(cudaDeviceAttr which, int index) {
   return 0;
 }
 
+// explain_no_device() of this machine.
+std::string no_device_here(cudaError_t error) {
+  int driver = 0;
+  (void)cudaDriverGetVersion(&driver);
+  return explain_no_device(error, driver, std::getenv("CUDA_VISIBLE_DEVICES"));
+}
+
 int device_count() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && count > 0) return count;
-  int driver = 0;
-  (void)cudaDriverGetVersion(&driver);
-  throw Error(ExitCode::unfit, explain_no_device(error == cudaSuccess ? cudaErrorNoDevice : error,
-                                                 driver, std::getenv("CUDA_VISIBLE_DEVICES")));
+  throw Error(ExitCode::unfit, no_device_here(error == cudaSuccess ? cudaErrorNoDevice : error));
 }
 
 Device facts(int index) {
@@ -109,6 +113,29 @@ std::string explain_no_device(cudaError_t error, int driver, const char* visible
     default:
       return std::string("the CUDA driver failed: ") + cudaGetErrorString(error) +
              "; see whether `nvidia-smi` works and what `dmesg` says of NVRM";
+  }
+}
+
+std::string why_unfit(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorStubLibrary:
+    case cudaErrorNoDevice:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+    case cudaErrorDevicesUnavailable:
+      return no_device_here(error);
+    case cudaErrorNoKernelImageForDevice: {
+      int index = 0;
+      cudaDeviceProp properties{};
+      if (cudaGetDevice(&index) == cudaSuccess &&
+          cudaGetDeviceProperties(&properties, index) == cudaSuccess)
+        return explain_no_code(properties.name, properties.major, properties.minor);
+      return "this program has no code for the GPU; see -DASSAY_TARGETS of CMake";
+    }
+    default:
+      return "";
   }
 }
 

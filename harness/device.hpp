@@ -45,6 +45,10 @@ Device device(int index);
 // some 0.1 s), so ask only for a GPU that is about to be used.
 std::uint64_t free_memory_bytes(int index);
 
+// What a call that failed so says of this machine, and how to mend it: explain_no_device() or
+// explain_no_code(). Empty for an error that says nothing of the machine.
+std::string why_unfit(cudaError_t error);
+
 // Both are pure, so that they can be tested without the machine they speak of.
 //
 // What a failed attempt to count the GPUs means and how to mend it, in one line. `driver` is the

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "harness/cuda.hpp"
 #include "harness/error.hpp"
 
 namespace assay {
@@ -54,6 +56,31 @@ TEST(Device, NamesTheArchitectureItHasNoCodeFor) {
   for (const Target target : built_targets())
     EXPECT_TRUE(contains(message, std::string(name(target)))) << message;
   EXPECT_TRUE(contains(explain_no_code("NVIDIA GB10", 12, 1), "sm_121"));
+}
+
+// Whatever call is the first to meet it: words for whoever starts a program, no line of its source.
+TEST(Device, ACheckedCallSaysWhatTheMachineLacks) {
+  const auto said = [](cudaError_t error) {
+    try {
+      check(error);
+    } catch (const Error& thrown) {
+      return std::pair(thrown.code(), std::string(thrown.what()));
+    }
+    return std::pair(ExitCode::ok, std::string());
+  };
+  for (const cudaError_t error :
+       {cudaErrorNoDevice, cudaErrorInsufficientDriver, cudaErrorSystemDriverMismatch,
+        cudaErrorSystemNotReady, cudaErrorNoKernelImageForDevice}) {
+    const auto [code, words] = said(error);
+    EXPECT_EQ(code, ExitCode::unfit) << words;
+    EXPECT_FALSE(contains(words, ".cpp:")) << words;
+    EXPECT_FALSE(contains(words, cudaGetErrorName(error))) << words;
+    EXPECT_EQ(words, why_unfit(error));
+  }
+  EXPECT_TRUE(contains(said(cudaErrorSystemDriverMismatch).second, "reboot"));
+  const auto [code, words] = said(cudaErrorInvalidValue);
+  EXPECT_EQ(code, ExitCode::failed);
+  EXPECT_TRUE(contains(words, "device_test.cpp:") && contains(words, "cudaErrorInvalidValue"));
 }
 
 // True on every machine: either there are GPUs with sensible facts, or a reason with status 4.

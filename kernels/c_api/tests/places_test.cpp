@@ -73,6 +73,18 @@ TEST(CApiPlaces, NullAndMisalignedMemoryIsRefusedWithoutAGpu) {
   }
 }
 
+TEST(CApiPlaces, WithoutAGpuItSaysWhatTheMachineLacks) {
+  if (has_gpu()) GTEST_SKIP() << "needs a machine without a GPU";
+  for (const Function& function : functions()) {
+    EXPECT_EQ(function.call(reinterpret_cast<char*>(0x10000)), static_cast<int>(ExitCode::unfit))
+        << function.name;
+    const std::string said = assay_last_error();
+    EXPECT_TRUE(said.starts_with("no NVIDIA driver: ") || said.starts_with("no GPU is visible: ") ||
+                said.starts_with("the NVIDIA driver is too old: "))
+        << said;
+  }
+}
+
 TEST(CApiPlacesOnGpu, MemoryOfTheHostIsRefused) {
   if (!has_gpu()) GTEST_SKIP() << "needs a GPU";
   alignas(16) static char host[1 << 16];
