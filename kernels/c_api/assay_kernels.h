@@ -10,7 +10,16 @@
  *
  * Hopper's kernels are launched early (programmatic dependent launch): their CTAs are set up while
  * the kernel before them on the stream ends, and wait for all of it before they touch memory. They
- * let a kernel behind them do the same, if it was launched so; it has to wait too. */
+ * let a kernel behind them do the same, if it was launched so; it has to wait too.
+ *
+ * Dense products (assay_gemm..., and bf16 of assay_skinny) that share k among CTAs keep their sums
+ * in memory of the library's own, some MB for each stream, and of cudaStreamPerThread for each
+ * thread, as long as the process lives. So
+ *   - calls for one stream come one after another, whatever threads they are from;
+ *   - before a stream is captured into a graph, call the function once with the same sizes: a call
+ *     that has to make memory is refused (2) during a capture;
+ *   - a graph has the memory of the stream that it was captured on: it must not run at the same
+ * time as such calls on that stream, or as another graph captured on it. */
 #ifndef ASSAY_KERNELS_H
 #define ASSAY_KERNELS_H
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <thread>
 
+#include "harness/cuda.hpp"
 #include "harness/error.hpp"
 #include "kernels/c_api/assay_kernels.h"
 #include "kernels/gemm/tests/gpu_problem.hpp"
@@ -190,6 +192,34 @@ TEST(CApiGemmOnGpu, DoesWhatItsArgumentsSay) {
                           ASSAY_E5M2, ASSAY_BF16, ASSAY_SCALE_ROW, 65, 144, 208, 1, 0, ASSAY_SILU,
                           stream);
   });
+}
+
+// Products that share k among CTAs, of two threads, each on the stream that cudaStreamPerThread is
+// for it: neither may see the other's sums.
+TEST(CApiGemmOnGpu, ThreadsOnTheirOwnStreamsDoNotMeet) {
+  if (!has_gpu()) GTEST_SKIP() << "needs a GPU";
+  constexpr int kM = 64, kN = 64, kK = 1 << 15, kTimes = 300;
+  const auto product = [](void* d, const Buffer& a, const Buffer& b, void* stream) {
+    EXPECT_EQ(assay_gemm_bf16_nt(d, a.data(), b.data(), kM, kN, kK, stream), 0)
+        << assay_last_error();
+  };
+  const auto of_thread = [&](std::uint64_t seed) {
+    const Stream own;
+    const Buffer a(2 * kM * kK), b(2 * kN * kK), d(2 * kM * kN * kTimes);
+    fill_normal("bf16", a.data(), kM * kK, seed, own);
+    fill_normal("bf16", b.data(), kN * kK, seed + 1, own);
+    const Buffer alone(2 * kM * kN);
+    product(alone.data(), a, b, own);
+    const auto expected = download(alone.as<std::uint16_t>(), kM * kN, own);
+    for (std::size_t i = 0; i < kTimes; ++i)
+      product(d.as<std::uint16_t>() + i * kM * kN, a, b, cudaStreamPerThread);
+    check(cudaStreamSynchronize(cudaStreamPerThread));
+    for (std::size_t i = 0; i < kTimes; ++i)
+      EXPECT_EQ(download(d.as<std::uint16_t>() + i * kM * kN, kM * kN, own), expected) << i;
+  };
+  std::thread other(of_thread, 3);
+  of_thread(5);
+  other.join();
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/frame/workspace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "harness/cuda.hpp"
+#include "harness/error.hpp"
+
+namespace assay::kernels {
+namespace {
+
+class WorkspaceOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "needs a GPU";
+  }
+};
+
+constexpr std::size_t kBytes = 4096, kZeroed = 256;
+
+// What two threads get that live at the same time.
+std::vector<void*> of_two_threads(cudaStream_t stream) {
+  std::vector<void*> places(2);
+  std::latch both(2);
+  const auto ask = [&](void*& place) {
+    place = workspace(stream, kBytes, kZeroed);
+    EXPECT_EQ(workspace(stream, kBytes, kZeroed), place);
+    both.arrive_and_wait();
+  };
+  std::thread other([&] { ask(places[1]); });
+  ask(places[0]);
+  other.join();
+  return places;
+}
+
+TEST_F(WorkspaceOnGpu, EachThreadHasItsOwnOfItsOwnStream) {
+  const auto own = of_two_threads(cudaStreamPerThread);
+  EXPECT_NE(own[0], own[1]);
+  const Stream stream;
+  const auto shared = of_two_threads(stream);
+  EXPECT_EQ(shared[0], shared[1]);
+  EXPECT_NE(shared[0], own[0]);
+}
+
+TEST_F(WorkspaceOnGpu, WhatWasOutgrownIsStillThere) {
+  const Stream stream;
+  void* const old = workspace(stream, kBytes, kZeroed);
+  check(cudaMemsetAsync(old, 0x5a, kBytes, stream));
+  void* const grown = workspace(stream, 16 * kBytes, kZeroed);
+  EXPECT_NE(grown, old);
+  EXPECT_EQ(download(static_cast<const char*>(grown), kZeroed, stream),
+            std::vector<char>(kZeroed, 0));
+  EXPECT_EQ(download(static_cast<const char*>(old), kBytes, stream),
+            std::vector<char>(kBytes, 0x5a));
+  EXPECT_EQ(workspace(stream, kBytes, kZeroed), grown);
+}
+
+TEST_F(WorkspaceOnGpu, ItDoesNotGrowDuringACaptureWhichGoesOn) {
+  const Stream stream;
+  void* const before = workspace(stream, kBytes, kZeroed);
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  EXPECT_EQ(workspace(stream, kBytes, kZeroed), before);
+  try {
+    workspace(stream, 2 * kBytes, kZeroed);
+    FAIL() << "it grew";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage) << error.what();
+  }
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  check(cudaGraphDestroy(graph));
+}
+
+}  // namespace
+}  // namespace assay::kernels
