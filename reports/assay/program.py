@@ -16,6 +16,7 @@ from enum import IntEnum
 from pathlib import Path
 from traceback import extract_tb
 
+from assay.files import writing
 from assay.files.errors import NotWritten, RunFileError
 from assay.plain_text import one_line
 
@@ -79,10 +80,12 @@ def make_folder(folder: Path) -> None:
 
 
 def write_file(path: Path, content: bytes, append: bool = False) -> None:
-    """Raises NotWritten."""
+    """A file appears whole, or what was there before stays; so does what is appended to. Raises NotWritten."""
     try:
-        with open(path, "ab" if append else "wb") as file:
-            file.write(content)
+        if append:
+            writing.append(path, content)
+        else:
+            writing.replace(path, [content])
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise NotWritten(f"{path}: cannot be written: {why}") from None

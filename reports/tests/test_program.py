@@ -2,6 +2,7 @@
 """One table of exit statuses for all Python commands, and no other way for one of them to end."""
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import runs
 
 from assay import program
+from assay.files import writing
 from assay.program import MEANINGS, Exit
 
 ROOT = Path(__file__).parents[2]
@@ -109,3 +111,24 @@ def test_a_module_that_is_run_ends_with_that_status(module, tmp_path):
         text=True,
     )
     assert done.returncode == Exit.USAGE and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_file_is_replaced_whole_and_keeps_what_it_is(tmp_path):
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(b"before")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    program.write_file(link, b"after")
+    assert link.is_symlink() and file.read_bytes() == b"after" and file.stat().st_mode & 0o777 == 0o640
+
+    def parts():
+        yield b"half"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        writing.replace(file, parts())
+    assert file.read_bytes() == b"after" and sorted(tmp_path.iterdir()) == [file, link]
+    program.write_file(Path(os.devnull), b"x")
+    assert Path(os.devnull).is_char_device()
+    with pytest.raises(program.NotWritten):
+        program.write_file(Path("/dev/full"), b"x")

@@ -9,6 +9,7 @@ baseline is the newest line that was accepted; only `assay baseline accept` acce
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -156,10 +157,27 @@ def is_one(path: Path) -> bool:
     return f'"{SCHEMA}"' in json_text.read_text(path, HOW)
 
 
+def _ends_whole(path: Path) -> bool:
+    """Whether a line that is added stands by itself."""
+    try:
+        with json_text.open_waiting_for_nobody(path) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            return size == 0 or file.read(1) == b"\n"
+    except OSError:
+        return True  # nothing is there, or writing says what is wrong
+
+
 def append(folder: Path, entry: Entry, machine: str | None = None) -> Path:
-    """The file it went to; `machine` names it where the run does not say what it was measured on. Raises NotWritten."""
+    """The file it went to; `machine` names it where the run does not say what it was measured on.
+
+    Raises RunFileError, and NotWritten, after which the file is as it was.
+    """
     make_folder(folder)
     path = folder / f"{_word(machine) if machine else key_of(entry.environment)}.jsonl"
+    if not _ends_whole(path):
+        how = "take that line away, or end it with a newline if it is whole"
+        raise RunFileError(f"{path}: its last line has no end, so a write was cut short; {how}")
     write_file(path, (line_of(entry) + "\n").encode(), append=True)
     return path
 

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import json_text
+from . import json_text, writing
 from .document import document_of, run_of
 from .errors import NotWritten, RunFileError
 from .loop_text import FILE, LoopTexts, packed, sha256
@@ -131,16 +129,7 @@ def _text_of(document: dict[str, Any]) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    temporary = None
     try:
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            os.fchmod(file.fileno(), 0o644)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        writing.replace(path, [content])
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise NotWritten(f"{path}: cannot be written: {error.strerror}; check the folder and free space") from None

@@ -4,6 +4,9 @@
 import itertools
 import json
 import re
+import resource
+import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ElementTree
 import committed
@@ -155,6 +158,37 @@ def test_rubbish_is_refused_in_one_line(tmp_path, line):
 def test_a_step_is_found_where_it_is(recorded, tmp_path, capsys):
     assert main(["page", str(recorded), "--out", str(tmp_path / "page.html")]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "memory/hbm/copy: +10.0%, worse, from c07 on"
+
+
+def limited(blocks, *arguments):
+    """The command where no file may become larger than so many KiB, as on a disk that is full."""
+    most = blocks << 10
+    return subprocess.run(
+        [sys.executable, "-m", "assay.baseline", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
+
+
+def test_a_write_that_fails_leaves_the_history_as_it_was(recorded, tmp_path):
+    before = recorded.read_bytes()
+    done = limited(1, "accept", recorded, "--reason", "x")
+    assert done.returncode == Exit.NOT_WRITTEN and done.stderr.count("\n") == 1 and recorded.name in done.stderr
+    room = -(-len(before) // 1024)
+    run = write_run(tmp_path / "run.json", 100, "c" * 2000)
+    done = limited(room, "record", run, "--history", recorded.parent)
+    assert done.returncode == Exit.NOT_WRITTEN and done.stderr.count("\n") == 1
+    assert recorded.read_bytes() == before and [path.name for path in recorded.parent.iterdir()] == [recorded.name]
+    assert main(["record", run, "--history", str(recorded.parent)]) == 0
+    assert len(history.load(recorded)) == 13
+
+
+def test_a_line_that_was_cut_short_takes_no_other_with_it(recorded, tmp_path, capsys):
+    recorded.write_bytes(recorded.read_bytes()[:-40])
+    before = recorded.read_bytes()
+    assert main(["record", write_run(tmp_path / "run.json", 100, "new"), "--history", str(recorded.parent)]) == 2
+    assert "its last line has no end" in capsys.readouterr().err and recorded.read_bytes() == before
 
 
 def series(seed, count=60, noise=0.005, step=0.0, at=30):
