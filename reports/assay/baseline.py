@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         from assay.report import documents  # here, for it takes long to load and the others do without
 
-        found = documents.history_page(history.load(options.file), options.file.stem)
+        found = documents.history_page(history.drawn(options.file), options.file.stem)
         write_file(options.out, found.html.encode())
         say("\n".join([*found.changes, str(options.out)]))
     return Exit.OK

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -79,16 +79,25 @@ def make_folder(folder: Path) -> None:
         raise NotWritten(f"{folder}: cannot be made: {error.strerror}") from None
 
 
-def write_file(path: Path, content: bytes, append: bool = False) -> None:
-    """A file appears whole, or what was there before stays; so does what is appended to. Raises NotWritten."""
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
     try:
-        if append:
-            writing.append(path, content)
-        else:
-            writing.replace(path, [content])
+        yield
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise NotWritten(f"{path}: cannot be written: {why}") from None
+
+
+def write_file(path: Path, content: bytes, append: bool = False) -> None:
+    """A file appears whole, or what was there before stays; so does what is appended to. Raises NotWritten."""
+    with _written(path):
+        writing.append(path, content) if append else writing.replace(path, [content])
+
+
+def replace_file(path: Path, parts: Iterable[bytes]) -> None:
+    """The same of what is made while it is written. Raises NotWritten."""
+    with _written(path):
+        writing.replace(path, parts)
 
 
 def _forget_output() -> None:

@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from assay.plain_text import printable
-from assay.program import make_folder, write_file
+from assay.program import make_folder, replace_file, write_file
 
 from . import json_text, schema_check
 from .errors import RunFileError
@@ -26,6 +28,8 @@ from .run_file import Measurement, Metric, Run
 SCHEMA = "assay.history/1"
 SCHEMA_FILE = "assay.history-1.schema.json"
 HOW = "give a file that `assay baseline record` wrote"
+LARGEST = 128 << 20  # bytes: runs of a thousand cases for half a year of nights, which are read in 20 s
+ANEW = "begin a new one: move it to another folder, and accept a baseline in the next"
 
 
 @dataclass
@@ -121,7 +125,11 @@ def line_of(entry: Entry) -> str:
         for optional in ("ci95", "params", "signed"):
             if not figure[optional]:
                 del figure[optional]
-    return json.dumps({**document, **entry.extra}, separators=(",", ":"), allow_nan=False)
+    return _line({**document, **entry.extra})
+
+
+def _line(document: dict[str, Any]) -> str:
+    return json.dumps(document, separators=(",", ":"), allow_nan=False)
 
 
 def _entry(document: dict[str, Any]) -> Entry:
@@ -133,39 +141,75 @@ def _entry(document: dict[str, Any]) -> Entry:
     return Entry(**{k: document[k] for k in known}, cases=cases, extra=extra)
 
 
+def _checked(text: str, path: Path, where: str, number: int) -> dict[str, Any]:
+    """The document of a line."""
+    document = json_text.parse(text, path, HOW, number)
+    json_text.check(document, where)
+    for field_, _, error in schema_check.problems(document, SCHEMA_FILE):
+        raise RunFileError(f"{where}: {field_}: {schema_check.said(error)}; {HOW}")
+    for name, figure in document["cases"].items():
+        if figure.get("ci95") and len(figure["ci95"]) != len(figure["values"]):
+            raise RunFileError(f"{where}: cases.{name}.ci95: not one for each of its values; {HOW}")
+    return document
+
+
+def _documents(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each line with its number, one at a time."""
+    number = 0
+    for number, text in json_text.read_lines(path, HOW, LARGEST, ANEW):
+        yield number, _checked(text, path, f"{path}: line {number}", number)
+    if not number:
+        raise RunFileError(f"{path}: line 1: holds no run; {HOW}")
+
+
+def read(path: Path) -> Iterator[Entry]:
+    """Every line of a file, one at a time. Raises RunFileError."""
+    return (_entry(document) for _, document in _documents(path))
+
+
 def load(path: Path) -> list[Entry]:
     """Every line of a file. Raises RunFileError."""
-    entries = []
-    for number, line in enumerate(json_text.read_text(path, HOW).splitlines(), 1):
-        if line.strip():
-            where = f"{path}: line {number}"
-            document = json_text.parse(line, path, HOW, number)
-            json_text.check(document, where)
-            for field_, _, error in schema_check.problems(document, SCHEMA_FILE):
-                raise RunFileError(f"{where}: {field_}: {schema_check.said(error)}; {HOW}")
-            for name, figure in document["cases"].items():
-                if figure.get("ci95") and len(figure["ci95"]) != len(figure["values"]):
-                    raise RunFileError(f"{where}: cases.{name}.ci95: not one for each of its values; {HOW}")
-            entries.append(_entry(document))
-    if not entries:
-        raise RunFileError(f"{path}: line 1: holds no run; {HOW}")
-    return entries
+    return list(read(path))
+
+
+def drawn(path: Path) -> list[Entry]:
+    """Every line with what a page shows of it: all of a large file takes a gigabyte. Raises RunFileError."""
+    found = []
+    for entry in read(path):
+        found.append(entry)
+        for name, f in entry.cases.items():
+            entry.cases[name] = Figure(f.metric, f.unit, f.better, f.values)
+    return found
 
 
 def is_one(path: Path) -> bool:
     """Whether a file of JSON lines is a history, and not a journal, whose first line has the schema of a run."""
-    return f'"{SCHEMA}"' in json_text.read_text(path, HOW)
+    for _, text in json_text.read_lines(path, HOW, LARGEST, ANEW):
+        if f'"{SCHEMA}"' in text:
+            return True
+        if '"assay.run/' in text:
+            return False
+    return False
 
 
-def _ends_whole(path: Path) -> bool:
-    """Whether a line that is added stands by itself."""
+def _end(path: Path) -> tuple[int, bytes]:
+    """Bytes of a file, and the last of them; of what cannot be read writing says what is wrong."""
     try:
         with json_text.open_waiting_for_nobody(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 1))
-            return size == 0 or file.read(1) == b"\n"
+            return size, file.read(1)
     except OSError:
-        return True  # nothing is there, or writing says what is wrong
+        return 0, b""
+
+
+def _refuse_large(path: Path, size: int, line: str) -> None:
+    """Where so many bytes and a line more could not be read again."""
+    if len(line) > json_text.LARGEST:
+        most = f"{json_text.LARGEST >> 20} MiB"
+        raise RunFileError(f"{path}: this run takes more than {most}; record one of fewer cases or processes")
+    if size + len(line) > LARGEST:
+        raise RunFileError(f"{path}: would be larger than {LARGEST >> 20} MiB; {ANEW}")
 
 
 def append(folder: Path, entry: Entry, machine: str | None = None) -> Path:
@@ -175,30 +219,42 @@ def append(folder: Path, entry: Entry, machine: str | None = None) -> Path:
     """
     make_folder(folder)
     path = folder / f"{_word(machine) if machine else key_of(entry.environment)}.jsonl"
-    if not _ends_whole(path):
+    size, last = _end(path)
+    if last not in (b"", b"\n"):
         how = "take that line away, or end it with a newline if it is whole"
         raise RunFileError(f"{path}: its last line has no end, so a write was cut short; {how}")
-    write_file(path, (line_of(entry) + "\n").encode(), append=True)
+    line = line_of(entry) + "\n"
+    _checked(line, path, f"{path}: the new line", 1)
+    _refuse_large(path, size, line)
+    write_file(path, line.encode(), append=True)
     return path
 
 
 def accept(path: Path, commit: str, reason: str) -> Entry:
-    """Makes the newest run of this commit the baseline. Raises RunFileError."""
-    entries = load(path)
-    chosen = next((e for e in reversed(entries) if e.commit.startswith(commit)), None)
+    """Makes the newest run of this commit the baseline. Raises RunFileError, and NotWritten as `append`."""
+    at, chosen = 0, None
+    newest: deque[str] = deque(maxlen=5)
+    for number, document in _documents(path):
+        newest.appendleft(document["commit"])
+        if document["commit"].startswith(commit):
+            at, chosen = number, document
     if chosen is None:
-        known = ", ".join(dict.fromkeys(e.commit for e in reversed(entries[-5:])))
+        known = ", ".join(dict.fromkeys(newest))
         raise RunFileError(f"{path}: no run of commit {commit!r:.60} is in it; the newest are {known}")
-    chosen.accepted, chosen.reason = True, printable(reason)
+    size = _end(path)[0] - len(_line(chosen))
     # It moves to the end of those accepted: the newest acceptance is the baseline, also of an older run.
-    chosen.extra = {**chosen.extra, "accepted_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
-    write_file(path, "".join(line_of(e) + "\n" for e in entries).encode())
-    return chosen
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    chosen |= {"accepted": True, "reason": printable(reason), "accepted_at": now}
+    new = _line(chosen)
+    _refuse_large(path, size, new)
+    lines = json_text.read_lines(path, HOW, LARGEST, ANEW)
+    replace_file(path, (f"{new if number == at else text}\n".encode() for number, text in lines))
+    return _entry(chosen)
 
 
-def baseline(entries: list[Entry]) -> Entry | None:
+def baseline(entries: Iterable[Entry]) -> Entry | None:
     """The run that was accepted last."""
-    accepted = [e for e in entries if e.accepted]
+    accepted = (e for e in entries if e.accepted)
     return max(accepted, key=lambda e: str(e.extra.get("accepted_at", e.time)), default=None)
 
 

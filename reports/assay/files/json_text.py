@@ -8,12 +8,14 @@ pairs. Every refusal is a `RunFileError` that names the file, the field and the 
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,8 +58,9 @@ def open_waiting_for_nobody(path: Path) -> BinaryIO:
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
 
 
-def read_text(path: Path, how: str) -> str:
-    """The whole file; `how` says how to get a good one."""
+@contextmanager
+def _opened(path: Path, how: str) -> Iterator[BinaryIO]:
+    """A file to be read; `how` says how to get a good one. What goes wrong in the block is said, too."""
     try:
         mode = path.stat().st_mode
         # What `>(...)` and `<(...)` of a shell make are pipes below /dev and /proc; any other pipe may never end.
@@ -65,21 +68,57 @@ def read_text(path: Path, how: str) -> str:
         if not stat.S_ISREG(mode) and not piped:
             raise RunFileError(f"{path}: not a file but a folder, pipe or device; {how}")
         with open_waiting_for_nobody(path) if not piped else open(path, "rb") as file:
-            content = file.read(LARGEST + 1) or b""
+            yield file
     except FileNotFoundError:
         raise RunFileError(f"{path}: no such file; {how}") from None
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}; check its permissions, or {how}") from None
     except ValueError as error:  # a NUL in the path
         raise RunFileError(f"{path}: cannot be read: {error}; {how}") from None
-    if len(content) > LARGEST:
-        raise RunFileError(f"{path}: larger than {LARGEST >> 20} MiB; {how}")
+
+
+def _refuse_packed(path: Path, content: bytes) -> None:
     if content.startswith(b"\x1f\x8b"):
         raise RunFileError(f"{path}: the document is packed by gzip; unpack it with gunzip")
+
+
+def _decoded(content: bytes, where: str | Path, how: str) -> str:
     try:
         return content.decode("utf-8-sig")  # without the byte order mark that some editors write
     except UnicodeDecodeError as error:
-        raise RunFileError(f"{path}: not text: byte {error.start} is not UTF-8; {how}") from None
+        raise RunFileError(f"{where}: not text: byte {error.start} is not UTF-8; {how}") from None
+
+
+def read_text(path: Path, how: str) -> str:
+    """The whole file."""
+    with _opened(path, how) as file:
+        content = file.read(LARGEST + 1) or b""
+        if len(content) > LARGEST:
+            raise RunFileError(f"{path}: larger than {LARGEST >> 20} MiB; {how}")
+        _refuse_packed(path, content)
+        return _decoded(content, path, how)
+
+
+def read_lines(path: Path, how: str, most: int, then: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers, without the empty ones; `then` says what to do with more than `most` bytes.
+
+    One line is kept at a time, and none may be larger than a whole file of another kind.
+    """
+    with _opened(path, how) as file:
+        size = 0
+        for number in itertools.count(1):
+            line = file.readline(LARGEST + 1) or b""
+            size += len(line)
+            if len(line) > LARGEST:
+                raise RunFileError(f"{path}: line {number}: larger than {LARGEST >> 20} MiB; {how}")
+            if size > most:
+                raise RunFileError(f"{path}: larger than {most >> 20} MiB; {then}")
+            if not line:
+                return
+            if number == 1:
+                _refuse_packed(path, line)
+            if line.strip():
+                yield number, _decoded(line.rstrip(b"\r\n"), f"{path}: line {number}", how)
 
 
 def parse(text: str, where: str | Path, how: str, first_line: int = 1) -> Any:

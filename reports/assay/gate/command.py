@@ -121,7 +121,7 @@ def _base(path: str) -> Run:
     """What was: a run, or the baseline of a history. Raises RunFileError."""
     if not (path.endswith(".jsonl") and history.is_one(Path(path))):
         return foreign.load(path)
-    accepted = history.baseline(history.load(Path(path)))
+    accepted = history.baseline(history.read(Path(path)))
     if accepted is None:
         raise RunFileError(f"{path}: no run of this history was accepted; `assay baseline accept --reason` accepts one")
     return history.run_of(accepted, Path(path))

@@ -19,7 +19,7 @@ from test_page import Document
 
 from assay import change_points, files
 from assay.baseline import main
-from assay.files import RunFileError, history
+from assay.files import RunFileError, history, json_text
 from assay.gate import main as gate
 from assay.gate.compare import compare
 from assay.program import Exit
@@ -189,6 +189,39 @@ def test_a_line_that_was_cut_short_takes_no_other_with_it(recorded, tmp_path, ca
     before = recorded.read_bytes()
     assert main(["record", write_run(tmp_path / "run.json", 100, "new"), "--history", str(recorded.parent)]) == 2
     assert "its last line has no end" in capsys.readouterr().err and recorded.read_bytes() == before
+
+
+def test_a_history_is_never_larger_than_what_is_read(recorded, tmp_path, capsys, monkeypatch):
+    """No line larger than any other file, and all of them together as large as is read in a time that bears it."""
+    run = write_run(tmp_path / "run.json", 100, "new")
+    longest = max(map(len, recorded.read_bytes().splitlines(True)))
+    monkeypatch.setattr(json_text, "LARGEST", longest)
+    assert len(history.load(recorded)) == 12  # though together they are larger
+    monkeypatch.setattr(json_text, "LARGEST", longest // 2)
+    with pytest.raises(RunFileError, match="line 1: larger than"):
+        history.load(recorded)
+    monkeypatch.undo()
+    entry = history.load(recorded)[0]
+    monkeypatch.setattr(json_text, "LARGEST", longest // 2)
+    with pytest.raises(RunFileError, match="record one of fewer cases"):
+        history.append(recorded.parent, entry)
+    monkeypatch.undo()
+    before = recorded.read_bytes()
+    monkeypatch.setattr(history, "LARGEST", len(before) + 40)
+    for given in (["record", run, "--history", str(recorded.parent)], ["accept", str(recorded), "--reason", "x" * 50]):
+        assert main(given) == Exit.USAGE
+        assert "begin a new one" in capsys.readouterr().err and recorded.read_bytes() == before
+    monkeypatch.setattr(history, "LARGEST", len(before) - 1)
+    assert main(["page", str(recorded)]) == Exit.USAGE
+    assert "begin a new one" in capsys.readouterr().err
+
+
+def test_what_could_not_be_read_again_is_not_recorded(recorded, tmp_path, capsys):
+    before = recorded.read_bytes()
+    given = ["record", write_run(tmp_path / "run.json", 100, "new"), "--history", str(recorded.parent), "--commit", "\udcff"]
+    assert main(given) == Exit.USAGE
+    assert "the new line: commit: half of a surrogate pair" in capsys.readouterr().err
+    assert recorded.read_bytes() == before
 
 
 def series(seed, count=60, noise=0.005, step=0.0, at=30):
