@@ -10,7 +10,8 @@ from pathlib import Path
 
 from assay import __version__
 from assay.files import history
-from assay.gate import foreign
+from assay.gate import foreign, recorded
+from assay.plain_text import one_line
 from assay.program import Exit, command, complain, file_name, file_path, say, write_file
 
 PROGRAM = "assay-baseline"
@@ -20,6 +21,7 @@ A history of runs, a baseline that only a person moves, and a page of what chang
 
 A folder holds a file of JSON lines for each GPU, branch of the driver, version of CUDA and power limit: figures of two
 such machines are no history of the code. Keep it in git, so that who accepts a baseline does it in a reviewed commit.
+What was measured beside another process, or while heat or a fault slowed the GPU down, is left out and named.
 """
 
 EPILOG = """\
@@ -57,18 +59,28 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
+def _without(entry: history.Entry) -> str:
+    """What the line lacks, for who records or accepts it to know."""
+    if not entry.lost:
+        return ""
+    name, first = next(iter(entry.lost.items()))
+    more = f", and of {len(entry.lost) - 1} more" if len(entry.lost) > 1 else ""
+    return f"; it has no figure of {name} ({first['reason']}){more}"
+
+
 @command(PROGRAM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what was asked; argparse exits with 2 by itself."""
     options = parser().parse_args(arguments)
     if options.do == "record":
-        entry = history.entry_of(foreign.load(options.run), options.commit, options.time)
-        say(f"{history.append(options.history, entry, options.machine)}: {len(entry.cases)} cases of {entry.commit}")
+        entry = recorded.entry_of(foreign.load(options.run), options.commit, options.time)
+        path = history.append(options.history, entry, options.machine)
+        say(one_line(f"{path}: {len(entry.cases)} cases of {entry.commit}{_without(entry)}"))
     elif options.do == "accept":
         if not options.reason.strip():
             return complain(PROGRAM, "--reason is empty: say why this run is to be the baseline", Exit.USAGE)
         entry = history.accept(options.file, options.commit, options.reason)
-        say(f"{options.file}: the baseline is {entry.commit} of {entry.time}")
+        say(one_line(f"{options.file}: the baseline is {entry.commit} of {entry.time}{_without(entry)}"))
     else:
         from assay.report import documents  # here, for it takes long to load and the others do without
 

@@ -27,6 +27,7 @@ from assay.baseline import main as baseline_main
 from assay.files import document_of, loop_text
 from assay.files import history as histories
 from assay.gate import main as gate_main
+from assay.gate import recorded
 from assay.program import Exit
 from assay.report import documents
 from assay.report.__main__ import main as report_main
@@ -300,7 +301,7 @@ def history(rng: random.Random, folder: Path) -> str:
     run.write_text(json.dumps(PAIRS[3][1]))
     lines = []
     for commit in range(8):
-        entry = histories.entry_of(files.load(run), f"c{commit}", "2026-01-01T00:00:00Z")
+        entry = recorded.entry_of(files.load(run), f"c{commit}", "2026-01-01T00:00:00Z")
         entry.accepted = commit == 3
         lines.append(histories.line_of(entry).encode())
     which = rng.randrange(len(lines))

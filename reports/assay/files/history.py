@@ -23,7 +23,6 @@ from assay.program import make_folder, replace_file, write_file
 
 from . import json_text, schema_check
 from .errors import RunFileError
-from .run_file import Measurement, Metric, Run
 
 SCHEMA = "assay.history/1"
 SCHEMA_FILE = "assay.history-1.schema.json"
@@ -45,6 +44,10 @@ class Figure:
     ci95: list[tuple[float, float] | None] = field(default_factory=list)  # of each value; older lines have none
     params: dict[str, Any] = field(default_factory=dict)
     signed: bool = False  # a difference: below zero is no error
+    primary: str = ""  # the headline, where another metric decides
+    conditions: dict[str, list[Any]] = field(default_factory=dict)  # of each value, None where it is not known
+    sass: dict[str, Any] = field(default_factory=dict)  # what ran, if it was the same in every process
+    repetitions: list[int] = field(default_factory=list)  # numbers of the processes, where one was left out
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Entry:
     accepted: bool = False
     reason: str = ""
     schema: str = SCHEMA
+    lost: dict[str, dict[str, str]] = field(default_factory=dict)  # cases without a figure, and why
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -76,55 +80,14 @@ def key_of(environment: dict[str, Any]) -> str:
     return "-".join([_word(gpu["name"]), f"driver{_word(driver)}", f"cuda{_word(environment.get('cuda'))}", power])
 
 
-def entry_of(run: Run, commit: str | None = None, time: str | None = None) -> Entry:
-    """The line of a run. Raises RunFileError for one without a case."""
-    found: dict[str, list[Measurement]] = {}
-    for m in run.measurements:
-        if m.ok and m.source is None and m.headline is not None and "shared_gpu" not in m.flags:
-            found.setdefault(m.name, []).append(m)
-    if not found:
-        raise RunFileError(f"{run.path}: no case was measured in it, or another process used the GPU; measure again")
-    cases = {}
-    for name, sides in sorted(found.items()):
-        first, key = sides[0].headline, sides[0].primary or next(iter(sides[0].metrics))
-        kept = [m.metrics[key] for m in sides if key in m.metrics]
-        cases[name] = Figure(
-            key,
-            first.unit,
-            first.better or "lower",
-            [metric.value for metric in kept],
-            sides[0].conditions.get("clock_domain") or "",
-            sides[0].kind,
-            [metric.ci95 for metric in kept] if any(metric.ci95 for metric in kept) else [],
-            sides[0].params,
-            bool(first.extra.get("signed")),
-        )
-    built = run.environment.get("assay") or {}
-    started = (run.extra.get("run") or {}).get("started")
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    label = commit or f"{built.get('commit') or 'unknown'}{'-dirty' * bool(built.get('dirty'))}"
-    return Entry(time or started or now, label, _kept(run.environment), cases)
-
-
-def _kept(environment: dict[str, Any]) -> dict[str, Any]:
-    """What tells whether two entries may be compared."""
-    gpu, host = environment.get("gpu"), environment.get("host") or {}
-    wanted = ("name", "architecture", "sm_count", "id", "power_limit_w", "ecc", "mig")
-    return {
-        "gpu": gpu and {k: gpu[k] for k in wanted if k in gpu},
-        "driver": environment.get("driver"),
-        "cuda": environment.get("cuda"),
-        "host": {k: host[k] for k in ("cpu", "usable_cores") if k in host},
-        "assay": environment.get("assay"),
-    }
-
-
 def line_of(entry: Entry) -> str:
     document = {k: v for k, v in asdict(entry).items() if k != "extra"}
     for figure in document["cases"].values():
-        for optional in ("ci95", "params", "signed"):
+        for optional in ("ci95", "params", "signed", "primary", "conditions", "sass", "repetitions"):
             if not figure[optional]:
                 del figure[optional]
+    if not document["lost"]:
+        del document["lost"]
     return _line({**document, **entry.extra})
 
 
@@ -138,7 +101,7 @@ def _entry(document: dict[str, Any]) -> Entry:
     wanted = Figure.__dataclass_fields__.keys()
     cases = {name: Figure(**{k: f[k] for k in wanted & f.keys()}) for name, f in document["cases"].items()}
     extra = {k: v for k, v in document.items() if k not in Entry.__dataclass_fields__}
-    return Entry(**{k: document[k] for k in known}, cases=cases, extra=extra)
+    return Entry(**{k: document[k] for k in known & document.keys()}, cases=cases, extra=extra)
 
 
 def _checked(text: str, path: Path, where: str, number: int) -> dict[str, Any]:
@@ -148,8 +111,11 @@ def _checked(text: str, path: Path, where: str, number: int) -> dict[str, Any]:
     for field_, _, error in schema_check.problems(document, SCHEMA_FILE):
         raise RunFileError(f"{where}: {field_}: {schema_check.said(error)}; {HOW}")
     for name, figure in document["cases"].items():
-        if figure.get("ci95") and len(figure["ci95"]) != len(figure["values"]):
-            raise RunFileError(f"{where}: cases.{name}.ci95: not one for each of its values; {HOW}")
+        lists = {key: figure[key] for key in ("ci95", "repetitions") if figure.get(key)}
+        lists |= {f"conditions.{key}": values for key, values in figure.get("conditions", {}).items()}
+        for key, found in lists.items():
+            if len(found) != len(figure["values"]):
+                raise RunFileError(f"{where}: cases.{name}.{key}: not one for each of its values; {HOW}")
     return document
 
 
@@ -256,18 +222,3 @@ def baseline(entries: Iterable[Entry]) -> Entry | None:
     """The run that was accepted last."""
     accepted = (e for e in entries if e.accepted)
     return max(accepted, key=lambda e: str(e.extra.get("accepted_at", e.time)), default=None)
-
-
-def run_of(entry: Entry, path: Path) -> Run:
-    """The entry as a run, a repetition for each value, for the gate to compare with."""
-    measurements = []
-    for name, figure in entry.cases.items():
-        intervals = figure.ci95 or [None] * len(figure.values)
-        extra = {"signed": True} if figure.signed else {}
-        for repetition, (value, ci95) in enumerate(zip(figure.values, intervals)):
-            metric = Metric(figure.unit, value, tuple(ci95) if ci95 else None, figure.better, extra=extra)
-            m = Measurement(name, figure.kind, primary=figure.metric, metrics={figure.metric: metric})
-            m.params, m.repetition = figure.params, repetition
-            m.conditions = {"clock_domain": figure.clock_domain} if figure.clock_domain else {}
-            measurements.append(m)
-    return Run(entry.environment, measurements, path)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay import __version__
 from assay.files import Run, RunFileError, history
-from assay.gate import foreign
+from assay.gate import foreign, recorded
 from assay.gate.compare import compare
 from assay.gate.outcome import add_outputs, add_rules, conclude, expression, percentage, refuse, rules_of
 from assay.gate.result import Rules
@@ -124,7 +124,7 @@ def _base(path: str) -> Run:
     accepted = history.baseline(history.read(Path(path)))
     if accepted is None:
         raise RunFileError(f"{path}: no run of this history was accepted; `assay baseline accept --reason` accepts one")
-    return history.run_of(accepted, Path(path))
+    return recorded.run_of(accepted, Path(path))
 
 
 @command(PROGRAM)

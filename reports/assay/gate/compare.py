@@ -15,11 +15,11 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-import re2
 
 from assay.files import Measurement, Metric, Run
 from assay.gate import pairs, power, sanity
-from assay.gate.result import ALPHA, Comparison, Result, Rules, Verdict
+from assay.gate.chosen import is_by_clock, metrics_to_compare, per_clock, unfit
+from assay.gate.result import ALPHA, LOST, Comparison, Result, Rules, Verdict
 from assay.gate.sides import (
     cases,
     check_agreement,
@@ -41,10 +41,6 @@ from assay.statistics import (
     welch_log_ratio,
     widened,
 )
-
-
-# What a base has no figure of though it should, in words. What it skipped it never could measure.
-LOST = {"failed": "failed", "not_run": "was not run"}
 
 
 def compare(base: Run, candidate: Run, rules: Rules = Rules()) -> Result:
@@ -100,7 +96,7 @@ def _compare_case(
     if said := sanity.other_rows([m for m in before if m.ok], [m for m in after if m.ok]):
         return [Comparison(**common, verdict=Verdict.UNFIT, note=said)]
     comparisons = []
-    for metric in _metrics_to_compare(first, domain, rules):
+    for metric in metrics_to_compare(first, domain, rules):
         c = Comparison(
             **common, metric=metric, unit=first.metrics[metric].unit, better=first.metrics[metric].better or "lower"
         )
@@ -118,30 +114,6 @@ def _compare_case(
     return comparisons
 
 
-def _per_clock(name: str, metric: Metric) -> bool:
-    return "per_clock" in name or name.endswith("_cycles") or "clk" in metric.unit.lower() or "cycle" in metric.unit
-
-
-def _metrics_to_compare(measurement: Measurement, domain: str, rules: Rules) -> list[str]:
-    """The names of the metrics that decide, by default one: the headline, in the clock domain of the case.
-
-    What scales with the SM clock is compared per clock, so that another clock is no regression; everything else per
-    second. Where the headline is of the other sort, the first metric of the right sort stands in; where there is none,
-    a time or rate is converted by the SM clock it was measured at (`_on_one_clock`).
-    """
-    if rules.metric:
-        return [name for name in measurement.metrics if re2.search(rules.metric, name)]
-    names = list(measurement.metrics)
-    if measurement.primary in measurement.metrics:
-        names.insert(0, measurement.primary)
-    suited = [n for n in names if _per_clock(n, measurement.metrics[n]) == (domain == "sm")]
-    return (suited if domain and suited else names)[:1]
-
-
-def _timed(c: Comparison) -> bool:
-    return c.unit in ("s", "ms", "us", "ns") or c.unit.endswith("/s")
-
-
 def _on_one_clock(c: Comparison, sides: list[dict[int, Measurement]]) -> list[dict[int, Metric]]:
     """The metric as it would be at the median SM clock of the base: time x clock is cycles, and constant."""
     reference = float(np.median([m.conditions["sm_clock_mhz"] for m in sides[0].values()]))
@@ -155,14 +127,6 @@ def _on_one_clock(c: Comparison, sides: list[dict[int, Measurement]]) -> list[di
     return [{k: scaled(m) for k, m in side.items()} for side in sides]
 
 
-def _unfit(measurement: Measurement, per_clock: bool) -> list[str]:
-    """Reasons that make a result unfit. Neither a per-clock figure nor a link minds which clock the power cap chose."""
-    reasons = measurement.conditions.get("throttle", [])
-    unmoved = per_clock or measurement.conditions.get("clock_domain") == "link"
-    throttled = [f"throttled: {r}" for r in reasons if not (unmoved and r == "sw_power_cap")]
-    return throttled + (["another process used the GPU"] if is_shared(measurement) else [])
-
-
 def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], rules: Rules) -> None:
     """Ok measurements of both sides -> ratio, interval and p-values of the comparison, or why there are none."""
     sides = [{m.repetition or 0: m for m in side if c.metric in m.metrics} for side in (before, after)]
@@ -171,27 +135,23 @@ def _fill(c: Comparison, before: list[Measurement], after: list[Measurement], ru
         return
     c.processes = min(map(len, sides))
     c.base, c.candidate = (float(np.median([m.metrics[c.metric].value for m in side.values()])) for side in sides)
-    by_clock = (
-        not rules.metric
-        and c.clock_domain == "sm"
-        and _timed(c)
-        and all(m.conditions.get("sm_clock_mhz") for side in sides for m in side.values())
-    )
-    per_clock = by_clock or _per_clock(c.metric, next(iter(sides[0].values())).metrics[c.metric])
+    every = [m for side in sides for m in side.values()]
+    by_clock = not rules.metric and is_by_clock(c.unit, c.clock_domain, every)
+    unmoved = by_clock or per_clock(c.metric, next(iter(sides[0].values())).metrics[c.metric])
     c.unseen = max(rules.unseen, 2 * _least_threshold(c, c.base, rules))
     if rules.paired:
-        _fill_pairs(c, sides, by_clock, per_clock, rules)
+        _fill_pairs(c, sides, by_clock, unmoved, rules)
         return
-    marked = [{k for k, m in side.items() if _unfit(m, per_clock)} for side in sides]
+    marked = [{k for k, m in side.items() if unfit(m, unmoved)} for side in sides]
     if sides[0].keys() == sides[1].keys():  # repetitions taken in pairs leave in pairs
         marked = [marked[0] | marked[1]] * 2
     if any(marked):
-        c.note = ", ".join(sorted({why for side in sides for m in side.values() for why in _unfit(m, per_clock)}))
+        c.note = ", ".join(sorted({why for m in every for why in unfit(m, unmoved)}))
     elif by_clock:
         c.note = "at the SM clock of the base"
     if any(len(gone) > rules.unfit_share * len(side) for gone, side in zip(marked, sides)):
         c.verdict = Verdict.UNFIT
-        c.shared = any(is_shared(m) for side in sides for m in side.values())
+        c.shared = any(map(is_shared, every))
         return
     if _memory_clock_differs(c, sides):
         return
@@ -210,11 +170,11 @@ def _memory_clock_differs(c: Comparison, sides: list[dict[int, Measurement]]) ->
 
 
 def _fill_pairs(
-    c: Comparison, sides: list[dict[int, Measurement]], by_clock: bool, per_clock: bool, rules: Rules
+    c: Comparison, sides: list[dict[int, Measurement]], by_clock: bool, unmoved: bool, rules: Rules
 ) -> None:
     """The same for processes that took turns: what held both of a pair back alike is no reason to drop it."""
-    unmoved = per_clock or c.clock_domain == "link"
-    kept = pairs.keep(*sides, frozenset({pairs.POWER_CAP} if unmoved else ()), is_shared)
+    free = unmoved or c.clock_domain == "link"
+    kept = pairs.keep(*sides, frozenset({pairs.POWER_CAP} if free else ()), is_shared)
     c.note = ", ".join([*(["at the SM clock of the base"] if by_clock else []), *kept.notes])
     c.processes, c.dropped, c.shared = len(kept.pairs), kept.dropped, kept.shared > 0
     too_often = kept.shared > rules.unfit_share * (len(kept.pairs) + kept.dropped)
@@ -226,7 +186,7 @@ def _fill_pairs(
     if _memory_clock_differs(c, fit):
         return
     _fill_ratio(c, fit, by_clock, rules)
-    if c.ratio and not per_clock and c.clock_domain not in ("host", "link"):
+    if c.ratio and not unmoved and c.clock_domain not in ("host", "link"):
         power.add_physics(c, *([side[k] for k in kept.pairs] for side in fit))
 
 
@@ -336,7 +296,7 @@ def _least_threshold(c: Comparison, base: float, rules: Rules) -> float:
         return asked
     if "latency" not in c.metric:
         return rules.threshold
-    if _per_clock(c.metric, Metric(c.unit, 0)) and base > 0:
+    if per_clock(c.metric, Metric(c.unit, 0)) and base > 0:
         return max(rules.latency_threshold, min(rules.latency_cycles / base, LARGEST_THRESHOLD))
     return rules.latency_threshold
 

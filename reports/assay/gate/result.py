@@ -12,6 +12,8 @@ from assay.statistics import Interval, LogRatio
 
 # One-sided level: a two-sided 95% interval leaves 2.5% on each side.
 ALPHA = 0.025
+# What a run has no figure of though it should, in words. What it skipped it never could measure.
+LOST = {"failed": "failed", "not_run": "was not run"}
 LARGEST_LOG = 700.0  # of a ratio that a double holds
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assay import files
 from assay.files import history
+from assay.gate import recorded
 from assay.report import documents, site
 from assay.report.__main__ import load_published
 from assay.report.book import model
@@ -68,7 +69,7 @@ def made_up_history() -> list[history.Entry]:
     """Forty cases of a committed run twelve times: every fourth is slower by 3% from the eighth time on."""
     run, entries = files.load(RESULTS / newest()[0]), []
     for i in range(12):
-        entry = history.entry_of(run, f"{i:012x}", f"2026-01-{i + 1:02d}T00:00:00Z")
+        entry = recorded.entry_of(run, f"{i:012x}", f"2026-01-{i + 1:02d}T00:00:00Z")
         entry.cases = dict(list(entry.cases.items())[:40])
         for number, figure in enumerate(entry.cases.values()):
             factor = 1.03 if i >= 7 and number % 4 == 0 else 1
