@@ -196,7 +196,8 @@ def _fill_ratio(c: Comparison, fit: list[dict[int, Measurement]], by_clock: bool
     every = {m.value for side in values for m in side.values()}
     if min(every) <= 0:
         c.note = "not a positive number, so there is no ratio"
-        if len(every) == 1:
+        printed = any(m.extra.get("step") for side in values for m in side.values())  # 0.00 may be 0.004
+        if len(every) == 1 and not printed:
             c.verdict, c.note = Verdict.EQUIVALENT, "the same on both sides"
         return
     _estimate(c, values[0], values[1], rules)

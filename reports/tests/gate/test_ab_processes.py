@@ -55,6 +55,7 @@ def test_the_last_place_of_a_number_is_a_step(text, rounded, step):
         ("12", "18", 1, "slower"),
         ("12.000", "12.000", 0, "equivalent"),
         ("12.000", "12.300", 1, "slower"),
+        ("0.00", "0.00", 3, "inconclusive"),  # may be 0.001 and 0.004
     ],
 )
 def test_what_is_printed_in_few_places_proves_little(tmp_path, capsys, before, after, code, verdict):
@@ -63,6 +64,12 @@ def test_what_is_printed_in_few_places_proves_little(tmp_path, capsys, before, a
     assert main([*given, *METRIC, *QUICK]) == code
     (case,) = json.loads(record.read_text())["cases"]
     assert case["verdict"] == verdict and ("printed in few places" in case["note"]) == (len(before) == 2)
+
+
+def test_a_count_of_none_is_exact(capsys):
+    given = ["--metric", "(\\d+) failures", *QUICK, "--all"]
+    assert main(["--base", "echo 0 failures", "--candidate", "echo 0 failures", *given]) == 0
+    assert "the same on both sides" in capsys.readouterr().out
 
 
 def test_whole_numbers_without_a_unit_are_counts(capsys):
