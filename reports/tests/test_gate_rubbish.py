@@ -227,6 +227,9 @@ def test_one_case_that_failed_is_not_drowned_by_those_that_did_not(tmp_path, cap
     # Also where other processes of it were good.
     code, out, _ = judged(tmp_path, capsys, good, runs.run(*good["measurements"], {**failed, "repetition": 1}))
     assert code == 2 and "repetition 1 failed: wrong result" in out
+    lost = {**failed, "repetition": 1, "status": "not_run", "reason": "the run was interrupted"}
+    code, out, _ = judged(tmp_path, capsys, good, runs.run(*good["measurements"], lost))
+    assert code == 2 and "repetition 1 was not run: the run was interrupted" in out
 
 
 def test_a_case_that_the_base_did_not_come_to_is_not_new(tmp_path, capsys):

@@ -32,7 +32,8 @@ whatever the clock said; a file without launch configurations is judged by its f
 EPILOG = """\
 verdicts, worst first:
   slower        surely slower than the threshold allows
-  missing       the base has this case, the candidate has no result for it, or failed in one of its repetitions
+  missing       the base has this case, the candidate has no result for it, or failed or was not run in one of its
+                repetitions
   unknown       it failed in the base, so there is nothing to compare with
   unfit         throttled, another process used the GPU, a different memory clock, or a kernel called singly on one
                 side and in rows on the other: no judgement

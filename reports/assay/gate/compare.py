@@ -76,7 +76,7 @@ def _compare_case(
     before: list[Measurement], after: list[Measurement], rules: Rules, same_driver: bool, candidate: Run
 ) -> list[Comparison]:
     lost = next((m for m in before if m.status in LOST), None)
-    failed = next((m for m in after if m.status == "failed"), None)
+    failed = next((m for m in after if m.status in LOST), None)
     first = next((m for m in before if m.ok), lost)
     if first is None:
         return []  # skipped in the base: there was never a result
@@ -91,7 +91,7 @@ def _compare_case(
     if failed or not any(m.ok for m in after):
         gone = failed or (after[0] if after else None)
         which = f"repetition {gone.repetition} " if gone and len(after) > 1 else ""
-        note = f"{which}{gone.status}: {gone.reason}" if gone else "not in the candidate"
+        note = f"{which}{LOST.get(gone.status, gone.status)}: {gone.reason}" if gone else "not in the candidate"
         return [Comparison(**common, verdict=Verdict.MISSING, note=note)]
     if said := sanity.other_rows([m for m in before if m.ok], [m for m in after if m.ok]):
         return [Comparison(**common, verdict=Verdict.UNFIT, note=said)]
