@@ -174,7 +174,39 @@ def test_a_case_that_is_refused_costs_no_other(monkeypatch, tmp_path, capsys):
 
     status = run_without_torch(monkeypatch, measure, "m8n8k8", "m16n8k8", "m24n8k8", "--out", str(tmp_path))
     assert status == 1 and "m16n8k8: refused" in capsys.readouterr().err
-    assert [m.params for m in load(tmp_path).measurements] == [{"m": 8}] * 2
+    read = load(tmp_path).measurements
+    assert [(m.status, m.params) for m in read if m.ok] == [("ok", {"m": 8})] * 2
+    (refused,) = [m for m in read if not m.ok]
+    assert (refused.name, refused.status, refused.reason) == ("kernels/gemm/bf16/m16n8k8/nt", "failed", "m16n8k8: refused")
+
+
+def test_every_kind_of_case_that_fails_is_recorded_by_its_name(monkeypatch, tmp_path):
+    def measure(*_):
+        raise KernelError("no\nway")
+
+    assert run_without_torch(monkeypatch, measure, "g8m64n8k8", "--both", "--out", str(tmp_path / "a")) == 1
+    assert run_without_torch(monkeypatch, measure, "--weights", "s4", "m1n8k128", "--out", str(tmp_path / "b")) == 1
+    read = [*load(tmp_path / "a").measurements, *load(tmp_path / "b").measurements]
+    name = "kernels/grouped/bf16/g8m64n8k8/contiguous_uneven"
+    assert [m.name for m in read] == [name, f"{name}/sustained", "kernels/gemv/s4/m1n8k128"]
+    assert {(m.status, m.reason) for m in read} == {("failed", "no way")}
+    assert [m.probe for m in read] == ["kernels/grouped"] * 2 + ["kernels/gemv"]
+
+
+@pytest.mark.parametrize("name", ["run.json", "journal.jsonl"])
+def test_a_folder_that_holds_a_run_is_left_as_it_is(monkeypatch, tmp_path, capsys, name):
+    (tmp_path / name).write_text("before")
+    status = run_without_torch(monkeypatch, lambda *_: pytest.fail("measured"), "m8n8k8", "--out", str(tmp_path))
+    assert status == 2 and "holds a run already" in capsys.readouterr().err
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "before")]
+
+
+def test_a_run_that_measured_nothing_yet_leaves_its_folder_free(monkeypatch, tmp_path):
+    def measure(*_):
+        raise KeyboardInterrupt
+
+    assert run_without_torch(monkeypatch, measure, "m8n8k8", "--out", str(tmp_path)) == 130
+    assert run_without_torch(monkeypatch, lambda kernels, what, *_: measured(what.name), "m8n8k8", "--out", str(tmp_path)) == 0
 
 
 def test_a_run_that_is_interrupted_keeps_what_it_measured(monkeypatch, tmp_path):

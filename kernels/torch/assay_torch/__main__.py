@@ -11,8 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from assay.files import Measurement, Run, save
-from assay.program import Exit, command, complain, make_folder, say, write_file
+from assay.files import Measurement, Run, RunFileError, save
+from assay.plain_text import CUT, one_line
+from assay.program import Exit, command, complain, file_path, make_folder, say, write_file
 from assay_torch import __version__
 from assay_torch.groups import GroupedShape
 from assay_torch.library import SETS, KernelError, Kernels
@@ -90,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="of the inputs and of the order (default: 1)")
     parser.add_argument("--sustained", action="store_true", help="under continuous load instead of after a rest")
     parser.add_argument("--both", action="store_true", help="after a rest, then under continuous load")
-    parser.add_argument("--out", type=Path, help="folder to write run.json and summary.json to")
+    parser.add_argument("--out", type=file_path, help="folder to write run.json and summary.json to, without a run so far")
     parser.add_argument("--library", type=Path, help="libassay_kernels.so (default: $ASSAY_KERNELS_LIBRARY or build*/)")
     return parser
 
@@ -130,11 +131,25 @@ def _say(found: Measurement) -> None:
         say(f"  {flag}")
 
 
+def _failed(what: Problem | SkinnyProblem | GroupedShape, sustained: bool, why: str) -> Measurement:
+    """What is recorded in place of a figure, for a gate to tell why there is none."""
+    return Measurement(what.name + ("/sustained" if sustained else ""), "kernel", what.probe, status="failed",
+                       reason=one_line(why, CUT) or "it gave no reason",
+                       params={"state": "sustained" if sustained else "burst"})
+
+
+def _begin(out: Path) -> None:
+    """A folder that cannot be written, or holds another run, is known before anything is measured."""
+    if there := [name for name in ("run.json", "journal.jsonl") if (out / name).exists()]:
+        raise RunFileError(f"{out}: holds a run already, {there[0]}; choose another folder with --out")
+    make_folder(out)
+    write_file(out / "summary.json", b"[]\n")
+
+
 def _keep(run: Run, out: Path | None) -> None:
     """Writes what there is, so that a run that is ended keeps all but the case it was at."""
     if not out:
         return
-    make_folder(out)
     write_file(out / "summary.json", (json.dumps(summarize(run.measurements), indent=1) + "\n").encode())
     save(run, out / "run.json")
 
@@ -175,7 +190,8 @@ def main(arguments: list[str] | None = None) -> int:
         run = Run(_environment(kernels.commit))
     except KernelError as error:
         return complain(PROGRAM, str(error), Exit.FAILED)
-    _keep(run, options.out)  # a folder that cannot be written is known before anything is measured
+    if options.out:
+        _begin(options.out)
     for what, sustained in itertools.product([*problems, *groups], states):
         try:
             if isinstance(what, GroupedShape):
@@ -186,6 +202,8 @@ def main(arguments: list[str] | None = None) -> int:
                 found = measure(kernels, what, options.rounds, options.seed, sustained, options.compile)
         except KernelError as error:
             status = complain(PROGRAM, str(error), Exit.FAILED)
+            run.measurements.append(_failed(what, sustained, str(error)))
+            _keep(run, options.out)
             continue
         run.measurements.append(found)
         _say(found)

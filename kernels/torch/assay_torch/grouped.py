@@ -110,6 +110,6 @@ def measure(kernels: Kernels, shape: GroupedShape, rounds: int, seed: int, susta
     times, calls = time_contenders(contenders, sets, rounds, seed, sustained)
     state = "sustained" if sustained else "burst"
     return to_measurement(
-        f"kernels/grouped/bf16/{shape}/contiguous_uneven" + ("/sustained" if sustained else ""),
+        shape.name + ("/sustained" if sustained else ""),
         {"type": "bf16", "groups": groups, "m": m, "n": n, "k": k, "state": state, "torch": str(torch.__version__)},
-        2.0 * m * n * k, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, "kernels/grouped")
+        2.0 * m * n * k, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, shape.probe)

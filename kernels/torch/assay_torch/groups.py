@@ -29,6 +29,15 @@ class GroupedShape:
             raise ValueError(f"{text!r} is no shape of groups; write g8m32768n4096k7168")
         return cls(*map(int, match.groups()))
 
+    @property
+    def name(self) -> str:
+        """As kernels/grouped/cases.cpp names it."""
+        return f"kernels/grouped/bf16/{self}/contiguous_uneven"
+
+    @property
+    def probe(self) -> str:
+        return "kernels/grouped"
+
     def ends(self) -> list[int]:
         """Where each group's rows end: uneven, every eighth group empty, as kernels/grouped/shapes.cpp draws them."""
         weights = [0 if group % 8 == 7 else 0.1 + _unit(group) ** 2 for group in range(self.groups)]

@@ -157,5 +157,9 @@ class SkinnyProblem:
         return f"kernels/gemv/{self.weights}/{self.shape}"
 
     @property
+    def probe(self) -> str:
+        return "kernels/gemv"
+
+    @property
     def flop(self) -> float:
         return 2.0 * self.shape.m * self.shape.n * self.shape.k

@@ -232,6 +232,6 @@ def measure(kernels: Kernels, problem: SkinnyProblem, rounds: int, seed: int, su
         problem.name + ("/sustained" if sustained else ""),
         {"type": kind, "m": m, "n": n, "k": k, "state": "sustained" if sustained else "burst",
          "torch": str(torch.__version__)},
-        problem.flop, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, "kernels/gemv", moved)
+        problem.flop, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, problem.probe, moved)
     found.flags += flags
     return found
