@@ -12,7 +12,7 @@ from assay import __version__
 from assay.files import history
 from assay.gate import foreign, recorded
 from assay.plain_text import one_line
-from assay.program import Exit, command, complain, file_name, file_path, say, write_file
+from assay.program import Exit, check_outputs, command, complain, file_name, file_path, say, write_file
 
 PROGRAM = "assay-baseline"
 
@@ -84,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         from assay.report import documents  # here, for it takes long to load and the others do without
 
+        check_outputs([("--out", options.out)], [options.file])
         found = documents.history_page(history.drawn(options.file), options.file.stem)
         write_file(options.out, found.html.encode())
         say("\n".join([*found.changes, str(options.out)]))

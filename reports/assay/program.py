@@ -8,6 +8,7 @@ import errno
 import functools
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,6 +99,41 @@ def replace_file(path: Path, parts: Iterable[bytes]) -> None:
     """The same of what is made while it is written. Raises NotWritten."""
     with _written(path):
         writing.replace(path, parts)
+
+
+def _identity(path: Path) -> object | None:
+    """What two names of one file have in common; None of a pipe or device, which several may write to."""
+    try:
+        found = os.stat(path)
+        return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    except (OSError, ValueError):
+        return os.path.join(os.path.realpath(path.parent), path.name) if "\0" not in str(path) else str(path)
+
+
+def check_outputs(outputs: Iterable[tuple[str, Path | None]], inputs: Iterable[str | Path | None] = ()) -> None:
+    """Before work begins: whether each output, by its option, can be written and is neither an input nor another output.
+
+    Raises RunFileError and NotWritten.
+    """
+    read = {_identity(Path(path)) for path in inputs if path} - {None}
+    written: dict[object, str] = {}
+    for option, path in outputs:
+        if path is None or path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",)):
+            continue
+        same = _identity(path)
+        if same in read:
+            raise RunFileError(f"{option} {path}: is what is read; choose another name")
+        if same in written:
+            raise RunFileError(f"{option} {path}: is what {written[same]} writes, too; choose another name")
+        if not os.path.isdir(path.parent):
+            raise NotWritten(f"{path}: cannot be written: there is no folder {path.parent}; make it, or choose another")
+        if os.path.isdir(path):
+            raise NotWritten(f"{path}: cannot be written: it is a folder; name a file")
+        needed = [path] if same is None else [path.parent, *([path] if os.path.exists(path) else [])]
+        if not all(os.access(one, os.W_OK) for one in needed):
+            raise NotWritten(f"{path}: cannot be written: {os.strerror(errno.EACCES)}; choose another folder")
+        if same is not None:
+            written[same] = option
 
 
 def _forget_output() -> None:

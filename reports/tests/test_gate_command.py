@@ -109,6 +109,48 @@ def test_input_and_output_that_lead_nowhere(gate, options, expected):
     assert code == expected and err.startswith("assay-gate: ") and err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--json", "base.json"], "--json base.json: is what is read"),
+        (["--markdown", "./candidate.json"], "--markdown candidate.json: is what is read"),
+        (["--junit", "link"], "--junit link: is what is read"),
+        (["--policy", "p.toml", "--json", "p.toml"], "--json p.toml: is what is read"),
+        (["--json", "same", "--junit", "folder/../same"], "--junit folder/../same: is what --json writes, too"),
+        (["--json", "folder"], "folder: cannot be written: it is a folder"),
+    ],
+)
+def test_outputs_overwrite_no_input_and_not_each_other(gate, tmp_path, monkeypatch, options, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("base.json")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "p.toml").write_text("")
+    code, _, err = gate([measurement()], [measurement(value=110)], *options)
+    assert code == (5 if "folder" == options[-1] else 2) and said in err and err.count("\n") == 1
+    assert json.loads((tmp_path / "base.json").read_text())["measurements"] and not (tmp_path / "same").exists()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "base.json").rename(tmp_path / "run/run.json")
+    assert main(["run", "candidate.json", "--json", "run/run.json"]) == 2
+
+
+def test_devices_and_pipes_may_be_written_to_by_several(gate):
+    assert gate([measurement()], [measurement()], "--json", "/dev/null", "--junit", "/dev/null")[0] == 0
+
+
+def test_a_verdict_is_said_though_an_output_cannot_be_written(gate, tmp_path, monkeypatch):
+    """And the other outputs are; nor does an output that nobody reads keep a file from being written."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/nonexistent/summary.md")
+    code, out, err = gate([measurement()], [measurement(value=110)], "--json", "/dev/full", "--junit", str(tmp_path / "j.xml"))
+    assert code == 5 and "slower: memory/hbm/copy" in out and "/dev/full: cannot be written" in err
+    assert (tmp_path / "j.xml").exists() and err.count("\n") == 1
+    code, out, err = gate([measurement()], [measurement()], "--json", "/dev/full", gpu=None)
+    assert code == 5 and err.startswith("assay-gate: unfit to judge") and "/dev/full: cannot be written" in err
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    monkeypatch.setattr("sys.stdout", None)
+    assert main([str(tmp_path / "base.json")] * 2 + ["--json", str(tmp_path / "said.json")]) == 5
+    assert (tmp_path / "said.json").exists()
+
+
 def test_a_file_that_is_none(gate, tmp_path, capsys):
     assert main([str(tmp_path / "none.json"), str(tmp_path)]) == 2
     assert "none.json: no such file" in capsys.readouterr().err

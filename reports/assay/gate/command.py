@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +13,11 @@ from assay import __version__
 from assay.files import Run, RunFileError, history
 from assay.gate import foreign, recorded
 from assay.gate.compare import compare
-from assay.gate.outcome import add_outputs, add_rules, conclude, expression, percentage, refuse, rules_of
+from assay.gate.outcome import add_outputs, add_rules, conclude, expression, outputs_of, percentage, refuse, rules_of
 from assay.gate.result import Rules
 from assay.gate.self_test import command as self_test
 from assay.gate.sides import IncomparableRuns
-from assay.program import Exit, command, complain, file_name
+from assay.program import Exit, check_outputs, command, complain, file_name
 
 PROGRAM = "assay-gate"
 DESCRIPTION = """\
@@ -128,6 +129,12 @@ def _base(path: str) -> Run:
     return recorded.run_of(accepted, Path(path))
 
 
+def _parts(path: str) -> list[Path]:
+    """The files that a run is read from."""
+    folder = Path(path)
+    return [folder / name for name in ("run.json", "journal.jsonl", "loops.txt.gz")] if os.path.isdir(path) else [folder]
+
+
 @command(PROGRAM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the gate; argparse exits with 2 by itself."""
@@ -136,6 +143,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.remove(self_test.OPTION)
         return self_test.main(given)
     options = parser().parse_args(given)
+    read = [part for path in (options.base, options.candidate) for part in _parts(path)]
+    check_outputs(outputs_of(options), [*read, options.policy])
     rules = rules_of(
         options,
         process_floor=options.process_floor,

@@ -13,6 +13,7 @@ from typing import Any
 
 import re2
 
+from assay.files import NotWritten
 from assay.gate import policy, present
 from assay.gate.policy import Policy
 from assay.gate.result import Result, Rules, Verdict
@@ -100,6 +101,11 @@ def add_outputs(p: argparse.ArgumentParser) -> None:
     )
 
 
+def outputs_of(options: argparse.Namespace) -> list[tuple[str, Path | None]]:
+    """What the options of `add_outputs` name."""
+    return [("--json", options.json), ("--junit", options.junit), ("--markdown", options.markdown)]
+
+
 def rules_of(options: argparse.Namespace, **fields: Any) -> Rules:
     """The rules that the options of `add_rules` say. Raises RunFileError."""
     return Rules(
@@ -112,40 +118,55 @@ def rules_of(options: argparse.Namespace, **fields: Any) -> Rules:
 
 
 def conclude(result: Result, rules: Rules, options: argparse.Namespace, **facts: Any) -> int:
-    """Writes all that was asked for, says the outcome, and gives the exit status. `facts` go into the JSON."""
+    """Says the outcome, writes all that was asked for, and gives the exit status. `facts` go into the JSON.
+
+    What cannot be written or said keeps nothing else from being so.
+    """
     code, outcome = judge(result, rules, options.strict, options.allow_missing)
     headline = one_line(present.summary(result, outcome))
-    _write(result, rules, outcome, code, headline, options, facts)
     colour = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    if text := present.terminal(result, options.all, colour):
-        say(text)
-    if os.environ.get("GITHUB_ACTIONS"):
-        say("\n".join(present.annotations(result)))
-    say(headline)
+    try:
+        if text := present.terminal(result, options.all, colour):
+            say(text)
+        if os.environ.get("GITHUB_ACTIONS"):
+            say("\n".join(present.annotations(result)))
+        say(headline)
+    finally:
+        _write(result, rules, outcome, code, headline, options, facts)
     return code
 
 
 def refuse(program: str, said: str, rules: Rules, options: argparse.Namespace, **facts: Any) -> int:
-    """Where nothing can be judged all is written that was asked for, without cases, and the reason is said."""
+    """Where nothing can be judged the reason is said, and all is written that was asked for, without cases."""
     said = one_line(said)
+    status = complain(program, said, Exit.UNFIT)
     _write(Result([]), rules, said, Exit.UNFIT, said, options, facts)
-    return complain(program, said, Exit.UNFIT)
+    return status
 
 
 def _write(
     result: Result, rules: Rules, outcome: str, code: Exit, headline: str, options: argparse.Namespace, facts: dict
 ) -> None:
-    """The files. Raises NotWritten."""
+    """The files, all that can be. Raises NotWritten, of the first that cannot."""
+    wanted: list[tuple[Path, bytes, bool]] = []  # and whether it is appended
     markdown = present.markdown(result, headline).encode()
     if options.json:
         record = present.document(result, rules, outcome, code, **facts)
-        write_file(options.json, (json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
+        wanted.append((options.json, (json.dumps(record, indent=1, allow_nan=False) + "\n").encode(), False))
     if options.junit:
-        write_file(options.junit, present.junit(result))
+        wanted.append((options.junit, present.junit(result), False))
     if options.markdown:
-        write_file(options.markdown, markdown)
+        wanted.append((options.markdown, markdown, False))
     if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-        write_file(Path(step_summary), markdown, append=True)
+        wanted.append((Path(step_summary), markdown, True))
+    failed = []
+    for path, content, append in wanted:
+        try:
+            write_file(path, content, append)
+        except NotWritten as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
 
 
 def judge(result: Result, rules: Rules, strict: bool = False, allow_missing: bool = False) -> tuple[Exit, str]:

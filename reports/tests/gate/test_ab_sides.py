@@ -126,6 +126,24 @@ def test_what_cannot_be_measured_names_the_side_and_the_mend(capsys, options, wo
     assert words in err and err.count("\n") == 1 and err.startswith("assay-ab: ")
 
 
+@pytest.mark.parametrize("output", ["--json={0}/none/ab.json", "--markdown={0}/a.py", "--junit={0}"])
+def test_where_nothing_can_be_written_nothing_is_measured(tmp_path, capsys, output):
+    side = timer(tmp_path / "a.py", 10)
+    given = ["--base", side, "--candidate", side, *METRIC, *QUICK, output.format(tmp_path)]
+    assert main(given) in (Exit.USAGE, Exit.NOT_WRITTEN)
+    assert not (tmp_path / "a.py.count").exists() and "import pathlib" in (tmp_path / "a.py").read_text()
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_is_kept_is_no_other_output(tmp_path, capsys):
+    program = tmp_path / "assay"
+    program.write_text("#!/bin/sh\n# assay.run/1\n[ \"$2\" = --help ]")
+    program.chmod(0o755)
+    given = ["--base", str(program), "--candidate", str(program), "--out", str(tmp_path / "o"), "--json", f"{tmp_path}/o/base.json"]
+    assert main(given) == Exit.USAGE
+    assert "base.json: is what --json writes, too" in capsys.readouterr().err
+
+
 def test_a_folder_is_the_build_in_it(tmp_path, capsys):
     assert main(["--base", str(tmp_path), "--candidate", "true"]) == Exit.USAGE
     assert "no program `assay` is in this folder" in capsys.readouterr().err

@@ -107,11 +107,13 @@ def test_only_accept_moves_the_baseline_and_says_why(recorded, tmp_path, capsys)
         (["accept", "/nonexistent", "--reason", "x"], "no such file"),
         (["page", "/nonexistent"], "no such file"),
         (["record", "/nonexistent"], "no such file"),
+        (["page", "FILE", "--out", "FILE"], "is what is read; choose another name"),
     ],
 )
 def test_usage(recorded, capsys, arguments, words):
+    before = recorded.read_bytes()
     assert main([str(recorded) if a == "FILE" else a for a in arguments]) == Exit.USAGE
-    assert words in capsys.readouterr().err
+    assert words in capsys.readouterr().err and recorded.read_bytes() == before
 
 
 def test_a_reason_must_be_given(recorded):

@@ -14,17 +14,18 @@ from assay import __version__, files
 from assay.gate.ab.campaign import Plan
 from assay.gate.ab.judgement import judge_sides
 from assay.gate.ab.side import Asked, CannotMeasure, Kind, Printed, sides
-from assay.gate.outcome import add_outputs, add_rules, conclude, expression, refuse, rules_of
+from assay.gate.outcome import add_outputs, add_rules, conclude, expression, outputs_of, refuse, rules_of
 from assay.gate.result import Rules
 from assay.gate.sides import IncomparableRuns
 from assay.plain_text import one_line
-from assay.program import Exit, command, complain, file_path, make_folder
+from assay.program import Exit, check_outputs, command, complain, file_path, make_folder
 
 PROGRAM = "assay-ab"
 THRESHOLD = 0.01  # processes in turns tell 2% surely; a stored run does not
 # That a latency may differ by a cycle unsaid is for single processes. Here the noise of each case is measured, and of
 # most latencies in cycles it is nearly none.
 PAIRED = {"paired": True, "latency_cycles": 0.0}
+NAMES = ("base.json", "candidate.json")  # of what is kept
 FEWEST = 6  # rounds, of which a sign test can reach 5%
 
 DESCRIPTION = """\
@@ -144,9 +145,8 @@ def report_progress(said: str) -> None:
 
 
 def _keep(folder: Path, runs: Sequence[files.Run]) -> None:
-    make_folder(folder)
-    for label, run in zip(("base", "candidate"), runs):
-        files.save(run, folder / f"{label}.json")
+    for name, run in zip(NAMES, runs):
+        files.save(run, folder / name)
 
 
 @command(PROGRAM)
@@ -168,9 +168,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rules = replace(rules, metric=options.metric)
         for side in both:
             side.asked = replace(asked, metric=options.metric)
+    keeps = options.out and both[0].kind is Kind.ASSAY
+    outputs = outputs_of(options)
+    if keeps:
+        make_folder(options.out)
+        outputs += [("--out", options.out / name) for name in NAMES]
+    check_outputs(outputs, [*(word for side in both for word in side.words), options.policy])
     plan = Plan(options.pairs, options.warm_up, options.seed)
     facts = {"base": options.base, "candidate": options.candidate, "pairs": plan.rounds, "seed": plan.seed}
-    keeps = options.out and both[0].kind is Kind.ASSAY
     keep = partial(_keep, options.out) if keeps else lambda runs: None
     try:
         judged = judge_sides(both, plan, rules, not options.no_confirm, report_progress, keep)

@@ -150,6 +150,8 @@ def main(arguments: Sequence[str]) -> int:
         said = "--aa 0 and no --levels: nothing would be measured; give a level, such as --levels 5, or leave out --aa"
         return complain(PROGRAM, said, Exit.USAGE)
     rules = trial.rules_for(rules_of(options, **PAIRED, fewest_pairs=options.fewest_pairs))
+    if options.out:
+        make_folder(options.out)
     begin = time.monotonic()
     try:
         if options.source:
@@ -171,15 +173,14 @@ def main(arguments: Sequence[str]) -> int:
         said = "no case was measured, so it is not known how often the gate is right; see --group and --aa-cases"
         return complain(PROGRAM, said, Exit.USAGE)
     text = present.text(trials, planted_power, seconds)
+    say(text)
     if options.out:
-        make_folder(options.out)
         environment = (campaigns[0].runs if campaigns else power_runs[0])[0].environment
         document = present.document(trials, planted_power, environment, seconds)
         write_file(options.out / "self_test.json", (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
         write_file(options.out / "self_test.md", text.encode())
         if picture := curve.svg(trials):
             write_file(options.out / "power.svg", picture)
-    say(text)
     alarms = figures.false_alarms(trials)
     wrong = any(t.level > 0 and t.verdict is Verdict.FASTER for t in trials) or any(
         not p.is_named and p.comparison.verdict is not Verdict.UNFIT for p in planted_power
