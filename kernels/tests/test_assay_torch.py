@@ -297,6 +297,20 @@ def test_what_packed_weights_have_not_is_refused(monkeypatch, capsys, arguments,
     assert ended.value.code == 2 and reason in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--type=e4m3", "--type-d=f32", "--layout=tn", "--epilogue=bias", "--compile", "--scaling=row"])
+def test_what_groups_have_not_is_refused(monkeypatch, capsys, option):
+    """Also beside a product that has it: the group would be measured without a word of it."""
+    for shapes in (["g8m64n8k8"], ["--type=e4m3", "m16n16k16", "g8m64n8k8"]):
+        with pytest.raises(SystemExit) as ended:
+            run_without_torch(monkeypatch, lambda *_: pytest.fail("measured"), option, *shapes)
+        assert ended.value.code == 2
+    run_without_torch(monkeypatch, lambda kernels, what, *_: measured(what.name), "g8m64n8k8", "--type", "bf16")
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        run_without_torch(monkeypatch, lambda *_: pytest.fail("measured"), "--type", "f16", "g8m64n8k8")
+    assert "--type belongs to other products than those of groups" in capsys.readouterr().err
+
+
 def test_packings_are_those_of_the_library():
     source = (ROOT / "kernels" / "skinny" / "skinny.cpp").read_text()
     assert all(f'"{kind}"' in source for kind in WEIGHTS)

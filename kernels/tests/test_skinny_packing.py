@@ -2,6 +2,7 @@
 """Packed weights of skinny products: what is packed stands for about what it was made of, byte by byte as documented.
 The product itself where there is a GPU."""
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -62,6 +63,33 @@ def test_a_wrong_output_is_found():
     for wrong in (out * 1.05, torch.where(torch.arange(40) == 3, torch.nan, out)):
         with pytest.raises(KernelError, match="ours: wrong result"):
             skinny.require_right("ours", wrong, x, packed, 1, False)
+
+
+class Called:
+    """In the library's place: it would read what lies behind a tensor that is too small."""
+
+    def __init__(self):
+        self.times = 0
+
+    def skinny(self, *_):
+        self.times += 1
+
+
+@pytest.mark.parametrize("kind", skinny.BITS)
+def test_weights_that_are_none_are_refused_before_they_are_read(kind):
+    kernels, x = Called(), torch.zeros(2, 384, dtype=torch.bfloat16)
+    packed = skinny.quantize(torch.randn(5, 384), kind)
+    skinny.skinny(kernels, x, packed)
+    skinny.skinny(kernels, x, dataclasses.replace(packed, data=packed.data.view(torch.int8)) if kind == "s8" else packed)
+    assert kernels.times == 2
+    parts = [name for name in ("data", "scales", "scale") if getattr(packed, name) is not None]
+    wrong = [{"n": 6}, {"type": "s3"}, *({name: getattr(packed, name)[:-1]} for name in parts)]
+    wrong += [{name: getattr(packed, name).to(torch.float64)} for name in parts]
+    wrong += [{name: None} for name in parts if name != "data"]
+    for change in wrong:
+        with pytest.raises(KernelError, match="^skinny: "):
+            skinny.skinny(kernels, x, dataclasses.replace(packed, **change))
+    assert kernels.times == 2
 
 
 def test_torchs_own_packing_of_four_bits(monkeypatch):

@@ -96,12 +96,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _skinny_problems(options: argparse.Namespace, kernels: Kernels) -> list[SkinnyProblem]:
-    """Raises ValueError."""
+def _refuse_others(options: argparse.Namespace, what: str) -> None:
+    """Options that these products do not have. Raises ValueError."""
     others = ("type", "type_b", "type_d", "layout", "epilogue", "scaling", "compile")
     usual = _parser()
     if given := [name for name in others if getattr(options, name) != usual.get_default(name)]:
-        raise ValueError(f"--{given[0].replace('_', '-')} belongs to other products than those of --weights")
+        raise ValueError(f"--{given[0].replace('_', '-')} belongs to other products than those of {what}")
+
+
+def _groups(options: argparse.Namespace) -> list[GroupedShape]:
+    """Raises ValueError."""
+    found = [GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
+    if found:
+        _refuse_others(options, f"groups, which are in bf16; measure {found[0]} by itself")
+    return found
+
+
+def _skinny_problems(options: argparse.Namespace, kernels: Kernels) -> list[SkinnyProblem]:
+    """Raises ValueError."""
+    _refuse_others(options, "--weights")
     shapes = [Shape.parse(text) for text in options.shapes or ([] if options.set else FEW)]
     if options.set:
         shapes += [Shape(m, n, k) for n, k in kernels.layers(options.set) for m in (1, 16, 64)]
@@ -184,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
         kernels = Kernels(options.library)
         try:
             problems = _skinny_problems(options, kernels) if options.weights else _problems(options, kernels)
-            groups = [GroupedShape.parse(text) for text in options.shapes if text.startswith("g")]
+            groups = _groups(options)
         except ValueError as error:
             parser.error(str(error))
         run = Run(_environment(kernels.commit))

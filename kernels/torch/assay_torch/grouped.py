@@ -8,7 +8,7 @@ import torch
 from assay.files import Measurement
 from assay_torch.gemm import CHECKED, OURS
 from assay_torch.groups import GroupedShape
-from assay_torch.library import KernelError, Kernels, padded
+from assay_torch.library import KernelError, Kernels, padded, require
 from assay_torch.problem import BLOCK
 from assay_torch.timing import time_contenders
 from assay_torch.turns import Contender, to_measurement
@@ -34,7 +34,7 @@ def grouped(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, sizes: torch.Ten
         first = (groups,) if masked else ()
         wanted += [("scale_a", scales[0], torch.float32, (*first, blocks[0], padded(rows))),
                    ("scale_b", scales[1], torch.float32, (groups, blocks[1], padded(blocks[0])))]
-    _require("grouped", wanted)
+    require("grouped", wanted)
     name = "assay_grouped_e4m3_block128_nt" if scales else "assay_grouped_bf16_nt"
     kernels.call(name, [out, a, b, *(scales or ()), sizes], [int(masked), groups, rows, n, k])
     return out
@@ -43,16 +43,10 @@ def grouped(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, sizes: torch.Ten
 def gradient(kernels: Kernels, a: torch.Tensor, b: torch.Tensor, ends: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
     """out[g] = a[rows of g].T @ b[rows of g], bfloat16; ends[g] is where group g's rows end. Raises KernelError."""
     (rows, k), n, groups = a.shape, b.shape[1], ends.shape[0]
-    _require("gradient", [("a", a, torch.bfloat16, (rows, k)), ("b", b, torch.bfloat16, (rows, n)),
-                          ("ends", ends, torch.int32, (groups,)), ("out", out, torch.bfloat16, (groups, k, n))])
+    require("gradient", [("a", a, torch.bfloat16, (rows, k)), ("b", b, torch.bfloat16, (rows, n)),
+                         ("ends", ends, torch.int32, (groups,)), ("out", out, torch.bfloat16, (groups, k, n))])
     kernels.call("assay_grouped_gradient_bf16", [out, a, b, ends], [groups, rows, n, k])
     return out
-
-
-def _require(what: str, wanted: list[tuple[str, torch.Tensor, torch.dtype, tuple[int, ...]]]) -> None:
-    for name, tensor, kind, shape in wanted:
-        if tensor.dtype != kind or tuple(tensor.shape) != shape:
-            raise KernelError(f"{what}: {name} is {tensor.dtype} {[*tensor.shape]}; it must be {kind} {[*shape]}")
 
 
 def require_right(who: str, out: torch.Tensor, a: torch.Tensor, b: torch.Tensor, ends: torch.Tensor,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from assay_torch.problem import BLOCK, Problem, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import torch
 
@@ -100,6 +100,13 @@ def torch_type(name: str) -> torch.dtype:
 
     return {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "e4m3": torch.float8_e4m3fn,
             "e5m2": torch.float8_e5m2}[name]
+
+
+def require(what: str, wanted: Iterable[tuple[str, torch.Tensor, torch.dtype, tuple[int, ...]]]) -> None:
+    """Raises KernelError for a tensor of another type or shape than a kernel reads."""
+    for name, tensor, kind, shape in wanted:
+        if tensor.dtype != kind or tuple(tensor.shape) != shape:
+            raise KernelError(f"{what}: {name} is {tensor.dtype} {[*tensor.shape]}; it must be {kind} {[*shape]}")
 
 
 class Kernels:

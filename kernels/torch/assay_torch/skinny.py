@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from assay_torch.library import KernelError
+from assay_torch.library import KernelError, require
 from assay_torch.problem import WEIGHTS as BITS
 from assay_torch.timing import result_of, time_contenders
 from assay_torch.turns import Contender, to_measurement
@@ -124,8 +124,32 @@ def expand(packed: Packed) -> torch.Tensor:
     return values * scales.reshape(packed.n, -1).repeat_interleave(BLOCK.get(kind, packed.k), 1)[:, : packed.k]
 
 
+def _require_packed(weights: Packed) -> None:
+    """Raises KernelError for tensors that are not what kernels/skinny/weights.hpp has of such weights."""
+    kind, n, k = weights.type, weights.n, weights.k
+    if kind not in BITS:
+        raise KernelError(f"skinny: there are no weights in {kind}; there are {', '.join(BITS)}")
+    wanted = [("data", torch.bfloat16, (n, k)) if kind == "bf16" else ("data", torch.uint8, (n, k * BITS[kind] // 8))]
+    if kind in ("s8", "e4m3"):
+        wanted.append(("scales", torch.float32, (n,)))
+    elif kind in BLOCK:
+        element = torch.bfloat16 if kind in ("s4", "s2") else torch.uint8
+        each = 16 // element.itemsize  # rows are of whole 16 bytes
+        wanted.append(("scales", element, (n, -(-(k // BLOCK[kind]) // each) * each)))
+    if kind == "nvf4":
+        wanted.append(("scale", torch.float32, (1,)))
+    for name, element, shape in wanted:
+        tensor = getattr(weights, name)
+        if tensor is None:
+            raise KernelError(f"skinny: weights in {kind} need {name}, {element} {[*shape]}")
+        if element is torch.uint8 and tensor.dtype.itemsize == 1:
+            tensor = tensor.view(torch.uint8)  # whatever the bytes are called
+        require("skinny", [(name, tensor, element, shape)])
+
+
 def skinny(kernels: Kernels, x: torch.Tensor, weights: Packed, out: torch.Tensor | None = None) -> torch.Tensor:
     """out[m, n] = x[m, k] @ weights.T for m from 1 to 64, bf16, on torch's current stream. Raises KernelError."""
+    _require_packed(weights)
     if x.dim() != 2 or x.shape[1] != weights.k:
         raise KernelError(f"skinny: x {[*x.shape]} does not fit weights {[weights.n, weights.k]}")
     out = x.new_empty(x.shape[0], weights.n) if out is None else out
