@@ -203,9 +203,10 @@ def command(program: str) -> Callable[[Main], Main]:
             except MemoryError:
                 return complain(program, "the memory of this machine is too small for this input", Exit.UNFIT)
             except Exception as error:
-                if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
-                    # No file has such a name, wherever it was first looked for.
-                    said = f"{one_line(str(error.filename), 200)}: {error.strerror}; give a file that there is"
+                if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES):
+                    # What cannot be looked at, wherever that was first tried; what cannot be written is NotWritten.
+                    name = one_line(str(error.filename), 200)
+                    said = f"{name}: {error.strerror}; give a file that there is and that may be read"
                     return complain(program, said, Exit.USAGE)
                 last = extract_tb(error.__traceback__)[-1]
                 where = f"{Path(last.filename).name}:{last.lineno}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One table of exit statuses for all Python commands, and no other way for one of them to end."""
 
+import errno
 import importlib
 import os
 import re
@@ -80,6 +81,7 @@ def test_whatever_is_raised_has_a_status_and_one_line(capsys, monkeypatch):
         KeyboardInterrupt(): Exit.INTERRUPTED,
         program.RunFileError("a\nb"): Exit.USAGE,
         program.NotWritten("c"): Exit.NOT_WRITTEN,
+        PermissionError(errno.EACCES, "Permission denied", "folder/run.json"): Exit.USAGE,
     }
     for error, expected in cases.items():
 
