@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 import report_runs
+import runs
 
 from assay.files import Measurement, Metric, Run, save
 from assay.report import site
@@ -316,8 +317,12 @@ def test_the_command_prints_the_path_of_the_page(tmp_path, capsys):
 def test_the_command_explains_what_is_wrong_in_one_line(tmp_path, capsys):
     assert main([str(tmp_path / "none.json")]) == 2
     assert main([str(tmp_path), "--published", str(tmp_path / "nowhere")]) == 2
+    (tmp_path / "empty").mkdir()
+    runs.write(tmp_path / "run.json", runs.run(runs.measurement()))
+    assert main([str(tmp_path / "run.json"), "--published", str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
     errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == 2 and all(line.startswith("assay report: ") for line in errors)
+    assert not (tmp_path / "out").exists() and "empty: no *.json is in it, or it may not be read" in errors[-1]
+    assert len(errors) == 3 and all(line.startswith("assay report: ") for line in errors)
 
 
 def test_help_teaches(capsys):

@@ -36,7 +36,8 @@ def written(tmp_path, *measurements, published=()):
     (tmp_path / "published").mkdir(exist_ok=True)
     if published:
         runs.write(tmp_path / "published" / "x.json", runs.run(*published))
-    assert main([str(path), "--out", str(tmp_path / "out"), "--published", str(tmp_path / "published")]) == 0
+    beside = str(tmp_path / "published") if published else "none"
+    assert main([str(path), "--out", str(tmp_path / "out"), "--published", beside]) == 0
     return tmp_path / "out"
 
 

@@ -55,7 +55,9 @@ def load_published(folder: Path | None) -> list[Run]:
         return []
     if not folder.is_dir():
         raise RunFileError(f"{folder}: no such folder; give the one that holds the published *.json, or none")
-    return [load(path) for path in sorted(folder.glob("*.json"))]
+    if not (found := sorted(folder.glob("*.json"))):
+        raise RunFileError(f"{folder}: no *.json is in it, or it may not be read; give the one of published figures, or none")
+    return [load(path) for path in found]
 
 
 @contextmanager
