@@ -3,13 +3,15 @@
 
 import json
 import os
+import resource
 import shlex
 import sys
 import time
 
 import pytest
 
-from assay.gate.ab import watch
+from assay.files import RunFileError
+from assay.gate.ab import side, watch
 from assay.gate.ab.command import main
 from assay.gate.ab.side import Asked, Kind, Printed, detect, program_of, sides, words_of
 from assay.program import Exit
@@ -114,6 +116,7 @@ def test_of_a_program_that_speaks_a_format_metric_chooses(tmp_path, capsys):
         (["--base", "sleep 60", "--candidate", "true", "--metric", "([0-9]+)", "--timeout", "0.2"], "see --timeout"),
         (["--base", "echo -3", "--candidate", "echo 3", "--metric", "(.+)"], "'-3', and what is below zero has no ratio"),
         (["--base", "sh -c 'kill -11 $$'", "--candidate", "true", "--metric", "(x)"], "was ended by SIGSEGV"),
+        (["--base", "yes takes 3 us", "--candidate", "true", "--metric", "([0-9]+)", "--timeout", "20"], "printed more than 64 MiB; let it print"),
         (["--base", "true", "--candidate", "true", "--format", "nvbench", "--better", "higher"], "leave them out"),
         (["--base", "true", "--candidate", "true", "--format", "gbench", "--unit", "us"], "gbench says both itself"),
         (["--base", "true", "--candidate", "true", "--pairs", "5"], "fewer than 6 pairs can prove nothing"),
@@ -142,6 +145,23 @@ def test_what_is_kept_is_no_other_output(tmp_path, capsys):
     given = ["--base", str(program), "--candidate", str(program), "--out", str(tmp_path / "o"), "--json", f"{tmp_path}/o/base.json"]
     assert main(given) == Exit.USAGE
     assert "base.json: is what --json writes, too" in capsys.readouterr().err
+
+
+def test_what_a_side_prints_is_kept_within_bounds(tmp_path, monkeypatch):
+    """Of what it says of errors, the end; and what prints more goes on no longer."""
+    monkeypatch.setattr(side, "MOST_PRINTED", 1 << 20)
+    asked = Asked(printed=Printed(r"takes (\d+)"))
+    text = "yes said of it >&2 & sleep 1; kill $!; echo takes 7 us; yes | head -c 1000000"
+    (made,) = sides({"base": shlex.join(["sh", "-c", text])}, None, asked)
+    (m,) = made.process(1).measurements
+    assert m.headline.value == 7
+    (made,) = sides({"base": f"sh -c 'echo $$ > {tmp_path}/pid; exec yes'"}, None, asked)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(RunFileError, match="printed more than 1 MiB"):
+        made.process(1)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 << 10
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_a_folder_is_the_build_in_it(tmp_path, capsys):

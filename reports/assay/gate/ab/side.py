@@ -7,11 +7,13 @@ import math
 import mmap
 import os
 import re
+import selectors
 import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -30,6 +32,8 @@ from assay.plain_text import CUT, one_line
 from assay.program import Exit
 
 HOW = "`assay ab --help` shows what can be compared"
+MOST_PRINTED = 64 << 20  # bytes of a process, as of a file that is read
+LAST_SAID = 1 << 16  # bytes of standard error that are kept, for a last line
 
 
 class Kind(str, Enum):
@@ -245,10 +249,13 @@ class Side:
         except OSError as error:
             raise RunFileError(f"{said} cannot be started: {error.strerror}; {HOW}") from None
         try:
-            out, err = process.communicate(timeout=self.asked.timeout_s)
+            out, err = _read(process, time.monotonic() + self.asked.timeout_s)
         except subprocess.TimeoutExpired:
             end_group(process)
             raise RunFileError(f"{said} did not end within {self.asked.timeout_s:g} s; see --timeout") from None
+        except _TooMuch:
+            end_group(process)
+            raise RunFileError(f"{said} printed more than {MOST_PRINTED >> 20} MiB; let it print its figures alone") from None
         except BaseException:
             end_group(process)
             raise
@@ -262,6 +269,32 @@ class Side:
                 raise CannotMeasure(ended)
             raise RunFileError(f"{ended}; run it by itself to see why")
         return out.decode(errors="replace")
+
+
+class _TooMuch(Exception):
+    """More was printed than is kept."""
+
+
+def _read(process: subprocess.Popen, end: float) -> tuple[bytes, bytes]:
+    """What it prints until it ends, of standard error the last of it. Raises _TooMuch and subprocess.TimeoutExpired."""
+    out, err = bytearray(), bytearray()
+    with process.stdout, process.stderr, selectors.DefaultSelector() as selector:
+        for stream, kept in ((process.stdout, out), (process.stderr, err)):
+            selector.register(stream, selectors.EVENT_READ, kept)
+        while selector.get_map():
+            ready = selector.select(max(0.0, end - time.monotonic()))
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired(process.args, 0)
+            for key, _ in ready:
+                part = os.read(key.fd, 1 << 16)
+                if not part:
+                    selector.unregister(key.fileobj)
+                key.data.extend(part)
+            if len(out) > MOST_PRINTED:
+                raise _TooMuch
+            del err[:-LAST_SAID]
+    process.wait(max(0.0, end - time.monotonic()))
+    return bytes(out), bytes(err)
 
 
 def _signal(number: int) -> str:
@@ -283,7 +316,7 @@ def end_group(process: subprocess.Popen) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    process.communicate()
+    process.wait()
 
 
 def sides(given: dict[str, str], kind: Kind | None, asked: Asked) -> list[Side]:
