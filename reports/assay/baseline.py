@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         check_outputs([("--out", options.out)], [options.file])
         found = documents.history_page(history.drawn(options.file), options.file.stem)
         write_file(options.out, found.html.encode())
-        say("\n".join([*found.changes, str(options.out)]))
+        say("\n".join(map(one_line, [*found.changes, str(options.out)])))
     return Exit.OK
 
 

@@ -12,8 +12,9 @@ import runs
 from runs import measurement
 from test_page import Document, whole
 
-from assay.files import Measurement, Metric, Run, Series
+from assay.files import Measurement, Metric, Run, Series, document_of
 from assay.files.run_file import Axis
+from assay.plain_text import UNSEEN
 from assay.program import NotWritten
 from assay.report import family, site
 from assay.report.__main__ import main
@@ -25,6 +26,23 @@ RESERVED = ["page", "base", "index", "instructions", "isa", "built", "report", "
 
 def many(key, count=61):
     return [measurement(f"{key}/case/{i}", metric="time_us") for i in range(count)]
+
+
+def test_no_file_of_a_report_holds_what_is_not_seen(tmp_path):
+    """What turns a text around, and what hides behind it: not in pages, nor in pictures and tables beside them."""
+    document = document_of(report_runs.measured())
+    document["environment"]["gpu"]["name"] += "\u202e"
+    for m in document["measurements"]:
+        m["name"] += "/a\u202e\u2066b"
+        for series in m.get("series", []):
+            for axis in series["axes"]:
+                axis["points"] = [f"{p}\u202e" if isinstance(p, str) else p for p in axis["points"]]
+    runs.write(tmp_path / "run.json", document)
+    assert main([str(tmp_path), "--out", str(tmp_path / "out"), "--published", "none"]) == 0
+    texts = {path: path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file() and path.suffix != ".png"}
+    assert {".html", ".svg", ".csv", ".md", ".json"} <= {path.suffix for path in texts}
+    unseen = {path.name: found for path, text in texts.items() if (found := UNSEEN.findall(re.sub("[\\n\\t]", "", text)))}
+    assert unseen == {} and sum(r"a\u202e\u2066b" in text for path, text in texts.items() if path.suffix == ".svg") > 3
 
 
 def pages(folder):

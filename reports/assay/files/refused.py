@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from assay.plain_text import one_line
+
 from .errors import RunFileError
 from .run_file import Measurement, Metric, Run, Series
 from .storage import load
@@ -190,7 +192,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for path in parser.parse_args(arguments).runs:
             for refusal in refusals(load(path)):
-                print(f"{path}: {refusal}")
+                print(one_line(f"{path}: {refusal}"))
                 count += 1
     except RunFileError as error:
         print(f"refused: {error}", file=sys.stderr)

@@ -138,6 +138,13 @@ def test_rubbish_is_refused_in_one_line(tmp_path, line):
     assert "line 1" in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_what_a_page_says_of_a_commit_is_no_command_to_the_terminal(recorded, tmp_path, capsys):
+    recorded.write_text(recorded.read_text().replace('"c07"', '"c07\\u001b[2J\\n::error::x"'))
+    assert main(["page", str(recorded), "--out", str(tmp_path / "page.html")]) == 0
+    said = capsys.readouterr().out.splitlines()[-2:]
+    assert said[0].endswith("from c07\\x1b[2J ::error::x on") and said[1] == str(tmp_path / "page.html")
+
+
 def test_a_step_is_found_where_it_is(recorded, tmp_path, capsys):
     assert main(["page", str(recorded), "--out", str(tmp_path / "page.html")]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "memory/hbm/copy: +10.0%, worse, from c07 on"

@@ -14,7 +14,7 @@ from assay import plotting
 
 from ..book import text
 from . import placing
-from .svg import Data, Figure
+from .svg import Data, Figure, seen
 
 DIAGONAL = math.sqrt(0.5)  # of a slanted name's length it reaches so far up and to the right
 SMALL = 420  # units of width: less may stand beside others
@@ -34,7 +34,7 @@ def tiny(grid: Any, rows: Sequence[Any], columns: Sequence[Any], words: str) -> 
                     f"<title>{said}</title></rect>"
                 )
     width, height = 8 * len(columns), 6 * len(rows)
-    return (
+    return seen(
         f'<svg class="tiny" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
         f"{''.join(cells)}</svg>"
     )
@@ -197,4 +197,4 @@ def _finish(
         f'aria-labelledby="{key}-title {key}-desc"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>{"".join(parts)}</svg>'
     )
-    return Figure(key, title, description, svg, note, data)
+    return Figure(key, title, description, seen(svg), note, data)

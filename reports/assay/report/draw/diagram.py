@@ -11,7 +11,7 @@ from ..book.headline import shown
 from ..book.machine import Level
 from ..book.model import Book, Column, Number
 from . import placing
-from .svg import Data, Figure
+from .svg import Data, Figure, seen
 
 WIDTH, HEIGHT = 420, 350
 FONT = 9.5  # as templates/pictures.css.j2 sets it
@@ -89,7 +89,7 @@ def sm_diagram(book: Book, column: Column) -> Figure | None:
         f'<title id="{key}-title">{title}</title><desc id="{key}-desc">{html.escape(description)}</desc>'
         f"{''.join(drawing.parts)}</svg>"
     )
-    return Figure(key, title, description, svg, finding, Data(HEAD, drawing.rows))
+    return Figure(key, title, description, seen(svg), finding, Data(HEAD, drawing.rows))
 
 
 def _finding(found: dict[str, Level]) -> str:

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 from assay import plotting
+from assay.plain_text import printable
 
 from ..book import text
 from . import placing
@@ -89,7 +90,7 @@ def name_of(figure: Figure) -> str:
 
 
 def _escaped(said: str) -> str:
-    return said.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return printable(said).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def table(figure: Figure) -> str:
@@ -98,7 +99,7 @@ def table(figure: Figure) -> str:
         return ""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(figure.data.head)
+    writer.writerow(map(printable, figure.data.head))
     writer.writerows([[_plain(value) for value in row] for row in figure.data.rows])
     return out.getvalue()
 
@@ -108,7 +109,10 @@ def _plain(value: object) -> object:
         return ""
     if isinstance(value, float):
         return f"{value:.9g}"
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
+    if not isinstance(value, str):
+        return value
+    said = printable(value)
+    return f"'{said}" if said[:1] in ("=", "+", "-", "@") else said
 
 
 def png(alone: str) -> bytes:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from assay import plotting
-from assay.plain_text import one_line
+from assay.plain_text import one_line, printable
 
 from . import placing
 
@@ -145,6 +145,11 @@ def axes(height: float, width: float = WIDTH, panels: tuple[int, int] = (1, 1)) 
         yield canvas, canvas.subplots(*panels, sharex="col", sharey="row")
 
 
+def seen(svg: str) -> str:
+    """The picture with all characters of its texts that are not seen as themselves written as escapes."""
+    return "\n".join(map(printable, svg.split("\n")))
+
+
 def put_ticks(axis: Any, positions: Iterable[float], words: Sequence[str] | None = None) -> None:
     """Ticks at these positions alone, with these words. Matplotlib's own way makes five artists of each; ours are drawn when
     the figure is laid out."""
@@ -153,7 +158,7 @@ def put_ticks(axis: Any, positions: Iterable[float], words: Sequence[str] | None
     axis.set_major_locator(FixedLocator(list(positions)))
     axis.set_minor_locator(NullLocator())
     if words is not None:
-        axis.set_major_formatter(FixedFormatter(list(words)))
+        axis.set_major_formatter(FixedFormatter(list(map(printable, words))))
 
 
 def _texts(canvas: Any) -> list[Any]:
@@ -197,7 +202,7 @@ def finish(canvas: Any, key: str, title: str, description: str, note: str, data:
         f'xmlns:xlink="http://www.w3.org/1999/xlink"><title id="{key}-title">{html.escape(title)}</title>'
         f'<desc id="{key}-desc">{html.escape(description)}</desc>'
     )
-    return Figure(key, title, description, re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1), note, data)
+    return Figure(key, title, description, seen(re.sub(r"<svg[^>]*>", lambda _: head, svg, count=1)), note, data)
 
 
 def _styled_once(uses: re.Match[str]) -> str:
