@@ -14,7 +14,7 @@ from test_page import published_beside
 import assay
 from assay.files import Measurement, Metric, save
 from assay.program import NotWritten
-from assay.report import site
+from assay.report import earlier_files, site
 from assay.report.__main__ import main
 from assay.report.compare import subjects
 
@@ -103,7 +103,7 @@ def test_the_command_compares_what_measured_the_same(tmp_path, capsys):
     assert main([*map(str, paths), "--out", str(out), "--published", "none"]) == 0
     assert capsys.readouterr().out == f"{out / 'index.html'}\n"
     files = {"index.html", "differences.html", "report.md"}
-    assert {path.name for path in out.iterdir()} == {*files, "pictures", "h100", "h200"}
+    assert {path.name for path in out.iterdir()} == {*files, "pictures", "h100", "h200", earlier_files.LIST}
 
 
 def test_what_fails_leaves_the_earlier_comparison_whole(tmp_path):

@@ -3,6 +3,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import data_runs
 import machine_runs
@@ -11,7 +12,7 @@ import report_runs
 from test_page import Document
 
 from assay.files import isa_file
-from assay.report import site
+from assay.report import earlier_files, site
 from assay.report.book import model
 
 # What the run has cases of; of tensor memory it has what was built.
@@ -51,7 +52,7 @@ def test_every_case_leads_to_its_conditions_from_somewhere(tmp_path):
 
 
 def test_each_page_is_there_and_well_formed(folder, documents):
-    assert {p.name for p in folder.iterdir()} == PAGES | {"report.md", "runs.json", "pictures"}
+    assert {p.name for p in folder.iterdir()} == PAGES | {"report.md", "runs.json", "pictures", earlier_files.LIST}
     for name, document in documents.items():
         assert document.problems == [] and not document.open, name
         assert len(document.ids) == len(set(document.ids)), name
@@ -130,6 +131,32 @@ def test_the_assemblers_matrix_is_summed_up_and_linked(folder):
     found = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
     assert found["targets"] == ["90a", "120a"] and [form["name"] for form in found["forms"]] == ["wgmma.f16", "mma.e4m3"]
     assert [[found["verdicts"][i]["cell"] for i in form["on"]] for form in found["forms"]] == [["N", "."], ["E", "N"]]
+
+
+def test_a_report_over_another_leaves_none_of_its_pages(tmp_path):
+    """Only what the earlier one wrote goes, whatever its list says."""
+    out = tmp_path / "out"
+    site.write(model.build([report_runs.measured()]), out)
+    files = {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
+    (out / "own.txt").write_text("mine")
+    (out / "pictures/own.svg").write_text("mine")
+    (tmp_path / "beside.txt").write_text("mine")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/own.txt").write_text("mine")
+    (out / "link").symlink_to(tmp_path / "linked")
+    with (out / earlier_files.LIST).open("a") as listed:
+        listed.write(f"../beside.txt\n{tmp_path}/beside.txt\nlink/own.txt\n\npictures\n.\nx\0y\n")
+    make = report_runs.Maker(2)
+    make.add("sass/ffma/b32", latency_cycles=4.0)
+    site.write(model.build([make.run]), out)
+    fresh = tmp_path / "fresh"
+    site.write(model.build([make.run]), fresh)
+    left = {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
+    wanted = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
+    assert left - {Path("own.txt"), Path("pictures/own.svg"), Path("link/own.txt")} == wanted and wanted < files
+    assert all(path.read_text() == "mine" for path in tmp_path.rglob("own.*")) and (tmp_path / "beside.txt").exists()
+    site.write(model.build([report_runs.measured()]), out)
+    assert {path.relative_to(out) for path in out.rglob("*") if path.is_file()} > files
 
 
 def test_many_cases_that_were_only_built_have_a_page(tmp_path):

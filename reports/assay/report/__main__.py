@@ -39,7 +39,7 @@ killed run (journal.jsonl) works too.
 scripts/site.sh makes a site of all results of a checkout.
 What `assay sass WHAT --json > sass-NAME.json` wrote beside a run comes along: the hot loops of its kernels.
 Exit status: 0 the pages were written, 2 bad arguments or input, 5 they could not be written, 70 a defect of assay. What
-failed leaves an earlier report in DIR as it was.
+failed leaves an earlier report in DIR as it was; of one that is replaced no page stays.
 """
 
 

@@ -21,6 +21,7 @@ from assay import plain_text, plotting
 from assay.files import NotWritten, document_of
 from assay.plain_text import printable
 
+from . import earlier_files
 from .answer import findings
 from .answer.surprises import Sibling
 from .block.kinds import Block, Page, Span
@@ -215,6 +216,7 @@ def write_comparison(subjects: Sequence[Subject], folder: Path, png: bool = Fals
 
 def placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
     """Files are made aside and moved when all are there, the main page last: what fails leaves an earlier report whole.
+    Of its files those that are not of this one are taken away then.
 
     `make` returns their names in the order in which they may be moved.
     """
@@ -226,8 +228,12 @@ def placed(folder: Path, make: Callable[[Path], list[str]]) -> Path:
                 if (folder / name).is_dir():
                     raise NotWritten(f"{folder / name}: cannot be written: it is a folder; choose another --out")
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            before = earlier_files.names(folder)
+            earlier_files.keep(folder, before.union(names))
             for name in names:
                 os.replace(Path(aside) / name, folder / name)
+        earlier_files.remove(folder, before.difference(names))
+        earlier_files.keep(folder, names)
     except (OSError, ValueError) as error:
         if isinstance(error, ValueError) and "\0" not in str(folder):
             raise
