@@ -111,9 +111,9 @@ def _identity(path: Path) -> object | None:
 
 
 def check_outputs(outputs: Iterable[tuple[str, Path | None]], inputs: Iterable[str | Path | None] = ()) -> None:
-    """Before work begins: whether each output, by its option, can be written and is neither an input nor another output.
+    """Before work begins: each output, by its option, can be written and is neither an input nor another output.
 
-    Raises RunFileError and NotWritten.
+    Raises RunFileError and NotWritten where one is not so.
     """
     read = {_identity(Path(path)) for path in inputs if path} - {None}
     written: dict[object, str] = {}

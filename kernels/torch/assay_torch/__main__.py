@@ -91,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="of the inputs and of the order (default: 1)")
     parser.add_argument("--sustained", action="store_true", help="under continuous load instead of after a rest")
     parser.add_argument("--both", action="store_true", help="after a rest, then under continuous load")
-    parser.add_argument("--out", type=file_path, help="folder to write run.json and summary.json to, without a run so far")
+    parser.add_argument("--out", type=file_path,
+                        help="folder to write run.json and summary.json to, without a run so far")
     parser.add_argument("--library", type=Path, help="libassay_kernels.so (default: $ASSAY_KERNELS_LIBRARY or build*/)")
     return parser
 

@@ -100,9 +100,10 @@ def read_text(path: Path, how: str) -> str:
 
 
 def read_lines(path: Path, how: str, most: int, then: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers, without the empty ones; `then` says what to do with more than `most` bytes.
+    """The lines of a file with their numbers, without the empty ones.
 
-    One line is kept at a time, and none may be larger than a whole file of another kind.
+    One line is kept at a time, and none may be larger than a whole file of another kind. `then` says what to do with
+    more than `most` bytes.
     """
     with _opened(path, how) as file:
         size = 0

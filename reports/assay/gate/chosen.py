@@ -34,7 +34,7 @@ def metrics_to_compare(measurement: Measurement, domain: str, rules: Rules) -> l
 
 
 def is_by_clock(unit: str, domain: str, measurements: Iterable[Measurement]) -> bool:
-    """Whether this metric of these is converted by the SM clock: a time or rate that scales with it, where all know it."""
+    """Whether this metric is converted by the SM clock: a time or rate that scales with it, where all know it."""
     timed = unit in ("s", "ms", "us", "ns") or unit.endswith("/s")
     return domain == "sm" and timed and all(m.conditions.get("sm_clock_mhz") for m in measurements)
 

@@ -132,7 +132,8 @@ def _base(path: str) -> Run:
 def _parts(path: str) -> list[Path]:
     """The files that a run is read from."""
     folder = Path(path)
-    return [folder / name for name in ("run.json", "journal.jsonl", "loops.txt.gz")] if os.path.isdir(path) else [folder]
+    names = ("run.json", "journal.jsonl", "loops.txt.gz")
+    return [folder / name for name in names] if os.path.isdir(path) else [folder]
 
 
 @command(PROGRAM)

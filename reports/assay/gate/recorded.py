@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Between a run and its line of a history: all that the gate asks of a base is kept, so that it decides as of two runs.
 
-What was taken beside another process or while heat or a fault slowed the GPU down is no figure of the code, so it is left
-out and named. What the power limit held back stays with that reason, and the gate judges it as it judges a run.
+What was taken beside another process, or while heat or a fault slowed the GPU down, is no figure of the code, so it is
+left out and named. What the power limit held back stays with that reason, and the gate judges it as it judges a run.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ site    sets blocks by the macros of `templates` and writes the files
 documents  pages and pictures of what one command made
 collection  a site of all results
 
-Nothing but `files`, `picture_files`, `earlier_files`, `site` and commands touches the disk. A page is a list of blocks; for each kind of block
-templates/blocks.html.j2 and templates/blocks.md.j2 have a macro, and there is no other way to get something onto a page.
+Nothing but `files`, `picture_files`, `earlier_files`, `site` and commands touches the disk. A page is a list of blocks;
+for each kind of block templates/blocks.html.j2 and templates/blocks.md.j2 have a macro, and there is no other way to get
+something onto a page.
 """

@@ -56,7 +56,8 @@ def load_published(folder: Path | None) -> list[Run]:
     if not folder.is_dir():
         raise RunFileError(f"{folder}: no such folder; give the one that holds the published *.json, or none")
     if not (found := sorted(folder.glob("*.json"))):
-        raise RunFileError(f"{folder}: no *.json is in it, or it may not be read; give the one of published figures, or none")
+        how = "give the one of published figures, or none"
+        raise RunFileError(f"{folder}: no *.json is in it, or it may not be read; {how}")
     return [load(path) for path in found]
 
 

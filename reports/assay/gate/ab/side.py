@@ -255,7 +255,8 @@ class Side:
             raise RunFileError(f"{said} did not end within {self.asked.timeout_s:g} s; see --timeout") from None
         except _TooMuch:
             end_group(process)
-            raise RunFileError(f"{said} printed more than {MOST_PRINTED >> 20} MiB; let it print its figures alone") from None
+            most = f"{MOST_PRINTED >> 20} MiB"
+            raise RunFileError(f"{said} printed more than {most}; let it print its figures alone") from None
         except BaseException:
             end_group(process)
             raise
