@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/dram_limit.hpp"
 #include "harness/element.hpp"
 #include "harness/error.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/state.hpp"
 #include "harness/statistics.hpp"
 #include "kernels/baselines/baseline.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/state.hpp"
 #include "kernels/baselines/cublaslt.hpp"
 #include "kernels/frame/comparison.hpp"

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "probes/memory/rate.hpp"
 

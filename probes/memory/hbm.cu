@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 
 namespace assay {
 namespace {

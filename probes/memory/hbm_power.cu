@@ -8,7 +8,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/measurement.hpp"
 #include "probes/memory/hbm.cuh"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/state.hpp"

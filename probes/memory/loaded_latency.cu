@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/ordered_memory.cuh"
 #include "harness/statistics.hpp"

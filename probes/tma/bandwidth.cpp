@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "probes/tma/streamer.hpp"
 
 namespace assay {

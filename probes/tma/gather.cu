@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"

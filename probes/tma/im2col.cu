@@ -4,7 +4,7 @@
 // for the first.
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/ptx/descriptor/im2col_map.hpp"
 #include "harness/ptx/tma_modes.cuh"
 #include "harness/state.hpp"

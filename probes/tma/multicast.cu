@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/elect.cuh"

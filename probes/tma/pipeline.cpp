@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/statistics.hpp"
 #include "probes/tma/curves.hpp"
 

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "harness/device.hpp"
-#include "harness/dram_limit.hpp"
 #include "harness/element.hpp"
+#include "harness/machine/dram_limit.hpp"
 #include "harness/measure/device_kernels.hpp"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"

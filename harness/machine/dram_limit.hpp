@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "harness/device.hpp"
-#include "harness/state.hpp"
+#include "harness/limits.hpp"
 
 namespace assay {
 
