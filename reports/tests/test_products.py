@@ -11,7 +11,7 @@ import pytest
 from assay.files import load
 from assay.report.book import identity, labels, model
 from assay.report.book.model import STATES
-from assay.report.book.products import against, middle, products
+from assay.report.book.products import against, called, middle, products
 from assay.report.family.kernels import paired as pairs
 from assay.report.family.kernels import products as pages
 from assay.report.said import SENTENCES
@@ -75,6 +75,46 @@ def test_few_tokens_beside_a_copy_and_beside_the_library(one):
 def test_grouped_products_have_a_sentence(one):
     main, worst = said(one, 24)
     assert main.startswith("Over 6 shapes our bf16 grouped GEMM runs at ") and "contiguous uneven" in worst
+
+
+def test_types_are_called_by_their_names_and_not_as_files_have_them():
+    assert [called(*of) for of in (("gemm", "e4m3_e5m2"), ("gemm_block_scaled", "e4m3_block128"), ("grouped", "e4m3_block128"))] == [
+        "e4m3 by e5m2 GEMM",
+        "e4m3 GEMM with block scales",
+        "e4m3 grouped GEMM with block scales",
+    ]
+    book = model.build([load(committed.RESULTS / "h200/2026-11-26-kernels-groups-places")])
+    main, _ = said((book, book.columns[0]), 22)
+    assert "our e4m3 GEMM with block scales runs at 1.059 times" in main
+
+
+def test_the_worst_whose_interval_covers_one_is_as_fast():
+    run = kernel_runs.made()
+    run.measurements = [m for m in run.measurements if m.name == kernel_runs.WORST[0]]
+    (m,) = run.measurements
+
+    def worst(value, low, high):
+        for baseline in m.baselines:
+            baseline.speedup.value, baseline.speedup.ci95 = value, (low, high)
+        book = model.build([run])
+        return said((book, book.columns[0]), 22)[-1]
+
+    start = "The worst is the e4m3 GEMM of 64×57344×8192, in a burst, "
+    assert worst(0.9996, 0.996, 1.003) == (
+        f"{start}which is as fast as cuBLASLt's best of 16, within its interval (0.996 to 1.003)."
+    )
+    assert worst(0.9999, 0.99981, 1.00012).endswith("within its interval (0.99981 to 1.00012).")
+    assert worst(0.98, 0.97, 0.99) == f"{start}at 0.980 times the speed of cuBLASLt's best of 16."
+    assert worst(1.02, 1.01, 1.03) == f"{start}at 1.020 times the speed of cuBLASLt's best of 16."
+
+
+@pytest.mark.parametrize("state", ["", "/sustained"])
+def test_a_run_of_one_state_answers_too(state):
+    run = kernel_runs.made()
+    run.measurements = [m for m in run.measurements if m.name.endswith("/sustained") is bool(state)]
+    book = model.build([run])
+    (main, worst), name = said((book, book.columns[0]), 22), "sustained" if state else "in a burst"
+    assert main.startswith("Over 18 shapes our bf16 GEMM runs at ") and f", {name}, " in worst
 
 
 def test_numbers_of_the_sentences_stand_in_the_table(one):

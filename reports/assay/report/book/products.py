@@ -21,6 +21,7 @@ OPERATIONS = {
     "grouped": "grouped GEMM",
 }
 GEMM = ("gemm", "gemm_block_scaled")
+BLOCKS = "_block128"  # ends the types whose operands have a scale for each block
 PLAIN = ("", "nt")  # variants that are not said
 SHAPE = re.compile(r"(\d+)×(\d+)×(\d+)")
 
@@ -52,9 +53,10 @@ class Product:
 
 
 def called(operation: str, kind: str) -> str:
-    """ "bf16 GEMM", "e4m3 GEMM with block scales"."""
-    kind = kind.removesuffix("_block128") if operation == "gemm_block_scaled" else kind
-    return f"{kind.replace('_', ' by ')} {OPERATIONS[operation]}"
+    """ "bf16 GEMM", "e4m3 GEMM with block scales", "e4m3 grouped GEMM with block scales"."""
+    scaled = kind.endswith(BLOCKS) and "block scales" not in OPERATIONS[operation]
+    kind = kind.removesuffix(BLOCKS).replace("_", " by ")
+    return f"{kind} {OPERATIONS[operation]}{' with block scales' if scaled else ''}"
 
 
 def metric_of(operation: str) -> str:

@@ -16,7 +16,7 @@ from .entries import MOST_OF, Entry
 
 KERNELS = "kernels"
 FEW = 3  # families that are named
-GEMM = beside_library(("gemm",), "GEMM")
+GEMM = beside_library(("gemm",))
 
 
 def of_kernels(entry: Entry) -> set[str]:

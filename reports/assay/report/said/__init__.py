@@ -32,9 +32,9 @@ SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     19: system.placement,
     20: memory.barriers,
     21: system.workers,
-    22: kernels.beside_library(GEMM, "GEMM"),
+    22: kernels.beside_library(GEMM),
     23: kernels.few_tokens,
-    24: kernels.beside_library(("grouped",), "grouped GEMM"),
+    24: kernels.beside_library(("grouped",)),
     25: kernels.fastest(r"kernels/(attention|mla_decode)/.*", "tflops", "Our attention"),
     26: kernels.of_copy(
         r"kernels/(softmax|norm_quantize|rms_?norm\w*|transpose|reduction|hadamard|quantize\w*)/.*",

@@ -9,14 +9,14 @@ from ..answer.findings import Sentence
 from ..block import over_time
 from ..book import labels, text
 from ..book.model import BURST, LASTING, STATES, Book, Column, Row, name_in, of_state
-from ..book.products import against, kinds_of, middle, products
+from ..book.products import against, called, kinds_of, middle, products
 from ..family.kernels.loops import measured
 from .write import figure, first, number_in, percent, say, short
 
 Found = list[Sentence | None]
 
 
-def beside_library(operations: tuple[str, ...], said: str) -> Callable[[Book, Column], Found]:
+def beside_library(operations: tuple[str, ...]) -> Callable[[Book, Column], Found]:
     """The middle of the ratios to the fastest library over the shapes of one type, and the worst shape of all types. What
     holds in a burst and under lasting load is said of the same shapes: a run that was cut short has others in each."""
 
@@ -39,7 +39,7 @@ def beside_library(operations: tuple[str, ...], said: str) -> Callable[[Book, Co
             for state in shapes
         }
         count = (str(len(both)), "")
-        ours = f"our {main[1]} {said}"
+        ours = f"our {called(*main)}"
         return [
             first(
                 say(
@@ -67,10 +67,9 @@ QUESTION_OF = {"gemm": 22, "gemm_block_scaled": 22, "gemv": 23, "grouped": 24}
 def _main_kind(book: Book, column: Column, operations: tuple[str, ...]) -> tuple[str, str] | None:
     """(operation, type) that the first sentence is of: bf16 where it was measured, else what has most shapes."""
     found = {
-        (operation, kind): len(against(products(book, column, state, operation, kind)))
+        (operation, kind): max(len(against(products(book, column, state, operation, kind))) for state in STATES)
         for operation in operations
         for kind in kinds_of(book, operation)
-        for state in STATES
     }
     best = max(found, key=lambda of: (found[of] > 0, of[1] == "bf16", found[of]), default=None)
     return best if best and found[best] else None
@@ -88,11 +87,15 @@ def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence 
     if not every:
         return None
     value, i, p = min(every, key=lambda found: found[:2])
-    at = column.anchor(p.name)
-    said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}, at {{times}} times the speed of {labels.baseline(p.best.name)}"
-    if (ends := p.best.speedup.ci95) and ends[1] >= 1:
-        return say(f"{said}, with an interval up to {{high}}.", times=(f"{value:.3f}", at), high=(f"{ends[1]:.3g}", at))
-    return say(f"{said}.", times=(f"{value:.3f}", at))
+    at, library = column.anchor(p.name), labels.baseline(p.best.name)
+    said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}"
+    low, high = p.best.speedup.ci95 or (value, value)
+    if low < 1 < high:
+        digits = 3 if high - low > 0.002 else text.decimals(1, high - low)  # so that its ends differ
+        ends = [(f"{end:.{digits}f}", at) for end in (low, high)]
+        within = f"{said}, which is as fast as {library}, within its interval ({{low}} to {{high}})."
+        return say(within, low=ends[0], high=ends[1])
+    return say(f"{said}, at {{times}} times the speed of {library}.", times=(f"{value:.3f}", at))
 
 
 def few_tokens(book: Book, column: Column) -> Found:
