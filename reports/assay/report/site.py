@@ -24,7 +24,7 @@ from assay.plain_text import printable
 from .answer import findings
 from .answer.surprises import Sibling
 from .block.kinds import Block, Page, Span
-from .book import glossary, interval, labels, text
+from .book import glossary, interval, labels, products, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
@@ -106,6 +106,7 @@ def _environment(kind: str) -> Any:
         unit=text.unit,
         deviation=text.deviation,
         quantity=labels.quantity,
+        in_bf16=products.in_bf16,
         speedup=findings.speedup,
         tiny=cells.tiny,
         MAIN=MAIN,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on kernels: questions 11, 22 to 28, and 42."""
+"""Sentences on kernels: questions 11, 22, 24 to 28, and 42."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence 
     if not every:
         return None
     value, i, p = min(every, key=lambda found: found[:2])
-    at, library = column.anchor(p.name), labels.baseline(p.best.name)
+    at, library = column.anchor(p.name), p.fastest
     said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}"
     low, high = p.best.speedup.ci95 or (value, value)
     if low < 1 < high:
@@ -96,47 +96,6 @@ def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence 
         within = f"{said}, which is as fast as {library}, within its interval ({{low}} to {{high}})."
         return say(within, low=ends[0], high=ends[1])
     return say(f"{said}, at {{times}} times the speed of {library}.", times=(f"{value:.3f}", at))
-
-
-def few_tokens(book: Book, column: Column) -> Found:
-    """Which share of a copy's bandwidth one token's product reaches over layers, and how it does beside the library."""
-    copy = number_in(book.row("memory/hbm/copy", "bandwidth_gb_per_s"), column)
-    kinds = kinds_of(book, "gemv")
-    kind = "bf16" if "bf16" in kinds else next(iter(kinds), "")
-    one = [p for p in products(book, column, BURST, "gemv", kind) if p.sizes and p.sizes[0] == 1]
-    one.sort(key=lambda p: p.value)
-    shares = None
-    if copy and one:
-        ends = {
-            word: (percent(p.value / copy.value), column.anchor(p.name))
-            for word, p in (("worst", one[0]), ("best", one[-1]))
-        }
-        shares = first(
-            say(
-                f"For one token our {kind} product moves data at {{worst}} to {{best}} of the bandwidth of a copy.",
-                **ends,
-            )
-            if len(one) > 1
-            else None,
-            say(
-                f"For one token our {kind} product moves data at {{best}} of the bandwidth of a copy.",
-                best=ends["best"],
-            ),
-        )
-    paired = against(p for kind in kinds for p in products(book, column, BURST, "gemv", kind))
-    if not paired:
-        return [shares]
-    worst = paired[0]
-    return [
-        shares,
-        say(
-            "Over {count} shapes and types it runs at {times} times the speed of the fastest library in the median, and at "
-            f"{{worst}} times {labels.baseline(worst.best.name)} in the worst, {worst.kind} {worst.shape}.",
-            count=(str(len(paired)), ""),
-            times=(f"{middle(paired):.3f}", "q23-more"),
-            worst=(f"{worst.best.speedup.value:.3f}", column.anchor(worst.name)),
-        ),
-    ]
 
 
 def _fastest(book: Book, column: Column, pattern: str, metric: str) -> list[tuple[float, Row, str]]:
