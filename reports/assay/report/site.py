@@ -31,6 +31,7 @@ from .compare.figures import Value
 from .compare.pages import Comparison
 from .compare.subjects import Subject, repeated_of, siblings_of
 from .draw import cells
+from .page.elsewhere import Elsewhere
 from .page.environment import conditions
 from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
@@ -253,10 +254,10 @@ def _write_files(
     siblings: Sequence[Sibling] = (),
     permanent: Mapping[str, str] | None = None,
     processes: int = 1,
-    further: Mapping[str, Sequence[Span]] | None = None,
+    elsewhere: Elsewhere | None = None,
     repeated: Sibling | None = None,
 ) -> Written:
-    report = Report(book, siblings, permanent, processes, further, repeated)
+    report = Report(book, siblings, permanent, processes, elsewhere, repeated)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -280,17 +281,16 @@ def _write_files(
     return Written([*pictures.names, *written], report.homes)
 
 
-Further = Mapping[int, Mapping[str, Sequence[Span]]]
-_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool, Mapping[str, str], Further] | None = None
+_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool, Mapping[str, str], Mapping[int, Elsewhere]] | None = None
 
 
 def _write_subject(index: int) -> Written:
-    subjects, folder, up, png, permanent, further = _compared
+    subjects, folder, up, png, permanent, elsewhere = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
     siblings = siblings_of(subject, subjects)
     left = cores() // len(subjects)  # what the other reports, made meanwhile, do not need
-    more = further.get(subject.index)
+    more = elsewhere.get(subject.index)
     repeated = repeated_of(subject, subjects)
     return _write_files(subject.book, folder / subject.folder, png, up, siblings, permanent, left, more, repeated)
 
@@ -301,13 +301,13 @@ def write_reports(
     up: tuple[str, str],
     png: bool = False,
     permanent: Mapping[str, str] | None = None,
-    further: Further | None = None,
+    elsewhere: Mapping[int, Elsewhere] | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Written]:
     """The report of each, in processes of their own where it takes long, while this one does something else. `permanent`
-    and, by the index of a subject, `further` are Report's."""
+    and, by the index of a subject, `elsewhere` are Report's."""
     global _compared
-    _compared = subjects, folder, up, png, permanent or {}, further or {}  # a forked process has it without being sent it
+    _compared = subjects, folder, up, png, permanent or {}, elsewhere or {}  # a forked process has it without being sent it
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or cores() < 2:
         meanwhile()

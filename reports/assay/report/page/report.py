@@ -16,6 +16,7 @@ from ..book.model import Book
 from . import environment, front, glossary, guard, isa, part, published, sections, unmeasured
 from .answers import answers
 from .details import detail
+from .elsewhere import Elsewhere
 
 WHAT_DETAILS_SAY = "Conditions, machine code, samples, and the command that repeats it."
 NO_LOOPS = (
@@ -26,9 +27,9 @@ NO_LOOPS = (
 
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
-    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. `further` says by
-    the name of a page where another report has more of it; `repeated` is a run that tells how far processes differ. It is
-    made by up to `processes`."""
+    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. `elsewhere` is
+    what other reports have more of; `repeated` is a run that tells how far processes differ. It is made by up to
+    `processes`."""
 
     def __init__(
         self,
@@ -36,11 +37,11 @@ class Report:
         siblings: Sequence[Sibling] = (),
         permanent: Mapping[str, str] | None = None,
         processes: int = 1,
-        further: Mapping[str, Sequence[Span]] | None = None,
+        elsewhere: Elsewhere | None = None,
         repeated: Sibling | None = None,
     ) -> None:
         self.book = book
-        self.further = further or {}
+        self.elsewhere = elsewhere or Elsewhere()
         self.siblings = siblings
         self.repeated = repeated
         self.title = identity.title([column.run for column in book.columns])
@@ -60,7 +61,7 @@ class Report:
         self.others += [page for _, page in self.of_families]
         self.others += [page for page in (unmeasured.built_page(book), isa.page(book.isa), glossary.page()) if page]
         self.published = published.sections(book) if book.published else []
-        self.elsewhere = unmeasured.published_elsewhere(book)
+        self.published_elsewhere = unmeasured.published_elsewhere(book)
         self.shown = [one for one in self.parts if self._has(one)]
         self.of_parts: list[Page] = []
 
@@ -70,7 +71,7 @@ class Report:
         found = {p.key: answered for p, answered in answers(self.book, sections.evidence(made))}
         self.of_parts = [self._part(one, found.get(one.key, []), made) for one in self.shown]
         chapters = [part.chapter(one, found.get(one.key, []), one in self.shown) for one in self.parts]
-        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings, self.further.get(front.MAIN, ()), self.repeated)
+        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings, self.elsewhere, self.repeated)
         for page in [*self.of_parts, *self.others, main]:
             for anchor in anchors(page.sections):
                 self.homes.setdefault(anchor, page.name)
@@ -92,7 +93,7 @@ class Report:
         """Whether there is anything to show of a part."""
         built = {name.split("/")[0] for name in self.book.not_run}
         if one.key == "published":
-            return bool(self.published or self.elsewhere)
+            return bool(self.published or self.published_elsewhere)
         measured = any(key in self.cases or key in built for key in one.families)
         return measured or one.key == "host" or (one.key == "sass" and self.book.isa is not None)
 
@@ -105,13 +106,12 @@ class Report:
             first = [environment.section(self.book), unmeasured.unmeasured(self.book), unmeasured.refused(self.book)]
             last = [unmeasured.built(self.book), self._no_loops(), front.how()]
         elif one.key == "published":
-            first, last = self.published, [self.elsewhere]
+            first, last = self.published, [self.published_elsewhere]
         elif one.key == "sass":
             last = [isa.section(self.book.isa)]
         cases = {key: found for key, found in self.cases.items() if key in one.families}
         page = part.page(one, answered, mine, cases, pages, first, last)
-        if said := self.further.get(page.name):
-            page.head.append(Paragraph(list(said)))
+        page.head += self.elsewhere.head_of(page.name)
         if "kernels" in one.families:  # they change with the commit, as no GPU does
             page.lead = f"{page.lead} {identity.of_commits([column.run for column in self.book.columns])}".strip()
         return page
