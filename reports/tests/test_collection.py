@@ -110,6 +110,14 @@ def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurem
     assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
 
 
+def test_reports_lead_to_the_support_by_target_of_the_site(site, found):
+    """What the assembler said is asked once, and no report has it again."""
+    document = found[site / "gpus/h200/sass.html"]
+    assert "The assembler makes 1 of 1 forms native instructions of sm_90a" in said(document)
+    assert any(attributes["href"] == "../../support.html" for attributes, _ in document.all("a"))
+    assert "Forms by group and target" not in said(document) and not (site / "gpus/h200/isa.html").exists()
+
+
 def test_operations_on_integers_are_not_called_floating_point(site):
     index = (site / "index.html").read_text()
     assert "int8, TOP/s" in index and "int8, TFLOP/s" not in index and "fp8, TFLOP/s" in index

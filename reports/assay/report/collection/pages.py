@@ -49,6 +49,9 @@ class Collection:
         self.subjects = {
             entry: replace(subject, folder=self.folders.get(entry, "")) for entry, subject in zip(self.entries, made)
         }
+        if matrix:
+            for subject in self.subjects.values():
+                subject.book.isa, subject.book.isa_page = matrix, f"../../{SUPPORT}"
         # Among the leading runs alone less is needed to tell one from another.
         names = identity.labels([entry.run for entry in self.leads])
         for entry, label, short in zip(self.leads, names, short_labels(names)):

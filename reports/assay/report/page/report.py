@@ -12,7 +12,7 @@ from ..answer.question import Part
 from ..answer.surprises import Sibling
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
 from ..book import identity, interval
-from ..book.model import Book
+from ..book.model import ISA_PAGE, Book
 from . import environment, front, glossary, guard, isa, part, published, sections, unmeasured
 from .answers import answers
 from .details import detail
@@ -44,6 +44,7 @@ class Report:
         self.elsewhere = elsewhere or Elsewhere()
         self.siblings = siblings
         self.repeated = repeated
+        self.isa = book.isa if book.isa_page == ISA_PAGE else None  # that has a page here
         self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book, processes)
         self.cases = sections.cases(book)
@@ -59,7 +60,7 @@ class Report:
         self.of_families = [(key, page) for key, page in made if page]
         self.others = [self._cases_page(key) for key in self.cases]
         self.others += [page for _, page in self.of_families]
-        self.others += [page for page in (unmeasured.built_page(book), isa.page(book.isa), glossary.page()) if page]
+        self.others += [page for page in (unmeasured.built_page(book), isa.page(self.isa), glossary.page()) if page]
         self.published = published.sections(book) if book.published else []
         self.published_elsewhere = unmeasured.published_elsewhere(book)
         self.shown = [one for one in self.parts if self._has(one)]
@@ -95,7 +96,7 @@ class Report:
         if one.key == "published":
             return bool(self.published or self.published_elsewhere)
         measured = any(key in self.cases or key in built for key in one.families)
-        return measured or one.key == "host" or (one.key == "sass" and self.book.isa is not None)
+        return measured or one.key == "host" or (one.key == "sass" and self.isa is not None)
 
     def _part(self, one: Part, answered: list[Answer], made: dict[str, list[Block]]) -> Page:
         mine = {key: blocks for key, blocks in made.items() if key in one.families}
@@ -108,7 +109,7 @@ class Report:
         elif one.key == "published":
             first, last = self.published, [self.published_elsewhere]
         elif one.key == "sass":
-            last = [isa.section(self.book.isa)]
+            last = [isa.section(self.isa)]
         cases = {key: found for key, found in self.cases.items() if key in one.families}
         page = part.page(one, answered, mine, cases, pages, first, last)
         page.head += self.elsewhere.head_of(page.name)

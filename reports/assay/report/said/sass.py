@@ -73,8 +73,8 @@ def targets(book: Book, column: Column) -> Found:
     return [
         say(
             f"The assembler makes {{native}} of {{forms}} forms native instructions of {target}, and emulates {{others}}.",
-            native=(text.number(n["native"] + n["split"]), "isa.html"),
-            forms=(text.number(sum(n.values())), "isa.html"),
-            others=(text.number(n["emulated"]), "isa.html"),
+            native=(text.number(n["native"] + n["split"]), book.isa_page),
+            forms=(text.number(sum(n.values())), book.isa_page),
+            others=(text.number(n["emulated"]), book.isa_page),
         )
     ]
