@@ -317,6 +317,33 @@ def test_the_index_has_the_bandwidth_that_front_pages_have():
     assert said == "3 198" and read.values == ["3.20"]
 
 
+@pytest.fixture(scope="module")
+def row_of():
+    """Of a committed run its line of the index, by the heads."""
+
+    def row(*names):
+        found = gpus.gpus(subjects.subjects([[load(RESULTS / name)] for name in names]), [])
+        (table,) = gpus.index(found, lambda *_: "").blocks
+        return [dict(zip(table.head, row)) for row in table.rows], table.notes
+
+    return row
+
+
+def test_columns_have_the_fastest_of_all_types_that_are_called_so(row_of):
+    """An H200 is faster on e5m2 than on e4m3, and on u8 than on s8."""
+    (row,), _ = row_of("h200/2026-11-22-complete")
+    assert row["fp8, TFLOP/s"].said.replace("\u202f", " ") == "1 885"
+    assert row["int8, TOP/s"].said.replace("\u202f", " ") == "1 904"
+
+
+def test_a_figure_above_what_the_highest_clock_allows_has_its_clock(row_of):
+    """132 SMs do 256 FLOP of fp64 a clock: 66.91 TFLOP/s at 1980 MHz."""
+    (h100, other), notes = row_of("h100/2026-11-22-full", "h100/2026-11-22-complete")
+    assert h100["fp64, TFLOP/s"].text.replace("\u202f", " ") == "67.76 at 2006 MHz"
+    assert other["fp64, TFLOP/s"].text == "66.61" and not h100["bf16, TFLOP/s"].more
+    assert gpus.CLOCKS in notes and gpus.CLOCKS not in row_of("h100/2026-11-22-complete")[1]
+
+
 def test_sentences_about_committed_runs():
     """Of an H200 and of an H100, each against the run before."""
     runs = [load(RESULTS / name) for name in ("h200/2026-11-22-before-again", "h200/2026-11-22-full")]
