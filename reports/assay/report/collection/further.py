@@ -14,7 +14,6 @@ from ..block.kinds import Block, Cell, Fold, Lines, Section, Span, Table
 from ..book import identity, text
 from ..compare.published import PLAIN
 from ..compare.subjects import Subject
-from ..page.elsewhere import HEADING, WHY
 from ..page.front import MAIN
 from ..page.part import page_of
 from ..said import SENTENCES
@@ -30,6 +29,8 @@ RESTS_ON = {
     29: "collective/",
 }
 OF_KERNELS = (22, 23, 24)
+NEWEST = "Newest answers"
+WHY = "Kernels change with the commit, and links need several GPUs: the newest run that answers may be none of these above."
 
 
 def first_sentence(number: int, subject: Subject) -> str:
@@ -67,7 +68,7 @@ def answers(
     """A line: what each run says, and where it does. `asked` is what stands before it, `folder` a report's from the page
     that leads there."""
     page = page_of(part_of(by_number()[number]))
-    spans = [Span(asked)]
+    spans = [Span(asked, kind="asked")]
     for entry in chosen:
         commit = identity.commit_of(entry.run) if number in OF_KERNELS else ""
         on = f", measured on {entry.date}" if entry.date else ""
@@ -79,7 +80,7 @@ def answers(
 def section_of_newest(lines: Mapping[int, list[list[Span]]]) -> Section | None:
     """Each question with what the newest run of each kind of GPU says of it."""
     blocks: list[Block] = [kinds.Part(by_number()[number].ask, [Lines(found)]) for number, found in lines.items() if found]
-    return Section("newest", HEADING, blocks, WHY) if blocks else None
+    return Section("newest", NEWEST, blocks, WHY) if blocks else None
 
 
 def _said(titles: Sequence[str], processes: int) -> str:

@@ -66,7 +66,9 @@ def targets(book: Book, column: Column) -> Found:
     if not book.isa:
         return []
     base = base_architecture(column.architecture)
-    target = next((t for t in book.isa.targets if base_architecture(t) == base), None)
+    alike = [t for t in book.isa.targets if base_architecture(t) == base]
+    built_for = (column.run.gpu or {}).get("target")
+    target = built_for if built_for in alike else next(iter(alike), None)
     if target is None:
         return []
     n = book.isa.totals(target)
