@@ -62,10 +62,10 @@ class Links:
 
 
 def _shown(value: Any) -> Any:
-    """What a page prints of a value: of text from files no character that cannot be seen."""
-    if type(value) is not str or plain_text.plain(value):
+    """What a page prints of a value: of text from files no character that cannot be seen; numbers with their units."""
+    if type(value) is not str:
         return value
-    return printable(" ".join(value.splitlines()))
+    return text.unbroken(value if plain_text.plain(value) else printable(" ".join(value.splitlines())))
 
 
 def _shown_in_markdown(value: Any) -> Any:
@@ -81,8 +81,16 @@ _JOINT = re.compile(r"(?<=[/_])(?=\w)|(?<=\d)(?=[nk]\d)")
 
 
 def _breakable(said: str) -> Markup:
-    """A name that a narrow column breaks between its parts, not within them."""
-    return Markup("<wbr>").join(escape(part) for part in _JOINT.split(_shown(said)))
+    """A name that a narrow column breaks between its parts, not within them, nor within a shape or a unit."""
+    found, at, said = Markup(""), 0, _shown(said)
+    for whole in text.WHOLE.finditer(said):
+        found += _with_joints(said[at : whole.start()]) + Markup('<span class="nowrap">{}</span>').format(whole[0])
+        at = whole.end()
+    return found + _with_joints(said[at:])
+
+
+def _with_joints(said: str) -> Markup:
+    return Markup("<wbr>").join(escape(part) for part in _JOINT.split(said))
 
 
 @lru_cache(maxsize=2)
