@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A site of all results: what is on it, where it stays, and that every link leads somewhere."""
 
-import copy
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -112,6 +111,14 @@ def test_it_has_an_index_comparisons_support_changes_and_a_page_of_each_measurem
     assert "H100 against H200" in matrix and "B200 *" in matrix and "7 000" in matrix
 
 
+def test_reports_lead_to_the_support_by_target_of_the_site(site, found):
+    """What the assembler said is asked once, and no report has it again."""
+    document = found[site / "gpus/h200/sass.html"]
+    assert "The assembler makes 1 of 1 forms native instructions of sm_90a" in said(document)
+    assert any(attributes["href"] == "../../support.html" for attributes, _ in document.all("a"))
+    assert "Forms by group and target" not in said(document) and not (site / "gpus/h200/isa.html").exists()
+
+
 def test_operations_on_integers_are_not_called_floating_point(site):
     index = (site / "index.html").read_text()
     assert "int8, TOP/s" in index and "int8, TFLOP/s" not in index and "fp8, TFLOP/s" in index
@@ -210,22 +217,6 @@ def test_runs_of_one_day_stand_in_the_order_in_which_they_were_measured():
     assert of_day[-1].purpose == "kernels-rows"
 
 
-def test_the_newest_kernels_lead_where_older_ones_stand(tmp_path):
-    """Of two states of the kernels the newer one; a run of few of them is no state."""
-    for day, calls, count in (("01", 1, 6), ("02", 4, 5), ("03", 4, 1)):
-        run = report_runs.measured(int(day))
-        run.extra["run"] = {"started": f"2026-01-{day}T10:00:00Z"}
-        kernels = [m for m in run.measurements if m.name.startswith("kernels/gemm/")]
-        assert kernels and all(m.baselines for m in kernels)
-        few = [copy.deepcopy(kernels[0]) for _ in range(count)]
-        for i, m in enumerate(few):
-            m.name = f"kernels/gemm/bf16/m{64 << i}n4096k4096/nt"
-        run.measurements = [m for m in run.measurements if day == "01" and not m.name.startswith("kernels/")] + few
-        put(tmp_path / "results", "h200", f"2026-01-{day}-{'full' if day == '01' else 'kernels'}", run, day * 8)
-    all_of = entries.entries(tmp_path / "results")
-    assert further.newest_kernels(all_of, "h200").date == "2026-01-02" and further.newest_kernels(all_of, "h100") is None
-
-
 def test_a_run_of_several_processes_has_its_report_though_it_adds_no_case(tmp_path):
     """The newest of those with most processes, where no leading run has as many."""
     for day, processes in (("01", 1), ("02", 6), ("03", 6), ("04", 2)):
@@ -244,18 +235,23 @@ def test_a_run_of_several_processes_has_its_report_though_it_adds_no_case(tmp_pa
     assert (all_of[0].started, all_of[0].processes) == ("", 1)
 
 
-def test_of_the_runs_of_a_day_that_with_most_kernels_leads():
-    """Among those with half as many as the largest; of an earlier day none."""
+def test_the_newest_answer_is_of_the_newest_run_with_half_as_many_cases():
+    """Of a day that with most; beside it those of the day that share no case with it. Runs that say nothing are left out."""
 
-    def entry(day: int, hour: int, kernels: int) -> SimpleNamespace:
-        measurements = [SimpleNamespace(name=str(i), ok=True, kind="kernel", baselines=[1]) for i in range(kernels)]
+    def entry(day: int, hour: int, cases: range, kind: str = "bf16") -> SimpleNamespace:
         started = f"2026-01-{day:02}T{hour:02}:00:00Z"
-        return SimpleNamespace(gpu="h200", run=SimpleNamespace(measurements=measurements), date=started[:10], started=started)
+        names = {f"kernels/gemm/{kind}/{i}" for i in cases}
+        return SimpleNamespace(gpu="h200", cases=names, date=started[:10], started=started)
 
-    largest, more, fewer, few = entry(1, 8, 10), entry(2, 8, 8), entry(2, 9, 6), entry(2, 10, 4)
-    assert further.newest_kernels([largest, more, fewer, few], "h200") is more
-    assert further.newest_kernels([largest, few], "h200") is largest
-    assert further.newest_kernels([entry(1, 8, 0)], "h200") is None
+    def newest(*found, silent=None):
+        return further.newest(found, "h200", 22, lambda one: "" if one is silent else "It is fast.")
+
+    largest, more, fewer, few = entry(1, 8, range(10)), entry(2, 8, range(8)), entry(2, 9, range(6)), entry(2, 10, range(4))
+    assert newest(largest, more, fewer, few) == [more]
+    assert newest(largest, few) == [largest] and newest(largest, more, silent=more) == [largest]
+    others = entry(2, 7, range(20, 26))
+    assert newest(largest, others, more, fewer) == [more, others]
+    assert newest(entry(3, 8, range(20), "e4m3"), more) == [more] and newest(entry(1, 8, range(0))) == []
 
 
 def test_a_run_with_counters_has_its_report_where_no_leading_one_has_any(tmp_path):
@@ -271,39 +267,74 @@ def test_a_run_with_counters_has_its_report_where_no_leading_one_has_any(tmp_pat
     assert [entry.date for entry in leads] == ["2026-01-01"]
     assert [entry.date for entry in entries.adding(all_of, leads)] == ["2026-01-03"]
     collection = pages.Collection(all_of, [], None)
-    said = {entry.date: collection.further().get(subject.index, {}) for entry, subject in collection.subjects.items()}
-    assert said["2026-01-01"]["sass.html"][1].anchor == "../../gpus/h200-run/sass.html"
+    elsewhere = collection.elsewhere()
+    said = {e.date: elsewhere[s.index].newest for e, s in collection.subjects.items() if s.index in elsewhere}
+    assert said["2026-01-01"]["sass.html"][-1][1].anchor == "../../gpus/h200-run/sass.html"
     assert "sass.html" not in said["2026-01-03"]
 
 
 def test_of_the_committed_results_the_counters_of_pipes_are_a_link_away():
     collection = pages.Collection(entries.entries(RESULTS), [], None)
-    further = collection.further()
+    elsewhere = collection.elsewhere()
     for entry in collection.leads:
-        said = "".join(span.said for span in further[collection.subjects[entry].index].get("sass.html", []))
+        lines = elsewhere[collection.subjects[entry].index].newest.get("sass.html", [])
+        said = "".join(span.said for line in lines for span in line)
         assert said.endswith("on a GPU of this kind: h200, sm-pipes.") == (entry.gpu == "h200")
 
 
-def test_of_the_committed_results_the_newest_kernels_are_a_link_away():
-    then = [entry for entry in entries.entries(RESULTS) if entry.date <= "2026-11-23"]  # newer ones may lead later
-    collection = pages.Collection(then, [], None)
-    further = collection.further()
-    reported = [collection.subjects[entry] for entry in (*collection.leads, *collection.others)]
-    said = {s.folder: "".join(span.said for span in further[s.index].get("kernels.html", [])) for s in reported}
-    spread = {s.folder: "".join(span.said for span in further[s.index].get("index.html", [])) for s in reported}
+def text_of(lines):
+    return [re.sub("\u202f", " ", "".join(span.said for span in line)) for line in lines]
+
+
+def test_of_the_committed_results_the_newest_answers_are_a_link_away():
+    """Each question by itself: the newest run of few tokens has no GEMM."""
+    collection = pages.Collection(entries.entries(RESULTS), [], None)
+    elsewhere = collection.elsewhere()
+    of = {subject.folder: elsewhere[subject.index] for subject in collection.reported}
+    lead = of["gpus/h200-771368"]
+    for page, starts in (
+        ("kernels.html", ("How does our GEMM compare", "Is the product of one token", "How fast is a grouped GEMM")),
+        ("link.html", ("How fast are links between", "How fast are collectives")),
+    ):
+        assert all(line.startswith(start) for line, start in zip(text_of(lead.newest[page]), starts, strict=True))
+        assert all(line in lead.newest["index.html"] for line in lead.newest[page])
+    anchors = [span.anchor for line in lead.newest["index.html"] for span in line if span.anchor]
+    assert len(anchors) == 5 and anchors[3:] == [
+        "../../gpus/h200-links-4gpus/link.html#q30",
+        "../../gpus/h200-collectives-4gpus/link.html#q29",
+    ]
+    spread = {folder: text_of([one.repeated])[0] for folder, one in of.items()}
     assert spread["gpus/h200-771368"].endswith(" on one GPU of this kind: h200, quick-processes.")
-    assert spread["gpus/h200-quick-processes"] == spread["gpus/h100-305aab"] == ""
-    assert said["gpus/h200-kernels-rows"] == "" and said["gpus/h100-305aab"] == ""
-    assert "h200, kernels-rows, measured on 2026-11-23 (" in said["gpus/h200-771368"]
-    assert "Over the 24 shapes measured both ways our bf16 GEMM runs at 0.987 times" in said["gpus/h200-771368"]
+    assert spread["gpus/h200-quick-processes"] == ""
+    rows = of["gpus/h200-kernels-rows"].newest  # a run of the day before is told of later answers to its own questions
+    assert [line[0].said for line in rows["kernels.html"]] == [line[0].said for line in lead.newest["kernels.html"]][::2]
+    assert "index.html" not in rows
+
+
+def test_older_states_of_the_committed_kernels():
+    """Of the results as they were: newer ones may lead later."""
+    then = [entry for entry in entries.entries(RESULTS) if entry.date <= "2026-11-23"]
+    collection = pages.Collection(then, [], None)
+    (subject,) = (one for one in collection.reported if one.folder == "gpus/h200-771368")
+    gemm, *_ = text_of(collection.elsewhere()[subject.index].newest["kernels.html"])
+    assert gemm == (
+        "How does our GEMM compare with the vendor's library? Over 33 shapes our bf16 GEMM runs at 0.977 times the speed of the "
+        "fastest library in a burst, and at 0.995 under lasting load, in the median. From h200, kernels-forms, measured on "
+        "2026-11-23, commit 9f2ff975d8b4."
+    )
     for s in collection.reported:
         collection.homes[s.index] = {}
     cases = collection.cases()
     names = [f"kernels/gemm/bf16/m1000n5000k3000/nt{state}" for state in ("", "/sustained")]
     burst, lasting = map(repr, collection.of_measurements({name: cases[name] for name in names})[1])
     assert "called in a row" in lasting and "called one by one" in lasting and "called" not in burst
-    main = repr(collection.main())
-    assert "The newest run of most of our kernels on an NVIDIA H200" in main and main.index("kernels-rows") < main.index("kernels-forms")
+    main = collection.main().sections
+    newest, others = (section for section in main if section.anchor in ("newest", "further"))
+    assert main.index(newest) < main.index(others)
+    assert newest.blocks[0].heading == "How does our GEMM compare with the vendor's library?"
+    assert "H200: Over 33 shapes our bf16 GEMM" in text_of(newest.blocks[0].blocks[0].lines)[-1]
+    (fold,) = others.blocks
+    assert fold.aside == f"{len(collection.others)} runs" and len(fold.blocks[0].rows) == len(collection.others)
 
 
 def test_the_index_has_the_bandwidth_that_front_pages_have():
@@ -313,6 +344,33 @@ def test_the_index_has_the_bandwidth_that_front_pages_have():
     said = dict(zip(table.head, table.rows[0]))["Reads of memory, GB/s"].said.replace("\u202f", " ")
     (read,) = (h for h in headline.headlines(one.book, one.book.columns[0]) if h.label == "Reading memory")
     assert said == "3 198" and read.values == ["3.20"]
+
+
+@pytest.fixture(scope="module")
+def row_of():
+    """Of a committed run its line of the index, by the heads."""
+
+    def row(*names):
+        found = gpus.gpus(subjects.subjects([[load(RESULTS / name)] for name in names]), [])
+        (table,) = gpus.index(found, lambda *_: "").blocks
+        return [dict(zip(table.head, row)) for row in table.rows], table.notes
+
+    return row
+
+
+def test_columns_have_the_fastest_of_all_types_that_are_called_so(row_of):
+    """An H200 is faster on e5m2 than on e4m3, and on u8 than on s8."""
+    (row,), _ = row_of("h200/2026-11-22-complete")
+    assert row["fp8, TFLOP/s"].said.replace("\u202f", " ") == "1 885"
+    assert row["int8, TOP/s"].said.replace("\u202f", " ") == "1 904"
+
+
+def test_a_figure_above_what_the_highest_clock_allows_has_its_clock(row_of):
+    """132 SMs do 256 FLOP of fp64 a clock: 66.91 TFLOP/s at 1980 MHz."""
+    (h100, other), notes = row_of("h100/2026-11-22-full", "h100/2026-11-22-complete")
+    assert h100["fp64, TFLOP/s"].text.replace("\u202f", " ") == "67.76 at 2006 MHz"
+    assert other["fp64, TFLOP/s"].text == "66.61" and not h100["bf16, TFLOP/s"].more
+    assert gpus.CLOCKS in notes and gpus.CLOCKS not in row_of("h100/2026-11-22-complete")[1]
 
 
 def test_sentences_about_committed_runs():

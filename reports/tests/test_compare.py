@@ -190,6 +190,9 @@ def test_more_than_four_runs_are_a_distribution():
     assert any(getattr(b, "figures", None) for section in page.sections for b in section.blocks)
 
 
+PHONE = 358  # pixels that a picture has on a phone of 390
+
+
 def test_the_picture_of_many_runs_tells_kinds_of_gpus_and_small_differences_apart():
     """Whole names above their dots, one colour for the GPUs of a name, and room however far one figure is off."""
     names = ["NVIDIA H100", "NVIDIA H100", "NVIDIA H200", "NVIDIA H200", "NVIDIA H200"]
@@ -201,6 +204,9 @@ def test_the_picture_of_many_runs_tells_kinds_of_gpus_and_small_differences_apar
     shown = {label.words for label in label_boxes.labels(figure.svg)[1]}
     assert {words.name(found) for found in comparison.found} <= shown and len(comparison.found) > 1
     assert label_boxes.overlaps(figure.svg) == [] and label_boxes.outside(figure.svg) == []
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', figure.svg)[1])
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)px", figure.svg)]
+    assert sizes and min(sizes) * PHONE / width >= 7, "letters are as high as those of other pictures"
     assert "--series1" in figure.svg and "--series2" in figure.svg and "--series3" not in figure.svg
 
 

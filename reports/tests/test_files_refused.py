@@ -134,7 +134,7 @@ def test_a_page_marks_what_is_refused_and_answers_nothing_with_it(tmp_path):
     broken = case("memory/l2/read", **{**rate(54.0), "bandwidth_gb_per_s": metric("GB/s", 36000.0)})
     book = model.build([Run(report_runs.gpu(), [broken, L1])])
     site.write(book, tmp_path)
-    html = whole(tmp_path)
+    html = whole(tmp_path).replace("\u202f", " ")
     assert "refused: contradicts itself</span>" in html and "Refused figures" in html
     assert "54 B/clk/SM on 132 SMs at 1980 MHz are 14113 GB/s, not 36000" in html
     assert "| refused: contradicts itself |" in (tmp_path / "report.md").read_text()
@@ -149,7 +149,7 @@ def test_a_whole_run_of_a_shared_gpu_makes_a_page_that_says_so(tmp_path):
     for m in run.measurements:
         m.flags.append("shared_gpu")
     site.write(model.build([run]), tmp_path)
-    html = whole(tmp_path)
+    html = whole(tmp_path).replace("\u202f", " ")
     assert "unfit, of a shared GPU" in html
     assert not any(
         a.findings for _, part in answers(model.build([run])) for a in part if a.question.number in (1, 13, 22)

@@ -103,6 +103,39 @@ def test_an_emulated_instruction_surprises(gpu):
     assert any("emulated mma.sync reaches" in surprise.said for surprise in surprises.far_from_limits(*gpu))
 
 
+def test_what_a_sweep_does_better_is_the_best():
+    """A case copies 512 bytes at a time; the sweep over sizes, from memory and not that from L2, has the best of them."""
+    make = report_runs.Maker(1)
+    of_memory = "2 x memory clock x bus width"
+
+    def add(name, source, limit, **values):
+        m = make.add(name, limit=limit, opcode="UBLKCP", **values)
+        m.metrics["bandwidth_gb_per_s"].limit_source = source
+        for metric in m.metrics.values():
+            metric.unit = "GB/s"
+        return m
+
+    add("tma/tensor_1d/bandwidth", of_memory, 4800, bandwidth_gb_per_s=2300.0).params["copy_bytes"] = 512
+
+    def said():
+        book = model.build([make.run])
+        return [surprise.said.replace("\u202f", " ") for surprise in surprises.far_from_limits(book, book.columns[0])]
+
+    (alone,) = said()
+    assert re.fullmatch(r"At best, TMA with 1-D boxes reaches 4\d\.\d % of the peak of memory \(512 B each\)\.", alone)
+    add("tma/box/l2", "132 SMs: the SM's port to L2", 33000, bandwidth_gb_per_s=9700.0, best_gb_per_s_tensor_1d=9200.0)
+    assert alone in said()
+    add("tma/box/dram", of_memory, 4800, bandwidth_gb_per_s=4570.0, best_gb_per_s_tensor_1d=4539.0)
+    assert not any("1-D" in sentence for sentence in said())
+
+
+@pytest.mark.parametrize("name", ["newest H200", "newest H100"])
+def test_no_surprise_is_of_one_size_alone(name):
+    book = committed.book(name)
+    found = surprises.surprises(book, book.columns[0])
+    assert found and not any("1-D" in surprise.said for surprise in found)
+
+
 def test_a_sibling_that_is_slower_surprises():
     slow = report_runs.measured(2)
     for m in slow.measurements:

@@ -7,6 +7,7 @@ import committed
 import pytest
 
 from assay.files import load
+from assay.report import site
 from assay.report.book import labels, text
 from assay.report.compare import subjects, words
 from assay.report.compare.pages import Comparison
@@ -65,3 +66,26 @@ def test_titles_of_findings_can_be_read(runs):
 )
 def test_what_a_number_counts_is_said(name, said):
     assert labels.case_words(name).replace(text.THIN, " ") == said
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    {
+        "33.9998 ±0.0008 cycles": "33.9998_±0.0008_cycles",
+        "128.000 +0.002 −0 B/clk/SM (100.0 % of the limit)": "128.000_+0.002_−0_B/clk/SM (100.0_% of the limit)",
+        " TFLOP/s, in a burst": "_TFLOP/s, in a burst",  # behind a number that is a link
+        "5 B of arguments, 16 Bytes, 2 GPUs, 4 WGs": "5_B of arguments, 16 Bytes, 2 GPUs, 4 WGs",
+        "0.51 pJ/FLOP at 1980 MHz and 700 W": "0.51_pJ/FLOP at 1980_MHz and 700_W",
+        "no number: GB/s, W": "no number: GB/s, W",
+    }.items(),
+)
+def test_a_number_stays_with_its_interval_and_unit(said, shown):
+    assert text.unbroken(said) == shown.replace("_", text.THIN)
+
+
+def test_a_narrow_column_breaks_names_but_not_shapes_and_units():
+    assert site._breakable("kernels/gemm") == "kernels/<wbr>gemm"
+    assert site._breakable("8 groups, 4096×4096×14336") == '8 groups, <span class="nowrap">4096×4096×14336</span>'
+    assert site._breakable("127.9 B/clk/SM, a/b") == (
+        f'127.9{text.THIN}<span class="nowrap">B/clk/SM</span>, a/<wbr>b'
+    )

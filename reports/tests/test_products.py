@@ -7,14 +7,16 @@ import committed
 import kernel_runs
 import label_boxes
 import pytest
+from test_said import FIGURE
 
 from assay.files import load
+from assay.report.__main__ import load_published
 from assay.report.book import identity, labels, model
 from assay.report.book.model import STATES
-from assay.report.book.products import against, middle, products
+from assay.report.book.products import against, baseline_of, called, middle, products
 from assay.report.family.kernels import paired as pairs
 from assay.report.family.kernels import products as pages
-from assay.report.said import SENTENCES
+from assay.report.said import SENTENCES, few_tokens, write
 
 
 @pytest.fixture(scope="module")
@@ -61,20 +63,132 @@ def committed_one():
 
 
 def test_few_tokens_beside_a_copy_and_beside_the_library(one):
-    copy, library = said(one, 23)
+    """What the library multiplies as packed weights in bf16 stands apart: no median is of both."""
+    copy, library, packed = said(one, 23)
     assert re.fullmatch(
-        r"For one token our bf16 product moves data at [\d.]+.% to [\d.]+.% of the bandwidth of a copy\.", copy
+        r"For one token our bf16 product moves data at [\d.]+.% of the bandwidth of a copy over \d+×\d+ and at [\d.]+.% over "
+        r"\d+×\d+; no layer reaches 90.%\.",
+        copy,
     )
-    assert re.fullmatch(
-        r"Over 24 shapes and types it runs at \d\.\d+ times the speed of the fastest library in the median, and at "
-        r"\d\.\d+ times cuBLASLt's best of 16 in the worst, \w+ \d+×\d+×\d+\.",
-        library,
+    plain, of_s4 = (f"{middle(against(products(*one, STATES[0], 'gemv', kind))):.3f}" for kind in ("bf16", "s4"))
+    assert library.startswith(f"In bf16 our product of few tokens runs at {plain} times the speed of the fastest library ")
+    assert packed == (
+        f"With s4 weights our product runs at {of_s4} times the speed of the fastest library, which multiplies in bf16, in the "
+        "median."
     )
+
+
+H200 = "h200/2026-11-27-kernels-gemv"  # 23 layers and seven types
+
+
+def of_run(name, number):
+    book = model.build([load(committed.RESULTS / name)], load_published(committed.RESULTS / "published"))
+    return [sentence.replace("\u202f", " ") for sentence in said((book, book.columns[0]), number)]
+
+
+def test_few_tokens_beside_the_pins_and_more_tokens_beside_one():
+    """A run that measured no copy knows its memory; one of torch does not, but the datasheet of its GPU does."""
+    share, longer, library, packed = of_run(H200, 23)
+    assert share == (
+        "For one token our bf16 product moves data at 32.4 % of the bandwidth of the memory's pins over 4096×1536 and at "
+        "94.5 % over 106496×16384; layers of 8192×28672 and larger reach 90 %."
+    )
+    assert longer == (
+        "Up to 32 tokens take as long as one within a twentieth, and 64 take 1.08 times as long, in the median of the layers."
+    )
+    assert library.startswith("In bf16 our product of few tokens runs at 1.050 times the speed of the fastest library in the ")
+    assert packed.startswith("With packed weights our product runs at 1.415 times (nvf4) to 1.768 times (s2) the speed of ")
+    book = model.build([load(committed.RESULTS / H200)])
+    (few,) = [found for found in pages.evidence(book) if found.number == 23]
+    lines = {finding.label: finding.lines[0][1][0][0] for finding in few.findings}
+    assert lines["s4 product of few tokens, times as long as one token"].startswith("16 tokens 1.")
+    share, longer, packed = of_run("h200/2026-11-27-torch-skinny-s4", 23)
+    assert "of the datasheet's bandwidth of memory" in share and longer.startswith("Already 16 tokens take 1.13 times")
+    assert "which mostly multiplies in bf16" in packed  # of one token, torch's kernel of packed weights is the faster one
+
+
+def test_curves_answer_where_no_single_products_were_measured():
+    share, longer, times, worst = of_run("h200/2026-11-27-gemm-curve", 23)
+    assert "of the memory's pins over 7168×2048" in share and "64 take 1.06 times as long" in longer
+    assert times == "From one token to 512 our bf16 product runs at 0.837 to 1.216 times the speed of cuBLASLt."
+    assert worst == (
+        "The worst is that of 256 tokens and 7168×2048; beyond its interval ours is slower at 26 of 108 points."
+    )
+
+
+@pytest.mark.parametrize("name", [H200, "h200/2026-11-27-torch-skinny-s4", "h200/2026-11-27-gemm-curve"])
+def test_sentences_on_few_tokens_have_a_subject_and_few_figures(name):
+    for sentence in of_run(name, 23):
+        assert re.match("(For|Up to|In|With|From|The worst|Already) ", sentence) and " it runs" not in sentence
+        assert len(FIGURE.findall(sentence)) <= write.MOST_NUMBERS, sentence
+
+
+def test_layers_are_near_a_bandwidth_from_a_size_on():
+    def near(*shares):
+        return few_tokens._near({(1024 << i, 1024): share for i, share in enumerate(shares)}).replace("\u202f", " ")
+
+    assert near(0.5, 0.91, 0.95) == "; layers of 2048×1024 and larger reach 90 %"
+    assert near(0.5, 0.6, 0.95) == "; only the largest layer reaches 90 %"
+    assert near(0.95, 0.91) == "; all layers reach 90 %" and near(0.5, 0.6) == "; no layer reaches 90 %"
+    assert near(0.95, 0.6) == ""
+
+
+def test_what_a_library_multiplies_in_bf16_is_said_to_be_so(one):
+    """Where weights are packed for ours alone, as the names of cases and libraries tell."""
+    assert baseline_of("kernels/gemv/s2/m1n8192k8192", "cublaslt_best32") == "cuBLASLt's best of 32 in bf16"
+    assert baseline_of("kernels/gemv/s4/m1n8192k8192", "torch_matmul") == "torch matmul in bf16"
+    for case, name in (("gemv/s4", "torch_int4pack_mm"), ("gemv/bf16", "torch_matmul"), ("gemm/e4m3", "torch_matmul")):
+        assert baseline_of(f"kernels/{case}/m1n8192k8192", name) == labels.baseline(name)
+    rows = {row[0].said: [cell.said for cell in row] for row in pages.summary(*one).rows}
+    assert rows["s4 product of few tokens"][2] == "cuBLASLt's best of 16 in bf16"
+    assert rows["bf16 product of few tokens"][2] == "cuBLASLt's best of 16"
+    assert "against the library in bf16, in a burst" in pages.heat_map(*one, "gemv", "s4", STATES[0]).title
 
 
 def test_grouped_products_have_a_sentence(one):
     main, worst = said(one, 24)
     assert main.startswith("Over 6 shapes our bf16 grouped GEMM runs at ") and "contiguous uneven" in worst
+
+
+def test_types_are_called_by_their_names_and_not_as_files_have_them():
+    named = ("gemm", "e4m3_e5m2"), ("gemm_block_scaled", "e4m3_block128"), ("grouped", "e4m3_block128")
+    assert [called(*of) for of in named] == [
+        "e4m3 by e5m2 GEMM",
+        "e4m3 GEMM with block scales",
+        "e4m3 grouped GEMM with block scales",
+    ]
+    book = model.build([load(committed.RESULTS / "h200/2026-11-26-kernels-groups-places")])
+    main, _ = said((book, book.columns[0]), 22)
+    assert "our e4m3 GEMM with block scales runs at 1.059 times" in main
+
+
+def test_the_worst_whose_interval_covers_one_is_as_fast():
+    run = kernel_runs.made()
+    run.measurements = [m for m in run.measurements if m.name == kernel_runs.WORST[0]]
+    (m,) = run.measurements
+
+    def worst(value, low, high):
+        for baseline in m.baselines:
+            baseline.speedup.value, baseline.speedup.ci95 = value, (low, high)
+        book = model.build([run])
+        return said((book, book.columns[0]), 22)[-1]
+
+    start = "The worst is the e4m3 GEMM of 64×57344×8192, in a burst, "
+    assert worst(0.9996, 0.996, 1.003) == (
+        f"{start}which is as fast as cuBLASLt's best of 16, within its interval (0.996 to 1.003)."
+    )
+    assert worst(0.9999, 0.99981, 1.00012).endswith("within its interval (0.99981 to 1.00012).")
+    assert worst(0.98, 0.97, 0.99) == f"{start}at 0.980 times the speed of cuBLASLt's best of 16."
+    assert worst(1.02, 1.01, 1.03) == f"{start}at 1.020 times the speed of cuBLASLt's best of 16."
+
+
+@pytest.mark.parametrize("state", ["", "/sustained"])
+def test_a_run_of_one_state_answers_too(state):
+    run = kernel_runs.made()
+    run.measurements = [m for m in run.measurements if m.name.endswith("/sustained") is bool(state)]
+    book = model.build([run])
+    (main, worst), name = said((book, book.columns[0]), 22), "sustained" if state else "in a burst"
+    assert main.startswith("Over 18 shapes our bf16 GEMM runs at ") and f", {name}, " in worst
 
 
 def test_numbers_of_the_sentences_stand_in_the_table(one):

@@ -10,6 +10,7 @@ import pytest
 import report_runs
 
 from assay.files import load, sass_file
+from assay.files.isa_file import Isa
 from assay.report import said
 from assay.report.__main__ import load_published
 from assay.report.answer.questions import PARTS, by_number
@@ -86,6 +87,17 @@ def test_what_the_committed_runs_say():
             "in 201 by an mbarrier. Two CTAs of a cluster meet in 66.5 cycles relaxed, " + meet + " release and acquire"
         )
         assert says(book_of(name), 11).endswith("a two-stage pipeline of both reaches 66.3 % of the speed that one alone would allow.")
+
+
+def test_forms_are_counted_on_the_target_that_a_run_was_built_for():
+    """On sm_90a, which has wgmma, not on sm_90, which lists before it."""
+    on = {"sm_90": {"status": "rejected"}, "sm_90a": {"status": "native"}}
+    forms = {"wgmma": [{"name": "wgmma.bf16", "ptx": "wgmma", "targets": on}]}
+    run = report_runs.measured()
+    run.gpu["target"] = "sm_90a"
+    book = model.build([run], isa=Isa("ptxas 13.0", ["sm_90", "sm_90a"], forms))
+    ((_, (line,)),) = in_sentences(book, by_number()[32])
+    assert "".join(t for t, _ in line).startswith("The assembler makes 1 of 1 forms native instructions of sm_90a")
 
 
 def test_up_to_where_the_size_of_an_all_gather_does_not_matter():

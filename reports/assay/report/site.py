@@ -25,13 +25,14 @@ from . import earlier_files
 from .answer import findings
 from .answer.surprises import Sibling
 from .block.kinds import Block, Page, Span
-from .book import glossary, interval, labels, text
+from .book import glossary, interval, labels, products, text
 from .book.model import SHARED, Book
 from .compare import words as comparison_words
 from .compare.figures import Value
 from .compare.pages import Comparison
 from .compare.subjects import Subject, repeated_of, siblings_of
 from .draw import cells
+from .page.elsewhere import Elsewhere
 from .page.environment import conditions
 from .page.front import DATA, MAIN
 from .page.glossary import PAGE as GLOSSARY
@@ -62,10 +63,10 @@ class Links:
 
 
 def _shown(value: Any) -> Any:
-    """What a page prints of a value: of text from files no character that cannot be seen."""
-    if type(value) is not str or plain_text.plain(value):
+    """What a page prints of a value: of text from files no character that cannot be seen; numbers with their units."""
+    if type(value) is not str:
         return value
-    return printable(" ".join(value.splitlines()))
+    return text.unbroken(value if plain_text.plain(value) else printable(" ".join(value.splitlines())))
 
 
 def _shown_in_markdown(value: Any) -> Any:
@@ -81,8 +82,16 @@ _JOINT = re.compile(r"(?<=[/_])(?=\w)|(?<=\d)(?=[nk]\d)")
 
 
 def _breakable(said: str) -> Markup:
-    """A name that a narrow column breaks between its parts, not within them."""
-    return Markup("<wbr>").join(escape(part) for part in _JOINT.split(_shown(said)))
+    """A name that a narrow column breaks between its parts, not within them, nor within a shape or a unit."""
+    found, at, said = Markup(""), 0, _shown(said)
+    for whole in text.WHOLE.finditer(said):
+        found += _with_joints(said[at : whole.start()]) + Markup('<span class="nowrap">{}</span>').format(whole[0])
+        at = whole.end()
+    return found + _with_joints(said[at:])
+
+
+def _with_joints(said: str) -> Markup:
+    return Markup("<wbr>").join(escape(part) for part in _JOINT.split(said))
 
 
 @lru_cache(maxsize=2)
@@ -107,6 +116,7 @@ def _environment(kind: str) -> Any:
         unit=text.unit,
         deviation=text.deviation,
         quantity=labels.quantity,
+        in_bf16=products.in_bf16,
         speedup=findings.speedup,
         tiny=cells.tiny,
         MAIN=MAIN,
@@ -258,10 +268,10 @@ def _write_files(
     siblings: Sequence[Sibling] = (),
     permanent: Mapping[str, str] | None = None,
     processes: int = 1,
-    further: Mapping[str, Sequence[Span]] | None = None,
+    elsewhere: Elsewhere | None = None,
     repeated: Sibling | None = None,
 ) -> Written:
-    report = Report(book, siblings, permanent, processes, further, repeated)
+    report = Report(book, siblings, permanent, processes, elsewhere, repeated)
     pictures = Pictures(folder, png)
     written: list[str] = []
 
@@ -285,17 +295,16 @@ def _write_files(
     return Written([*pictures.names, *written], report.homes)
 
 
-Further = Mapping[int, Mapping[str, Sequence[Span]]]
-_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool, Mapping[str, str], Further] | None = None
+_compared: tuple[Sequence[Subject], Path, tuple[str, str], bool, Mapping[str, str], Mapping[int, Elsewhere]] | None = None
 
 
 def _write_subject(index: int) -> Written:
-    subjects, folder, up, png, permanent, further = _compared
+    subjects, folder, up, png, permanent, elsewhere = _compared
     subject = subjects[index]
     (folder / subject.folder).mkdir(parents=True)
     siblings = siblings_of(subject, subjects)
     left = cores() // len(subjects)  # what the other reports, made meanwhile, do not need
-    more = further.get(subject.index)
+    more = elsewhere.get(subject.index)
     repeated = repeated_of(subject, subjects)
     return _write_files(subject.book, folder / subject.folder, png, up, siblings, permanent, left, more, repeated)
 
@@ -306,13 +315,13 @@ def write_reports(
     up: tuple[str, str],
     png: bool = False,
     permanent: Mapping[str, str] | None = None,
-    further: Further | None = None,
+    elsewhere: Mapping[int, Elsewhere] | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Written]:
     """The report of each, in processes of their own where it takes long, while this one does something else. `permanent`
-    and, by the index of a subject, `further` are Report's."""
+    and, by the index of a subject, `elsewhere` are Report's."""
     global _compared
-    _compared = subjects, folder, up, png, permanent or {}, further or {}  # a forked process has it without being sent it
+    _compared = subjects, folder, up, png, permanent or {}, elsewhere or {}  # a forked process has it without being sent it
     tasks = range(len(subjects))
     if max(len(subject.book.measurements) for subject in subjects) < WORTH_A_POOL or cores() < 2:
         meanwhile()

@@ -45,6 +45,10 @@ def test_letters_of_pictures_are_large_enough(found):
     assert not everywhere(found, "small")
 
 
+def test_numbers_and_their_units_are_on_one_line(found):
+    assert not everywhere(found, "parted")
+
+
 def test_no_page_is_wider_than_the_window(found):
     over = {(name, at): seen["overflow"] for name, page in found.items() for at, seen in page["at"].items()}
     assert not {(name, at): pixels for (name, at), pixels in over.items() if pixels > 0 and at in SCREENS}

@@ -99,6 +99,13 @@ def test_clipped_and_overlapping_text_is_found_at_the_width_that_has_it(look):
     assert {at for at, seen in found["at"].items() if seen["overflow"] > 0} == narrow
 
 
+def test_numbers_that_part_from_their_units_are_found(look):
+    column = "<div style='width:10ch;overflow-wrap:anywhere'><p>{}</p></div>"
+    said = ("12345674 GB/s", "words 567\u202fGB/s", "4096×14336×4096", "1234567890 words")
+    found = look(page("".join(map(column.format, said))))
+    assert {what for at, what in everywhere(found, "parted") if at != "print"} == {"4 GB/s", "4096×14336×4096"}
+
+
 def test_letters_of_pictures_that_are_small_are_found_on_screen_and_in_print(look):
     picture = "<figure id='{0}'><svg role='img' class='{1}' aria-label='{0}' width='100' height='40'>{2}</svg></figure>"
     words = "<text x='9' y='20' font-size='5'>tiny</text>"

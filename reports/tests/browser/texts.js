@@ -71,6 +71,9 @@
     return [{...bounds(corners), corners: turned ? corners : null, size}];
   }
 
+  // A number and what must stay on its line: its unit, or the rest of a shape.
+  const kWhole = /\d[\s\u202f](?:[kMGT]?B\/s|B\/clk(?:\/SM)?|[GT]?F?L?OP\/s|[KMGT]iB|B|cycles?|[nµm]s|[MG]Hz|W|pJ|%)(?![\w/])|\d+(?:×\d+)+/g;
+
   const range = document.createRange();  // one for all: a document keeps every range up to date with each change
   function written(node) {
     range.selectNodeContents(node);
@@ -93,7 +96,7 @@
       if (clippers.some((element) => box(element).width <= 1 && box(element).height <= 1)) continue;
       const inPicture = parent.localName === "text" && parent instanceof SVGElement;
       for (const place of inPicture ? drawn(parent) : written(node)) {
-        yield {said, place, parent, scroller, clippers};
+        yield {said, place, parent, scroller, clippers, node};
       }
     }
   }
@@ -164,6 +167,16 @@
     return found;
   }
 
+  // The numbers of a text that stand on another line than what belongs to them.
+  function parted(node) {
+    return [...node.data.matchAll(kWhole)].filter((whole) => {
+      range.setStart(node, whole.index);
+      range.setEnd(node, whole.index + whole[0].length);
+      const tops = [...range.getClientRects()].filter((r) => r.width > 0.5).map((r) => r.top);
+      return Math.max(...tops) - Math.min(...tops) > 8;
+    }).map(([said]) => said);
+  }
+
   const where = (text) => {
     const near = text.parent.closest("figure, table, section, [id]");
     const name = near?.id || near?.querySelector("caption, figcaption strong, h2, h3")?.textContent || near?.localName || "";
@@ -172,6 +185,7 @@
   const short = (text) => text.said.replace(/\s+/g, " ").slice(0, 40);
 
   const texts = [...shown()];
+  const byNode = new Map(texts.filter((text) => !(text.parent instanceof SVGElement)).map((text) => [text.node, text]));
   const cut = texts.map((text) => [text, clipped(text)]).filter(([, by]) => by);
   return {
     count: texts.length,
@@ -179,6 +193,7 @@
     small: texts.filter((text) => text.place.size < kSmallest).map(
       (text) => `"${short(text)}" is ${text.place.size.toFixed(1)} pixels high (${where(text)})`),
     overlapping: overlapping(texts).map(([a, b]) => `"${short(a)}" is printed over "${short(b)}" (${where(a)})`),
+    parted: [...byNode.values()].flatMap((text) => parted(text.node).map((said) => `"${said}" is on two lines (${where(text)})`)),
     width: root.clientWidth,
     height: root.scrollHeight,
     overflow: root.scrollWidth - root.clientWidth,

@@ -36,7 +36,7 @@ def targets(book: Book, question: Question) -> Answer:
         for target in book.isa.targets:
             n = book.isa.totals(target)
             said = f"{n['native'] + n['split']} of {sum(n.values())} forms native, {n['emulated']} emulated"
-            findings.append(one_line(target, said, "isa.html"))
+            findings.append(one_line(target, said, book.isa_page))
     if book.targets:
         said = f"{len(book.not_run)} cases on {', '.join(book.targets)}"
         findings.append(one_line("built and disassembled", said, "not-run"))

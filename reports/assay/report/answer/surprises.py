@@ -11,7 +11,7 @@ import math
 import re
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..book import identity, labels, text
 from ..book.deviation import NOTABLE, reason
@@ -40,7 +40,8 @@ def surprises(book: Book, column: Column, siblings: Sequence[Sibling] = ()) -> l
 
 
 def far_from_limits(book: Book, column: Column) -> list[Surprise]:
-    """Groups of cases of which not even the best comes near the limit that all of them have."""
+    """Groups of cases of which not even the best comes near the limit that all of them have. A sweep of another probe, of
+    all sizes, counts among the cases of a group that it names."""
     best: dict[tuple[str, str, bool], dict[str, tuple[Row, Number]]] = {}
     for row, n in _figures(book, column):
         if not row.primary or n.share is None or row.name.endswith(SUSTAINED) or OTHERS.match(row.name):
@@ -54,11 +55,27 @@ def far_from_limits(book: Book, column: Column) -> list[Surprise]:
             of_group[kind] = (row, n)
     found = []
     for (group, source, emulated), by_kind in best.items():
+        by_kind = {kind: _best_of_sweeps(book, column, *entry) for kind, entry in by_kind.items()}
         far = {kind: entry for kind, entry in by_kind.items() if LOW <= entry[1].share < HIGH}
         if far:
             row, n = min(far.values(), key=lambda entry: entry[1].share)
-            found.append(Surprise(_of_limit(group, source, emulated, far), n.anchor, -math.log(n.share)))
+            found.append(Surprise(_of_limit(book, column, group, source, emulated, far), n.anchor, -math.log(n.share)))
     return found
+
+
+def _best_of_sweeps(book: Book, column: Column, row: Row, n: Number) -> tuple[Row, Number]:
+    """The case, or what does better of the metrics that name its probe, as best_gb_per_s_tensor_1d does, where their case
+    has the same limit."""
+    probe = row.group.partition("/")[2]
+    i, source = column.index, n.limit_source
+    limited = {r.name for r in book.rows if r.primary and r.numbers[i] and r.numbers[i].limit_source == source}
+    best = row, n
+    for sweep in book.rows:
+        named = probe and sweep.metric.endswith(f"_{probe}") and sweep.family == row.family and sweep.unit == row.unit
+        found = sweep.numbers[i] if named and sweep.name in limited else None
+        if found and found.value > best[1].value:
+            best = sweep, replace(found, limit=n.limit, limit_source=source)
+    return best
 
 
 MEMORIES = ("shared", "constant", "texture")  # which are called so only with that word
@@ -73,7 +90,9 @@ LIMITS = {
 }
 
 
-def _of_limit(group: str, source: str, emulated: bool, far: dict[str, tuple[Row, Number]]) -> str:
+def _of_limit(
+    book: Book, column: Column, group: str, source: str, emulated: bool, far: dict[str, tuple[Row, Number]]
+) -> str:
     family, probe = group.split("/")[0], group.partition("/")[2]
     what = labels.subject_of(group) if family not in ("tensor_core", "kernels") else ""
     what = what or labels.words(probe if family in ("tensor_core", "kernels", "memory") else group.replace("/", "_"))
@@ -85,8 +104,13 @@ def _of_limit(group: str, source: str, emulated: bool, far: dict[str, tuple[Row,
     low, high = text.percent(shares[0]), text.percent(shares[-1])
     reach = low if low == high else f"{low} to {high}"
     kinds = [kind for kind in far if kind]
-    cases = _listed(kinds) if kinds else labels.words(next(iter(far.values()))[0].case)
-    of = f" ({cases})" if cases not in ("bandwidth", "latency", "read") else ""  # which says nothing of which case
+    row, _ = next(iter(far.values()))
+    cases = _listed(kinds) if kinds else labels.words(row.case)
+    cases = "" if cases in ("bandwidth", "latency", "read") else cases  # which says nothing of which case
+    m = book.measurement(column, row.name)
+    each = m.params.get("copy_bytes") if m else None
+    of = ", ".join(filter(None, [cases, f"{text.size(each)} each" if type(each) is int else ""]))
+    of = f" ({of})" if of else ""
     return f"At best, {'emulated ' if emulated else ''}{what} reaches {reach} of {limit}{of}."
 
 

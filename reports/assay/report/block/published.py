@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ..book import text
 from ..book.deviation import NOTABLE, reason
 from ..book.model import Book, Column, Published, Row
@@ -81,8 +79,8 @@ def _own(row: Row, column: Column) -> Cell:
     if row.unit in ("B", "byte"):
         return Cell(text.size(n.value) + share, n.anchor)
     interval = text.plus_minus(n.value, n.low, n.high)
-    said = f"{text.number(n.value, n.half_width)} {interval} {text.unit(row.unit)}{share}"
-    return Cell(re.sub(" ±0 ", " ", said), n.anchor)
+    parts = [text.number(n.value, n.half_width), "" if interval == "±0" else interval, text.unit(row.unit)]
+    return Cell(text.THIN.join(filter(None, parts)) + share, n.anchor)
 
 
 def _theirs(book: Book, row: Row, p: Published) -> list[Cell]:

@@ -26,6 +26,7 @@ from .join import joined
 SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
 BURST, LASTING = "in a burst", "sustained"  # the states a figure can be of
 STATES = (BURST, LASTING)
+ISA_PAGE = "isa.html"  # where a report shows which instruction exists on which target
 SHARED = "shared_gpu"  # the flag of a figure that was taken while another process used the GPU
 
 
@@ -164,6 +165,7 @@ class Book:
     loops: list[HotLoop] = field(default_factory=list)  # of kernels, as `assay sass` found them
     refused: list[tuple[Column, Refusal]] = field(default_factory=list)  # figures that are used for nothing
     refused_rows: list[Row] = field(default_factory=list)  # those of which no column has a figure
+    isa_page: str = ISA_PAGE  # where `isa` is shown: reports of a site share a page
 
     @cached_property
     def descriptions(self) -> dict[str, str]:

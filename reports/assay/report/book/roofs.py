@@ -8,7 +8,9 @@ those of bursts.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay.files import Measurement
@@ -81,6 +83,13 @@ def datasheet(book: Book, column: Column, pattern: str, metric: str) -> float | 
     gpu = (column.run.gpu or {}).get("name")
     found = [p.value for p in book.published_for(pattern, metric) if p.datasheet and p.gpu == gpu]
     return max(found, default=None)
+
+
+def pins(gpu: Mapping[str, object]) -> float | None:
+    """GB/s of the memory's pins: two transfers a clock on each bit of the bus. Other programs may write other facts."""
+    bits, clock = (gpu.get(key) for key in ("memory_bus_bits", "memory_clock_max_mhz"))
+    known = all(type(fact) in (int, float) and 0 < fact < math.inf for fact in (bits, clock))
+    return 2 * clock * bits / 8e3 if known else None
 
 
 def peak_at(column: Column, per_clock: float | None, clock_mhz: float | None) -> float | None:

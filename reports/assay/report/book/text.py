@@ -18,6 +18,21 @@ def unit(symbol: str) -> str:
     return UNITS.get(symbol, symbol)
 
 
+_UNIT = (
+    "(?:[kMGT]?B/s|B/clk/SM|B/clk|[GT]?F?L?OP/s|(?:FLOP|OP|ops)/clk(?:/SM)?|pJ/[A-Za-z]+|FLOP|[KMGT]iB|B|cycles?|[nµm]s|"
+    "[MG]Hz|W|pJ|%)"
+)
+# Before a unit, behind a number or at the beginning, where the number stands in a link before; and before an interval.
+_AFTER_NUMBER = re.compile(rf"(?:(?<=\d)|^) (?={_UNIT}(?![\w/]))|(?<=\d) (?=±|[+{MINUS}]\d)")
+WHOLE = re.compile(rf"\d+(?:×\d+)+|(?<=[ {THIN}])(?=[A-Za-z]+/){_UNIT}(?![\w/])")  # shapes, and units with a slash
+
+
+@lru_cache(maxsize=1 << 14)
+def unbroken(said: str) -> str:
+    """The text with each number and its unit, and its interval between them, on one line."""
+    return _AFTER_NUMBER.sub(THIN, said) if " " in said else said
+
+
 def decimals(value: float, half_width: float | None = None) -> int:
     """Places after the point: two digits of the uncertainty where there is one, else four significant digits.
 

@@ -46,7 +46,7 @@ def _write_files(collection: Collection, folder: Path) -> list[str]:
     reported = collection.reported
     found = collection.cases()
     stays = {name: f"../../{measurements.address(name)}" for name in found}
-    made = site.write_reports(reported, folder, (TITLE, f"../../{MAIN}"), permanent=stays, further=collection.further())
+    made = site.write_reports(reported, folder, (TITLE, f"../../{MAIN}"), permanent=stays, elsewhere=collection.elsewhere())
     for subject, written in zip(reported, made):
         collection.homes[subject.index] = written.homes
         collection.pages_of[subject.index] = written.names

@@ -1,52 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that add to the leading ones: a table of them, and the newest state of our kernels, which change with the commit."""
+"""Runs that add to the leading ones: a table of them, and which run is the newest that answers a question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .. import family
-from ..block.kinds import Cell, Section, Span, Table
+from ..answer.question import Part, Question
+from ..answer.questions import PARTS, by_number
+from ..block import kinds
+from ..block.kinds import Block, Cell, Fold, Lines, Section, Span, Table
 from ..book import identity, text
 from ..compare.published import PLAIN
 from ..compare.subjects import Subject
 from ..page.front import MAIN
-from ..said.kernels import beside_library
+from ..page.part import page_of
+from ..said import SENTENCES
 from .entries import MOST_OF, Entry
 
-KERNELS, INSTRUCTIONS = "kernels", "sass"
+INSTRUCTIONS = "sass"
 FEW = 3  # families that are named
-GEMM = beside_library(("gemm",), "GEMM")
+# Questions whose newest answer may be in a run of few cases, and the cases that its first sentence rests on.
+RESTS_ON = {
+    22: "kernels/gemm/bf16/",
+    23: "kernels/(gemv|gemm_curve)/bf16/",
+    24: "kernels/grouped/bf16/",
+    30: "link/peer/",
+    29: "collective/",
+}
+OF_KERNELS = (22, 23, 24)
+NEWEST = "Newest answers"
+WHY = "Kernels change with the commit, and links need several GPUs: the newest run that answers may be none of these above."
 
 
-def of_kernels(entry: Entry) -> set[str]:
-    """The cases that stand beside a library."""
-    return {m.name for m in entry.run.measurements if m.ok and m.kind == "kernel" and m.baselines}
+def first_sentence(number: int, subject: Subject) -> str:
+    """What a run says first of a question; "" where it says nothing."""
+    sentences = [s for s in SENTENCES[number](subject.book, subject.book.columns[0]) if s] if subject.book.columns else []
+    return "".join(piece for piece, _ in sentences[0]) if sentences else ""
 
 
-def newest_kernels(found: Iterable[Entry], gpu: str) -> Entry | None:
-    """Of the runs of a folder that measured most kernels, or half as many, the newest, of a day the largest."""
-    counted = [(len(of_kernels(entry)), entry) for entry in found if entry.gpu == gpu]
-    most = max((count for count, _ in counted), default=0)
-    large = [(entry.date, count, entry.started, entry) for count, entry in counted if most and count >= MOST_OF * most]
-    return max(large, key=lambda each: each[:3], default=(None,))[-1]
+def cases_of(number: int, entry: Entry) -> set[str]:
+    return {name for name in entry.cases if re.match(RESTS_ON[number], name)}
 
 
-def leads_to(entry: Entry, subject: Subject, folder: str) -> list[Span]:
-    """Where the newest run of most kernels is, and the first sentence of what it says; `folder` is its report's, from
-    the page that leads there."""
-    commit = identity.commit_of(entry.run)
-    said = f"{text.counted(len(of_kernels(entry)), 'case')} beside a library{f', commit {commit}' if commit else ''}"
-    on = "" if not entry.date else f", measured on {entry.date}"
-    spans = [
-        Span(f"The newest run of most of our kernels on an {identity.gpu_name(entry.run)}: "),
-        Span(f"{entry.gpu}, {entry.purpose}", f"{folder}/{KERNELS}.html"),
-        Span(f"{on} ({said})."),
-    ]
-    sentences = [s for s in GEMM(subject.book, subject.book.columns[0]) if s]
-    if sentences:
-        spans.append(Span(f" {''.join(piece for piece, _ in sentences[0])}"))
+def newest(found: Iterable[Entry], gpu: str, number: int, says: Callable[[Entry], str]) -> list[Entry]:
+    """Of the runs of a folder that answer a question with most cases, or half as many, the newest; of a day the largest, and
+    beside it others of that day that share no case with it."""
+    counted = [(entry, cases) for entry in found if entry.gpu == gpu and (cases := cases_of(number, entry)) and says(entry)]
+    most = max((len(cases) for _, cases in counted), default=0)
+    large = [(entry, cases) for entry, cases in counted if len(cases) >= MOST_OF * most]
+    chosen: list[Entry] = []
+    known: set[str] = set()
+    for entry, cases in sorted(large, key=lambda at: (at[0].date, len(at[1]), at[0].started), reverse=True):
+        if not chosen or (entry.date == chosen[0].date and not cases & known):
+            chosen.append(entry)
+            known |= cases
+    return chosen
+
+
+def part_of(question: Question) -> Part:
+    return next(part for part in PARTS if question in part.questions)
+
+
+def answers(
+    number: int, chosen: Sequence[Entry], says: Callable[[Entry], str], folder: Callable[[Entry], str], asked: str
+) -> list[Span]:
+    """A line: what each run says, and where it does. `asked` is what stands before it, `folder` a report's from the page
+    that leads there."""
+    page = page_of(part_of(by_number()[number]))
+    spans = [Span(asked, kind="asked")]
+    for entry in chosen:
+        commit = identity.commit_of(entry.run) if number in OF_KERNELS else ""
+        on = f", measured on {entry.date}" if entry.date else ""
+        spans += [Span(f" {says(entry)} From "), Span(f"{entry.gpu}, {entry.purpose}", f"{folder(entry)}/{page}#q{number}")]
+        spans.append(Span(f"{on}{f', commit {commit}' if commit else ''}."))
     return spans
+
+
+def section_of_newest(lines: Mapping[int, list[list[Span]]]) -> Section | None:
+    """Each question with what the newest run of each kind of GPU says of it."""
+    blocks: list[Block] = [kinds.Part(by_number()[number].ask, [Lines(found)]) for number, found in lines.items() if found]
+    return Section("newest", NEWEST, blocks, WHY) if blocks else None
 
 
 def _said(titles: Sequence[str], processes: int) -> str:
@@ -74,7 +109,7 @@ def counted(entry: Entry, folder: str) -> list[Span]:
 
 
 def section(others: Sequence[Entry], folders: Mapping[Entry, str]) -> Section | None:
-    """A line for each, the newest first."""
+    """A line for each, the newest first, behind a fold."""
     rows = []
     for entry in sorted(others, key=lambda entry: (entry.date, entry.started), reverse=True):
         families = dict.fromkeys(m.name.split("/")[0] for m in entry.run.measurements if m.ok)
@@ -89,5 +124,8 @@ def section(others: Sequence[Entry], folders: Mapping[Entry, str]) -> Section | 
                 Cell(identity.commit_of(entry.run)),
             ]
         )
+    if not rows:
+        return None
     head = ["Run", "Measured on", "GPU", "What", "Cases", "Commit"]
-    return Section("further", "Further runs", [Table("The newest first", head, rows, kind=PLAIN)]) if rows else None
+    table = Table("The newest first", head, rows, kind=PLAIN)
+    return Section("further", "Further runs", [Fold("All of them", text.counted(len(rows), "run"), [table])])

@@ -7,21 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .. import family
-from ..block.kinds import EMPTY, Block, Cell, Section, Table
+from ..block.kinds import EMPTY, Block, Cell, Section, Span, Table
 from ..book import labels, mma, text
 from ..book.model import BURST, Published
 from ..book.published import short_title
-from ..book.roofs import best_read
+from ..book.roofs import best_read, clock_of
 from ..compare.published import PLAIN
 from ..compare.published import PUBLISHED as STAR
 from ..compare.subjects import Subject
 
-KINDS = {
-    "bf16": "bf16, TFLOP/s",
-    "e4m3": "fp8, TFLOP/s",
-    "nvf4": "nvfp4, TFLOP/s",
-    "s8": "int8, TOP/s",  # integers have no floating point
-    "f64": "fp64, TFLOP/s",
+KINDS = {  # heads of columns, and the types of operands that are called so
+    "bf16, TFLOP/s": ("bf16",),
+    "fp8, TFLOP/s": ("e4m3", "e5m2"),
+    "nvfp4, TFLOP/s": ("nvf4",),
+    "int8, TOP/s": ("s8", "u8"),  # integers have no floating point
+    "fp64, TFLOP/s": ("f64",),
 }
 MEMORY, LATENCY = ("memory/hbm/read", "bandwidth_gb_per_s"), ("memory/dram/latency", "latency_cycles")
 Where = Callable[[Subject, str, str], str]  # of a subject, the name of a measurement and its anchor: the address
@@ -30,6 +30,10 @@ LEAST = 2  # figures of this table that must be published of a GPU
 BURSTS = (
     "Measured figures are bursts, and lead to how they were made. Published ones are set apart: a d is a datasheet's, the "
     "others somebody measured; pointing at one says who. Matrix products are dense, of the fastest instruction."
+)
+CLOCKS = (
+    "Where a clock stands beside a figure, the SMs counted it: it is above the highest that the driver names, and the figure "
+    "above what the driver's would allow."
 )
 READS = "Measured reads of memory are by the fastest way."
 
@@ -70,13 +74,27 @@ def _theirs(p: Published | None) -> Cell:
     return Cell(said, p.url, "published", f"{short_title(p.title)}: {p.note}")
 
 
-def _fastest(gpu: Gpu, kind: str, where: Where) -> Cell:
-    """TFLOP/s, of integers TOP/s, of the fastest matrix instruction of a type."""
+def _fastest(gpu: Gpu, kinds: Sequence[str], where: Where) -> Cell:
+    """TFLOP/s, of integers TOP/s, of the fastest matrix instruction of these types."""
     if gpu.subject:
-        found = mma.best_mma(gpu.subject.book, "tflops", 0).get(kind)
-        return Cell(_rounded(found[1].value), where(gpu.subject, found[0].name, found[1].anchor)) if found else EMPTY
-    fitting = [p for (name, metric), p in gpu.published.items() if metric == "tflops" and mma.mma_type(name) == kind]
+        best = mma.best_mma(gpu.subject.book, "tflops", 0)
+        found = max((best[kind] for kind in kinds if kind in best), key=lambda entry: entry[1].value, default=None)
+        if found is None:
+            return EMPTY
+        row, n = found
+        return Cell(_rounded(n.value), where(gpu.subject, row.name, n.anchor), more=_clock(gpu.subject, row.name))
+    fitting = [p for (name, metric), p in gpu.published.items() if metric == "tflops" and mma.mma_type(name) in kinds]
     return _theirs(max(fitting, key=lambda p: p.value, default=None))
+
+
+def _clock(subject: Subject, name: str) -> tuple[Span, ...]:
+    """The clock that the SMs counted meanwhile, where it is above the highest that the driver names."""
+    column = subject.book.columns[0]
+    m, highest = subject.book.measurement(column, name), subject.gpu.get("sm_clock_max_mhz")
+    counted = clock_of(column, m) if m else None
+    if not (counted and highest and round(counted) > highest):
+        return ()
+    return (Span(f"at {counted:.0f}{text.THIN}MHz", kind="muted nowrap"),)
 
 
 def _reads(gpu: Gpu, where: Where) -> Cell:
@@ -110,13 +128,14 @@ def index(found: Sequence[Gpu], where: Where) -> Section:
             Cell(str(known.get("sm_count", ""))),
             Cell(text.size(known["memory_bytes"]) if known.get("memory_bytes") else ""),
         ]
-        figures = [_fastest(gpu, kind, where) for kind in KINDS]
+        figures = [_fastest(gpu, kinds, where) for kinds in KINDS.values()]
         figures += [_reads(gpu, where), _figure(gpu, LATENCY, where)]
         if gpu.subject or sum(bool(cell.said) for cell in figures) >= LEAST:
             rows.append([name, *figures, *facts])  # a phone shows the first few without scrolling
-    head = ["GPU", *KINDS.values(), "Reads of memory, GB/s", "DRAM latency, cycles"]
+    head = ["GPU", *KINDS, "Reads of memory, GB/s", "DRAM latency, cycles"]
     head += ["Target", "Figures", "SMs", "Memory"]
-    return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, [f"{BURSTS} {READS}"], PLAIN)])
+    notes = [f"{BURSTS} {READS}", *([CLOCKS] if any(cell.more for row in rows for cell in row) else [])]
+    return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, notes, PLAIN)])
 
 
 def matrix(found: Sequence[Gpu], where: Where) -> list[Block]:

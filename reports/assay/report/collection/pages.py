@@ -11,6 +11,7 @@ from functools import cached_property
 from assay.files import Run
 from assay.files.isa_file import Isa
 
+from ..answer.questions import by_number
 from ..block.kinds import EMPTY, Block, Cell, Page, Paragraph, Section, Span, Table, sentence
 from ..book import identity, text
 from ..book.model import Published
@@ -21,7 +22,9 @@ from ..compare.stored import Stored
 from ..compare.subjects import Subject, short_labels, subjects
 from ..family.sass import instructions as sass
 from ..page import isa
+from ..page.elsewhere import Elsewhere
 from ..page.front import MAIN
+from ..page.part import page_of
 from . import changes, entries, further, gpus, measurements
 from .entries import Entry
 
@@ -48,12 +51,16 @@ class Collection:
         self.subjects = {
             entry: replace(subject, folder=self.folders.get(entry, "")) for entry, subject in zip(self.entries, made)
         }
+        if matrix:
+            for subject in self.subjects.values():
+                subject.book.isa, subject.book.isa_page = matrix, f"../../{SUPPORT}"
         # Among the leading runs alone less is needed to tell one from another.
         names = identity.labels([entry.run for entry in self.leads])
         for entry, label, short in zip(self.leads, names, short_labels(names)):
             self.subjects[entry] = replace(self.subjects[entry], label=label, short=short)
         self.homes: dict[int, dict[str, str]] = {}  # by index of the subject
         self.pages_of: dict[int, list[str]] = {}
+        self._sentences: dict[tuple[Entry, int], str] = {}
 
     @cached_property
     def stored(self) -> Stored:
@@ -105,10 +112,12 @@ class Collection:
         leads = [self.subjects[entry] for entry in self.leads]
         found = gpus.gpus(leads, self.published)
         sections: list[Block] = [gpus.index(found, where)]
-        for gpu in dict.fromkeys(entry.gpu for entry in self.leads):
-            newest = further.newest_kernels([*self.leads, *self.others], gpu)
-            if newest in self.others:
-                sections.append(Paragraph(further.leads_to(newest, self.subjects[newest], self.folders[newest])))
+        lines: dict[int, list[list[Span]]] = {}
+        for number, gpu in itertools.product(further.RESTS_ON, dict.fromkeys(entry.gpu for entry in self.leads)):
+            if newest := self._newest(gpu, number):
+                lines.setdefault(number, []).append(self._answers(number, newest, f"{gpu.upper()}:", ""))
+        if answered := further.section_of_newest(lines):
+            sections.append(answered)
         if listed := further.section(self.others, self.folders):
             sections.append(listed)
         return self._page(MAIN, "", TITLE, LEAD, sections)
@@ -178,23 +187,45 @@ class Collection:
         sections = changes.section(self.entries, self.subjects, self.folders, self.stored)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
 
-    def further(self) -> dict[int, dict[str, list[Span]]]:
-        """By index of the subject and name of the page: where a run of newer kernels, one that was repeated, and one with
-        counters is."""
-        found: dict[int, dict[str, list[Span]]] = {}
+    def _says(self, entry: Entry, number: int) -> str:
+        if (entry, number) not in self._sentences:
+            self._sentences[entry, number] = further.first_sentence(number, self.subjects[entry])
+        return self._sentences[entry, number]
+
+    def _newest(self, gpu: str, number: int) -> list[Entry]:
+        return further.newest([*self.leads, *self.others], gpu, number, lambda entry: self._says(entry, number))
+
+    def _answers(self, number: int, newest: list[Entry], asked: str, root: str) -> list[Span]:
+        def folder(entry: Entry) -> str:
+            return f"{root}{self.folders[entry]}"
+
+        return further.answers(number, newest, lambda entry: self._says(entry, number), folder, asked)
+
+    def elsewhere(self) -> dict[int, Elsewhere]:
+        """By index of the subject: which other runs have newer answers, and one that was repeated. A leading run is told
+        of all questions, another of those that it answered earlier."""
+        found = {}
         reported = [*self.leads, *self.others]
+        newest = {(gpu, n): self._newest(gpu, n) for gpu in {e.gpu for e in reported} for n in further.RESTS_ON}
         for entry in reported:
-            pages = found.setdefault(self.subjects[entry].index, {})
-            newest = further.newest_kernels(reported, entry.gpu)
-            if newest and newest is not entry and further.of_kernels(entry):
-                to = f"../../{self.folders[newest]}"
-                pages[f"{further.KERNELS}.html"] = further.leads_to(newest, self.subjects[newest], to)
+            pages: dict[str, list[list[Span]]] = {}
+            for number in further.RESTS_ON:
+                others = newest[entry.gpu, number]
+                earlier = bool(others) and entry.date < others[0].date and bool(self._says(entry, number))
+                if others and entry not in others and (entry in self.leads or earlier):
+                    question = by_number()[number]
+                    line = self._answers(number, others, question.ask, "../../")
+                    pages.setdefault(page_of(further.part_of(question)), []).append(line)
+                    if entry in self.leads:
+                        pages.setdefault(MAIN, []).append(line)
             repeated = max((e for e in reported if e.gpu == entry.gpu), key=lambda e: e.processes)
-            if repeated.processes > entry.processes:
-                pages[MAIN] = further.repeated(repeated, f"../../{self.folders[repeated]}")
+            spread = repeated.processes > entry.processes
+            to = further.repeated(repeated, f"../../{self.folders[repeated]}") if spread else []
             counting = next((e for e in reversed(reported) if e.gpu == entry.gpu and e.counts), None)
             if counting and not entry.counts:
-                pages[f"{further.INSTRUCTIONS}.html"] = further.counted(counting, f"../../{self.folders[counting]}")
+                to_counts = further.counted(counting, f"../../{self.folders[counting]}")
+                pages.setdefault(f"{further.INSTRUCTIONS}.html", []).append(to_counts)
+            found[self.subjects[entry].index] = Elsewhere(to, pages)
         return found
 
     def cases(self) -> dict[str, measurements.Case]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..book import identity, text
+from ..book import identity, roofs, text
 from .figures import HOST_PACED, PER_SECOND, PER_WATT, Figure, Value
 from .subjects import Subject
 
@@ -44,9 +44,7 @@ def _known(subject: Subject, key: str) -> float | None:
 
 
 def _pins(subject: Subject) -> float | None:
-    """GB/s of the memory's pins: two transfers a clock on each bit of the bus."""
-    bits, clock = _known(subject, "memory_bus_bits"), _known(subject, "memory_clock_max_mhz")
-    return 2 * clock * bits / 8e3 if bits and clock else None
+    return roofs.pins(subject.gpu)
 
 
 def _l2(subject: Subject) -> float | None:

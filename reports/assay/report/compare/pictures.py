@@ -32,7 +32,8 @@ BINS = (
 MIDDLE = 4
 # Of the picture of many runs: up to which logarithm its scale is even, the ratios marked on it, and its room.
 LINEAR, TICKS, ENDS = 0.02, (1.02, 1.2, 2, 20), 20
-LONGEST = 90  # characters of a finding above its dots
+LONGEST = 90  # characters of a finding above its dots, which need more than the width of a phone
+BROAD, LETTERS = 7.5, 11  # inches and points: on a phone, 358 pixels, these letters are 7 high
 
 
 def _bin(ratio: float) -> int:
@@ -102,7 +103,7 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
     kinds = list(dict.fromkeys(str(subject.gpu.get("name")) for subject in subjects))
     color_of = {s.index: SERIES[kinds.index(str(s.gpu.get("name"))) % len(SERIES)] for s in subjects}
     widest = ALIKE
-    with axes(0.7 + 0.36 * len(found), 7.5) as (canvas, ax):
+    with axes(0.8 + 0.42 * len(found), BROAD) as (canvas, ax):
         for y, finding in enumerate(found):
             values = [v.number.value for v in finding.lead.values]
             middle = statistics.median(values)
@@ -120,7 +121,7 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
                     textcoords="offset points",
                     ha="left" if right else "right",
                     va="center",
-                    fontsize=8,
+                    fontsize=LETTERS,
                     color=color_of[v.subject.index],
                 )
         names = [name_of(finding) for finding in found]
@@ -131,11 +132,12 @@ def distributions(subjects: Sequence[Subject], found: Sequence[Finding]) -> Figu
         ax.set_xlim(-ENDS * widest, ENDS * widest)  # room for the names at both ends
         for y, name in enumerate(short):
             shade = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
-            ax.annotate(name, (-ENDS * widest, y - 0.42), va="center", fontsize=8.5, color=INK, bbox=shade)
+            ax.annotate(name, (-ENDS * widest, y - 0.42), va="center", fontsize=LETTERS, color=INK, bbox=shade)
         ticks = [t for t in TICKS if math.log(t) <= 1.2 * widest]
         marks = [*(-math.log(t) for t in reversed(ticks)), 0, *map(math.log, ticks)]
         put_ticks(ax.xaxis, marks, [*(f"1/{t:g}" for t in reversed(ticks)), "1", *(f"{t:g}" for t in ticks)])
-        ax.set_xlabel("value over the median of all runs")
+        ax.tick_params(labelsize=LETTERS)
+        ax.set_xlabel("value over the median of all runs", fontsize=LETTERS)
         said = f"{len(found)} findings over {len(subjects)} runs. {names[0]} differs most."
         rows = [
             [name, v.subject.short, v.number.value, v.number.low, v.number.high]

@@ -9,6 +9,7 @@ from ..answer.surprises import Sibling
 from ..block.kinds import Block, Bullets, Chapter, Figures, Page, Paragraph, Section, Span, chapters, sentence
 from ..book.model import Book
 from . import environment, measured, overview
+from .elsewhere import Elsewhere
 
 MAIN = "index.html"
 DATA = "runs.json"
@@ -31,18 +32,18 @@ def page(
     title: str,
     parts: list[Chapter],
     siblings: Sequence[Sibling] = (),
-    further: Sequence[Span] = (),
+    elsewhere: Elsewhere = Elsewhere(),
     repeated: Sibling | None = None,
 ) -> Page:
-    """`parts` are the pages that it leads to; `siblings` other GPUs of the name of a book's only one; `further` leads to a
-    report that says how far processes differ, `repeated` is what that is of."""
+    """`parts` are the pages that it leads to; `siblings` other GPUs of the name of a book's only one; `elsewhere` is what
+    other reports have more of, `repeated` a run that says how far processes differ."""
     listed = Section("parts", "The parts of this report", [chapters(parts)])
     skip = ("#parts", "Skip to the parts")
     if column := measured.subject(book):
-        found = [*measured.first(book, column, siblings, repeated), listed, *measured.more(book, column, further)]
-        found.append(environment.machine(book))
+        found = [*measured.first(book, column, siblings, repeated), listed, elsewhere.section_of(MAIN)]
+        found += [*measured.more(book, column, elsewhere.repeated), environment.machine(book)]
         heading, lead = f"{title}, as measured", measured.lead(book, column)
-        return Page(MAIN, "", heading, lead, found, skip=skip, kind=measured.KIND)
+        return Page(MAIN, "", heading, lead, [s for s in found if s], skip=skip, kind=measured.KIND)
     of_peak = shape(book)
     drawn = of_peak and any(isinstance(block, Figures) for block in of_peak.blocks)
     ordered = [of_peak, listed] if drawn else [listed, of_peak]  # what is there stands before what is not

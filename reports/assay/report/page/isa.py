@@ -9,8 +9,7 @@ from typing import Any
 from assay.files.isa_file import Isa
 
 from ..block.kinds import Block, Cell, Fold, Page, Paragraph, Searchable, Section, Span, Table
-
-PAGE = "isa.html"
+from ..book.model import ISA_PAGE
 
 
 def section(isa: Isa | None) -> Section | None:
@@ -27,7 +26,7 @@ def section(isa: Isa | None) -> Section | None:
         f"Asked of the assembler itself ({isa.assembler}): forms that become one instruction, and how many there are of "
         "each kind. "
     )
-    blocks: list[Block] = [Paragraph([Span(said), Span("Every form", PAGE), Span(".")])]
+    blocks: list[Block] = [Paragraph([Span(said), Span("Every form", ISA_PAGE), Span(".")])]
     blocks.append(Fold("Forms by group and target", f"{len(isa.groups)} groups", [table]))
     return Section("isa", "Instructions by target", blocks)
 
@@ -50,7 +49,7 @@ def page(isa: Isa | None) -> Page | None:
     )
     values = {"targets": isa.targets, "groups": list(isa.groups), "count": len(isa.forms), "data": data(isa)}
     return Page(
-        PAGE,
+        ISA_PAGE,
         "Instructions by target",
         "Instructions by target",
         lead,

@@ -12,10 +12,11 @@ from ..answer.question import Part
 from ..answer.surprises import Sibling
 from ..block.kinds import Block, Details, Page, Paragraph, Section, Span, sentence
 from ..book import identity, interval
-from ..book.model import Book
+from ..book.model import ISA_PAGE, Book
 from . import environment, front, glossary, guard, isa, part, published, sections, unmeasured
 from .answers import answers
 from .details import detail
+from .elsewhere import Elsewhere
 
 WHAT_DETAILS_SAY = "Conditions, machine code, samples, and the command that repeats it."
 NO_LOOPS = (
@@ -26,9 +27,9 @@ NO_LOOPS = (
 
 class Report:
     """All pages of a book. Those in `others` need none of the families' blocks and are there at once. `siblings` are of
-    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. `further` says by
-    the name of a page where another report has more of it; `repeated` is a run that tells how far processes differ. It is
-    made by up to `processes`."""
+    other books; `permanent` has the addresses of measurements' pages of all runs, where there are such. `elsewhere` is
+    what other reports have more of; `repeated` is a run that tells how far processes differ. It is made by up to
+    `processes`."""
 
     def __init__(
         self,
@@ -36,13 +37,14 @@ class Report:
         siblings: Sequence[Sibling] = (),
         permanent: Mapping[str, str] | None = None,
         processes: int = 1,
-        further: Mapping[str, Sequence[Span]] | None = None,
+        elsewhere: Elsewhere | None = None,
         repeated: Sibling | None = None,
     ) -> None:
         self.book = book
-        self.further = further or {}
+        self.elsewhere = elsewhere or Elsewhere()
         self.siblings = siblings
         self.repeated = repeated
+        self.isa = book.isa if book.isa_page == ISA_PAGE else None  # that has a page here
         self.title = identity.title([column.run for column in book.columns])
         self.drawing = sections.Drawing(book, processes)
         self.cases = sections.cases(book)
@@ -58,9 +60,9 @@ class Report:
         self.of_families = [(key, page) for key, page in made if page]
         self.others = [self._cases_page(key) for key in self.cases]
         self.others += [page for _, page in self.of_families]
-        self.others += [page for page in (unmeasured.built_page(book), isa.page(book.isa), glossary.page()) if page]
+        self.others += [page for page in (unmeasured.built_page(book), isa.page(self.isa), glossary.page()) if page]
         self.published = published.sections(book) if book.published else []
-        self.elsewhere = unmeasured.published_elsewhere(book)
+        self.published_elsewhere = unmeasured.published_elsewhere(book)
         self.shown = [one for one in self.parts if self._has(one)]
         self.of_parts: list[Page] = []
 
@@ -70,7 +72,7 @@ class Report:
         found = {p.key: answered for p, answered in answers(self.book, sections.evidence(made))}
         self.of_parts = [self._part(one, found.get(one.key, []), made) for one in self.shown]
         chapters = [part.chapter(one, found.get(one.key, []), one in self.shown) for one in self.parts]
-        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings, self.further.get(front.MAIN, ()), self.repeated)
+        main = front.page(self.book, self.title, [c for c in chapters if c], self.siblings, self.elsewhere, self.repeated)
         for page in [*self.of_parts, *self.others, main]:
             for anchor in anchors(page.sections):
                 self.homes.setdefault(anchor, page.name)
@@ -92,9 +94,9 @@ class Report:
         """Whether there is anything to show of a part."""
         built = {name.split("/")[0] for name in self.book.not_run}
         if one.key == "published":
-            return bool(self.published or self.elsewhere)
+            return bool(self.published or self.published_elsewhere)
         measured = any(key in self.cases or key in built for key in one.families)
-        return measured or one.key == "host" or (one.key == "sass" and self.book.isa is not None)
+        return measured or one.key == "host" or (one.key == "sass" and self.isa is not None)
 
     def _part(self, one: Part, answered: list[Answer], made: dict[str, list[Block]]) -> Page:
         mine = {key: blocks for key, blocks in made.items() if key in one.families}
@@ -105,13 +107,12 @@ class Report:
             first = [environment.section(self.book), unmeasured.unmeasured(self.book), unmeasured.refused(self.book)]
             last = [unmeasured.built(self.book), self._no_loops(), front.how()]
         elif one.key == "published":
-            first, last = self.published, [self.elsewhere]
+            first, last = self.published, [self.published_elsewhere]
         elif one.key == "sass":
-            last = [isa.section(self.book.isa)]
+            last = [isa.section(self.isa)]
         cases = {key: found for key, found in self.cases.items() if key in one.families}
         page = part.page(one, answered, mine, cases, pages, first, last)
-        if said := self.further.get(page.name):
-            page.head.append(Paragraph(list(said)))
+        page.head += self.elsewhere.head_of(page.name)
         if "kernels" in one.families:  # they change with the commit, as no GPU does
             page.lead = f"{page.lead} {identity.of_commits([column.run for column in self.book.columns])}".strip()
         return page

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers as sentences: for each question a function of a run, which says at most two."""
+"""The answers as sentences: for each question a function of a run, which says at most two, of products of few
+tokens four."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from ..answer.findings import Sentence
 from ..book.model import Book, Column
 from ..book.products import GEMM
-from . import kernels, memory, numerics, published, sass, special_function, system, tensor_core
+from . import few_tokens, kernels, memory, numerics, published, sass, special_function, system, tensor_core
 
 SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     1: tensor_core.rates,
@@ -32,9 +33,9 @@ SENTENCES: dict[int, Callable[[Book, Column], list[Sentence | None]]] = {
     19: system.placement,
     20: memory.barriers,
     21: system.workers,
-    22: kernels.beside_library(GEMM, "GEMM"),
-    23: kernels.few_tokens,
-    24: kernels.beside_library(("grouped",), "grouped GEMM"),
+    22: kernels.beside_library(GEMM),
+    23: few_tokens.few_tokens,
+    24: kernels.beside_library(("grouped",)),
     25: kernels.fastest(r"kernels/(attention|mla_decode)/.*", "tflops", "Our attention"),
     26: kernels.of_copy(
         r"kernels/(softmax|norm_quantize|rms_?norm\w*|transpose|reduction|hadamard|quantize\w*)/.*",

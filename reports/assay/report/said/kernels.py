@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences on kernels: questions 11, 22 to 28, and 42."""
+"""Sentences on kernels: questions 11, 22, 24 to 28, and 42."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..answer.findings import Sentence
 from ..block import over_time
 from ..book import labels, text
 from ..book.model import BURST, LASTING, STATES, Book, Column, Row, name_in, of_state
-from ..book.products import against, kinds_of, middle, products
+from ..book.products import against, called, kinds_of, middle, products
 from ..family.kernels.loops import measured
 from .write import figure, first, number_in, percent, say, short
 
 Found = list[Sentence | None]
 
 
-def beside_library(operations: tuple[str, ...], said: str) -> Callable[[Book, Column], Found]:
+def beside_library(operations: tuple[str, ...]) -> Callable[[Book, Column], Found]:
     """The middle of the ratios to the fastest library over the shapes of one type, and the worst shape of all types. What
     holds in a burst and under lasting load is said of the same shapes: a run that was cut short has others in each."""
 
@@ -39,7 +39,7 @@ def beside_library(operations: tuple[str, ...], said: str) -> Callable[[Book, Co
             for state in shapes
         }
         count = (str(len(both)), "")
-        ours = f"our {main[1]} {said}"
+        ours = f"our {called(*main)}"
         return [
             first(
                 say(
@@ -67,10 +67,9 @@ QUESTION_OF = {"gemm": 22, "gemm_block_scaled": 22, "gemv": 23, "grouped": 24}
 def _main_kind(book: Book, column: Column, operations: tuple[str, ...]) -> tuple[str, str] | None:
     """(operation, type) that the first sentence is of: bf16 where it was measured, else what has most shapes."""
     found = {
-        (operation, kind): len(against(products(book, column, state, operation, kind)))
+        (operation, kind): max(len(against(products(book, column, state, operation, kind))) for state in STATES)
         for operation in operations
         for kind in kinds_of(book, operation)
-        for state in STATES
     }
     best = max(found, key=lambda of: (found[of] > 0, of[1] == "bf16", found[of]), default=None)
     return best if best and found[best] else None
@@ -88,52 +87,15 @@ def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence 
     if not every:
         return None
     value, i, p = min(every, key=lambda found: found[:2])
-    at = column.anchor(p.name)
-    said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}, at {{times}} times the speed of {labels.baseline(p.best.name)}"
-    if (ends := p.best.speedup.ci95) and ends[1] >= 1:
-        return say(f"{said}, with an interval up to {{high}}.", times=(f"{value:.3f}", at), high=(f"{ends[1]:.3g}", at))
-    return say(f"{said}.", times=(f"{value:.3f}", at))
-
-
-def few_tokens(book: Book, column: Column) -> Found:
-    """Which share of a copy's bandwidth one token's product reaches over layers, and how it does beside the library."""
-    copy = number_in(book.row("memory/hbm/copy", "bandwidth_gb_per_s"), column)
-    kinds = kinds_of(book, "gemv")
-    kind = "bf16" if "bf16" in kinds else next(iter(kinds), "")
-    one = [p for p in products(book, column, BURST, "gemv", kind) if p.sizes and p.sizes[0] == 1]
-    one.sort(key=lambda p: p.value)
-    shares = None
-    if copy and one:
-        ends = {
-            word: (percent(p.value / copy.value), column.anchor(p.name))
-            for word, p in (("worst", one[0]), ("best", one[-1]))
-        }
-        shares = first(
-            say(
-                f"For one token our {kind} product moves data at {{worst}} to {{best}} of the bandwidth of a copy.",
-                **ends,
-            )
-            if len(one) > 1
-            else None,
-            say(
-                f"For one token our {kind} product moves data at {{best}} of the bandwidth of a copy.",
-                best=ends["best"],
-            ),
-        )
-    paired = against(p for kind in kinds for p in products(book, column, BURST, "gemv", kind))
-    if not paired:
-        return [shares]
-    worst = paired[0]
-    return [
-        shares,
-        say(
-            "Over {count} shapes and types it runs at {times} times the speed of the fastest library in the median, and at "
-            f"{{worst}} times {labels.baseline(worst.best.name)} in the worst, {worst.kind} {worst.shape}.",
-            count=(str(len(paired)), ""),
-            times=(f"{middle(paired):.3f}", "q23-more"),
-            worst=(f"{worst.best.speedup.value:.3f}", column.anchor(worst.name)),
-        ),
-    ]
+    at, library = column.anchor(p.name), p.fastest
+    said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}"
+    low, high = p.best.speedup.ci95 or (value, value)
+    if low < 1 < high:
+        digits = 3 if high - low > 0.002 else text.decimals(1, high - low)  # so that its ends differ
+        ends = [(f"{end:.{digits}f}", at) for end in (low, high)]
+        within = f"{said}, which is as fast as {library}, within its interval ({{low}} to {{high}})."
+        return say(within, low=ends[0], high=ends[1])
+    return say(f"{said}, at {{times}} times the speed of {library}.", times=(f"{value:.3f}", at))
 
 
 def _fastest(book: Book, column: Column, pattern: str, metric: str) -> list[tuple[float, Row, str]]:

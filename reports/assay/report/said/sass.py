@@ -66,15 +66,17 @@ def targets(book: Book, column: Column) -> Found:
     if not book.isa:
         return []
     base = base_architecture(column.architecture)
-    target = next((t for t in book.isa.targets if base_architecture(t) == base), None)
+    alike = [t for t in book.isa.targets if base_architecture(t) == base]
+    built_for = (column.run.gpu or {}).get("target")
+    target = built_for if built_for in alike else next(iter(alike), None)
     if target is None:
         return []
     n = book.isa.totals(target)
     return [
         say(
             f"The assembler makes {{native}} of {{forms}} forms native instructions of {target}, and emulates {{others}}.",
-            native=(text.number(n["native"] + n["split"]), "isa.html"),
-            forms=(text.number(sum(n.values())), "isa.html"),
-            others=(text.number(n["emulated"]), "isa.html"),
+            native=(text.number(n["native"] + n["split"]), book.isa_page),
+            forms=(text.number(sum(n.values())), book.isa_page),
+            others=(text.number(n["emulated"]), book.isa_page),
         )
     ]

@@ -10,6 +10,7 @@ from assay.files import Baseline
 from ...block.tables import who
 from ...book import interval, labels, text
 from ...book.model import LASTING, SUSTAINED, Book, Column
+from ...book.products import baseline_of
 from ...draw.svg import INK, PAPER, SERIES, Data, Figure, axes, finish, put_ticks
 
 MOST_KERNELS = 24  # of one picture
@@ -58,7 +59,7 @@ def paired(book: Book, column: Column, state: str) -> Figure | None:
                     ax.plot(s.ci95, [y, y], color=color, lw=3, alpha=0.45)
                 ax.plot(s.value, y, "o", ms=4, color=color)
                 ax.annotate(
-                    f"{s.value:.3f} {labels.baseline(p.baseline.name)}",
+                    f"{s.value:.3f} {baseline_of(p.name, p.baseline.name)}",
                     (high, y),
                     xytext=(4, 0),
                     textcoords="offset points",
@@ -77,7 +78,7 @@ def paired(book: Book, column: Column, state: str) -> Figure | None:
             f"paired{'-sustained' if state == LASTING else ''}{column.index}",
             f"Against the baselines, in pairs, {state}{who(book, column)}",
             f"Worst is {labels.case_words(worst.name)}, at {worst.baseline.speedup.value:.3f} times the speed of "
-            f"{labels.baseline(worst.baseline.name)}.",
+            f"{baseline_of(worst.name, worst.baseline.name)}.",
             f"Right of 1, ours is faster. Shown: {which}{' where ours does worst' if len(kernels) < of else ''}. Bars: 95% "
             f"intervals of the paired ratio, {interval.short(book.processes)}.",
             Data(["kernel", "baseline", "times as fast", "low", "high"], [_paired_row(p) for p in every]),
