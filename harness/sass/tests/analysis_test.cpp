@@ -98,7 +98,7 @@ TEST(SassAnalysis, WarpSpecializedGemm) {
   EXPECT_EQ(loop.shape.depth, 2);
   ASSERT_EQ(loop.parts.size(), 1u);
   EXPECT_EQ(text_of(loop.parts[0].who), "4-11");  // two consumer warpgroups
-  EXPECT_NEAR(loop.predicted(), 2 * 8 * 100, 4);
+  EXPECT_NEAR(loop.predicted(), 2 * 8 * 96, 4);
 
   const auto stages = stages_of(*kernel.function, loop.parts[0].schedule, table());
   const auto wait = std::ranges::find_if(
@@ -108,7 +108,7 @@ TEST(SassAnalysis, WarpSpecializedGemm) {
   EXPECT_EQ(wait->awaited->iterations_ago, 1);  // one group stays in flight
   const auto work = std::ranges::find_if(stages, [](const Stage& s) { return !s.matrix.empty(); });
   ASSERT_NE(work, stages.end());
-  EXPECT_EQ(work->matrix.at("HGMMA.64x200x16.F32.BF16"), 8);
+  EXPECT_EQ(work->matrix.at("HGMMA.64x192x16.F32.BF16"), 8);
 
   // Full and empty barriers: who waits for one signals the other.
   const auto found = handshakes(*kernel.function, kernel.reach);

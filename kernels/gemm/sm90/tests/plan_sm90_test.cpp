@@ -267,7 +267,7 @@ TEST(GemmSm90, WhatGainsByItsPlacesIsLaunchedLate) {
     const GemmVariantSm90& v = *choice.variant;
     const bool whole = choice.stream_tiles == 0 && choice.parts == 1;
     const bool late = whole && v.cluster_size() == 2 && v.tile_m * v.tile_n <= 128 * 128;
-    const bool large = v.tile_m * v.tile_n >= 128 * 192;
+    const bool large = v.tile_m * v.tile_n > 128 * 192;
     const GemmLaunchSm90 l = launch_of_gemm_sm90(problem, {}, choice);
     if (late) EXPECT_FALSE(l.early) << choice.text();
     if (!whole || large || v.cluster_size() != 2) EXPECT_TRUE(l.early) << choice.text();

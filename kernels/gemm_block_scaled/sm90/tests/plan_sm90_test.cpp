@@ -19,10 +19,12 @@ TEST(BlockScaledSm90, ChoosesNarrowTilesWhereWideOnesLeaveSmsIdle) {
   const auto kernel = [](const BlockScaledProblem& p) {
     return block_scaled_paths().choose(p, Target::sm_90a).kernels(p).front().kernel;
   };
-  EXPECT_TRUE(kernel({4096, 7168, 16384}).starts_with("gemm_e4m3_block_scaled_sm90<256,"));
-  EXPECT_TRUE(kernel({64, 7168, 16384}).starts_with("gemm_e4m3_block_scaled_sm90<64,"));
-  EXPECT_TRUE(kernel({1000, 2048, 3008}).starts_with("gemm_e4m3_block_scaled_sm90<128,"));
-  EXPECT_TRUE(kernel({4096, 2112, 7168}).starts_with("gemm_e4m3_block_scaled_sm90<192,"));
+  EXPECT_EQ(kernel({4096, 7168, 16384}), "gemm_e4m3_block_scaled_sm90<128, 256, 4, 2, 1>");
+  EXPECT_EQ(kernel({4096, 2112, 7168}), "gemm_e4m3_block_scaled_sm90<128, 192, 5, 2, 1>");
+  EXPECT_EQ(kernel({1000, 2048, 3008}), "gemm_e4m3_block_scaled_sm90<128, 128, 5, 2, 1>");
+  // Few rows: a pair of CTAs shares A where it has two tiles of rows.
+  EXPECT_EQ(kernel({128, 7168, 16384}), "gemm_e4m3_block_scaled_sm90<64, 128, 7, 1, 2>");
+  EXPECT_EQ(kernel({64, 7168, 16384}), "gemm_e4m3_block_scaled_sm90<64, 128, 7, 1, 1>");
 }
 
 // One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
