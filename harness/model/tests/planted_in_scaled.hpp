@@ -7,8 +7,10 @@
 
 namespace assay::model {
 
-// With the numbers of matches as the PTX has them. Warp barriers: 0 at the start, 1 before a stage
-// is given back, 2 before the first store's buffer is filled, 3 before it is stored.
+// With the numbers of matches as the PTX has them. The main loop's body has four stages, and what
+// is left has loops of its own. Warp barriers of "scaled": 0 at the start, 1 to 7 before a stage is
+// given back, 8 before the first store's buffer is filled, 9 before it is stored. Of
+// "grouped_scaled": 1 to 5, 6, and 7 before a group's edge is read back.
 inline std::vector<Planted> planted_in_scaled() {
   constexpr const char* kWarp = R"(bar\.warp\.sync\s+-1;)";
   constexpr const char* kClusterWait = R"(barrier\.cluster\.wait\.acquire\.aligned;)";
@@ -45,15 +47,21 @@ inline std::vector<Planted> planted_in_scaled() {
        {"mbarrier.tx_phase", "mbarrier.tx_left", "async.read_before_complete"}},
       {"stage_given_back_before_the_warp_has_read",
        "scaled",
-       {{kWarp, "", 1}},
+       {{kWarp, "", 1},
+        {kWarp, "", 1},
+        {kWarp, "", 1},
+        {kWarp, "", 1},
+        {kWarp, "", 1},
+        {kWarp, "", 1},
+        {kWarp, "", 1}},
        {"async.overwrites_unread", "proxy.shared_read"}},
       {"sums_used_before_the_wait",
        "scaled",
-       {{R"(wgmma\.wait_group\.sync\.aligned 0;)", "wgmma.wait_group.sync.aligned 1;"}},
+       {{R"(wgmma\.wait_group\.sync\.aligned 0;)", "wgmma.wait_group.sync.aligned 1;", -1}},
        {"wgmma.register_in_flight"}},
       {"store_buffer_filled_too_early",
        "scaled",
-       {{kWarp, "", 2}},
+       {{kWarp, "", 8}},
        {"async.overwritten_while_read"}},
       {"store_buffers_counted_one_too_many",
        "scaled",
@@ -77,11 +85,11 @@ inline std::vector<Planted> planted_in_scaled() {
       // The loader's waits for the last releases of its ring of five.
       {"left_before_the_neighbour_has_released",
        "scaled",
-       {{kWait, kNoWait, 3},
-        {kWait, kNoWait, 3},
-        {kWait, kNoWait, 3},
-        {kWait, kNoWait, 3},
-        {kWait, kNoWait, 3}},
+       {{kWait, kNoWait, 9},
+        {kWait, kNoWait, 9},
+        {kWait, kNoWait, 9},
+        {kWait, kNoWait, 9},
+        {kWait, kNoWait, 9}},
        {"cluster.left", "exit.pending"}},
       {"scales_of_b_beyond_the_map",
        "scaled",
@@ -93,7 +101,7 @@ inline std::vector<Planted> planted_in_scaled() {
       // Rows of a group's edge are read back from the store's buffer.
       {"edge_read_before_all_have_written",
        "grouped_scaled",
-       {{kWarp, "", 3}},
+       {{kWarp, "", 7}},
        {"race.shared", "memory.uninitialized_shared"}},
       {"edge_without_its_empty_group",
        "grouped_scaled",
@@ -102,7 +110,7 @@ inline std::vector<Planted> planted_in_scaled() {
       {"loader_fence_dropped", "grouped_scaled", {{kProxyFence, "", 0}}, {"proxy.shared_read"}},
       {"left_before_the_neighbour_has_released",
        "grouped_scaled",
-       {{kWait, kNoWait, 2}, {kWait, kNoWait, 2}, {kWait, kNoWait, 2}, {kWait, kNoWait, 2}},
+       {{kWait, kNoWait, 6}, {kWait, kNoWait, 6}, {kWait, kNoWait, 6}, {kWait, kNoWait, 6}},
        {"cluster.left", "exit.pending"}},
 
       // Consumers clear the end of a group's last stage; then wgmma reads it.
