@@ -120,6 +120,7 @@ def _environment(kind: str) -> Any:
         speedup=findings.speedup,
         tiny=cells.tiny,
         MAIN=MAIN,
+        THIN=text.THIN,
         SHARED=SHARED,
     )
     return environment

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at all text that a page shows now, in HTML and in pictures: what is cut off, and what is printed over other text.
+// Looks at all text that a page shows now, in HTML and in pictures: what is cut off, what is printed over other text, and
+// which numbers have their unit, or the rest of a shape, on another line.
 //
 // A text's place is the box of its letters: a line's box less a sixth above and below, where fonts keep room for accents
 // and tails. Two texts overlap if these boxes share more than kSlack pixels both ways. A text is clipped if it leaves the
