@@ -19,7 +19,7 @@
  *   - before a stream is captured into a graph, call the function once with the same sizes: a call
  *     that has to make memory is refused (2) during a capture;
  *   - a graph has the memory of the stream that it was captured on: it must not run at the same
- * time as such calls on that stream, or as another graph captured on it. */
+ *     time as such calls on that stream, or as another graph captured on it. */
 #ifndef ASSAY_KERNELS_H
 #define ASSAY_KERNELS_H
 

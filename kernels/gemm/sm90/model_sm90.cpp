@@ -36,22 +36,18 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
   const GemmOperands o = operands.operands();
   written_by_a_grid_before(gpu, {o.a, o.b, o.c, o.bias, o.scale_a, o.scale_b});
   ModelResult result;
-  result.outcome = gpu.launch(gpu.kernel(v.linker_name),
-                              {.grid = {l.grid, 1, 1},
-                               .block = {v.threads, 1, 1},
-                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
-                               .early = true},
-                              arguments, options);
-  // The workspace must be left as it was found.
-  if (l.workspace_bytes > 0 && l.reduce.parts == 0 && result.outcome.finished &&
-      result.outcome.findings.empty())
+  const auto launch = [&] {
     result.outcome = gpu.launch(gpu.kernel(v.linker_name),
                                 {.grid = {l.grid, 1, 1},
                                  .block = {v.threads, 1, 1},
                                  .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
                                  .early = true},
                                 arguments, options);
+  };
   const auto wrong = [&] { return !result.outcome.finished || !result.outcome.findings.empty(); };
+  launch();
+  // The workspace must be left as it was found.
+  if (l.workspace_bytes > 0 && l.reduce.parts == 0 && !wrong()) launch();
   if (l.reduce.parts > 0 && !wrong()) {
     model::Arguments sums;
     sums.push(l.reduce);
