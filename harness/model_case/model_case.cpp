@@ -84,25 +84,38 @@ const Text& text_of(std::string_view kernel) {
                                    "': build it for the kernel's target");
 }
 
+// Sixteen bytes a thread, and by others the words that are left at the end.
 constexpr const char* kGridBefore = R"(
-.visible .entry assay_grid_before(.param .u64 at, .param .u32 words) {
-  .reg .pred %p<2>;
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<4>;
+.visible .entry assay_grid_before(.param .u64 at, .param .u32 quads, .param .u32 rest) {
+  .reg .pred %p<3>;
+  .reg .b32 %r<12>;
+  .reg .b64 %rd<6>;
   griddepcontrol.launch_dependents;
   griddepcontrol.wait;
-  ld.param.u32 %r1, [words];
+  ld.param.u64 %rd1, [at];
+  ld.param.u32 %r1, [quads];
   mov.u32 %r2, %ctaid.x;
   mov.u32 %r3, %ntid.x;
   mov.u32 %r4, %tid.x;
   mad.lo.s32 %r5, %r2, %r3, %r4;
   setp.ge.s32 %p1, %r5, %r1;
-  @%p1 bra DONE;
-  ld.param.u64 %rd1, [at];
-  mul.wide.s32 %rd2, %r5, 4;
+  @%p1 bra REST;
+  mul.wide.s32 %rd2, %r5, 16;
   add.s64 %rd3, %rd1, %rd2;
-  ld.global.u32 %r6, [%rd3];
-  st.global.u32 [%rd3], %r6;
+  ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd3];
+  st.global.v4.u32 [%rd3], {%r6, %r7, %r8, %r9};
+  ret;
+REST:
+  ld.param.u32 %r10, [rest];
+  sub.s32 %r6, %r5, %r1;
+  setp.ge.s32 %p2, %r6, %r10;
+  @%p2 bra DONE;
+  mul.wide.s32 %rd2, %r1, 16;
+  mul.wide.s32 %rd3, %r6, 4;
+  add.s64 %rd4, %rd1, %rd2;
+  add.s64 %rd5, %rd4, %rd3;
+  ld.global.u32 %r7, [%rd5];
+  st.global.u32 [%rd5], %r7;
 DONE:
   ret;
 }
@@ -135,12 +148,14 @@ std::string ptx_of(const std::vector<std::string>& kernels) {
 void written_by_a_grid_before(model::Gpu& gpu, std::initializer_list<const void*> arrays) {
   for (const void* array : arrays) {
     const auto at = std::bit_cast<model::Address>(array);
-    const int words = at == 0 ? 0 : static_cast<int>(gpu.bytes_of(at) / 4), threads = 256;
+    const int words = at == 0 ? 0 : static_cast<int>(gpu.bytes_of(at) / 4);
     if (words == 0) continue;
-    gpu.launch(
-        "assay_grid_before",
-        {.grid = {(words + threads - 1) / threads, 1, 1}, .block = {threads, 1, 1}, .early = true},
-        model::Arguments().push(at).push(words));
+    const int quads = words / 4, rest = words % 4, threads = 256;
+    gpu.launch("assay_grid_before",
+               {.grid = {(quads + rest + threads - 1) / threads, 1, 1},
+                .block = {threads, 1, 1},
+                .early = true},
+               model::Arguments().push(at).push(quads).push(rest));
   }
 }
 

@@ -149,20 +149,21 @@ std::vector<ModelFormSm90> forms() {
                      .choice = {.variant = v, .stream_tiles = 1, .workers = 3}});
     }
   }
-  // Rings that go round more than twice in a tile, and several tiles for each consumer.
+  // Rings that go round within a tile and begin the next one elsewhere and in another turn, and two
+  // tiles for each consumer.
   const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
     if (!v->pingpong) continue;
     // What a GPU was given, or as little as does it.
     const GemmProblem p =
-        v->plain ? of_tiles(*v, 2 * v->cluster_m, 2 * v->cluster_n, 2 * v->stages + 1) : deep;
+        v->plain ? of_tiles(*v, 2 * v->cluster_m, 2 * v->cluster_n, v->stages + 2) : deep;
     all.push_back(
         {.name = form_name(p, *v) + "_deep", .problem = p, .choice = {.variant = v, .workers = 1}});
   }
-  // Tiles in parts that another kernel adds.
+  // Tiles in uneven parts that another kernel adds.
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
     if (!v->reduce.kernel) continue;
-    const GemmProblem p = of_tiles(*v, 2 * v->cluster_m, v->cluster_n, 8);
+    const GemmProblem p = of_tiles(*v, 2 * v->cluster_m, v->cluster_n, 4);
     all.push_back({.name = form_name(p, *v) + "_split",
                    .problem = p,
                    .choice = {.variant = v, .workers = 6, .parts = 3}});

@@ -26,6 +26,7 @@ struct Input {
 struct Part {
   bool here = false;
   bool accumulate = false;
+  bool in_place = false;  // C is what the operation before leaves in `out`; `c` is empty
   std::vector<Input> c, a;
   std::shared_ptr<Tile> out;
   std::uint64_t a_descriptor = 0, b_descriptor = 0;
@@ -116,7 +117,10 @@ class Multiply : public Operation {
       c.resize(d.size());
       f.d.gather<matrix::Word>(
           [&](int thread, int reg) {
-            return value(parts_[at(thread / 32)].c[at(reg)], thread % 32);
+            const Part& p = parts_[at(thread / 32)];
+            return p.in_place
+                       ? static_cast<matrix::Word>(p.out->values[at(reg)][at(thread % 32)])
+                       : value(p.c[at(reg)], thread % 32);
           },
           c);
     }
@@ -242,8 +246,11 @@ Next issue(Warp& w, Mask m, const Form& f) {
            owned->second.tile == w.owned.at(f.d[0]).tile &&
            owned->second.tile->values.size() == f.d.size();
   }
-  if (p.accumulate)
+  if (p.accumulate && !same) {
+    p.c.reserve(f.d.size());
     for (int slot : f.d) p.c.push_back(take(w, slot));
+  }
+  p.in_place = same;
   if (same) {
     p.out = w.owned.at(f.d[0]).tile;
   } else {
