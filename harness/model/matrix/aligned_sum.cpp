@@ -18,7 +18,8 @@ constexpr int kNone = -(1 << 20);  // the exponent of zero, which takes no part 
 
 // How to take an element apart: (-1)^sign * significand * 2^(exponent - fraction_bits).
 struct Splitter {
-  std::uint32_t sign_bit, unused, nonfinite;  // magnitudes from `nonfinite` on are no numbers
+  // Magnitudes from `nonfinite` on are no numbers, those from `nan` on NaNs.
+  std::uint32_t sign_bit, unused, nonfinite, nan;
   std::int32_t fraction_shift, exponent_shift, one, bias;
 
   explicit Splitter(const FloatFormat& f)
@@ -27,6 +28,7 @@ struct Splitter {
         nonfinite(static_cast<std::uint32_t>(f.infinities ? f.infinity()
                                              : f.nans     ? f.nan()
                                                           : f.sign_bit())),
+        nan(static_cast<std::uint32_t>(f.infinities ? f.infinity() + 1 : nonfinite)),
         fraction_shift(f.unused_bits),
         exponent_shift(f.unused_bits + f.fraction_bits),
         one(1 << f.fraction_bits),
@@ -34,7 +36,7 @@ struct Splitter {
 
   struct Split {
     std::int32_t exponent, significand, sign;  // the sign is 0 or -1
-    bool finite;
+    bool finite, nan;
   };
   [[gnu::always_inline]] Split operator()(Word bits) const {
     const std::uint32_t magnitude = bits & (sign_bit - 1) & ~unused;
@@ -43,21 +45,24 @@ struct Splitter {
         static_cast<std::int32_t>(magnitude >> fraction_shift) & (one - 1);
     const std::int32_t significand = fraction + (field > 0 ? one : 0);
     return {significand == 0 ? kNone : std::max(field, 1) - bias, significand,
-            bits & sign_bit ? -1 : 0, magnitude < nonfinite};
+            bits & sign_bit ? -1 : 0, magnitude < nonfinite, magnitude >= nan};
   }
 };
+
+enum class Worst : std::uint8_t { finite, infinite, nan };
 
 // An operand's elements taken apart.
 struct Parts {
   std::vector<std::int32_t> exponent, significand, sign;
   explicit Parts(std::size_t count) : exponent(count), significand(count), sign(count) {}
 
-  bool set(std::size_t at, const Splitter& split, Word bits) {
+  // Of a line of elements `found` says what the worst is.
+  void set(std::size_t at, const Splitter& split, Word bits, Worst& found) {
     const Splitter::Split s = split(bits);
     exponent[at] = s.exponent;
     significand[at] = s.significand;
     sign[at] = s.sign;
-    return s.finite;
+    if (!s.finite) found = std::max(found, s.nan ? Worst::nan : Worst::infinite);
   }
 };
 
@@ -170,15 +175,13 @@ void aligned_sums(const MmaModel& model, Extent e, std::span<const Word> a, std:
   const auto k = static_cast<std::size_t>(e.k);
   Parts of_a(m * k), of_b(n * k);
   const Splitter split_a(model.a), split_b(model.b), split_c(model.accumulator);
-  std::vector<char> row_is_finite(m, 1), column_is_finite(n, 1);
-  bool b_is_finite = true;
+  std::vector<Worst> rows(m), columns(n);
   for (std::size_t row = 0; row < m; ++row)
     for (std::size_t at = 0; at < k; ++at)
-      if (!of_a.set(row * k + at, split_a, a[row * k + at])) row_is_finite[row] = 0;
+      of_a.set(row * k + at, split_a, a[row * k + at], rows[row]);
   for (std::size_t at = 0; at < k; ++at)
     for (std::size_t column = 0; column < n; ++column)
-      if (!of_b.set(at * n + column, split_b, b[column * k + at]))
-        column_is_finite[column] = b_is_finite = false;
+      of_b.set(at * n + column, split_b, b[column * k + at], columns[column]);
   const bool to_f32 = model.accumulator.fraction_bits == 23 &&
                       model.result.rounding == numerics::Rounding::toward_zero;
   std::vector<std::int32_t> greatest(n), odd(n), c_is_finite(n);
@@ -215,10 +218,12 @@ void aligned_sums(const MmaModel& model, Extent e, std::span<const Word> a, std:
         .result_mask = ~((std::uint64_t{1} << (52 - model.result.fraction_bits)) - 1)};
     (avx2 ? add_up_avx2 : add_up_anywhere)(
         one, {greatest.data(), total.data(), as_f32.data(), odd.data(), c_is_finite.data()});
-    const bool plain = b_is_finite && row_is_finite[row];
     for (std::size_t column = 0; column < n; ++column) {
       Word& result = d[row * n + column];
-      if (!c_is_finite[column] || (!plain && !(row_is_finite[row] && column_is_finite[column])))
+      const Worst worst = std::max(rows[row], columns[column]);
+      if (worst == Worst::nan)
+        result = static_cast<Word>(model.nan);
+      else if (!c_is_finite[column] || worst != Worst::finite)
         result = static_cast<Word>(one_by_one(row, column));
       else if (to_f32 && !odd[column])
         result = std::bit_cast<Word>(as_f32[column]);

@@ -112,10 +112,23 @@ Action lop3(Decoder& d, const Instruction& i) {
 }
 
 // prmt: bytes of two registers by selectors. PTX ISA 9.0, "prmt".
+// The byte that result byte `k` takes: of a selector's four bits, or of a mode and its two.
+using ByteOf = unsigned (*)(Value selector, unsigned k);
+ByteOf byte_of(std::string_view mode) {
+  static constexpr auto two = [](Value selector) { return static_cast<unsigned>(selector) & 3; };
+  if (mode == "f4e") return [](Value z, unsigned k) { return two(z) + k; };
+  if (mode == "b4e") return [](Value z, unsigned k) { return (two(z) - k) & 7; };
+  if (mode == "rc8") return [](Value z, unsigned) { return two(z); };
+  if (mode == "ecl") return [](Value z, unsigned k) { return std::max(k, two(z)); };
+  if (mode == "ecr") return [](Value z, unsigned k) { return std::min(k, two(z)); };
+  if (mode == "rc16") return [](Value z, unsigned k) { return (two(z) & 1) * 2 + (k & 1); };
+  return [](Value z, unsigned k) { return static_cast<unsigned>(z >> (4 * k)) & 15; };
+}
+
 Action permute(Decoder& d, const Instruction& i) {
   const int out = d.destination(i.operands.at(0)), a = d.source(i.operands.at(1)),
             b = d.source(i.operands.at(2)), c = d.source(i.operands.at(3));
-  const std::string mode = i.parts.back();
+  const ByteOf selected = byte_of(i.parts.back());
   return [=](Warp& w, Mask m) {
     Value* o = w.reg(out);
     const Value *x = w.reg(a), *y = w.reg(b), *z = w.reg(c);
@@ -123,20 +136,7 @@ Action permute(Decoder& d, const Instruction& i) {
       const Value both = low(x[l], 32) | low(y[l], 32) << 32;
       Value r = 0;
       for (unsigned k = 0; k < 4; ++k) {
-        const auto s = static_cast<unsigned>(z[l]) & 3;
-        unsigned select = static_cast<unsigned>(z[l] >> (4 * k)) & 15;
-        if (mode == "f4e")
-          select = s + k;
-        else if (mode == "b4e")
-          select = (s - k) & 7;
-        else if (mode == "rc8")
-          select = s;
-        else if (mode == "ecl")
-          select = std::max(k, s);
-        else if (mode == "ecr")
-          select = std::min(k, s);
-        else if (mode == "rc16")
-          select = (s & 1) * 2 + (k & 1);
+        const unsigned select = selected(z[l], k);
         Value byte = both >> (8 * (select & 7)) & 0xff;
         if ((select & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
         r |= byte << (8 * k);

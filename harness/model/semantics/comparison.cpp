@@ -2,6 +2,7 @@
 // Comparisons. PTX ISA 9.0, "Comparison and Selection Instructions", "testp".
 #include <cmath>
 #include <functional>
+#include <string_view>
 
 #include "harness/model/semantics/lanes.hpp"
 #include "harness/model/semantics/number.hpp"
@@ -9,36 +10,51 @@
 namespace assay::model {
 namespace {
 
+// Of numbers that are ordered; with a NaN each of these is false, .ne too.
 template <class T>
-bool compare(const std::string& op, T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const bool unordered = std::isnan(a) || std::isnan(b);
-    if (op == "num") return !unordered;
-    if (op == "nan") return unordered;
-    if (op.size() == 3 && op[2] == 'u') return unordered || compare(op.substr(0, 2), a, b);
-    if (unordered) return false;
-  }
-  if (op == "eq") return a == b;
-  if (op == "ne") return a != b;
-  if (op == "lt" || op == "lo") return a < b;
-  if (op == "le" || op == "ls") return a <= b;
-  if (op == "gt" || op == "hi") return a > b;
-  return a >= b;
+using Compare = bool (*)(T, T);
+template <class T>
+Compare<T> ordered(std::string_view op) {
+  if (op == "eq") return [](T a, T b) { return a == b; };
+  if (op == "ne") return [](T a, T b) { return a < b || a > b; };
+  if (op == "lt" || op == "lo") return [](T a, T b) { return a < b; };
+  if (op == "le" || op == "ls") return [](T a, T b) { return a <= b; };
+  if (op == "gt" || op == "hi") return [](T a, T b) { return a > b; };
+  return [](T a, T b) { return a >= b; };
+}
+
+Compare<double> floating_compare(std::string_view op) {
+  using T = double;
+  if (op == "num") return [](T a, T b) { return !std::isunordered(a, b); };
+  if (op == "nan") return [](T a, T b) { return std::isunordered(a, b); };
+  // True with a NaN too: not what is true of the other numbers.
+  if (op == "equ") return [](T a, T b) { return !(a < b || a > b); };
+  if (op == "neu") return [](T a, T b) { return !(a == b); };
+  if (op == "ltu") return [](T a, T b) { return !(a >= b); };
+  if (op == "leu") return [](T a, T b) { return !(a > b); };
+  if (op == "gtu") return [](T a, T b) { return !(a <= b); };
+  if (op == "geu") return [](T a, T b) { return !(a < b); };
+  return ordered<T>(op);
 }
 
 std::function<bool(Value, Value)> comparison(const Instruction& i, const Number& n) {
-  const std::string op = i.parts.at(1);
-  const double least = !i.has("ftz") ? 0 : n.bits == 32 ? 0x1p-126 : n.bits == 16 ? 0x1p-14 : 0;
-  if (n.floating())
-    return [=](Value a, Value b) {
+  const std::string& op = i.parts.at(1);
+  if (n.floating()) {
+    const double least = !i.has("ftz") ? 0 : n.bits == 32 ? 0x1p-126 : n.bits == 16 ? 0x1p-14 : 0;
+    return [n, least, compare = floating_compare(op)](Value a, Value b) {
       double x = to_double(n, a), y = to_double(n, b);
       if (std::fabs(x) < least) x = 0;
       if (std::fabs(y) < least) y = 0;
-      return compare(op, x, y);
+      return compare(x, y);
     };
+  }
   if (n.kind == Number::Kind::signed_)
-    return [=](Value a, Value b) { return compare(op, extend(a, n.bits), extend(b, n.bits)); };
-  return [=](Value a, Value b) { return compare(op, low(a, n.bits), low(b, n.bits)); };
+    return [bits = n.bits, compare = ordered<std::int64_t>(op)](Value a, Value b) {
+      return compare(extend(a, bits), extend(b, bits));
+    };
+  return [bits = n.bits, compare = ordered<Value>(op)](Value a, Value b) {
+    return compare(low(a, bits), low(b, bits));
+  };
 }
 
 // The predicate that a comparison is joined with: .and, .or, .xor and a fourth operand.

@@ -118,9 +118,8 @@ class Multiply : public Operation {
       f.d.gather<matrix::Word>(
           [&](int thread, int reg) {
             const Part& p = parts_[at(thread / 32)];
-            return p.in_place
-                       ? static_cast<matrix::Word>(p.out->values[at(reg)][at(thread % 32)])
-                       : value(p.c[at(reg)], thread % 32);
+            return p.in_place ? static_cast<matrix::Word>(p.out->values[at(reg)][at(thread % 32)])
+                              : value(p.c[at(reg)], thread % 32);
           },
           c);
     }
