@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -141,8 +142,16 @@ std::vector<ModelFormSm90> forms() {
     GemmProblem p{.m = 136, .n = 272, .k = k, .type = kind.type, .layout = kind.layout};
     p.type_b = kind.type_b;
     if (k == 272) p.type_d = "bf16";
-    for (const GemmVariantSm90* v : fitting_variants_sm90(p)) {
-      const std::string name = form_name(p, *v);
+    GemmProblem with_bias = p;
+    with_bias.bias = true;
+    std::vector<const GemmVariantSm90*> variants = fitting_variants_sm90(with_bias);
+    std::set<std::string> general;  // names
+    for (const GemmVariantSm90* v : variants) general.insert(v->name);
+    for (const GemmVariantSm90* v : fitting_variants_sm90(p))
+      if (v->plain) variants.push_back(v);
+    for (const GemmVariantSm90* v : variants) {
+      const bool twin = v->plain && general.contains(v->name);
+      const std::string name = form_name(p, *v) + (twin ? "_plain" : "");
       // The first tile's three steps are shared by three workers, of which each does others whole.
       all.push_back({.name = name,
                      .problem = v->plain ? dressed_plainly(p, name) : dressed(p, name),

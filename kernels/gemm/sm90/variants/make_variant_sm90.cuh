@@ -121,7 +121,8 @@ struct FormsSm90 {
   }
 };
 
-// What a 16-bit type gets for "nt". Those for all products are of a sweep on an H200
+// What a 16-bit type gets for "nt": the first for all products, and again without what plain ones
+// do not need; the others for plain ones alone. Those for all products are of a sweep on an H200
 // (results/h200/2026-11-24-gemm-clusters), but for 128x160, which gained most beside them over 240
 // shapes on an H100 (results/h100/2026-11-26-places, candidates). Those for plain products are, of
 // 166 that were timed beside these over 350 shapes on H100s (results/h100/2026-11-26-forms and
@@ -148,7 +149,7 @@ void add_wide_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 160, 1, 2>();
 }
 
-// Beside these, for plain products.
+// Beside these, for plain products alone.
 template <class Forms>
 void add_wide_plain_sm90(Forms& nt) {
   nt.template add<256, 160, 1, 2>();
