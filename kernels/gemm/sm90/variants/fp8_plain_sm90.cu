@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm/sm90/variants/e4m3_forms_sm90.cuh"
 #include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
 
 namespace assay::kernels {
@@ -6,6 +7,7 @@ namespace assay::kernels {
 std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90() {
   std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::e4m3, 0, 0, true> nt{all, "e4m3", "e4m3"};
+  add_e4m3_sm90(nt);
   nt.add_swapped_pingpong<64, 16, 1, 2>();
   nt.add_swapped_pingpong<64, 16, 2>();
   nt.add_swapped_pingpong<64, 16, 4>();

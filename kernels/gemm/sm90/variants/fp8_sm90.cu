@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/gemm/sm90/variants/e4m3_forms_sm90.cuh"
 #include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
 
 namespace assay::kernels {
@@ -8,23 +9,7 @@ std::vector<GemmVariantSm90> gemm_variants_fp8_sm90() {
   FormsSm90<ptx::WgmmaTypes::e4m3, 0, 0> nt{all, "e4m3", "e4m3"};
   FormsSm90<ptx::WgmmaTypes::e4m3_e5m2, 0, 0> mixed{all, "e4m3", "e5m2"};
   FormsSm90<ptx::WgmmaTypes::e5m2_e4m3, 0, 0> e5{all, "e5m2", "e4m3"};
-  nt.add<128, 256, 2>();
-  nt.add_pingpong<128, 176, 2>();
-  nt.add_pingpong<128, 160, 2>();
-  nt.add_pingpong<128, 128, 2>();
-  nt.add_pingpong<64, 128, 2>();
-  nt.add_pingpong<64, 64, 2>();
-  nt.add_swapped<128, 88>();
-  nt.add_swapped<128, 192, 2>();
-  nt.add_swapped_pingpong<64, 16>();
-  nt.add_swapped_pingpong<64, 32, 2>();
-  nt.add_swapped_pingpong<64, 64, 2>();
-  nt.add_swapped_pingpong<64, 96, 4>();
-  nt.add_swapped_pingpong<64, 128, 1, 2>();
-  nt.add_swapped_pingpong<128, 128, 2>();
-  nt.add_swapped_pingpong<128, 144, 1, 2>();
-  nt.add_swapped_pingpong<128, 160, 2>();
-  nt.add_swapped<128, 160>();
+  add_e4m3_sm90(nt);
   e5.add<128, 256, 2>();
   e5.add_pingpong<128, 128, 2>();
   e5.add_swapped<128, 32>();

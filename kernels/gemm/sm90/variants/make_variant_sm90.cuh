@@ -197,15 +197,11 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<192, 104, 1, 2>();
 }
 
-// The forms of a 16-bit type for nn, tn and tt. As rows of P, whole boxes of 64 cost nothing where
-// the row runs fastest in memory; as columns of Q, those beyond the tile are loaded in vain. So
-// forms are swapped where B is such an operand and A is not.
-template <ptx::WgmmaTypes kTypes>
-std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
-  std::vector<FormSm90> all;
-  FormsSm90<kTypes, 0, 1> nn{all, type, type};
-  FormsSm90<kTypes, 1, 1> tn{all, type, type};
-  FormsSm90<kTypes, 1, 0> tt{all, type, type};
+// The forms of a 16-bit type for nn, tn and tt, those for all products. As rows of P, whole boxes
+// of 64 cost nothing where the row runs fastest in memory; as columns of Q, those beyond the tile
+// are loaded in vain. So forms are swapped where B is such an operand and A is not.
+template <class Nn, class Tn, class Tt>
+void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add<128, 256, 2>();
   nn.template add_pingpong<128, 128, 2>();
   nn.template add_swapped<128, 64>();
@@ -216,7 +212,20 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   tt.template add<128, 256, 2>();
   tt.template add_pingpong<128, 128, 2>();
   tt.template add_swapped<128, 64>();
+}
+
+// All of them: these, and for plain products these again and others beside them.
+template <ptx::WgmmaTypes kTypes>
+std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
+  std::vector<FormSm90> all;
+  FormsSm90<kTypes, 0, 1> nn{all, type, type};
+  FormsSm90<kTypes, 1, 1> tn{all, type, type};
+  FormsSm90<kTypes, 1, 0> tt{all, type, type};
+  add_layouts_sm90(nn, tn, tt);
   FormsSm90<kTypes, 0, 1, true> nn_plain{all, type, type};
+  FormsSm90<kTypes, 1, 1, true> tn_plain{all, type, type};
+  FormsSm90<kTypes, 1, 0, true> tt_plain{all, type, type};
+  add_layouts_sm90(nn_plain, tn_plain, tt_plain);
   nn_plain.template add_swapped_pingpong<64, 16, 4>();
   nn_plain.template add_swapped_pingpong<64, 16, 1, 2>();
   nn_plain.template add_swapped_pingpong<64, 32, 2>();
@@ -238,7 +247,6 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   nn_plain.template add_swapped_pingpong<128, 200, 2>();
   nn_plain.template add_swapped_pingpong<192, 104, 1, 2>();
   nn_plain.template add_swapped<128, 192, 2>();
-  FormsSm90<kTypes, 1, 0, true> tt_plain{all, type, type};
   tt_plain.template add_pingpong<64, 32, 1, 4>();
   tt_plain.template add_pingpong<64, 64, 1, 2>();
   tt_plain.template add_pingpong<64, 64, 1, 4>();
@@ -260,7 +268,6 @@ std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
   tt_plain.template add_swapped_pingpong<64, 16, 2>();
   tt_plain.template add_swapped_pingpong<128, 112, 2>();
   tt_plain.template add_swapped_pingpong<128, 160, 2>();
-  FormsSm90<kTypes, 1, 1, true> tn_plain{all, type, type};
   tn_plain.template add_pingpong<64, 64, 2>();
   tn_plain.template add_pingpong<64, 64>();
   tn_plain.template add_pingpong<64, 64, 1, 2>();
