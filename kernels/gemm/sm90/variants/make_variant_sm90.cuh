@@ -88,6 +88,7 @@ struct FormsSm90 {
   const char* type_a;
   const char* type_b;
 
+  static constexpr bool kForPlain = kPlain;
   static constexpr int depth(int tile_m, int tile_n) {
     return depth_sm90(32 / ptx::kWgmmaK<kTypes>, kMajorA == 0 && kMajorB == 0, tile_m, tile_n);
   }
@@ -144,9 +145,10 @@ void add_wide_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<64, 128, 4>();
   nt.template add_swapped_pingpong<128, 80, 1, 2>();
   nt.template add_swapped_pingpong<128, 112, 4, 2>();
-  nt.template add_swapped_pingpong<128, 128, 2>();
   nt.template add_swapped_pingpong<128, 128, 2, 4>();
   nt.template add_swapped_pingpong<128, 160, 1, 2>();
+  // No plain product is fastest so.
+  if constexpr (!Forms::kForPlain) nt.template add_swapped_pingpong<128, 128, 2>();
 }
 
 // Beside these, for plain products alone.
@@ -208,10 +210,13 @@ void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add_swapped_pingpong<128, 128, 2>();
   tn.template add<128, 256, 2>();
   tn.template add_pingpong<128, 128, 2>();
-  tn.template add_swapped<128, 64>();
   tt.template add<128, 256, 2>();
   tt.template add_pingpong<128, 128, 2>();
-  tt.template add_swapped<128, 64>();
+  // No plain product is fastest so.
+  if constexpr (!Tt::kForPlain) {
+    tn.template add_swapped<128, 64>();
+    tt.template add_swapped<128, 64>();
+  }
 }
 
 // All of them: these, and for plain products these again and others beside them.
