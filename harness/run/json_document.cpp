@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "harness/error.hpp"
@@ -25,8 +26,8 @@ std::string member_path(const std::string& path, const std::string& key) {
 // Builds the document as the parser reads it, so that nothing is made that is beyond a limit.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  Builder(const JsonSource& source, bool is_one_line)
-      : source_(source), mark_(is_one_line ? "column" : "line") {}
+  Builder(const JsonSource& source, bool is_one_line, const Names& left_out)
+      : source_(source), mark_(is_one_line ? "column" : "line"), left_out_(left_out) {}
   Json take() { return std::move(root_); }
 
   bool null() override { return put(nullptr); }
@@ -42,9 +43,11 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& key) override {
+    if (passed_over_ > 0) return true;
     Open& object = open_.back();
     object.key = key;
     if (!object.is_new(key)) refuse("is there twice");
+    passes_over_next_ = std::ranges::find(left_out_, key) != left_out_.end();
     return true;
   }
 
@@ -80,6 +83,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
   template <class Value>
   bool put(Value&& value) {
+    if (passes_over()) return true;
     add(std::forward<Value>(value));
     return true;
   }
@@ -99,18 +103,28 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
   bool open(Json container) {
-    if (open_.size() == kDeepestJson)
+    if (open_.size() + passed_over_ == kDeepestJson)
       refuse_document(source_, fmt::format("is nested more than {} deep, in field '{}'",
                                            kDeepestJson, excerpt(path())));
+    if (passes_over()) {
+      ++passed_over_;
+      return true;
+    }
     Json* added = add(std::move(container));
     open_.push_back({added, {}});
     return true;
   }
 
   bool close() {
-    open_.pop_back();
+    if (passed_over_ > 0)
+      --passed_over_;
+    else
+      open_.pop_back();
     return true;
   }
+
+  // Whether what comes now is left out, or in what is.
+  bool passes_over() { return std::exchange(passes_over_next_, false) || passed_over_ > 0; }
 
   std::string path() const {
     std::string path;
@@ -134,21 +148,24 @@ class Builder : public nlohmann::json_sax<Json> {
   Json root_;
   std::vector<Open> open_;
   std::size_t count_ = 0;
+  const Names& left_out_;
+  bool passes_over_next_ = false;
+  std::size_t passed_over_ = 0;  // objects and arrays that are open in what is left out
 };
 
 }  // namespace
 
-Json parse_json(std::string_view text, const JsonSource& source) {
+Json parse_json(std::string_view text, const JsonSource& source, const Names& left_out) {
   if (text.size() > kLargestJsonFile)
     refuse_document(
         source, fmt::format("has {} bytes; at most {} are read", text.size(), kLargestJsonFile));
-  Builder builder(source, text.find('\n') == text.npos);
+  Builder builder(source, text.find('\n') == text.npos, left_out);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }
 
-Json read_json(const std::filesystem::path& path) {
-  return parse_json(read_file(path, kLargestJsonFile), {path.string()});
+Json read_json(const std::filesystem::path& path, const Names& left_out) {
+  return parse_json(read_file(path, kLargestJsonFile), {path.string()}, left_out);
 }
 
 void Field::refuse(const std::string& problem) const {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -27,12 +28,14 @@ struct JsonSource {
   std::string name, mend = "is it a complete run file?";
 };
 
+using Names = std::vector<std::string_view>;  // of members of objects
+
 // Throws Error(usage) if it is not JSON, or beyond a limit above, or has a key twice or a number
-// that no double holds.
-Json parse_json(std::string_view text, const JsonSource& source);
+// that no double holds. Members of the names in `left_out`, at whatever depth, are passed over.
+Json parse_json(std::string_view text, const JsonSource& source, const Names& left_out = {});
 
 // The same of a file, which must be a regular one.
-Json read_json(const std::filesystem::path& path);
+Json read_json(const std::filesystem::path& path, const Names& left_out = {});
 
 // A value and its place in a document. Each function refuses what is of another type or out of
 // range with an Error(usage) that names the place.

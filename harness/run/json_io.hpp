@@ -46,7 +46,7 @@ void check_header(const Field& header);
 // `assay run` wrote.
 void check_measurement(const Field& measurement, bool is_ours);
 
-// A whole run file: read, and checked as above.
-Json read_run_file(const std::filesystem::path& path);
+// A whole run file: read, but for what is left out as in parse_json(), and checked as above.
+Json read_run_file(const std::filesystem::path& path, const Names& left_out = {});
 
 }  // namespace assay

@@ -179,8 +179,8 @@ void check_measurement(const Field& m, bool is_ours) {
   if (is_ours) check_repeatable(m);
 }
 
-Json read_run_file(const std::filesystem::path& path) {
-  Json json = read_json(path);
+Json read_run_file(const std::filesystem::path& path, const Names& left_out) {
+  Json json = read_json(path, left_out);
   const JsonSource source{path.string()};
   require_schema(json, source);
   const Field root(json, source);

@@ -111,6 +111,18 @@ TEST(FieldOfJson, LooksIntoWhatMayBeOfAnyType) {
   EXPECT_EQ(number_in(Json::array(), "text", 2), 2);
 }
 
+TEST(ParseJson, PassesOverWhatIsLeftOutAtAnyDepth) {
+  constexpr std::string_view kText =
+      R"({"a": 1, "b": {"a": {"a": [[1], {"c": 2}], "c": 3}, "c": [4, {"a": null, "d": "x"}]}, "c": 5})";
+  EXPECT_EQ(parse_json(kText, kSource, {"a"}),
+            Json::parse(R"({"b": {"c": [4, {"d": "x"}]}, "c": 5})"));
+  EXPECT_EQ(parse_json(kText, kSource, {"b", "c"}), Json::parse(R"({"a": 1})"));
+  EXPECT_EQ(parse_json(kText, kSource, {"d", "e"}).size(), 3);
+  const std::string deep =
+      R"({"a": )" + std::string(kDeepestJson, '[') + std::string(kDeepestJson, ']') + "}";
+  EXPECT_THROW(parse_json(deep, kSource, {"a"}), Error);
+}
+
 using ReadJson = ScratchFolder;
 
 TEST_F(ReadJson, RefusesWhatIsNoFileByItsKind) {
