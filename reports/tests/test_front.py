@@ -168,8 +168,8 @@ def test_it_is_light_and_whole(gpu):
     assert "could not be made" not in html
 
 
-def test_the_main_page_of_one_gpu_begins_with_it(tmp_path):
-    html = site.write(committed.book("H100"), tmp_path).read_text()
+def test_the_main_page_of_one_gpu_begins_with_it(report_of):
+    html = (report_of("H100") / "index.html").read_text()
     assert html.index('class="headlines"') < html.index('id="surprises"') < html.index('id="parts"')
     assert len(html.encode()) < LARGEST
 

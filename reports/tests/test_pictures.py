@@ -7,7 +7,6 @@ import itertools
 import re
 import xml.etree.ElementTree as ElementTree
 
-import committed
 import data_runs
 import label_boxes
 import machine_runs
@@ -76,11 +75,9 @@ def test_a_csv_has_a_head_and_rows_as_long(folder):
 
 
 @pytest.fixture(scope="module", params=["H200", "H100"])
-def of_a_gpu(request, tmp_path_factory):
+def of_a_gpu(request, report_of):
     """The report of a whole run of a GPU."""
-    out = tmp_path_factory.mktemp(request.param)
-    site.write(committed.book(request.param), out)
-    return out
+    return report_of(request.param)
 
 
 def test_no_label_lies_on_another_or_leaves_its_picture(of_a_gpu):

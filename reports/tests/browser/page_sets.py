@@ -85,9 +85,9 @@ def make_fronts_beside_others(folder: Path) -> None:
     other, full = newest()
     for first, repeated in ((full, "h200/2026-11-22-quick-processes"), (other, "h100/2026-11-24-quick-processes")):
         gpu = first.split("/")[0]
-        leads = [f"{e.gpu}/{e.name}" for e in leading() if e.gpu == gpu]
-        names = [first, *(name for name in leads if name != first), repeated]
-        found = subjects([[files.load(RESULTS / name)] for name in names], load_published(RESULTS / "published"))
+        leads = {f"{e.gpu}/{e.name}": e.run for e in leading() if e.gpu == gpu}
+        runs = [leads.pop(first), *leads.values(), files.load(RESULTS / repeated)]
+        found = subjects([[run] for run in runs], load_published(RESULTS / "published"))
         report = Report(found[0].book, siblings_of(found[0], found), repeated=repeated_of(found[0], found))
         (folder / f"{gpu}.html").write_text(site.html(report.finish(), report), encoding="utf-8")
 

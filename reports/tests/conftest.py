@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of reports share, made once however many processes test."""
+
+import committed
+import once as shared
+import pytest
+
+from assay.report import site
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    return shared.Once(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def report_of(once):
+    """The folder with the whole report of a committed run, by its name in `committed`. It is only read."""
+
+    def made(name):
+        return once(f"report-{name}", lambda folder: site.write(committed.book(name), folder))
+
+    return made
