@@ -68,11 +68,15 @@ def _best_of_sweeps(book: Book, column: Column, row: Row, n: Number) -> tuple[Ro
     has the same limit."""
     probe = row.group.partition("/")[2]
     i, source = column.index, n.limit_source
+    sweeps = [
+        r for r in book.rows if r.family == row.family and r.unit == row.unit and r.metric.endswith(f"_{probe}")
+    ]
+    if not probe or not sweeps:
+        return row, n
     limited = {r.name for r in book.rows if r.primary and r.numbers[i] and r.numbers[i].limit_source == source}
     best = row, n
-    for sweep in book.rows:
-        named = probe and sweep.metric.endswith(f"_{probe}") and sweep.family == row.family and sweep.unit == row.unit
-        found = sweep.numbers[i] if named and sweep.name in limited else None
+    for sweep in sweeps:
+        found = sweep.numbers[i] if sweep.name in limited else None
         if found and found.value > best[1].value:
             best = sweep, replace(found, limit=n.limit, limit_source=source)
     return best

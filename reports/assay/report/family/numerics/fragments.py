@@ -54,9 +54,9 @@ def holders_of(m: Measurement, series: Series) -> dict[tuple[int, int], list[tup
     width = int(m.params.get("columns", 0))
     held: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     grid = series.grid if len(series.axes) == 3 else series.grid[..., None]
-    for register, thread, element in zip(*np.nonzero(~np.isnan(grid))):
-        at = int(grid[register, thread, element])
-        held.setdefault(divmod(at, width), []).append((int(thread), int(register), int(element)))
+    there = ~np.isnan(grid)
+    for at, (register, thread, element) in zip(grid[there].tolist(), np.argwhere(there).tolist()):
+        held.setdefault(divmod(int(at), width), []).append((thread, register, element))
     return held
 
 
