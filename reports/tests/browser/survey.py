@@ -125,10 +125,9 @@ def _size(page: Page, width: int, height: int | None = None) -> None:
 
 def _on_paper(page: Page, sheets: bool) -> dict[str, Any]:
     """What there is to say of a page in print, as it comes and with its folds open, which they then are."""
-    _size(page, *PAPER)
-    page.emulate_media(media="print")
-    if page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide":
-        _size(page, *reversed(PAPER))
+    page.emulate_media(media="print")  # first, and only then the size: so it is laid out once
+    wide = page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide"
+    _size(page, *(reversed(PAPER) if wide else PAPER))
     found = {"texts": texts(page), "sheets": pages_in_print(page) if sheets else None}
     page.evaluate(OPEN_FOLDS)
     found["letters"] = {}

@@ -14,8 +14,13 @@
   const kCell = 96;
   const silent = "script, style, noscript, option, title, desc, template, .skip:not(:focus)";
 
-  const scrolls = (style) => /auto|scroll/.test(style.overflowX + style.overflowY);
-  const clips = (style) => /hidden|clip/.test(style.overflowX + style.overflowY);
+  const overflow = (element) => {
+    const style = getComputedStyle(element);
+    return style.overflowX + style.overflowY;
+  };
+  const kNone = "visiblevisible";  // of nearly all
+  const scrolls = (said) => said !== kNone && /auto|scroll/.test(said);
+  const clips = (said) => said !== kNone && /hidden|clip/.test(said);
 
   const boxes = new Map();
   const box = (element) => {
@@ -37,7 +42,7 @@
   function around(element) {
     if (!element || element === document.body) return {scroller: null, clippers: []};
     if (surroundings.has(element)) return surroundings.get(element);
-    const style = getComputedStyle(element);
+    const said = overflow(element);
     let found;
     if (element instanceof SVGSVGElement) {
       const outer = around(element.parentElement);
@@ -46,11 +51,11 @@
       const outer = around(element.parentElement), path = cutBy(element);
       found = path ? {...outer, clippers: [...outer.clippers, element]} : outer;
       if (path) boxes.set(element, path);
-    } else if (scrolls(style)) {
+    } else if (scrolls(said)) {
       found = {scroller: element, clippers: []};
     } else {
       const outer = around(element.parentElement);
-      found = clips(style) ? {...outer, clippers: [...outer.clippers, element]} : outer;
+      found = clips(said) ? {...outer, clippers: [...outer.clippers, element]} : outer;
     }
     surroundings.set(element, found);
     return found;
