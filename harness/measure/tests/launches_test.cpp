@@ -48,7 +48,7 @@ TEST_F(LaunchesOnGpu, ThoseOfAGraphAreItsKernelsOrNone) {
     check(status);
   });
   EXPECT_EQ(launches.size(), status == cudaSuccess ? 3U : 0U) << cudaGetErrorString(status);
-  RecordProperty("status", cudaGetErrorString(status));
+  RecordProperty("launch_in_capture", cudaGetErrorString(status));
   check(cudaGraphExecDestroy(executable));
   check(cudaGraphDestroy(graph));
 }
