@@ -189,14 +189,16 @@ def test_no_two_headers_define_one_type():
     assert not {name: headers for name, headers in where.items() if len(headers) > 1}
 
 
-def compiler_of(commands: list[dict], suffix: str) -> str:
-    return next(shlex.split(c["command"])[0] for c in commands if c["file"].endswith(suffix))
+def compiler_of(suffix: str) -> str:
+    return next(shlex.split(c["command"])[0] for c in sources.compile_commands() if c["file"].endswith(suffix))
 
 
-def search_paths(commands: list[dict]) -> list[str]:
-    """-I and -isystem of all that is compiled: some headers are for a few targets alone."""
+@functools.cache
+def search_paths() -> list[str]:
+    """-I and -isystem of all that is compiled: some headers are for a few targets alone. A hundred tests ask, and
+    each command is long."""
     flags: set[tuple[str, ...]] = set()
-    for command in commands:
+    for command in sources.compile_commands():
         words = shlex.split(command["command"])
         for word, following in zip(words, [*words[1:], ""]):
             if word == "-isystem":
@@ -236,18 +238,17 @@ def chains(headers: list[pathlib.Path]) -> list[list[pathlib.Path]]:
 def compile_headers(headers: list[pathlib.Path], folder: pathlib.Path) -> str:
     """What the host's compiler says against them, or nvcc for device headers, as far as PTX, for one target: names and
     types are the same for all."""
-    commands = sources.compile_commands()
     suffix = headers[0].suffix
     if suffix == ".cuh":
         # The newest architecture that all of CUDA 13 has: TMA, clusters and tcgen05 are there.
-        command = [compiler_of(commands, ".cu"), "-std=c++20", "-ptx", "-arch=sm_100a", "-w",
+        command = [compiler_of(".cu"), "-std=c++20", "-ptx", "-arch=sm_100a", "-w",
                    "--expt-relaxed-constexpr", "-o", "/dev/null"]
     else:
         standard = ["-std=c++20"] if suffix == ".hpp" else []
-        command = [compiler_of(commands, ".cpp"), *standard, "-fsyntax-only", "-w"]
+        command = [compiler_of(".cpp"), *standard, "-fsyntax-only", "-w"]
     one = folder / f"headers{({'.hpp': '.cpp', '.cuh': '.cu', '.h': '.c'})[suffix]}"
     one.write_text("".join(f'#include "{header}"\n' for header in headers))
-    command += [*search_paths(commands), str(one)]
+    command += [*search_paths(), str(one)]
     result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     return result.stderr if result.returncode != 0 else ""
 
@@ -258,14 +259,13 @@ CHAINS = [chain for suffix in ("*.hpp", "*.cuh", "*.h") for chain in chains(sour
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: f"{chain[0].relative_to(sources.ROOT)}+{len(chain) - 1}")
 def test_header_compiles_alone(chain, tmp_path):
     """Each again only when something it is made of changed."""
-    commands = sources.compile_commands()
-    if not commands:
+    if not sources.compile_commands():
         pytest.skip("nothing is configured in build/")
 
     def compile_them() -> str:
         return compile_headers(chain, tmp_path) and "".join(compile_headers([header], tmp_path) for header in chain)
 
-    how = " ".join([*search_paths(commands), compiler_of(commands, ".cpp"), compiler_of(commands, ".cu")])
+    how = " ".join([*search_paths(), compiler_of(".cpp"), compiler_of(".cu")])
     complaint = sources.complaint_once("headers", how, chain, compile_them)
     assert not complaint, complaint
 
