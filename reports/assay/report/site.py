@@ -64,8 +64,11 @@ class Links:
 
 def _shown(value: Any) -> Any:
     """What a page prints of a value: of text from files no character that cannot be seen; numbers with their units."""
-    if type(value) is not str:
-        return value
+    return _shown_text(value) if type(value) is str else value
+
+
+@lru_cache(maxsize=1 << 14)  # the same few words and numbers make most of a table
+def _shown_text(value: str) -> str:
     return text.unbroken(value if plain_text.plain(value) else printable(" ".join(value.splitlines())))
 
 

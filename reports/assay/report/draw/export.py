@@ -52,9 +52,9 @@ def svg(figure: Figure, css: str) -> str:
     drawn = _resolved(re.sub(r"<(title|desc)\b[^>]*>[^<]*</\1>", "", figure.svg), css)
     head, rest = drawn[: drawn.index(">")], drawn[drawn.index(">") :]
     inner = re.sub(r'\s(?:role|aria-labelledby|style|xmlns|xmlns:xlink|viewBox)="[^"]*"', "", head) + rest
-    inner = inner.replace(
-        "<svg", f'<svg x="{ROOM}" y="{ROOM + down}" width="{width:g}" height="{height:g}" {view[0]}', 1
-    )
+    # Nothing leaves the picture. To cut off what would takes half of the time in which it becomes a PNG.
+    place = f'x="{ROOM}" y="{ROOM + down}" width="{width:g}" height="{height:g}"'
+    inner = inner.replace("<svg", f'<svg {place} overflow="visible" {view[0]}', 1)
     paper, ink = (_variables(css).get(name, "#000") for name in ("--paper", "--ink"))
     whole = f"{width + 2 * ROOM:g} {height + 2 * ROOM + down:g}"
     wide, high = whole.split()
