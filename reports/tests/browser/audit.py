@@ -34,10 +34,14 @@ def _found(page: Page, rules: list[str]) -> list[str]:
     ]
 
 
-def audit(page: Page) -> list[str]:
-    """What axe calls serious or critical, one line each: in light colours, and of the colours of the dark page. Folds must
-    be open; of the page, two of each kind of element are left."""
+def thin(page: Page) -> None:
+    """Leaves two of each kind of element. Folds must be open."""
     page.evaluate(THIN)
+
+
+def audit(page: Page) -> list[str]:
+    """What axe calls serious or critical on a page that was made thin, one line each: in light colours, and of the colours
+    of the dark page."""
     page.evaluate(Axe().axe_script)
     rules = page.evaluate(RULES, GRAVE)
     found = _found(page, rules)

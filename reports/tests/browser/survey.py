@@ -15,7 +15,7 @@ from typing import Any
 
 import keyboard
 import pytest
-from audit import audit
+from audit import audit, thin
 from playwright.sync_api import Browser, Page, sync_playwright
 
 HERE = Path(__file__).parent
@@ -124,7 +124,7 @@ def _size(page: Page, width: int, height: int | None = None) -> None:
 
 
 def _on_paper(page: Page, sheets: bool) -> dict[str, Any]:
-    """What there is to say of a page in print, as it comes and with its folds open, which they then are."""
+    """What there is to say of a page in print, as it comes and with its folds open, which they then are, in print."""
     page.emulate_media(media="print")  # first, and only then the size: so it is laid out once
     wide = page.evaluate("getComputedStyle(document.querySelector('main')).page") == "wide"
     _size(page, *(reversed(PAPER) if wide else PAPER))
@@ -135,7 +135,6 @@ def _on_paper(page: Page, sheets: bool) -> dict[str, Any]:
         if page.evaluate(HAS_PICTURES, broad):
             _size(page, *(reversed(PAPER) if broad else PAPER))
             found["letters"]["broad" if broad else "upright"] = page.evaluate(LETTERS, broad)
-    page.emulate_media(media="screen")
     return found
 
 
@@ -156,9 +155,13 @@ def look(window: Window, path: Path) -> dict[str, Any]:
         folds = page.evaluate("document.querySelectorAll('details:not([open])').length")
         found["print"] = _on_paper(page, sheets=path.name in FRONTS)
         found["at"]["print"] = found["print"].pop("texts")
-        for width in (390, 1400) if folds else ():
-            _size(page, width)
-            found["at"][f"{width}, folds open"] = texts(page) | {"screen": WIDTHS[width]}
+        if folds:
+            page.emulate_media(media="screen")
+            for width in (390, 1400):
+                _size(page, width)
+                found["at"][f"{width}, folds open"] = texts(page) | {"screen": WIDTHS[width]}
+        thin(page)  # before the screen is that of a desk again: the whole page need not be laid out for it
+        page.emulate_media(media="screen")
         _size(page, 1400)
         found["axe"] = audit(page)
     found["console"] = window.said

@@ -94,6 +94,19 @@ def test_a_place_on_the_page_stays_in_the_address(instructions):
     assert urlsplit(instructions.url).fragment == "main" and asked(instructions) == {"state": "measured"}
 
 
+def test_a_step_to_a_place_on_the_page_leaves_the_view_as_it_is(instructions):
+    instructions.locator("#search").fill("mufu")
+    instructions.locator("button.sweep:visible").first.click()
+    seen = names(instructions)
+    instructions.locator("a[href='#main']").first.dispatch_event("click")
+    instructions.wait_for_url("**#main")
+    assert names(instructions) == seen and instructions.locator("tr.map").count() == 1
+    instructions.go_back()
+    assert asked(instructions) == {"search": "mufu"} and instructions.locator("tr.map").count() == 1
+    instructions.go_back()
+    assert asked(instructions) == {} and len(names(instructions)) > len(seen)
+
+
 def test_forms_are_filtered_by_target_in_the_address(forms, browser):
     shown = forms.locator("#count").inner_text()
     forms.locator("#search").fill("^add")
