@@ -62,6 +62,7 @@ def test_a_gpu_that_is_slower_than_its_sibling_says_so_on_its_front_page(tmp_pat
     runs = [report_runs.measured(seed) for seed in (1, 2)]
     for digit, run in zip("ab", runs):
         run.environment["gpu"]["id"] = digit * 16
+        run.measurements = [m for m in run.measurements if m.name.startswith("memory/")]
     for m in runs[1].measurements:
         if m.name == "memory/hbm/read":
             m.metrics["bandwidth_gb_per_s"].value *= 0.8
@@ -107,7 +108,10 @@ def test_the_command_compares_what_measured_the_same(tmp_path, capsys):
 
 
 def test_what_fails_leaves_the_earlier_comparison_whole(tmp_path):
-    found = subjects.subjects(subjects.split(two()))
+    runs = two()
+    for run in runs:
+        del run.measurements[20:]  # a small comparison fails as a large one does
+    found = subjects.subjects(subjects.split(runs))
     site.write_comparison(found, tmp_path)
     before = (tmp_path / "index.html").read_bytes()
     (tmp_path / "h100" / "index.html").unlink()
