@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "harness/model/machine/first_use.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model {
@@ -256,6 +257,7 @@ Program decode(const Module& module, const Function& function,
     }
     program.code.push_back(std::move(d));
   }
+  program.maybe_unwritten = maybe_unwritten(program);
   return program;
 }
 

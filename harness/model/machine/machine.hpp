@@ -59,6 +59,7 @@ struct Program {
   const Function* function = nullptr;
   std::vector<Decoded> code;
   int slots = 0;
+  std::vector<int> maybe_unwritten;                           // slots: see first_use.hpp
   std::vector<std::pair<int, Value>> constants;               // slot, the same in every lane
   std::vector<std::pair<int, std::string>> special;           // slot, name of the special register
   std::unordered_map<std::string, std::uint32_t> shared;      // offset of static shared variables
@@ -172,7 +173,8 @@ struct Warp {
   Mask live = 0;
   std::vector<Group> groups;
   Group* current = nullptr;
-  std::vector<Value> registers;
+  // By slot, 32 lanes each. Only those of Program::maybe_unwritten are filled at the start.
+  std::unique_ptr<Value[]> registers;
   std::array<Lane, 32> lanes;
   std::unordered_map<int, Owned> owned;  // by slot
   // When each register was last written other than by a copy or a wgmma, and the last wgmma.fence;
@@ -185,7 +187,7 @@ struct Warp {
   std::vector<std::vector<std::uint8_t>> local;  // by lane
   int priority = 0;
 
-  Value* reg(int slot) { return registers.data() + static_cast<std::size_t>(slot) * 32; }
+  Value* reg(int slot) { return registers.get() + static_cast<std::size_t>(slot) * 32; }
   int thread(int lane) const { return index * 32 + lane; }
 };
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include "harness/model/check/spare.hpp"
 #include "harness/model/violation.hpp"
 
 namespace assay::model {
@@ -365,7 +364,7 @@ void Run::end(Cta& cta) {
              place_of(op->issued.thread, op->issued.site), nullptr,
              "wait for it before the last thread returns");
   for (auto& warp : cta.warps) {
-    Spare<Value>::give(std::exchange(warp->registers, {}));
+    warp->registers.reset();
     warp->owned.clear();
   }
   const auto& all = cta.cluster->ctas;

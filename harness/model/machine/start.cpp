@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harness/model/check/spare.hpp"
 #include "harness/model/machine/run.hpp"
 
 namespace assay::model {
@@ -77,9 +76,10 @@ void Run::start(Cta& cta) {
     const int lanes = std::min(32, threads_per_cta_ - first);
     warp->live = lanes == 32 ? kAllLanes : (Mask{1} << lanes) - 1;
     warp->groups.push_back({.mask = warp->live});
-    // As in shared memory, anything: no number as a float.
     warp->registers =
-        Spare<Value>::filled(static_cast<std::size_t>(program_.slots) * 32, 0xffffdead);
+        std::make_unique_for_overwrite<Value[]>(static_cast<std::size_t>(program_.slots) * 32);
+    // As in shared memory, anything: no number as a float.
+    for (const int slot : program_.maybe_unwritten) std::fill_n(warp->reg(slot), 32, 0xffffdead);
     warp->priority = static_cast<int>(random(4));
     if (program_.has_wgmma) warp->written.assign(static_cast<std::size_t>(program_.slots), 0);
     for (const auto& [slot, value] : program_.constants) std::fill_n(warp->reg(slot), 32, value);
