@@ -49,6 +49,13 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
+def test_kernels_for_all_targets_tell_none_apart():
+    """All their machine code is made from the PTX of the oldest target: assay_share_ptx."""
+    naming = [str(path.relative_to(sources.ROOT)) for path in sources.files("kernels/*")
+              if path.suffix in (".cu", ".cuh", ".hpp") and "__CUDA_ARCH__" in path.read_text()]
+    assert not naming
+
+
 def test_probes_and_kernels_ask_for_features():
     named = [f"{path.relative_to(sources.ROOT)}: {line.strip()}"
              for path in sources.files("probes/*", "kernels/*")

@@ -13,10 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/code/verification.hpp"
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
-#include "harness/probe.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/gemm/shapes.hpp"
@@ -110,22 +108,6 @@ TEST(GemmSm90, PartsOfATileAreItsStepsOnce) {
       }
     }
   }
-}
-
-// A choice may fall on any form, also where none of the suite's cases does.
-TEST(GemmSm90, NoFormSpills) {
-  const Probe all{.name = "forms", .kernels = [](const Case&, Target) {
-                    std::vector<KernelUse> uses;
-                    for (const GemmVariantSm90& v : gemm_variants_sm90())
-                      uses.push_back({.kernel = v.kernel_name});
-                    return uses;
-                  }};
-  const Case one{.name = "all"};
-  const auto verified =
-      verify_all({{Selected{.probe = &all, .which = &one, .name = "forms/all"}, Target::sm_90a}});
-  ASSERT_EQ(verified.size(), 1U);
-  EXPECT_EQ(verified[0].kernels.size(), gemm_variants_sm90().size());
-  for (const std::string& problem : verified[0].problems) ADD_FAILURE() << problem;
 }
 
 // Log-uniform between 1 and `most`, in multiples of `step`.
