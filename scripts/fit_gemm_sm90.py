@@ -17,36 +17,153 @@ choices of other forms are left out, where a sweep was for a selection among mor
 other forms stay, where a sweep was of small products alone. --near hides slow choices from the search, which may make one
 of them the model's favourite: look at the choices once more without it.
 
-With --start the constants are sought down the slope from the header's, and there are no factors; with --pull the factors
-are what the constants leave unexplained, drawn to 1. Today's are of these two steps, the second from a header with the first's
-constants:
-
-  scripts/fit_gemm_sm90.py SWEEPS... --keep HEADER --start --rounds 30 --near 1.3 --heavy SWEEPS... --weight 1.5 --forms LIST
-  scripts/fit_gemm_sm90.py SWEEPS... --keep HEADER --heavy SWEEPS... --forms LIST --pull 0.03
+  scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --heavy SWEEPS... --forms LIST
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from gemm_sweep import MISALIGNED, Sweep, load
-from scipy.optimize import differential_evolution, minimize
+from scipy.optimize import differential_evolution
 
 # Each constant of the C++ file, in its order, and where it is looked for.
 BOUNDS = {
     "start": (1500, 9000), "mma_stretch": (0.95, 1.4), "mma_least": (8, 40), "step_more": (0, 120), "l2": (25, 80), "joined_p": (0, 0.9), "joined_q": (0, 0.9),
     "l2_alone": (0.2, 1), "delivered": (50, 150), "cluster": (0, 20), "misaligned": (1, 1.9), "spread": (1, 1.9),
-    "tile_together": (500, 6000), "tile_pingpong": (0, 2500), "out": (0.02, 0.6), "join": (500, 8000), "leave": (0.01, 0.4),
+    "tile_together": (500, 5000), "tile_pingpong": (0, 2500), "out": (0.02, 0.6), "join": (500, 8000), "leave": (0.01, 0.4),
     "add": (0, 0.4), "uneven": (1, 1.1), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
     "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
+CHOICE = re.compile(r"(swapped_)?(pingpong_)?(\d+)x(\d+)(?:x(\d+))?_c(\d)x(\d)_s\d+(?: stream (\d+) over (\d+)| split (\d+))?(?: band \d+)?")
+NAME = re.compile(r"(?:taken )?(.*?)( x\d+)?")  # the model's favourite, a choice, a row of so many calls
+MISALIGNED = "~"  # ends the name of a form whose operands' rows begin within a line
 WEIGHT = 9  # of a shape of --heavy
-NEAR = 0.12  # a choice counts by e to the power of so many times less as its time is longer than the best
+CLUSTERS = {1: 132, 2: 66, 4: 30, 8: 15}  # that an H200 holds at once, by CTAs
+
+
+@dataclass
+class Sweep:
+    """One entry per (shape, choice): features by name, measured ns, the shape's number; and names, library's best."""
+
+    x: dict[str, np.ndarray]
+    ns: np.ndarray
+    shape: np.ndarray
+    names: list[tuple[str, str]]
+    library: np.ndarray
+
+    def kinds(self) -> np.ndarray:
+        """The form of each choice, and whether rows begin within lines of 128 bytes."""
+        marks = (self.x["misaligned_p"] + self.x["misaligned_q"]) > 0
+        return np.array([name.split(" ")[0] + MISALIGNED * bool(mark) for (_, name), mark in zip(self.names, marks, strict=True)])
+
+    def best(self) -> np.ndarray:
+        least = np.full(len(self.library), np.inf)
+        np.minimum.at(least, self.shape, self.ns)
+        return least
+
+
+def _up(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def features(shape: str, choice: str) -> dict[str, float]:
+    type_, layout, m, n, k = shape.split()[:5]  # "rest 50" may follow: the same from rest
+    m, n, k = int(m), int(n), int(k)
+    match = CHOICE.fullmatch(choice)
+    if not match:
+        raise ValueError(f"{choice!r} is no choice of the product; GemmChoiceSm90::text() writes them")
+    swapped, pingpong, tile_m, tile_n, tile_k, cluster_m, cluster_n, stream, workers, parts = match.groups()
+    tile_m, tile_n, cluster_m, cluster_n = int(tile_m), int(tile_n), int(cluster_m), int(cluster_n)
+    each = 1 if type_ in ("e4m3", "e5m2") else 2
+    depth = int(tile_k) * each // 128 if tile_k else 1  # FormSm90::depth
+    rows, columns = (n, m) if swapped else (m, n)
+    row_a, row_b = m if layout[0] == "t" else k, n if layout[1] == "n" else k
+    row_p, row_q = (row_b, row_a) if swapped else (row_a, row_b)
+    whole_boxes = layout[0] == "t" if swapped else layout[1] == "n"  # of 64 columns of Q: GemmTileSm90::kLoadedN
+    tiles_m, tiles_n = _up(rows, tile_m * cluster_m), _up(columns, tile_n * cluster_n)
+    tiles, k_steps = tiles_m * tiles_n, _up(k * each, 128 * depth)
+    if stream:
+        streamed, used = int(stream), int(workers)
+    elif parts:
+        streamed, used = 0, tiles * int(parts)
+    else:
+        streamed = 0
+        most = min(tiles, CLUSTERS[cluster_m * cluster_n])
+        used = _up(tiles, _up(tiles, most))
+        eights = _up(used, 8) * 8
+        used = eights if eights <= most else used
+    block = {(1, 1): (4, 4)}.get((cluster_m, cluster_n), (1, 1) if cluster_m > 1 and cluster_n > 1 else  # cluster_block()
+                                 (1, 16 // cluster_m) if cluster_n == 1 else (16 // cluster_n, 1))
+    return {
+        "tile_m": tile_m, "tile_n": tile_n, "loaded_n": _up(tile_n, 64) * 64 if whole_boxes else tile_n, "cluster_m": cluster_m,
+        "cluster_n": cluster_n, "pingpong": bool(pingpong), "depth": depth,
+        "together_p": max(1, min(block[1], tiles_n)), "together_q": max(1, min(block[0], tiles_m)),
+        "tiles_m": tiles_m, "tiles_n": tiles_n, "k_steps": k_steps, "stream": streamed, "workers": used, "split": bool(parts),
+        "busy": used * cluster_m * cluster_n / 132, "misaligned_p": row_p * each % 128 != 0,
+        "misaligned_q": row_q * each % 128 != 0,
+        "bytes_p": each * rows * k, "bytes_q": each * columns * k, "bytes_d": 2 * m * n,
+    }
+
+
+def read_times(paths: list[Path], forms: set[str] | None = None) -> dict[tuple[str, str], dict[bool, float]]:
+    """Nanoseconds of a call by (shape, choice) and whether it is one of a row. A shape that several files have is the last one's.
+
+    Of the library and, where they are given, of these forms alone.
+    """
+    times: dict[str, dict[str, dict[bool, float]]] = {}
+    for path in paths:
+        opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+        found: dict[str, dict[str, dict[bool, float]]] = {}
+        with opened as file:
+            for shape, name, ns, _ in list(csv.reader(file))[1:]:
+                match = NAME.fullmatch(name)
+                if forms and not match[1].startswith("cublaslt") and match[1].split(" ")[0] not in forms:
+                    continue
+                found.setdefault(shape, {}).setdefault(match[1], {})[match[2] is not None] = float(ns)
+        times.update(found)
+    return {(shape, choice): of for shape, choices in times.items() for choice, of in choices.items()}
+
+
+def load(paths: list[Path], near: float = float("inf"), forms: set[str] | None = None, without: Sequence[Path] = ()) -> Sweep:
+    """Of choices that take more than `near` times as long as the best of their shape, every eighth.
+
+    `forms`: as read_times() has them. The shapes of `without` are left out.
+    """
+    others = {shape for shape, _ in read_times(list(without))}
+    times = {key: of for key, of in read_times(paths, forms).items() if key[0] not in others}
+    shapes = list(dict.fromkeys(shape for shape, _ in times))
+    number = {shape: index for index, shape in enumerate(shapes)}
+    gains: dict[str, list[float]] = {}
+    for (shape, choice), of in times.items():
+        if len(of) == 2 and not choice.startswith("cublaslt"):
+            gains.setdefault(shape, []).append(of[True] / of[False])
+    usual = {shape: float(np.median(found)) for shape, found in gains.items()}
+    library = np.full((len(shapes), 2), np.nan)
+    ours = []
+    for (shape, choice), of in times.items():
+        if choice.startswith("cublaslt"):
+            for row, ns in of.items():
+                library[number[shape], int(row)] = np.nanmin([library[number[shape], int(row)], ns])
+        elif False in of:
+            in_row = of.get(True, of[False] * usual.get(shape, 1))
+            ours.append((shape, choice, float(np.sqrt(of[False] * in_row))))
+    library = np.exp(np.nanmean(np.log(library), axis=1))
+    best: dict[str, float] = {}
+    for shape, _, ns in ours:
+        best[shape] = min(best.get(shape, ns), ns)
+    ours = [entry for index, entry in enumerate(ours) if entry[2] <= near * best[entry[0]] or index % 8 == 0]
+    found = [features(shape, choice) for shape, choice, _ in ours]
+    return Sweep({name: np.array([float(f[name]) for f in found]) for name in found[0]},
+                 np.array([ns for *_, ns in ours]), np.array([number[shape] for shape, *_ in ours]),
+                 [(shape, choice) for shape, choice, _ in ours], library)
 
 
 @dataclass
@@ -122,7 +239,7 @@ def report(name: str, model: Model, sweep: Sweep) -> None:
         print(f"  {over[index] - 1:5.0%} {sweep.names[picked[index]][0]}: {sweep.names[picked[index]][1]}")
 
 
-def soft_cost(sweep: Sweep, y: np.ndarray, width: float = 0.01) -> np.ndarray:
+def soft_cost(sweep: Sweep, y: np.ndarray) -> np.ndarray:
     """What the choice by the least of `y`, logarithms of times, costs on each shape over the best that was measured.
 
     The choice is soft, so that a search sees how near the next one is.
@@ -131,7 +248,7 @@ def soft_cost(sweep: Sweep, y: np.ndarray, width: float = 0.01) -> np.ndarray:
     shapes = len(sweep.library)
     least = np.full(shapes, np.inf)
     np.minimum.at(least, sweep.shape, y)
-    weight = np.exp(-(y - least[sweep.shape]) / width)
+    weight = np.exp(-(y - least[sweep.shape]) / 0.01)
     total, costs = np.zeros(shapes), np.zeros(shapes)
     np.add.at(total, sweep.shape, weight)
     np.add.at(costs, sweep.shape, weight * cost)
@@ -149,33 +266,6 @@ def fit(sweep: Sweep, rounds: int) -> Model:
     found = differential_evolution(loss, list(BOUNDS.values()), maxiter=rounds, popsize=10, seed=1, polish=False)
     constants = dict(zip(BOUNDS, found.x, strict=True))
     return refit(Model(constants, {}), [(sweep, 1.0)])
-
-
-def fit_from(model: Model, sweeps: list[tuple[Sweep, float]], rounds: int) -> Model:
-    """The constants by which choices get better, down the slope from those of `model`; it has no factors.
-
-    Three tenths of what the logarithms of times near the best leave unexplained is added to what the choices cost: that
-    alone fits to the noise of a few close choices.
-    """
-    low, high = np.array(list(BOUNDS.values()), float).T
-    near = []
-    for sweep, _ in sweeps:
-        cost = np.exp(-np.log(sweep.ns / sweep.best()[sweep.shape]) / NEAR)
-        near.append(cost / np.bincount(sweep.shape, cost)[sweep.shape])
-
-    def loss(places: np.ndarray) -> float:
-        constants, total = dict(zip(BOUNDS, low + places * (high - low), strict=True)), 0.0
-        for (sweep, weight), part in zip(sweeps, near, strict=True):
-            y = np.log(predict(constants, sweep.x))
-            left = y - np.log(sweep.ns)
-            left = np.abs(left - np.bincount(sweep.shape, part * left)[sweep.shape])
-            error = (part * np.where(left < 0.15, left**2, 0.3 * left - 0.0225)).sum()
-            total += weight * (len(sweep.library) * loss_of(soft_cost(sweep, y, 0.025)) + 0.3 * error)
-        return total / sum(weight * len(sweep.library) for sweep, weight in sweeps)
-
-    start = np.clip((np.array([model.constants[name] for name in BOUNDS]) - low) / (high - low), 0.002, 0.998)
-    found = minimize(loss, start, method="L-BFGS-B", bounds=[(0, 1)] * len(start), options={"maxiter": rounds, "eps": 2e-3, "maxfun": 10**6})
-    return Model(dict(zip(BOUNDS, (low + found.x * (high - low)).tolist(), strict=True)), {})
 
 
 def kept(header: Path) -> Model:
@@ -224,38 +314,6 @@ def refit(model: Model, sweeps: list[tuple[Sweep, float]], only: str = "") -> Mo
     return Model(model.constants, model.factors | found if only else found)
 
 
-def shrunk(model: Model, sweeps: list[tuple[Sweep, float]], pull: float) -> Model:
-    """The model with the factors of forms that what it leaves unexplained asks for, drawn to 1.
-
-    Logarithms of measured over predicted times, beside the mean of their shape, are a form's own and, beside it, the
-    form's with rows that begin within lines. The `pull` draws both to nothing: with more data a factor resists it better.
-    """
-    forms = sorted({kind.removesuffix(MISALIGNED) for sweep, _ in sweeps for kind in sweep.kinds()})
-    names = [form + mark for mark in ("", MISALIGNED) for form in forms]  # of rows of both sorts the first is for all
-    square, right = np.zeros((3 * len(forms),) * 2), np.zeros(3 * len(forms))
-    for sweep, weight in sweeps:
-        kinds = sweep.kinds()
-        cost = np.log(sweep.ns / sweep.best()[sweep.shape])
-        near = np.exp(-cost / NEAR)  # what is slow is never chosen
-        near /= np.bincount(sweep.shape, near)[sweep.shape]
-        left = np.log(sweep.ns) - np.log(predict(model.constants, sweep.x))
-        left = np.clip(left - np.bincount(sweep.shape, near * left)[sweep.shape], -0.2, 0.2)
-        form = np.searchsorted(forms, [kind.removesuffix(MISALIGNED) for kind in kinds])
-        own = (1 + np.char.endswith(kinds, MISALIGNED)) * len(forms) + form
-        for shape in range(len(sweep.library)):
-            of = np.flatnonzero(sweep.shape == shape)
-            x = np.zeros((len(of), len(right)))
-            x[np.arange(len(of)), form[of]] = x[np.arange(len(of)), own[of]] = 1
-            x -= near[of] @ x
-            weighted = x.T * near[of] * weight
-            square += weighted @ x
-            right += weighted @ left[of]
-    total = sum(weight * len(sweep.library) for sweep, weight in sweeps)
-    logs = np.linalg.solve(square + np.eye(len(right)) * pull * total, right)
-    both, own = logs[: len(forms)], logs[len(forms) :]
-    return Model(model.constants, dict(zip(names, np.exp(np.tile(both, 2) + own).tolist(), strict=True)))
-
-
 def expression(text: str) -> str:
     try:
         re.compile(text)
@@ -275,21 +333,14 @@ def main() -> int:
     parser.add_argument("--heavy", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
     parser.add_argument("--forms", type=Path, metavar="LIST", help="a file with a form's name a line: only choices of these")
     parser.add_argument("--only", type=expression, default="", metavar="REGEX", help="with --keep: fit factors of forms of such names, and keep those of all others")
-    parser.add_argument("--start", action="store_true", help="with --keep: look for constants too, down the slope from the header's, in --rounds steps")
-    parser.add_argument("--weight", type=float, default=WEIGHT, help=f"of a shape of --heavy (default: {WEIGHT})")
-    parser.add_argument("--pull", type=float, help="with --keep: factors from what is unexplained, so much drawn to 1, not by search")
     options = parser.parse_args()
     try:
         forms = set(options.forms.read_text().split()) if options.forms else None
         if options.keep:
             sweeps = [(load([path], options.near, forms, options.sweep[at + 1 :]), 1.0) for at, path in enumerate(options.sweep)]
-            sweeps.append((load(options.heavy, options.near if options.start else float("inf"), forms), options.weight))
+            sweeps.append((load(options.heavy, forms=forms), WEIGHT))
             before = kept(options.keep)
-            if options.start:
-                model = fit_from(before, sweeps, options.rounds)
-                print("\n".join(f"    .{name} = {value:.4g}," for name, value in model.constants.items()))
-            else:
-                model = shrunk(before, sweeps, options.pull) if options.pull else refit(before, sweeps, options.only)
+            model = refit(before, sweeps, options.only)
             print("\n".join(model.factor_lines()))
             named = list(zip([*options.sweep, "heavy"], [sweep for sweep, _ in sweeps], strict=True))
             if options.held_out:

@@ -218,9 +218,9 @@ void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
 
 // Those for plain products: of 89, all that there were before among them, the 55 whose best is
 // nearest the best of all over 114 shapes of each layout (results/h100/2026-11-28-layouts): within
-// 0.1% of it for nn, 0.3% for tn and 0.2% for tt. Clusters of eight are for operands whose rows
-// begin within a line of L2. Each row of a box is two requests to L2 there, and what CTAs share is
-// asked for once.
+// 0.1% of it for nn, 0.3% for tn and 0.2% for tt. One more is left out, which the model of time
+// takes for no size. Clusters of eight are for operands whose rows begin within a line of L2. Each
+// row of a box is two requests to L2 there, and what CTAs share is asked for once.
 template <class Nn, class Tn, class Tt>
 void add_plain_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add<128, 256, 2>();
@@ -273,7 +273,6 @@ void add_plain_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   tn.template add_pingpong<192, 128, 1, 2>();
   tn.template add_swapped<256, 128, 2>();
   tn.template add_swapped_pingpong<64, 16, 2>();
-  tn.template add_swapped_pingpong<64, 64, 4>();
   tn.template add_swapped_pingpong<64, 64, 4, 2>();
   tn.template add_swapped_pingpong<64, 128, 1, 2>();
   tn.template add_swapped_pingpong<64, 128, 4>();
