@@ -169,96 +169,77 @@ __device__ void visit(const GemmArgumentsSm90& args, int row, int column, int be
   }
 }
 
-// The greatest divisor of `all` that is at most `most`.
-constexpr int greatest_divisor(int all, int most) {
-  for (int each = most; each > 1; --each)
-    if (all % each == 0) return each;
-  return 1;
-}
-
-// Calls f(first, values) with kGroups groups of eight columns a turn, four values each; groups are
-// counted through all blocks. After a turn all move up by so many: registers have no index at run
-// time, and code for each of 128 values, 16 instructions or more, is 35 KB that a CTA fetches to
-// use once.
-template <class Tile, int kGroups, class F>
-__device__ void in_turns(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const F& f) {
-  constexpr int kEach = Tile::kTileN / 2, kAll = Tile::kBlocks * kEach, kATurn = 4 * kGroups;
-  static_assert(kAll % kATurn == 0);
-  const auto at = [&](int i) -> float& { return d[i / kEach][i % kEach]; };
-#pragma unroll 1
-  for (int first = 0; first < kAll / 4; first += kGroups) {
-    float values[kATurn];
-#pragma unroll
-    for (int i = 0; i < kATurn; ++i) values[i] = at(i);
-    f(first, values);
-#pragma unroll
-    for (int i = kATurn; i < kAll; ++i) at(i - kATurn) = at(i);
-#pragma unroll
-    for (int i = 0; i < kATurn; ++i) at(kAll - kATurn + i) = values[i];
+// d + beta * C of kGroups groups, all loads at once.
+template <class Tile, bool kWide, int kGroups>
+__device__ void add_c_groups(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& args, int row,
+                             int column, int begin) {
+  constexpr int kLoads = kGroups * (Tile::kSwapped ? 4 : 2);
+  float2 wide[kLoads];
+  std::uint32_t narrow[kLoads];
+  visit<Tile, kGroups>(args, row, column, begin,
+                       [&](int load, int, std::int64_t index, bool inside) {
+                         wide[load] = {};
+                         narrow[load] = 0;
+                         if (!inside) return;
+                         const auto* const f32 = static_cast<const float*>(args.c) + index;
+                         const auto* const b16 = static_cast<const std::uint16_t*>(args.c) + index;
+                         if constexpr (kWide && Tile::kSwapped) {
+                           wide[load].x = *f32;
+                         } else if constexpr (kWide) {
+                           wide[load] = *reinterpret_cast<const float2*>(f32);
+                         } else if constexpr (Tile::kSwapped) {
+                           narrow[load] = *b16;
+                         } else {
+                           narrow[load] = *reinterpret_cast<const std::uint32_t*>(b16);
+                         }
+                       });
+  const auto add = [&](bool half) {
+    visit<Tile, kGroups>(args, row, column, begin, [&](int load, int at, std::int64_t, bool) {
+      const float2 c = kWide ? wide[load] : unpack(narrow[load], half);
+      d[at] = fmaf(args.beta, c.x, d[at]);
+      if constexpr (!Tile::kSwapped) d[at + 1] = fmaf(args.beta, c.y, d[at + 1]);
+    });
+  };
+  if (args.type == OutputType::f16) {
+    add(true);
+  } else {
+    add(false);
   }
 }
 
-// d + beta * C, as many loads at once as there are registers for.
+// d + beta * C: as many loads at once as there are registers for.
 template <class Tile, bool kWide>
-__device__ void add_c(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const GemmArgumentsSm90& args,
-                      int row, int column) {
-  constexpr int kSums = Tile::kBlocks * Tile::kTileN / 2, kOfBlock = Tile::kTileN / 8;
-  // For what is loaded; in_turns() takes as many again as it has values.
+__device__ void add_c(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& args, int row,
+                      int column) {
+  constexpr int kSums = Tile::kBlocks * Tile::kTileN / 2;
   constexpr int kRegisters = kSums <= 128 ? 32 : kSums <= 160 || !Tile::kSwapped ? 16 : 8;
-  constexpr int kMost = kRegisters / (Tile::kSwapped || kWide ? 4 : 2);
-  constexpr int kGroups = greatest_divisor(Tile::kBlocks * kOfBlock, kMost < 8 ? kMost : 8);
-  constexpr int kEach = Tile::kSwapped ? 4 : 2;  // loads of a group
-  in_turns<Tile, kGroups>(d, [&](int first, float(&values)[4 * kGroups]) {
-    float2 wide[kGroups][kEach];
-    std::uint32_t narrow[kGroups][kEach];
+  constexpr int kEach = kRegisters / (Tile::kSwapped ? 4 : kWide ? 4 : 2);
+  constexpr int kAll = Tile::kTileN / 8;
 #pragma unroll
-    for (int i = 0; i < kGroups; ++i) {
-      const int group = first + i, block = group / kOfBlock;
-      visit<Tile, 1>(args, row + 64 * block, column, group % kOfBlock,
-                     [&](int load, int, std::int64_t index, bool inside) {
-                       wide[i][load] = {};
-                       narrow[i][load] = 0;
-                       if (!inside) return;
-                       const auto* const f32 = static_cast<const float*>(args.c) + index;
-                       const auto* const b16 = static_cast<const std::uint16_t*>(args.c) + index;
-                       if constexpr (kWide && Tile::kSwapped) {
-                         wide[i][load].x = *f32;
-                       } else if constexpr (kWide) {
-                         wide[i][load] = *reinterpret_cast<const float2*>(f32);
-                       } else if constexpr (Tile::kSwapped) {
-                         narrow[i][load] = *b16;
-                       } else {
-                         narrow[i][load] = *reinterpret_cast<const std::uint32_t*>(b16);
-                       }
-                     });
-    }
-    const auto add = [&](bool half) {
-#pragma unroll
-      for (int i = 0; i < kGroups; ++i) {
-        visit<Tile, 1>(args, 0, 0, 0, [&](int load, int at, std::int64_t, bool) {
-          const float2 c = kWide ? wide[i][load] : unpack(narrow[i][load], half);
-          float* const sums = &values[4 * i + at];
-          sums[0] = fmaf(args.beta, c.x, sums[0]);
-          if constexpr (!Tile::kSwapped) sums[1] = fmaf(args.beta, c.y, sums[1]);
-        });
-      }
-    };
-    if (args.type == OutputType::f16) {
-      add(true);
-    } else {
-      add(false);
-    }
-  });
+  for (int begin = 0; begin + kEach <= kAll; begin += kEach)
+    add_c_groups<Tile, kWide, kEach>(d, args, row, column, begin);
+  if constexpr (kAll % kEach != 0)
+    add_c_groups<Tile, kWide, kAll % kEach>(d, args, row, column, kAll / kEach * kEach);
 }
 
+// Some values a turn, after which all move up by so many: registers have no index at run time, and
+// code for each of 128 values, 16 instructions or more, is 35 KB that a CTA fetches to use once.
 template <class Tile>
 __device__ void activate(float (&d)[Tile::kBlocks][Tile::kTileN / 2], int activation) {
-  constexpr int kGroups = greatest_divisor(Tile::kBlocks * Tile::kTileN / 8, 4);
+  constexpr int kEach = Tile::kTileN / 2, kAll = Tile::kBlocks * kEach;
+  constexpr int kATurn = kAll % 16 == 0 ? 16 : kAll % 12 == 0 ? 12 : kAll % 8 == 0 ? 8 : 4;
+  const auto at = [&](int i) -> float& { return d[i / kEach][i % kEach]; };
   const auto apply = [&](const auto& function) {
-    in_turns<Tile, kGroups>(d, [&](int, float(&values)[4 * kGroups]) {
+#pragma unroll 1
+    for (int turn = 0; turn < kAll / kATurn; ++turn) {
+      float done[kATurn];
 #pragma unroll
-      for (float& value : values) value = function(value);
-    });
+      for (int i = 0; i < kATurn; ++i) done[i] = function(at(i));
+#pragma unroll
+      for (int i = kATurn; i < kAll; ++i) at(i - kATurn) = at(i);
+#pragma unroll
+      for (int i = 0; i < kATurn; ++i) at(kAll - kATurn + i) = done[i];
+    }
   };
   if (activation == 1) {
     apply([](float x) { return gelu(x); });

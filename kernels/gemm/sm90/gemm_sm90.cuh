@@ -177,10 +177,13 @@ class DenseWorkSm90 {
                          float factor, const ResultPlace& at) const {
     scale_tile<Tile>(d, args_, lines, factor);
     if (args_.c) {
-      if (args_.type == OutputType::f32) {
-        add_c<Tile, true>(d, args_, at.row, at.column);
-      } else {
-        add_c<Tile, false>(d, args_, at.row, at.column);
+#pragma unroll
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+        if (args_.type == OutputType::f32) {
+          add_c<Tile, true>(d[block], args_, at.row + block * 64, at.column);
+        } else {
+          add_c<Tile, false>(d[block], args_, at.row + block * 64, at.column);
+        }
       }
     }
     if (args_.activation != 0) activate<Tile>(d, args_.activation);

@@ -3,8 +3,8 @@
 // (results/h100/2026-11-26-places): for 16-bit and for 8-bit operands. Factors of 16-bit forms were
 // fitted to sweeps of H100s (2026-11-26-forms and -deep, --keep) and, weighing more, to one of an
 // H200 with the forms of today, layers of models for the most part
-// (results/h200/2026-11-27-choice-sweeps, dense). Four factors are older: those of forms that only
-// layouts other than nt have today.
+// (results/h200/2026-11-27-choice-sweeps, dense). Factors of forms that only layouts other than nt
+// have are older, or 1.
 #pragma once
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 

@@ -27,7 +27,7 @@ constexpr int kF32Slots = 16;                // a store of 8 bytes a lane touche
 constexpr int kAddCSlots = 4;                // beside the wait
 constexpr int kLatencyOfC = 800;             // of each round of loads of C, in cycles
 constexpr int kFewSums = 128;                // of a thread: they leave registers for longer rounds
-constexpr int kRound = 16, kLongRound = 32;  // elements of a thread
+constexpr int kRound = 32, kLongRound = 64;  // elements of a thread; of a swapped form, half
 
 double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
   const double area = double{1} * v.tile_m * v.tile_n;
@@ -38,7 +38,8 @@ double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
   if (problem.d_type() == "f32") slots += kF32Slots;
   if (problem.beta != 0) {
     slots += kAddCSlots;
-    waits = divide_up(sums, sums <= kFewSums ? kLongRound : kRound) * kLatencyOfC;
+    const int round = (sums <= kFewSums ? kLongRound : kRound) / (v.swapped ? 2 : 1);
+    waits = divide_up(sums, round) * kLatencyOfC;
   }
   return area * slots / 128 + waits;
 }
