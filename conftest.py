@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of all folders share: the mark of those that measure time, which reports/pyproject.toml has too, for tests
-that are run from there; and how often Python looks for garbage."""
+that are run from there; how often Python looks for garbage; and that programs can be interrupted."""
 
 import gc
+import signal
 
 
 def pytest_configure(config):
@@ -11,3 +12,6 @@ def pytest_configure(config):
     )
     # A session holds all results and many reports. To walk through these as often as Python does takes a fifth of its time.
     gc.set_threshold(500_000, 50, 50)
+    # A shell starts what it puts in the background without SIGINT, and what that starts is without it too.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
