@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which registers a thread may read before it has written them.
 //
-// A compiler names each value anew: kernels have thousands of registers, and to fill all of them
-// for each warp took a tenth of a launch's time. Most are written before anything else is done with
-// them, and are used in no other place of the code than where that is sure to have been done.
+// A compiler names each value anew and leaves numbers out: kernels have thousands of registers, and
+// to fill all of them for each warp took a tenth of a launch's time. Most are in no instruction.
+// Most others are written before anything else is done with them, and are used in no other place of
+// the code than where that is sure to have been done.
 #include "harness/model/machine/first_use.hpp"
 
 #include <algorithm>
@@ -66,8 +67,8 @@ std::vector<int> maybe_unwritten(const Program& program) {
       }
     }
   }
-  // Those that no operand names: the other half of one of 128 bits, and what the decoder made for
-  // itself, may be read; most have a number alone, as compilers leave out what they need not.
+  // No operand names the other half of a register of 128 bits, or what the decoder made for itself,
+  // and both may be read.
   for (const Register& reg : program.function->registers) {
     const auto slot = static_cast<std::size_t>(reg.slot);
     if (reg.type.bits == 128 && uses[slot].seen != Seen::never) {

@@ -49,7 +49,7 @@ TEST(ModelFirstUse, WhatIsReadBeforeItIsWrittenIsNoNumber) {
   EXPECT_EQ(stored("{\n.reg .b128 %q;\n.reg .b64 %a, %b;\nmov.b128 {%a, %b}, %q;\n"
                    "cvt.u32.u64 %x, %b;\n}"),
             Words({kNothing, kNothing}));
-  EXPECT_EQ(stored("{\n.reg .b64 %z;\nmov.b64 {%y, %x}, %z;\n}"), Words({0, 0}));
+  EXPECT_EQ(stored("{\n.reg .b64 %z;\nmov.b64 {%x, %y}, %z;\n}"), Words({kNothing, kNothing}));
 }
 
 // Those are filled for every warp of a launch, and few are left of a compiler's thousands.
