@@ -15,7 +15,9 @@
 // kernel that is launched early begins while the one before it ends. With --rest 50 each sample is
 // one call from rest, a burst as the cases of kernels/gemm have them, and the shape's name ends in
 // "rest 50": without, the largest products bring the GPU to its power limit, where another choice
-// may be the best. With --bands 1,2,16 each choice is timed with its tiles in bands of so many rows
+// may be the best. With --cold each sample is one call that finds neither its code nor its operands
+// in a cache, as in a program that runs many kernels, and the shape's name ends in "cold". With
+// --bands 1,2,16 each choice is timed with its tiles in bands of so many rows
 // too (Raster): "... band 16".
 #include <fmt/format.h>
 
@@ -41,6 +43,7 @@
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/contest.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
+#include "kernels/gemm/sweep/cold_caches.hpp"
 #include "kernels/gemm/sweep/sweep_command.hpp"
 #include "kernels/gemm/sweep/turns.hpp"
 
@@ -112,7 +115,8 @@ int calls_of_a_turn(const std::vector<Entry>& entries) {
 }
 
 void sweep(const GemmProblem& problem, const std::string& line, double milliseconds, int most,
-           const std::vector<int>& bands, std::chrono::milliseconds rest, FILE* out) {
+           const std::vector<int>& bands, std::chrono::milliseconds rest, ColdCaches* cold,
+           FILE* out) {
   const Stream stream;
   const Sets sets(GemmOperandLayout(problem), stream);
   const std::vector<GemmOperands>& operands = sets.operands();
@@ -150,7 +154,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
 
   std::erase_if(entries, [](const Entry& entry) { return entry.out; });
   for (const bool rows : {false, true}) {
-    if (rows && (most == 0 || rest.count() > 0)) break;
+    if (rows && (most == 0 || rest.count() > 0 || cold)) break;
     const int calls = rows ? calls_of_a_turn(entries) : 1;
     for (Entry& entry : entries) {
       entry.ns.clear();
@@ -158,7 +162,7 @@ void sweep(const GemmProblem& problem, const std::string& line, double milliseco
     }
     take_turns(entries, static_cast<int>(operands.size()),
                static_cast<std::uint32_t>(problem.m + problem.n + problem.k), milliseconds, stream,
-               calls, rest);
+               calls, rest, cold ? Callable<void()>([&] { cold->make(stream); }) : nullptr);
     for (const Entry& entry : entries) {
       if (entry.ns.empty()) continue;
       fmt::print(out, "{},{}{},{:.0f},{}\n", line, entry.name,
@@ -190,8 +194,12 @@ int main(int argc, char** argv) {
   app.add_option("--bands", bands, "Each choice also with its tiles in bands of so many rows")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
+  bool cold = false;
+  app.add_flag("--cold", cold, "Neither code nor operands of a call are in a cache");
   return kernels::run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
     std::ifstream shapes(shapes_path);
+    std::unique_ptr<kernels::ColdCaches> caches;
+    if (cold) caches = std::make_unique<kernels::ColdCaches>();
     for (std::string line; std::getline(shapes, line);) {
       std::istringstream words(line);
       kernels::GemmProblem problem{};
@@ -202,7 +210,9 @@ int main(int argc, char** argv) {
         problem.scaling = kernels::Scaling::tensor;
       }
       if (options.rest > 0) line += fmt::format(" rest {}", options.rest);
-      kernels::sweep(problem, line, options.milliseconds, most, bands, options.pause(), out);
+      if (cold) line += " cold";
+      kernels::sweep(problem, line, options.milliseconds, most, bands, options.pause(),
+                     caches.get(), out);
     }
   });
 }
