@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 def count(path: str) -> tuple[int, int, int]:
     """(passed, failed, skipped) of one JUnit file, counted case by case.
 
-    ctest marks a disabled case by its `status` alone. A file that was not written counts as failed.
+    GoogleTest marks a disabled case by its `status` alone. A file that was not written counts as failed.
     """
     if not os.path.exists(path):
         return 0, 1, 0

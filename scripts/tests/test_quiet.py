@@ -33,5 +33,6 @@ def test_the_script_runs_all_in_two_parts_and_counts_both_and_the_fuzzers():
     script = (sources.ROOT / "scripts/test.sh").read_text()
     assert "-m 'not quiet'" in script and "-m quiet" in script
     counted = re.search(r"count_tests\.py(.*?)\|\|", script, re.DOTALL)[1].split()
-    assert sorted(counted) == ["build-fuzz/fuzz.xml", "build/ctest.xml", "build/pytest.xml", "build/pytest_quiet.xml"]
+    assert sorted(counted) == ['"${of_parts[@]}"', "build-fuzz/fuzz.xml", "build/pytest.xml", "build/pytest_quiet.xml"]
+    assert "seq -f 'build/gtest/%g.xml' 0 $((parts - 1))" in script and "xml:gtest/{}.xml" in script
     assert "scripts/fuzz.sh 60 ||" in script

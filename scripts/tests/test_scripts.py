@@ -11,7 +11,7 @@ import sources
 
 SCRIPTS = sources.ROOT / "scripts"
 
-CTEST = """<testsuite tests="3">
+GOOGLE_TEST = """<testsuite tests="3">
 <testcase name="a" status="run"/>
 <testcase name="b" status="fail"><failure message=""/></testcase>
 <testcase name="c" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
@@ -28,9 +28,9 @@ def count(*paths) -> tuple[str, int]:
 
 
 def test_counts_both_dialects(tmp_path):
-    (tmp_path / "ctest.xml").write_text(CTEST)
+    (tmp_path / "gtest.xml").write_text(GOOGLE_TEST)
     (tmp_path / "pytest.xml").write_text(PYTEST)
-    assert count(tmp_path / "ctest.xml", tmp_path / "pytest.xml") == (
+    assert count(tmp_path / "gtest.xml", tmp_path / "pytest.xml") == (
         "2 passed, 2 failed, 3 skipped\n", 1)
 
 
