@@ -35,13 +35,12 @@ ColdCaches::ColdCaches() {
   cudaDeviceProp device;
   check(cudaGetDeviceProperties(&device, 0));
   sms_ = device.multiProcessorCount;
-  words_ = static_cast<std::size_t>(device.l2CacheSize) * 2 / sizeof(uint4);
-  data_ = Buffer(words_ * sizeof(uint4));
+  data_ = Buffer(static_cast<std::size_t>(device.l2CacheSize) * 2);
   check(cudaMemset(data_.data(), 0, data_.bytes()));
 }
 
 void ColdCaches::make(cudaStream_t stream) {
-  evict<<<sms_, kThreads, 0, stream>>>(static_cast<uint4*>(data_.data()), words_);
+  evict<<<sms_, kThreads, 0, stream>>>(data_.as<uint4>(), data_.bytes() / sizeof(uint4));
   check(cudaGetLastError());
 }
 

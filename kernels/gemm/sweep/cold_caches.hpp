@@ -4,8 +4,6 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
-
 #include "harness/cuda.hpp"
 
 namespace assay::kernels {
@@ -19,8 +17,7 @@ class ColdCaches {
 
  private:
   int sms_ = 0;
-  std::size_t words_ = 0;  // of 16 bytes: twice the L2
-  Buffer data_;
+  Buffer data_;  // twice the L2
 };
 
 }  // namespace assay::kernels

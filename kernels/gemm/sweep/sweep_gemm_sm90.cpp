@@ -17,8 +17,8 @@
 // "rest 50": without, the largest products bring the GPU to its power limit, where another choice
 // may be the best. With --cold each sample is one call that finds neither its code nor its operands
 // in a cache, as in a program that runs many kernels, and the shape's name ends in "cold". With
-// --bands 1,2,16 each choice is timed with its tiles in bands of so many rows
-// too (Raster): "... band 16".
+// --bands 1,2,16 each choice is timed with its tiles in bands of so many rows too (Raster):
+// "... band 16".
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
