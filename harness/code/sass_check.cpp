@@ -58,7 +58,10 @@ const Loop* measured_loop(const Function& function, const std::vector<Loop>& loo
     return rule.where == SassWhere::loop && rule.at_least > 0;
   });
   const auto is_expected = [&](const Instruction& instruction) {
-    return std::ranges::any_of(rules, [&](const SassRule& rule) {
+    const bool excluded = std::ranges::any_of(rules, [&](const SassRule& rule) {
+      return rule.at_most == 0 && is_one_of(instruction, rule.opcode);
+    });
+    return !excluded && std::ranges::any_of(rules, [&](const SassRule& rule) {
       return rule.at_least > 0 && (rule.where == SassWhere::loop || !of_loop) &&
              is_one_of(instruction, rule.opcode);
     });

@@ -16,7 +16,7 @@ struct Edit {
 
 struct Planted {
   const char* name;
-  const char* kernel;  // of kernels/clean.cu, or "gemm": the suite's bf16 GEMM
+  const char* kernel;  // of kernels/clean.cu, or "gemm": the suite's dense product, of f16
   std::vector<Edit> edits;
   std::vector<std::string> rules;
 };
@@ -35,6 +35,7 @@ inline constexpr const char* kWaitRead1 = R"(cp\.async\.bulk\.wait_group\.read 1
 inline constexpr const char* kWaitRead0 = R"(cp\.async\.bulk\.wait_group\.read 0;)";
 inline constexpr const char* kDescriptor = R"(4611686293305294848)";
 
+// Waits 0 and 1 are the consumers' at f16, 2 and 3 at bf16; the loader's follow.
 inline std::vector<Planted> planted_in_gemm() {
   return {
       {"full_wait_dropped",
@@ -44,13 +45,13 @@ inline std::vector<Planted> planted_in_gemm() {
       // Of the loader's second loop: every tile of this shape is cut short.
       {"empty_wait_dropped",
        "gemm",
-       {{kWait, kNoWait, 3}},
+       {{kWait, kNoWait, 5}},
        {"async.overwritten_while_read", "async.overwrites_unread", "mbarrier.too_many_arrivals"}},
       {"consumer_parity_wrong",
        "gemm",
        {{kWait, kOtherParity, 0}},
        {"async.read_before_complete", "memory.uninitialized_shared"}},
-      {"producer_parity_wrong", "gemm", {{kWait, kOtherParity, 2}}, {"deadlock"}},
+      {"producer_parity_wrong", "gemm", {{kWait, kOtherParity, 4}}, {"deadlock"}},
       {"operands_loaded_before_they_are_there",
        "gemm",
        {{R"(griddepcontrol\.wait;)", "", -1}},
@@ -64,7 +65,7 @@ inline std::vector<Planted> planted_in_gemm() {
       // The loader's waits for the last releases of its ring of four.
       {"left_before_the_neighbour_has_released",
        "gemm",
-       {{kWait, kNoWait, 4}, {kWait, kNoWait, 4}, {kWait, kNoWait, 4}, {kWait, kNoWait, 4}},
+       {{kWait, kNoWait, 6}, {kWait, kNoWait, 6}, {kWait, kNoWait, 6}, {kWait, kNoWait, 6}},
        {"cluster.left", "exit.pending"}},
       {"store_fence_dropped", "gemm", {{kProxyFence, "", -1}}, {"proxy.shared"}},
       {"store_fence_before_the_writes",

@@ -21,7 +21,7 @@ struct SuiteKernel {
   const char *at, *kernel;
 };
 constexpr SuiteKernel kSuite[] = {
-    {"gemm", "kernels/gemm/bf16/m300n248k320/nt",
+    {"gemm", "kernels/gemm/f16/m300n248k320/nt",
      "gemm_plain_sm90ILi0ELi0ELi0ELi128ELi256ELi4ELi2ELi1ELb0ELb0E"},
     {"tcgen05", "kernels/gemm/tcgen05/bf16/m520n264k72/128x128x64_p1_s4",
      "gemm_bf16_nt_sm100ILi1E"},

@@ -16,6 +16,7 @@ struct GemmArgumentsSm90 {
   int rows, columns;  // of R
   int p_read_once;    // not 0: by one tile of columns alone, so that L2 need not keep it
   int plain;          // not 0: sums are only rounded
+  int half_operands;  // not 0: A and B are f16 where the kernel is one for 16-bit types
   OutputType type;    // of C, D and bias
 
   // R = alpha * tensor_scale_p * tensor_scale_q * sums, then by row and column. Null: no such

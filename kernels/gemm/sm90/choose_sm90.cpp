@@ -60,9 +60,12 @@ std::vector<KernelUse> kernels(const GemmProblem& problem) {
   const bool wide = element_bits(problem.type) == 16;
   const std::string opcode = std::string(wide ? "HGMMA" : "QGMMA") + ".64x" +
                              std::to_string(v.tile_n) + (wide ? "x16" : "x32") + ".F32";
+  // Kernels for 16-bit types have a loop for each. What it multiplies, it multiplies alone.
+  const std::string type = problem.type == "bf16" ? ".BF16" : "";
   std::vector<KernelUse> all = {
       {.kernel = v.kernel_name,
-       .sass = {{opcode, per_stage, per_stage}, waits_for_dependencies()}}};
+       .sass = {{opcode + type, per_stage, per_stage}, waits_for_dependencies()}}};
+  if (problem.type == "f16") all[0].sass.push_back({opcode + ".BF16", 0, 0});
   if (choice.parts > 1)
     all.push_back({.kernel = v.reduce.name, .sass = {waits_for_dependencies()}});
   return all;
@@ -83,11 +86,9 @@ const GemmPaths::Registration path{
 
 std::span<const GemmVariantSm90> gemm_variants_sm90() {
   static const std::vector<GemmVariantSm90> all = [] {
-    std::vector<GemmVariantSm90> variants = gemm_variants_bf16_sm90();
-    for (const auto& more : {gemm_variants_bf16_plain_sm90(), gemm_variants_bf16_layouts_sm90(),
-                             gemm_variants_f16_sm90(), gemm_variants_f16_plain_sm90(),
-                             gemm_variants_f16_layouts_sm90(), gemm_variants_fp8_sm90(),
-                             gemm_variants_fp8_plain_sm90()})
+    std::vector<GemmVariantSm90> variants = gemm_variants_b16_sm90();
+    for (const auto& more : {gemm_variants_b16_plain_sm90(), gemm_variants_b16_layouts_sm90(),
+                             gemm_variants_fp8_sm90(), gemm_variants_fp8_plain_sm90()})
       variants.insert(variants.end(), more.begin(), more.end());
     return variants;
   }();

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "harness/ptx/fence.cuh"
+#include "harness/ptx/load_store.cuh"
 #include "harness/ptx/matrix.cuh"
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/shared_address.cuh"
@@ -174,33 +175,29 @@ template <class Tile, bool kWide, int kGroups>
 __device__ void add_c_groups(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& args, int row,
                              int column, int begin) {
   constexpr int kLoads = kGroups * (Tile::kSwapped ? 4 : 2);
-  float2 wide[kLoads];
-  std::uint32_t narrow[kLoads];
-  visit<Tile, kGroups>(args, row, column, begin,
-                       [&](int load, int, std::int64_t index, bool inside) {
-                         wide[load] = {};
-                         narrow[load] = 0;
-                         if (!inside) return;
-                         const auto* const f32 = static_cast<const float*>(args.c) + index;
-                         const auto* const b16 = static_cast<const std::uint16_t*>(args.c) + index;
-                         if constexpr (kWide && Tile::kSwapped) {
-                           wide[load].x = *f32;
-                         } else if constexpr (kWide) {
-                           wide[load] = *reinterpret_cast<const float2*>(f32);
-                         } else if constexpr (Tile::kSwapped) {
-                           narrow[load] = *b16;
-                         } else {
-                           narrow[load] = *reinterpret_cast<const std::uint32_t*>(b16);
-                         }
-                       });
+  std::uint32_t words[kLoads][kWide && !Tile::kSwapped ? 2 : 1];
+  visit<Tile, kGroups>(
+      args, row, column, begin, [&](int load, int, std::int64_t index, bool inside) {
+        const auto* const b16 = static_cast<const std::uint16_t*>(args.c) + index;
+        if constexpr (kWide) {
+          ptx::load_words_if(inside, words[load], static_cast<const float*>(args.c) + index);
+        } else if constexpr (Tile::kSwapped) {
+          words[load][0] = ptx::load_u16_if(inside, b16);
+        } else {
+          ptx::load_words_if(inside, words[load], b16);
+        }
+      });
   const auto add = [&](bool half) {
     visit<Tile, kGroups>(args, row, column, begin, [&](int load, int at, std::int64_t, bool) {
-      const float2 c = kWide ? wide[load] : unpack(narrow[load], half);
+      const auto& w = words[load];
+      constexpr int kSecond = Tile::kSwapped ? 0 : 1;
+      const float2 c = kWide ? float2{__uint_as_float(w[0]), __uint_as_float(w[kSecond * kWide])}
+                             : unpack(w[0], half);
       d[at] = fmaf(args.beta, c.x, d[at]);
       if constexpr (!Tile::kSwapped) d[at + 1] = fmaf(args.beta, c.y, d[at + 1]);
     });
   };
-  if (args.type == OutputType::f16) {
+  if (!kWide && args.type == OutputType::f16) {
     add(true);
   } else {
     add(false);
@@ -212,7 +209,9 @@ template <class Tile, bool kWide>
 __device__ void add_c(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& args, int row,
                       int column) {
   constexpr int kSums = Tile::kBlocks * Tile::kTileN / 2;
-  constexpr int kRegisters = kSums <= 128 ? 32 : kSums <= 160 || !Tile::kSwapped ? 16 : 8;
+  constexpr int kRegisters = kSums <= 128 && !kWide                        ? 32
+                             : kSums <= 160 || (!Tile::kSwapped && !kWide) ? 16
+                                                                           : 8;
   constexpr int kEach = kRegisters / (Tile::kSwapped ? 4 : kWide ? 4 : 2);
   constexpr int kAll = Tile::kTileN / 8;
 #pragma unroll
@@ -336,12 +335,14 @@ __device__ void store_block(const CUtensorMap* map, const std::uint32_t (&packed
         const std::uint32_t group = 2 * warp + lane / 8 % 2;  // of eight rows
         ptx::stmatrix_x4_transposed(base + buffer_row * 128 + (group ^ lane % 8) * 16, four);
       } else {
+        // Group 2 j + lane / 16 of the row, and 2 j changes bits of its own.
         constexpr std::uint32_t kRowBytes = Tile::kStoreColumns <= 16   ? 32
                                             : Tile::kStoreColumns <= 32 ? 64
                                                                         : 128;
-        const std::uint32_t buffer_row = lane % 16, group = 2 * j + lane / 16;
+        const std::uint32_t buffer_row = lane % 16;
         const std::uint32_t swizzle = buffer_row * kRowBytes / 128 % (kRowBytes / 16);
-        ptx::stmatrix_x4(base + buffer_row * kRowBytes + (group ^ swizzle) * 16, four);
+        const std::uint32_t first = base + buffer_row * kRowBytes + (lane / 16 ^ swizzle) * 16;
+        ptx::stmatrix_x4(first ^ 32u * j, four);
       }
     }
     ptx::fence_proxy_async_shared();

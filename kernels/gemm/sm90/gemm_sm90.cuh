@@ -118,6 +118,7 @@ class DenseWorkSm90 {
   using Arguments = GemmArgumentsSm90;
   static constexpr bool kRaggedK = false, kClipped = false, kEdges = true;
   static constexpr bool kUnitsInMemory = false;
+  static constexpr bool kEitherType = Tile::kElementBytes == 2;
 
   __device__ DenseWorkSm90(const GemmArgumentsSm90& args, int rank_m, int rank_n)
       : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {
@@ -198,6 +199,7 @@ class DenseWorkSm90 {
     return true;
   }
 
+  __device__ bool half_operands() const { return args_.half_operands != 0; }
   __device__ bool half() const { return args_.type == OutputType::f16; }
 
  protected:
@@ -243,7 +245,7 @@ class ScaledWorkSm90 : public DenseWorkSm90<Tile> {
   using DenseWorkSm90<Tile>::args_;
 };
 
-// Template arguments are GemmTileSm90's.
+// Template arguments are GemmTileSm90's. Types of bf16 stand for f16 as well: arguments say which.
 template <int kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kStages, int kClusterM,
           int kClusterN, bool kSwapped, bool kPingpong>
 __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(384, 1)

@@ -33,6 +33,8 @@
 //   clear_tail(...)           kRaggedK: zeros what a stage holds beyond the end of the sum
 //   shares(unit, d, ...)      where workers divide a sum: leaves a part, and is true, or adds what
 //                             others left
+//   kEitherType               Tile::kTypes is bf16 and stands for f16 as well
+//   half_operands()           kEitherType: operands are f16
 //   half()                    results are f16, not bf16
 //   plain()                   sums are rounded as they are; the rest is for sums that are not
 //                             (PlainResultsSm90: never)
@@ -44,6 +46,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/descriptor/matrix_descriptor.hpp"
@@ -68,6 +71,9 @@ namespace assay::kernels {
 struct ResultPlace {
   int row, column, end;
 };
+
+template <ptx::WgmmaTypes kTypes>
+using TypesOf = std::integral_constant<ptx::WgmmaTypes, kTypes>;
 
 // The body of a kernel of 384 threads. `Tile` is a GemmTileSm90. Boxes of edge_p and edge_q are the
 // part of a k-major share that the operand's last rows fill (kernels/frame/edge.cuh); without
@@ -200,7 +206,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     Work work(args, rank_m, rank_n);
     const float factor = work.factor();
     WorkUnit unit;
-    const auto multiply = [&](bool first_step, int ks) {
+    const auto multiply = [&](auto types, bool first_step, int ks) {
       // All lanes have the same stage, which the compiler does not see (ptxas 13.0): descriptors
       // that follow from it would be moved to uniform registers again for each MMA.
       const int at = __shfl_sync(0xffffffffu, stage, 0);
@@ -217,7 +223,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
         const int box = k / Tile::kSteps, step = k % Tile::kSteps;
 #pragma unroll
         for (int block = 0; block < Tile::kBlocks; ++block) {
-          ptx::wgmma<Tile::kTypes, Tile::kMajorP, Tile::kMajorQ>(
+          ptx::wgmma<types(), Tile::kMajorP, Tile::kMajorQ>(
               d[block], ptx::advance(p, box * Tile::kBoxBytesP + block * 8192 + step * kStepP),
               ptx::advance(q, box * Tile::kBoxBytesQ + step * kStepQ), !first_step || k != 0);
         }
@@ -258,20 +264,31 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       }
       const bool no_step = Work::kRaggedK && unit.k_begin == unit.k_end;
       int previous = stage;
-      if (!no_step) {
-        multiply(true, unit.k_begin);
-        next_stage();
-      }
-      for (int ks = unit.k_begin + 1; ks < unit.k_end; ++ks) {
-        multiply(false, ks);
-        if (Tile::kDeferred && kept) {  // two steps under way cover the time of the stores
-          store();
-          kept = false;
+      const auto sum = [&](auto types) {
+        if (!no_step) {
+          multiply(types, true, unit.k_begin);
+          next_stage();
         }
-        ptx::wgmma_wait<1>();
-        release(previous);
-        previous = stage;
-        next_stage();
+        for (int ks = unit.k_begin + 1; ks < unit.k_end; ++ks) {
+          multiply(types, false, ks);
+          if (Tile::kDeferred && kept) {  // two steps under way cover the time of the stores
+            store();
+            kept = false;
+          }
+          ptx::wgmma_wait<1>();
+          release(previous);
+          previous = stage;
+          next_stage();
+        }
+      };
+      if constexpr (Work::kEitherType) {
+        if (work.half_operands()) {
+          sum(TypesOf<ptx::WgmmaTypes::f16>());
+        } else {
+          sum(TypesOf<ptx::WgmmaTypes::bf16>());
+        }
+      } else {
+        sum(TypesOf<Tile::kTypes>());
       }
       if (Tile::kDeferred && kept) {
         store();

@@ -117,6 +117,7 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   }
   if (problem.bias) a.bias = operands.bias;
   a.plain = problem.plain();
+  a.half_operands = problem.type == "f16";
 
   l.grid = choice.workers * v.cluster_size();
   const bool whole = choice.stream_tiles == 0 && choice.parts == 1;

@@ -26,4 +26,13 @@ std::vector<GemmVariantSm90> describe_forms_sm90(std::span<const FormSm90> forms
   return all;
 }
 
+std::vector<GemmVariantSm90> describe_b16_forms_sm90(std::span<const FormSm90> forms) {
+  std::vector<FormSm90> all(forms.begin(), forms.end());
+  for (FormSm90 form : forms) {
+    form.type_p = form.type_q = "f16";
+    all.push_back(form);
+  }
+  return describe_forms_sm90(all);
+}
+
 }  // namespace assay::kernels

@@ -63,15 +63,16 @@ struct GemmVariantSm90 : FormSm90 {
 
 std::vector<GemmVariantSm90> describe_forms_sm90(std::span<const FormSm90> forms);
 
+// Forms of bf16, and the same for f16: their kernels have a main loop for each, and a launch says
+// which (GemmArgumentsSm90::half_operands).
+std::vector<GemmVariantSm90> describe_b16_forms_sm90(std::span<const FormSm90> forms);
+
 // A file for each, so that they compile beside each other.
-std::vector<GemmVariantSm90> gemm_variants_bf16_sm90();          // nt
-std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90();    // nt
-std::vector<GemmVariantSm90> gemm_variants_bf16_layouts_sm90();  // nn, tn, tt
-std::vector<GemmVariantSm90> gemm_variants_f16_sm90();           // nt
-std::vector<GemmVariantSm90> gemm_variants_f16_plain_sm90();     // nt
-std::vector<GemmVariantSm90> gemm_variants_f16_layouts_sm90();   // nn, tn, tt
-std::vector<GemmVariantSm90> gemm_variants_fp8_sm90();           // nt
-std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90();     // nt
+std::vector<GemmVariantSm90> gemm_variants_b16_sm90();          // nt
+std::vector<GemmVariantSm90> gemm_variants_b16_plain_sm90();    // nt
+std::vector<GemmVariantSm90> gemm_variants_b16_layouts_sm90();  // nn, tn, tt
+std::vector<GemmVariantSm90> gemm_variants_fp8_sm90();          // nt
+std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90();    // nt
 
 // All of them.
 std::span<const GemmVariantSm90> gemm_variants_sm90();

@@ -30,6 +30,7 @@ class GroupedWorkSm90 : public PlainResultsSm90 {
   using Arguments = GroupsSm90;
   static constexpr bool kRaggedK = kGradients, kClipped = true, kEdges = false;
   static constexpr bool kUnitsInMemory = true;
+  static constexpr bool kEitherType = false;
 
   __device__ GroupedWorkSm90(const GroupsSm90& groups, int rank_m, int rank_n)
       : groups_(groups),

@@ -122,7 +122,7 @@ struct FormsSm90 {
   }
 };
 
-// What a 16-bit type gets for "nt": the first for all products, and again without what plain ones
+// What 16-bit types get for "nt": the first for all products, and again without what plain ones
 // do not need; the others for plain ones alone. Those for all products are of a sweep on an H200
 // (results/h200/2026-11-24-gemm-clusters), but for 128x160, which gained most beside them over 240
 // shapes on an H100 (results/h100/2026-11-26-places, candidates). Those for plain products are, of
@@ -199,7 +199,7 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<192, 104, 1, 2>();
 }
 
-// The forms of a 16-bit type for nn, tn and tt, those for all products. As rows of P, whole boxes
+// The forms of 16-bit types for nn, tn and tt, those for all products. As rows of P, whole boxes
 // of 64 cost nothing where the row runs fastest in memory; as columns of Q, those beyond the tile
 // are loaded in vain. So forms are swapped where B is such an operand and A is not.
 template <class Nn, class Tn, class Tt>
@@ -277,21 +277,6 @@ void add_plain_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   tn.template add_swapped_pingpong<64, 128, 1, 2>();
   tn.template add_swapped_pingpong<64, 128, 4>();
   tn.template add_swapped_pingpong<64, 128, 4, 2>();
-}
-
-// All of them.
-template <ptx::WgmmaTypes kTypes>
-std::vector<GemmVariantSm90> layout_forms_sm90(const char* type) {
-  std::vector<FormSm90> all;
-  FormsSm90<kTypes, 0, 1> nn{all, type, type};
-  FormsSm90<kTypes, 1, 1> tn{all, type, type};
-  FormsSm90<kTypes, 1, 0> tt{all, type, type};
-  add_layouts_sm90(nn, tn, tt);
-  FormsSm90<kTypes, 0, 1, true> nn_plain{all, type, type};
-  FormsSm90<kTypes, 1, 1, true> tn_plain{all, type, type};
-  FormsSm90<kTypes, 1, 0, true> tt_plain{all, type, type};
-  add_plain_layouts_sm90(nn_plain, tn_plain, tt_plain);
-  return describe_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

@@ -3,11 +3,11 @@
 
 namespace assay::kernels {
 
-std::vector<GemmVariantSm90> gemm_variants_f16_sm90() {
+std::vector<GemmVariantSm90> gemm_variants_b16_sm90() {
   std::vector<FormSm90> all;
-  FormsSm90<ptx::WgmmaTypes::f16, 0, 0> nt{all, "f16", "f16"};
+  FormsSm90<ptx::WgmmaTypes::bf16, 0, 0> nt{all, "bf16", "bf16"};
   add_wide_sm90(nt);
-  return describe_forms_sm90(all);
+  return describe_b16_forms_sm90(all);
 }
 
 }  // namespace assay::kernels

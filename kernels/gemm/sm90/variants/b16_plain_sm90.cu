@@ -3,12 +3,12 @@
 
 namespace assay::kernels {
 
-std::vector<GemmVariantSm90> gemm_variants_bf16_plain_sm90() {
+std::vector<GemmVariantSm90> gemm_variants_b16_plain_sm90() {
   std::vector<FormSm90> all;
   FormsSm90<ptx::WgmmaTypes::bf16, 0, 0, true> nt{all, "bf16", "bf16"};
   add_wide_sm90(nt);
   add_wide_plain_sm90(nt);
-  return describe_forms_sm90(all);
+  return describe_b16_forms_sm90(all);
 }
 
 }  // namespace assay::kernels
