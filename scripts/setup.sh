@@ -56,14 +56,24 @@ install_packages() {
 is_made_from() { [[ -f $1/.stamp && $(<"$1/.stamp") == "$2" ]]; }
 hash_of() { sha256sum <<<"$*" | cut -c -64; }
 
-install_python() {
-  local request
-  request=$(hash_of "$(python3 --version) $PWD $(cat scripts/requirements.txt reports/pyproject.toml)")
-  if is_made_from .venv "$request"; then return; fi
-  say "installing Python packages into .venv"
+python_request() {
+  hash_of "$(python3 --version) $PWD $(cat scripts/requirements.txt reports/pyproject.toml)"
+}
+
+# pip compiles nothing: Python does that itself, of what it uses.
+pip_install() { .venv/bin/python -m pip install -q --disable-pip-version-check --no-compile "$@"; }
+
+# The interpreter and pip, which the toolkit's wheels come by as well.
+make_venv() {
+  if is_made_from .venv "$(python_request)"; then return; fi
   python3 -m venv .venv || fail "python3 -m venv failed; is the package python3-venv installed?"
-  .venv/bin/python -m pip install -q --disable-pip-version-check -r scripts/requirements.txt
-  echo "$request" >.venv/.stamp
+}
+
+install_python() {
+  if is_made_from .venv "$(python_request)"; then return; fi
+  say "installing Python packages into .venv"
+  pip_install -r scripts/requirements.txt
+  python_request >.venv/.stamp
 }
 
 # Prints the folder of the newest usable toolkit that the machine has: the caller's choice first.
@@ -133,8 +143,7 @@ install_toolchain() {
   rm -rf .toolchain.new
   if [[ -n $wheels ]]; then
     # shellcheck disable=SC2086  # a list of words
-    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-compile \
-      --target .toolchain.new $wheels
+    pip_install --no-deps --target .toolchain.new $wheels
   fi
   complete_toolkit .toolchain.new/nvidia/cu13
   ln -sfn "${toolkit:-nvidia/cu13}" .toolchain.new/cuda
@@ -145,5 +154,10 @@ install_toolchain() {
 
 [[ $(uname -m) == x86_64 ]] || fail "only x86-64 machines are served; this is $(uname -m)"
 install_packages
+make_venv
+# Beside each other: one fetches while the other unpacks.
+install_toolchain &
+trap 'kill $! 2>/dev/null || true' EXIT
 install_python
-install_toolchain
+wait $!
+trap - EXIT
