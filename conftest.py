@@ -12,6 +12,8 @@ def pytest_configure(config):
     )
     # A session holds all results and many reports. To walk through these as often as Python does takes a fifth of its time.
     gc.set_threshold(500_000, 50, 50)
-    # A shell starts what it puts in the background without SIGINT, and what that starts is without it too.
+    # A shell starts what it puts in the background without SIGINT, nohup without SIGHUP, and what they start is without too.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
