@@ -77,8 +77,9 @@ def expected_of_blocks(products: torch.Tensor, scales: torch.Tensor) -> tuple[to
     return value, error + 2.0**-8 * (value.abs() + error)
 
 
-def expected(problem: Problem, o: Operands, rows: torch.Tensor, columns: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The outputs at these places in float64, and how far a right kernel may be from each."""
+def expected(problem: Problem, o: Operands, rows: torch.Tensor, columns: torch.Tensor,
+             rounds_before: bool = False) -> tuple[torch.Tensor, ...]:
+    """The outputs at these places in float64, and how far a right kernel may be from each. `rounds_before`: Rival's."""
     a, b = factors(problem, o)
     products = a[rows].double() * b.T[columns].double()
     if problem.blocks:
@@ -96,23 +97,26 @@ def expected(problem: Problem, o: Operands, rows: torch.Tensor, columns: torch.T
     value = product + from_c + from_bias
     error = abs(scale) * sum_error(products, problem.narrow)
     error = error + 2.0**-21 * (product.abs() + from_c.abs() + from_bias.abs())
+    unit = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}[problem.type_d]
+    if rounds_before:
+        error = error + unit * (value.abs() + error)
     if problem.activation != "identity":
         error = 1.13 * error + 2.0**-20 * value.abs()
         after = torch.nn.functional.gelu if problem.activation == "gelu" else torch.nn.functional.silu
         value = after(value)
-    unit = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}[problem.type_d]
     least = 2.0**-25 if problem.type_d == "f16" else 0.0
     return value, error + unit * (value.abs() + error) + least
 
 
-def require_right(who: str, problem: Problem, o: Operands, out: torch.Tensor, seed: int) -> None:
+def require_right(who: str, problem: Problem, o: Operands, out: torch.Tensor, seed: int,
+                  rounds_before: bool = False) -> None:
     """Raises KernelError unless `out` was written everywhere and a sample of it agrees with float64."""
     if not bool(torch.isfinite(out).all()):
         raise KernelError(f"{who}: wrong result: an output is not finite, so it may never have been written")
     generator = torch.Generator(device=out.device).manual_seed(seed)
     count = max(64, min(CHECKED, PRODUCTS_AT_ONCE // problem.shape.k))
     rows, columns = (torch.randint(size, (count,), device=out.device, generator=generator) for size in out.shape)
-    value, bound = expected(problem, o, rows, columns)
+    value, bound = expected(problem, o, rows, columns, rounds_before)
     worst = float(((out[rows, columns].double() - value).abs() / bound).max())
     if not worst <= 1:
         raise KernelError(f"{who}: wrong result: an error is {worst:.3g} times what rounding allows")
@@ -133,7 +137,7 @@ def contenders_of(kernels: Kernels, problem: Problem, sets: list[Operands], seed
         if rival.differs:
             flags.append(f"{rival.name} takes part with its time alone: {rival.differs}")
         else:
-            require_right(rival.name, problem, sets[0], out, seed)
+            require_right(rival.name, problem, sets[0], out, seed, rival.rounds_before)
         found.append(contender)
     return found
 

@@ -19,11 +19,13 @@ DEEP_GEMM = "deep_gemm"
 
 @dataclass(frozen=True)
 class Rival:
-    """A call by name. `differs`: why its result is another one, though it does the same work; "" if it is not."""
+    """A call by name. `differs`: why its result is another one, though it does the same work; "" if it is not.
+    `rounds_before`: it rounds to D's type what the activation reads."""
 
     name: str
     call: Call
     differs: str = ""
+    rounds_before: bool = False
 
 
 def factors(problem: Problem, o: Operands) -> tuple[torch.Tensor, torch.Tensor]:
@@ -132,8 +134,9 @@ def _compiled(problem: Problem) -> Call:
 def rivals(problem: Problem, compiled: bool) -> list[Rival]:
     """Of a problem; none where torch has nothing but a chain of other kernels."""
 
-    def eager(name: str, function: Callable[[Problem, Operands], torch.Tensor], differs: str = "") -> Rival:
-        return Rival(name, lambda o: function(problem, o), differs)
+    def eager(name: str, function: Callable[[Problem, Operands], torch.Tensor], differs: str = "",
+              rounds_before: bool = False) -> Rival:
+        return Rival(name, lambda o: function(problem, o), differs, rounds_before)
 
     if problem.blocks:
         found = [eager("torch_scaled_mm", _block_scaled)]
@@ -145,7 +148,7 @@ def rivals(problem: Problem, compiled: bool) -> list[Rival]:
     elif problem.epilogue == "alpha_beta":
         found = [eager("torch_addmm", _addmm)]
     else:
-        found = [eager("torch_addmm", _linear)]
+        found = [eager("torch_addmm", _linear, rounds_before=problem.activation != "identity")]
         if problem.epilogue == "bias_gelu":
             found.append(eager("torch_addmm_gelu", _fused_gelu, "its GELU is by tanh"))
     if other := _deep_gemm(problem):
