@@ -50,6 +50,7 @@ __device__ inline float load_element(const void* data, std::int64_t index, Outpu
 template <class Tile>
 struct LinesSm90 {
   static constexpr int kParts = (Tile::kTileN + 63) / 64;
+  static constexpr bool kScales = Tile::kElementBytes == 1;  // else there are no factors
   float row_scale[Tile::kBlocks][2];
   float column_scale[kParts][2];
   // Of D's columns, which are a swapped tile's rows.
@@ -69,13 +70,14 @@ __device__ LinesSm90<Tile> load_lines(const GemmArgumentsSm90& args, int row, in
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block) {
       const int r = first_row + 64 * block + 8 * i;
-      lines.row_scale[block][i] = args.row_scale && r < args.rows ? args.row_scale[r] : 1;
+      lines.row_scale[block][i] =
+          Lines::kScales && args.row_scale && r < args.rows ? args.row_scale[r] : 1;
     }
 #pragma unroll
     for (int part = 0; part < Lines::kParts; ++part) {
       const int c = first_column + 64 * part + i;
       lines.column_scale[part][i] =
-          args.column_scale && c < args.columns ? args.column_scale[c] : 1;
+          Lines::kScales && args.column_scale && c < args.columns ? args.column_scale[c] : 1;
     }
 #pragma unroll
     for (int at = 0; at < Lines::kBiases; ++at) {
@@ -121,8 +123,9 @@ template <class Tile, bool kBias = true>
 __device__ void scale_tile(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
                            const GemmArgumentsSm90& args, const LinesSm90<Tile>& lines,
                            float factor) {
+  constexpr bool kScales = LinesSm90<Tile>::kScales;
   const bool bias = kBias && args.bias, column_bias = !Tile::kSwapped && bias;
-  if (args.column_scale) {
+  if (kScales && args.column_scale) {
     if (column_bias) {
       scale_columns<Tile, true, true>(d, lines, factor);
     } else {
@@ -130,7 +133,7 @@ __device__ void scale_tile(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
     }
   } else if (column_bias) {
     scale_columns<Tile, false, true>(d, lines, factor);
-  } else if (factor != 1 || args.row_scale || bias) {
+  } else if (factor != 1 || (kScales && args.row_scale) || bias) {
     scale_columns<Tile, false, false>(d, lines, factor);
   }
 }
