@@ -24,6 +24,8 @@ namespace {
 std::string refusal(const GemmProblem& problem) {
   if (fitting_variants_sm90(problem).empty())
     return "has no form for " + problem.type + " x " + problem.b_type() + " " + problem.layout;
+  if (problem.scaling == Scaling::row && element_bits(problem.type) == 16)
+    return "has scales by row for 8-bit types alone";
   const std::string& d = problem.d_type();
   return d == "bf16" || d == "f16" || d == "f32" ? "" : "writes bf16, f16 or f32";
 }

@@ -24,6 +24,13 @@ namespace {
 
 int clusters_of_132(const GemmVariantSm90& v) { return 132 / v.cluster_size(); }
 
+TEST(GemmSm90, ScalesByRowAreForProductsOf8BitTypes) {
+  GemmProblem problem{.m = 64, .n = 64, .k = 64, .type_d = "bf16", .scaling = Scaling::row};
+  EXPECT_NE(gemm_paths().choose(problem, Target::sm_90a).name, "sm90");
+  problem.type = "e4m3";
+  EXPECT_EQ(gemm_paths().choose(problem, Target::sm_90a).name, "sm90");
+}
+
 TEST(GemmSm90, IsChosenOnItsTarget) {
   for (const char* layout : {"nt", "nn", "tn", "tt"}) {
     const GemmProblem problem{.m = 64, .n = 64, .k = 64, .type = "f16", .layout = layout};
