@@ -151,7 +151,7 @@ void add_wide_sm90(Forms& nt) {
   // shapes, 0.9% slower than the best of the plain ones, by these ones' times; it was 3.3%, and 28%
   // at worst (results/h200/2026-11-28-cold-sweeps). More than 176 sums a thread leave no registers
   // for what follows them. 128x128 in pairs along n is not among them: the model of time took it
-  // for 8192x8192x28672 with GELU, where it is 6% slower than what is taken without it.
+  // for 8192x8192x28672 with GELU, where it is slower than what is taken without it.
   nt.template add_pingpong<64, 128, 1, 2>();
   nt.template add_pingpong<64, 192, 1, 2>();
   nt.template add_pingpong<128, 96, 2, 4>();
