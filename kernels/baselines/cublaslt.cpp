@@ -217,7 +217,7 @@ int CublasLtGemm::asked() const { return kHeuristics; }
 int CublasLtGemm::candidates() const { return static_cast<int>(impl_->found.size()); }
 
 std::string CublasLtGemm::differs() const {
-  return impl_->problem.gelu ? "its GELU is by tanh" : "";
+  return impl_->problem.gelu_differs ? "its GELU is by tanh" : "";
 }
 
 void CublasLtGemm::run(int candidate, int set, cudaStream_t stream) const {

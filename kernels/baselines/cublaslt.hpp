@@ -29,8 +29,9 @@ struct CublasLtProblem {
   std::string a, b, d;  // types: bf16, f16, f32, e4m3, e5m2, e2m1; C and the bias are of D's
   std::string layout = "nt";
   float alpha = 1, beta = 0;
-  bool bias = false;  // one value per column
-  bool gelu = false;  // cuBLASLt's, by tanh: up to 5e-4 from GELU by the error function
+  bool bias = false;          // one value per column
+  bool gelu = false;          // cuBLASLt's, by tanh
+  bool gelu_differs = false;  // GELU by the error function is asked for, up to 5e-4 from that
   CublasLtScale scale_a = CublasLtScale::none, scale_b = CublasLtScale::none;
   // Of fp8: sums stay in the tensor core, as torch._scaled_mm's use_fast_accum has it. Else they
   // are promoted to f32 now and then.

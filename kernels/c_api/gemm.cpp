@@ -16,7 +16,7 @@ constexpr std::string_view kOf16Bits[] = {"bf16", "f16"};
 constexpr std::string_view kOf8Bits[] = {"", "", "", "e4m3", "e5m2"};
 constexpr std::string_view kResults[] = {"bf16", "f16", "f32"};
 constexpr std::string_view kLayouts[] = {"nt", "nn", "tn", "tt"};
-constexpr std::string_view kActivations[] = {"identity", "gelu", "silu"};
+constexpr std::string_view kActivations[] = {"identity", "gelu", "silu", "gelu_tanh"};
 constexpr std::string_view kScalings[] = {"", "tensor", "row"};
 
 // Everything that can be said without a GPU, then what needs one; then the launch.

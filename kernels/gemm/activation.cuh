@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "harness/ptx/arithmetic.cuh"
 #include "kernels/gemm/activation.hpp"
 
 namespace assay::kernels {
 
-__device__ inline float gelu(float x) { return x * __saturatef(fmaf(gelu_polynomial(x), x, 0.5f)); }
+// x / (1 + 2^t).
+__device__ inline float times_sigmoid(float x, float t) {
+  return x * ptx::rcp_approx_ftz(1 + ptx::ex2_approx_ftz(t));
+}
 
-__device__ inline float silu(float x) { return __fdividef(x, 1 + __expf(-x)); }
+__device__ inline float gelu(float x) { return times_sigmoid(x, gelu_exponent(x)); }
+
+__device__ inline float silu(float x) { return times_sigmoid(x, x * -1.44269504089f); }
+
+__device__ inline float gelu_tanh(float x) {
+  const float half = 0.5f * x;
+  return fmaf(half, ptx::tanh_approx(gelu_tanh_argument(x)), half);
+}
 
 }  // namespace assay::kernels

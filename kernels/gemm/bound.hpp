@@ -54,7 +54,7 @@ struct GemmFinish {
   double factor;     // alpha * scale_a * scale_b
   double addend;     // beta * c + bias
   double magnitude;  // |beta * c| + |bias|
-  int activation;    // 0 none, 1 gelu by the error function, 2 silu
+  int activation;    // as Activation counts
 };
 
 // What D's type rounds by, at most: relatively, and below its normal numbers.
@@ -81,7 +81,12 @@ __host__ __device__ inline GemmExpected gemm_expected(const GemmSum& sum, bool f
   double value = v;
   if (finish.activation == 1) value = 0.5 * v * std::erfc(-v * 0.70710678118654752440);
   if (finish.activation == 2) value = v / (1 + std::exp(-v));
-  if (finish.activation != 0) error = 1.13 * error + 0x1p-20 * std::fabs(v);
+  if (finish.activation == 3)
+    value = 0.5 * v * (1 + std::tanh(0.79788456080286535588 * (v + 0.044715 * v * v * v)));
+  // No activation is steeper than 1.13. tanh.approx is wrong by up to 2^-10.987 of its result (PTX
+  // ISA 9.0, "tanh"), of which half is |x|'s.
+  if (finish.activation != 0)
+    error = 1.13 * error + (finish.activation == 3 ? 0x1.1p-12 : 0x1p-20) * std::fabs(v);
   return {value, error + rounding.relative * (std::fabs(value) + error) + rounding.absolute};
 }
 

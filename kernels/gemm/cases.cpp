@@ -62,6 +62,7 @@ const std::vector<Form>& forms() {
       {"bf16", "bf16", "f32", "nt", "none", Scaling::none, one},
       {"bf16", "bf16", "bf16", "nt", "alpha_beta", Scaling::none, one},
       {"bf16", "bf16", "bf16", "nt", "bias_gelu", Scaling::none, {batch}},
+      {"bf16", "bf16", "bf16", "nt", "bias_gelu_tanh", Scaling::none, {batch}},
       {"bf16", "bf16", "bf16", "nt", "bias_silu", Scaling::none, one},
       {"f16", "f16", "f16", "nt", "none", Scaling::none, few},
       {"f16", "f16", "f16", "nn", "none", Scaling::none, one},

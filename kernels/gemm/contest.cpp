@@ -35,7 +35,8 @@ CublasLtProblem to_cublaslt(const GemmProblem& p) {
           .alpha = p.alpha,
           .beta = p.beta,
           .bias = p.bias,
-          .gelu = p.activation == Activation::gelu,
+          .gelu = p.activation == Activation::gelu || p.activation == Activation::gelu_tanh,
+          .gelu_differs = p.activation == Activation::gelu,
           .scale_a = scale,
           .scale_b = scale};
 }
@@ -70,6 +71,7 @@ std::string epilogue_of(const GemmProblem& p) {
   if (p.beta != 0) return "alpha_beta";
   if (!p.bias) return "none";
   if (p.activation == Activation::gelu) return "bias_gelu";
+  if (p.activation == Activation::gelu_tanh) return "bias_gelu_tanh";
   return p.activation == Activation::silu ? "bias_silu" : "bias";
 }
 
@@ -80,10 +82,12 @@ GemmProblem with_epilogue(GemmProblem p, const std::string& epilogue) {
   }
   p.bias = epilogue.starts_with("bias");
   if (epilogue == "bias_gelu") p.activation = Activation::gelu;
+  if (epilogue == "bias_gelu_tanh") p.activation = Activation::gelu_tanh;
   if (epilogue == "bias_silu") p.activation = Activation::silu;
   if (epilogue_of(p) != epilogue)
     throw Error(ExitCode::usage, "gemm: no epilogue " + epilogue +
-                                     "; use none, alpha_beta, bias, bias_gelu or bias_silu");
+                                     "; use none, alpha_beta, bias, bias_gelu, bias_gelu_tanh or "
+                                     "bias_silu");
   return p;
 }
 

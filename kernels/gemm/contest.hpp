@@ -15,7 +15,7 @@
 namespace assay::kernels {
 
 // A problem as a case's parameters, and back. "epilogue" is "none", "alpha_beta", "bias",
-// "bias_gelu" or "bias_silu"; "scaling" is "none", "tensor" or "row".
+// "bias_gelu", "bias_gelu_tanh" or "bias_silu"; "scaling" is "none", "tensor" or "row".
 Params params_of(const GemmProblem& problem);
 GemmProblem problem_of(const Case& c);
 // "none" and so on; the problem with such an epilogue.

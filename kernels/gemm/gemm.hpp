@@ -7,7 +7,10 @@
 
 namespace assay::kernels {
 
-enum class Activation { none, gelu, silu };  // gelu by the error function
+// gelu is by the error function. gelu_tanh is x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), up
+// to 5e-4 from it, which torch and cuBLASLt have too (GELUs, Hendrycks and Gimpel,
+// arXiv:1606.08415).
+enum class Activation { none, gelu, silu, gelu_tanh };
 // Of operands: one factor for each, or one for each row of A and each column of B.
 enum class Scaling { none, tensor, row };
 

@@ -17,8 +17,9 @@ from assay.files import Run, load, save  # noqa: E402
 from assay_torch import __main__ as command  # noqa: E402
 from assay_torch import groups  # noqa: E402
 from assay_torch.groups import GroupedShape  # noqa: E402
-from assay_torch.library import VARIABLE, KernelError, Kernels, expected_shapes, find_library  # noqa: E402
+from assay_torch.library import ACTIVATION, VARIABLE, KernelError, Kernels, expected_shapes, find_library  # noqa: E402
 from assay_torch.problem import (  # noqa: E402
+    EPILOGUES,
     K_STEP,
     MOST_INPUTS,
     MOST_OUTPUTS,
@@ -242,11 +243,21 @@ def test_problems_are_named_as_the_suites_cases():
     mixed = Problem.of(shape, "e4m3", "e5m2", epilogue="bias_gelu", scaling="row")
     assert mixed.name == "kernels/gemm/e4m3_e5m2/m64n128k256/nt/row_bias_gelu"
     assert (mixed.activation, mixed.bias, mixed.alpha, mixed.beta) == ("gelu", True, 1.0, 0.0)
+    by_tanh = Problem.of(shape, "bf16", epilogue="bias_gelu_tanh")
+    assert (by_tanh.name, by_tanh.activation) == ("kernels/gemm/bf16/m64n128k256/nt/bias_gelu_tanh", "gelu_tanh")
     assert Problem.of(shape, "e4m3").bytes == 64 * 256 + 128 * 256 + 2 * 64 * 128
     blocks = Problem.of(shape, "e4m3", scaling="block")
     assert (blocks.name, blocks.probe) == (
         "kernels/gemm_block_scaled/e4m3_block128/m64n128k256/nt", "kernels/gemm_block_scaled")
     assert Problem.of(shape, "bf16").probe == "kernels/gemm"
+
+
+def test_activations_are_numbered_as_in_c():
+    header = (ROOT / "kernels/c_api/assay_kernels.h").read_text()
+    numbered = re.search(r"enum \{ (ASSAY_IDENTITY[^}]*) \}", header)[1].split(", ")
+    of_c = {name.removeprefix("ASSAY_").lower(): int(number) for name, number in (one.split(" = ") for one in numbered)}
+    assert of_c == ACTIVATION
+    assert {Problem.of(Shape(8, 8, 8), "bf16", epilogue=epilogue).activation for epilogue in EPILOGUES} == set(ACTIVATION)
 
 
 def test_scales_of_blocks_lie_in_rows_of_whole_fours():

@@ -100,8 +100,9 @@ TEST(CApiGemm, RefusesNumbersThatNameNothing) {
             "assay_gemm: type_d is -1, which is none of 0 (bf16), 1 (f16), 2 (f32)");
   EXPECT_EQ(refused([](Arguments& x) { x.layout = 4; }),
             "assay_gemm: layout is 4, which is none of 0 (nt), 1 (nn), 2 (tn), 3 (tt)");
-  EXPECT_EQ(refused([](Arguments& x) { x.activation = 3; }),
-            "assay_gemm: activation is 3, which is none of 0 (identity), 1 (gelu), 2 (silu)");
+  EXPECT_EQ(refused([](Arguments& x) { x.activation = 4; }),
+            "assay_gemm: activation is 4, which is none of 0 (identity), 1 (gelu), 2 (silu), 3 "
+            "(gelu_tanh)");
   EXPECT_EQ(refused([](Arguments& x) { x.type_b = ASSAY_BF16; }, true),
             "assay_gemm_fp8: type_b is 0, which is none of 3 (e4m3), 4 (e5m2)");
   EXPECT_EQ(refused([](Arguments& x) { x.scaling = 0; }, true),

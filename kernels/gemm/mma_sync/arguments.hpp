@@ -25,7 +25,7 @@ struct MmaSyncFinish {
   float alpha, beta;
   int scale_step;  // 0: one factor for all rows, 1: one for each
   int type_d;      // 0 bf16, 1 f16, 2 f32: of C, D and the bias
-  int activation;  // 0 none, 1 gelu by the error function, 2 silu
+  int activation;  // as Activation counts
 };
 
 // The sum over k in parts, one for each CTA along y: `each` stages of the ring, the last one fewer.

@@ -34,6 +34,7 @@ __device__ inline void store_pair(int type, void* data, std::int64_t at, float2 
 __device__ inline float activate(int activation, float v) {
   if (activation == 1) return gelu(v);
   if (activation == 2) return silu(v);
+  if (activation == 3) return gelu_tanh(v);
   return v;
 }
 

@@ -58,7 +58,7 @@ void dress(GemmProblem& p, std::size_t turn) {
     p.beta = -1.5f;
   }
   p.bias = turn % 4 >= 2;
-  p.activation = static_cast<Activation>(turn / 2 % 3);
+  p.activation = static_cast<Activation>(turn / 2 % 4);
   if (fp8) p.scaling = static_cast<Scaling>(turn / 3 % 3);
 }
 

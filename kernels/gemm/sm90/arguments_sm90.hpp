@@ -28,7 +28,7 @@ struct GemmArgumentsSm90 {
   const float* column_scale;
   const void* bias;  // of D's type, of columns of D: of rows of R if it is D's transpose
 
-  int activation;  // 0 none, 1 GELU, 2 SiLU
+  int activation;  // as Activation counts
   float beta;
   const void* c;
   void* d;

@@ -224,29 +224,23 @@ __device__ void add_c(float (&d)[Tile::kTileN / 2], const GemmArgumentsSm90& arg
     add_c_groups<Tile, kWide, kAll % kEach>(d, args, row, column, kAll / kEach * kEach);
 }
 
-// Some values a turn, after which all move up by so many: registers have no index at run time, and
-// code for each of 128 values, 16 instructions or more, is 35 KB that a CTA fetches to use once.
+// A loop over registers, which have no index at run time, would move each of them on at each turn:
+// that costs more than fetching code for every value does.
 template <class Tile>
 __device__ void activate(float (&d)[Tile::kBlocks][Tile::kTileN / 2], int activation) {
-  constexpr int kEach = Tile::kTileN / 2, kAll = Tile::kBlocks * kEach;
-  constexpr int kATurn = kAll % 16 == 0 ? 16 : kAll % 12 == 0 ? 12 : kAll % 8 == 0 ? 8 : 4;
-  const auto at = [&](int i) -> float& { return d[i / kEach][i % kEach]; };
   const auto apply = [&](const auto& function) {
-#pragma unroll 1
-    for (int turn = 0; turn < kAll / kATurn; ++turn) {
-      float done[kATurn];
 #pragma unroll
-      for (int i = 0; i < kATurn; ++i) done[i] = function(at(i));
+    for (int block = 0; block < Tile::kBlocks; ++block) {
 #pragma unroll
-      for (int i = kATurn; i < kAll; ++i) at(i - kATurn) = at(i);
-#pragma unroll
-      for (int i = 0; i < kATurn; ++i) at(kAll - kATurn + i) = done[i];
+      for (int i = 0; i < Tile::kTileN / 2; ++i) d[block][i] = function(d[block][i]);
     }
   };
   if (activation == 1) {
     apply([](float x) { return gelu(x); });
-  } else {
+  } else if (activation == 2) {
     apply([](float x) { return silu(x); });
+  } else {
+    apply([](float x) { return gelu_tanh(x); });
   }
 }
 

@@ -110,7 +110,8 @@ GemmProblem dressed(GemmProblem p, const std::string& name) {
     p.beta = -1.5f;
   }
   p.bias = turn % 4 >= 2;
-  if (turn % 4 == 3) p.activation = turn % 8 == 3 ? Activation::gelu : Activation::silu;
+  constexpr Activation kActivations[] = {Activation::gelu, Activation::silu, Activation::gelu_tanh};
+  if (turn % 4 == 3) p.activation = kActivations[turn / 4 % 3];
   if (fp8) p.scaling = static_cast<Scaling>(turn % 3);
   return p;
 }

@@ -22,7 +22,8 @@ namespace {
 // warp for each of the four: an instruction on each element takes 1 / 128 of a cycle per element of
 // the tile, whoever shares it.
 constexpr int kScaleSlots = 3;               // two products and its part of a shuffle
-constexpr int kActivateSlots = 16;           // SiLU's two special functions take as long
+constexpr int kActivateSlots = 16;           // two special functions
+constexpr int kTanhSlots = 8;                // one
 constexpr int kF32Slots = 16;                // a store of 8 bytes a lane touches eight rows
 constexpr int kAddCSlots = 4;                // beside the wait
 constexpr int kLatencyOfC = 800;             // of each round of loads of C, in cycles
@@ -34,7 +35,8 @@ double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
   const int sums = v.tile_m * v.tile_n / (v.pingpong ? 128 : 256);
   int slots = 0, waits = 0;
   if (problem.scaling == Scaling::row || problem.bias) slots += kScaleSlots;
-  if (problem.activation != Activation::none) slots += kActivateSlots;
+  if (problem.activation != Activation::none)
+    slots += problem.activation == Activation::gelu_tanh ? kTanhSlots : kActivateSlots;
   if (problem.d_type() == "f32") slots += kF32Slots;
   if (problem.beta != 0) {
     slots += kAddCSlots;

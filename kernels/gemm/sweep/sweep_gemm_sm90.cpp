@@ -4,11 +4,11 @@
 //
 //   assay_gemm_sweep SHAPES OUT.csv [MILLISECONDS] [CHOICES]
 //
-// A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k. 8-bit types have a factor
-// for each operand. A line of OUT.csv is the shape, the choice, its median ns and how many samples
-// that is of. All take turns in random order on inputs that rotate beyond L2; who falls behind
-// leaves (turns.hpp). Each result is checked first. MILLISECONDS bounds the time of a shape, 50 if
-// not given.
+// A line of SHAPES is "bf16 nt 4096 4096 4096": type, layout, m, n, k; and, if it is not "none",
+// what follows the sum ("bias_gelu", contest.hpp). 8-bit types have a factor for each operand. A
+// line of OUT.csv is the shape, the choice, its median ns and how many samples that is of. All take
+// turns in random order on inputs that rotate beyond L2; who falls behind leaves (turns.hpp). Each
+// result is checked first. MILLISECONDS bounds the time of a shape, 50 if not given.
 //
 // CHOICES: only so many, those that the model of the time likes best and "taken" before the name of
 // its favourite; and all again in rows of calls without a pause ("... x12": of twelve), where a
@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
   std::string shapes_path;
   int most = 0;
   std::vector<int> bands;
-  app.add_option("SHAPES", shapes_path, "A line each: bf16 nt 4096 4096 4096")
+  app.add_option("SHAPES", shapes_path, "A line each: bf16 nt 4096 4096 4096 [EPILOGUE]")
       ->required()
       ->check(CLI::ExistingFile);
   options.add_to(app, kColumns);
@@ -205,6 +205,8 @@ int main(int argc, char** argv) {
       kernels::GemmProblem problem{};
       if (!(words >> problem.type >> problem.layout >> problem.m >> problem.n >> problem.k))
         continue;
+      if (std::string epilogue; words >> epilogue)
+        problem = kernels::with_epilogue(problem, epilogue);
       if (element_bits(problem.type) == 8) {
         problem.type_d = "bf16";
         problem.scaling = kernels::Scaling::tensor;

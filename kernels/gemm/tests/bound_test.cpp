@@ -88,6 +88,8 @@ TEST(GemmBound, ActivationsAreWhatTheirNamesSay) {
   EXPECT_NEAR(value(-0.5, 1), -0.15865525393145707, 1e-15);  // -Phi(-1)
   EXPECT_NEAR(value(0.5, 1), 0.84134474606854293, 1e-15);
   EXPECT_NEAR(value(-0.5, 2), -0.26894142136999512, 1e-15);
+  EXPECT_NEAR(value(-0.5, 3), -0.15880800939172324, 1e-15);
+  EXPECT_NEAR(value(0.5, 3), 0.84119199060827676, 1e-15);
 }
 
 TEST(GemmBound, ARoundedResultIsWithinAndOneUlpMoreIsNot) {

@@ -106,7 +106,8 @@ TEST(GemmOnGpu, IsRightAndWritesNothingElse) {
           ++dress;
           if (dress % 4 == 1) p.type_d = "f32";
           if (dress % 4 == 2) p = with_epilogue(p, "alpha_beta");
-          if (dress % 4 == 3) p = with_epilogue(p, dress % 8 == 3 ? "bias_gelu" : "bias_silu");
+          constexpr const char* kActivated[] = {"bias_gelu", "bias_silu", "bias_gelu_tanh"};
+          if (dress % 4 == 3) p = with_epilogue(p, kActivated[dress / 4 % 3]);
           if (fp8) p.scaling = static_cast<Scaling>(dress % 3);
           const GpuProblem on_gpu(p);
           EXPECT_EQ(on_gpu.error_of(plan_gemm(p, on_gpu.operands())), "") << epilogue_of(p);

@@ -10,7 +10,7 @@ import torch
 from assay.files import Measurement
 from assay_torch.library import KernelError, Kernels, Operands, expected_shapes, expected_types, torch_type
 from assay_torch.problem import BLOCK, Problem, Shape
-from assay_torch.rivals import DEEP_GEMM, deep_gemm, factors, rivals
+from assay_torch.rivals import DEEP_GEMM, activated, deep_gemm, factors, rivals
 from assay_torch.timing import result_of, time_contenders
 from assay_torch.turns import Contender, to_measurement
 
@@ -101,9 +101,9 @@ def expected(problem: Problem, o: Operands, rows: torch.Tensor, columns: torch.T
     if rounds_before:
         error = error + unit * (value.abs() + error)
     if problem.activation != "identity":
-        error = 1.13 * error + 2.0**-20 * value.abs()
-        after = torch.nn.functional.gelu if problem.activation == "gelu" else torch.nn.functional.silu
-        value = after(value)
+        approximated = 1.0625 * 2.0**-12 if problem.activation == "gelu_tanh" else 2.0**-20
+        error = 1.13 * error + approximated * value.abs()
+        value = activated(problem, value)
     least = 2.0**-25 if problem.type_d == "f16" else 0.0
     return value, error + unit * (value.abs() + error) + least
 

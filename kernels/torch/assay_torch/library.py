@@ -40,7 +40,7 @@ def find_library() -> Path:
 # The numbers of kernels/c_api/assay_kernels.h.
 TYPE = {"bf16": 0, "f16": 1, "f32": 2, "e4m3": 3, "e5m2": 4}
 LAYOUT = {"nt": 0, "nn": 1, "tn": 2, "tt": 3}
-ACTIVATION = {"identity": 0, "gelu": 1, "silu": 2}
+ACTIVATION = {"identity": 0, "gelu": 1, "silu": 2, "gelu_tanh": 3}
 SCALING = {"tensor": 1, "row": 2}
 SETS = ("quick", "full", "survey")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 TYPES = ("bf16", "f16", "e4m3", "e5m2")
 RESULTS = ("bf16", "f16", "f32")
 LAYOUTS = ("nt", "nn", "tn", "tt")
-EPILOGUES = ("none", "alpha_beta", "bias", "bias_gelu", "bias_silu")
+EPILOGUES = ("none", "alpha_beta", "bias", "bias_gelu", "bias_gelu_tanh", "bias_silu")
 SCALINGS = ("tensor", "row", "block")
 BLOCK = 128  # of "block": along k of A, along n and k of B
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "e4m3": 1, "e5m2": 1}

@@ -33,6 +33,15 @@ def factors(problem: Problem, o: Operands) -> tuple[torch.Tensor, torch.Tensor]:
     return o.a if problem.layout[0] == "n" else o.a.T, o.b if problem.layout[1] == "n" else o.b.T
 
 
+def activated(problem: Problem, values: torch.Tensor) -> torch.Tensor:
+    """What torch makes of them by the problem's activation."""
+    if problem.activation == "silu":
+        return torch.nn.functional.silu(values)
+    if problem.activation.startswith("gelu"):
+        return torch.nn.functional.gelu(values, approximate="tanh" if problem.activation == "gelu_tanh" else "none")
+    return values
+
+
 def _matmul(problem: Problem, o: Operands) -> torch.Tensor:
     a, b = factors(problem, o)
     if problem.type_d != problem.type:
@@ -49,8 +58,7 @@ def _linear(problem: Problem, o: Operands) -> torch.Tensor:
     a, b = factors(problem, o)
     if problem.epilogue == "bias":
         return torch.addmm(o.bias, a, b, out=o.d)
-    after = torch.nn.functional.gelu if problem.epilogue == "bias_gelu" else torch.nn.functional.silu
-    return after(torch.addmm(o.bias, a, b))
+    return activated(problem, torch.addmm(o.bias, a, b))
 
 
 def _fused_gelu(problem: Problem, o: Operands) -> torch.Tensor:
@@ -114,9 +122,7 @@ def _functional(problem: Problem) -> Callable[..., torch.Tensor]:
         if c is not None:
             return torch.addmm(c, a, b, beta=problem.beta, alpha=problem.alpha)
         made = a @ b if bias is None else torch.addmm(bias, a, b)
-        if problem.activation == "gelu":
-            return torch.nn.functional.gelu(made)
-        return torch.nn.functional.silu(made) if problem.activation == "silu" else made
+        return activated(problem, made)
 
     return product
 
@@ -149,8 +155,10 @@ def rivals(problem: Problem, compiled: bool) -> list[Rival]:
         found = [eager("torch_addmm", _addmm)]
     else:
         found = [eager("torch_addmm", _linear, rounds_before=problem.activation != "identity")]
-        if problem.epilogue == "bias_gelu":
+        if problem.activation == "gelu":
             found.append(eager("torch_addmm_gelu", _fused_gelu, "its GELU is by tanh"))
+        elif problem.activation == "gelu_tanh":
+            found.append(eager("torch_addmm_gelu", _fused_gelu))
     if other := _deep_gemm(problem):
         found.append(other)
     if compiled and found and not problem.blocks and problem.type_d == ("bf16" if problem.narrow else problem.type):

@@ -22,7 +22,7 @@ TEST(GemmMmaSyncOnGpu, IsRightAndWritesNothingElse) {
       for (const char* b : {"bf16", "f16", "e4m3", "e5m2"})
         for (const char* layout : {"nt", "nn", "tn", "tt"})
           for (const char* d : {"bf16", "f16", "f32"})
-            for (int dress = 0; dress < 3; ++dress) {
+            for (int dress = 0; dress < 4; ++dress) {
               GemmProblem p{.m = s.m, .n = s.n, .k = s.k, .type = a};
               p.layout = layout;
               p.type_b = b;
@@ -31,9 +31,9 @@ TEST(GemmMmaSyncOnGpu, IsRightAndWritesNothingElse) {
               if (dress > 0) {
                 p.alpha = 0.5f;
                 p.beta = dress == 1 ? 2.0f : 0.0f;
-                p.bias = dress == 2;
+                p.bias = dress >= 2;
                 p.activation = static_cast<Activation>(dress);
-                if (a[0] == 'e') p.scaling = static_cast<Scaling>(dress);
+                if (a[0] == 'e') p.scaling = static_cast<Scaling>(dress % 3);
               }
               const GpuProblem on_gpu(p);
               EXPECT_EQ(on_gpu.error_of(plan_mma_sync(p, on_gpu.operands())), "");
