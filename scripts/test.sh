@@ -21,8 +21,8 @@ export PYTHONDONTWRITEBYTECODE='' PYTHONPYCACHEPREFIX=$PWD/build/pycache
 python_tests=(.venv/bin/python -m pytest -q --rootdir=.)
 "${python_tests[@]}" harness reports kernels scripts -m 'not quiet' --durations=5 --numprocesses "$(nproc)" --dist worksteal \
   --junitxml build/pytest.xml || failed=1
-# Each reader of what comes from outside, for a minute.
-scripts/fuzz.sh 60 || failed=1
+# Each reader of what comes from outside, for twenty seconds.
+scripts/fuzz.sh 20 || failed=1
 # Those that measure time, with nothing beside them: two threads of a core slow each other down.
 mapfile -t with_quiet < <(grep -rl --include='test_*.py' 'pytest.mark.quiet' harness reports kernels scripts)
 "${python_tests[@]}" "${with_quiet[@]}" -m quiet --junitxml build/pytest_quiet.xml || failed=1

@@ -35,4 +35,4 @@ def test_the_script_runs_all_in_two_parts_and_counts_both_and_the_fuzzers():
     counted = re.search(r"count_tests\.py(.*?)\|\|", script, re.DOTALL)[1].split()
     assert sorted(counted) == ['"${of_parts[@]}"', "build-fuzz/fuzz.xml", "build/pytest.xml", "build/pytest_quiet.xml"]
     assert "seq -f 'build/gtest/%g.xml' 0 $((parts - 1))" in script and "xml:gtest/{}.xml" in script
-    assert "scripts/fuzz.sh 60 ||" in script
+    assert "scripts/fuzz.sh 20 ||" in script
