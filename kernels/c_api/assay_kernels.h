@@ -45,7 +45,7 @@ enum { ASSAY_BF16 = 0, ASSAY_F16 = 1, ASSAY_F32 = 2, ASSAY_E4M3 = 3, ASSAY_E5M2 
 enum { ASSAY_NT = 0, ASSAY_NN = 1, ASSAY_TN = 2, ASSAY_TT = 3 };
 
 /* GELU by the error function, and by tanh as x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). The
- * latter's tanh is the GPU's own: a result may be wrong by 2^-12 |x|. */
+ * latter's tanh is the GPU's own: a result may be wrong by 2^-11.9 |x|. */
 enum { ASSAY_IDENTITY = 0, ASSAY_GELU = 1, ASSAY_SILU = 2, ASSAY_GELU_TANH = 3 };
 
 /* One factor for a matrix; or one for each row of A and each column of B. */
