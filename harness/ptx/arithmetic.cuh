@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of single instructions: functions of the special function unit that CUDA C++ has no
 // intrinsic for, and logic on words that the compiler would take apart. PTX ISA 9.0, "ex2", "rcp",
-// "tanh", "lop3", "prmt".
+// "lop3", "prmt".
 #pragma once
 #include <cstdint>
 
@@ -14,7 +14,6 @@ __device__ inline float ex2_approx_ftz(float x) {
   return y;
 }
 
-// 2^x of two f16. Two MUFU.EX2.F16, or one on sm_103a.
 // 1 / x; subnormal arguments and results are 0. One MUFU.RCP.
 __device__ inline float rcp_approx_ftz(float x) {
   float y;
@@ -22,13 +21,7 @@ __device__ inline float rcp_approx_ftz(float x) {
   return y;
 }
 
-// Wrong by up to 2^-10.987 of the result. One MUFU.TANH.
-__device__ inline float tanh_approx(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
+// 2^x of two f16. Two MUFU.EX2.F16, or one on sm_103a.
 __device__ inline std::uint32_t ex2_approx_f16x2(std::uint32_t x) {
   std::uint32_t y;
   asm("ex2.approx.f16x2 %0, %1;" : "=r"(y) : "r"(x));

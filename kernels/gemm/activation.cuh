@@ -16,7 +16,7 @@ __device__ inline float silu(float x) { return times_sigmoid(x, x * -1.442695040
 
 __device__ inline float gelu_tanh(float x) {
   const float half = 0.5f * x;
-  return fmaf(half, ptx::tanh_approx(gelu_tanh_argument(x)), half);
+  return fmaf(half, __tanhf(gelu_tanh_argument(x)), half);
 }
 
 }  // namespace assay::kernels

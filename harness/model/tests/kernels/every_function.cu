@@ -63,7 +63,7 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
              permute_bytes(words[9], words[10], 0x8140);
   prefetch_l2(words);
   words[3] = ex2_approx_f16x2(__float_as_uint(ex2_approx_ftz(__uint_as_float(words[4]))));
-  words[11] = __float_as_uint(tanh_approx(rcp_approx_ftz(__uint_as_float(words[12]))));
+  words[11] = __float_as_uint(rcp_approx_ftz(__uint_as_float(words[12])));
 }
 
 extern "C" __global__ void cluster_functions(std::uint32_t* words, uint4* v4) {
