@@ -167,37 +167,6 @@ __device__ inline void store_words(void* address, const std::uint32_t (&w)[kWord
                  : "memory");
 }
 
-// Ordinary loads that read nothing and give 0 where `there` is false. An `if` around a load says
-// the same, but a hundred of them are as many blocks of code to the compiler, and take it seconds.
-__device__ inline std::uint32_t load_u16_if(bool there, const std::uint16_t* address) {
-  std::uint32_t value;
-  asm volatile(
-      "{\n.reg .pred there;\nsetp.ne.u32 there, %2, 0;\nmov.u32 %0, 0;\n"
-      "@there ld.weak.global.u16 %0, [%1];\n}"
-      : "=&r"(value)
-      : "l"(address), "r"(std::uint32_t{there})
-      : "memory");
-  return value;
-}
-template <int kWords>
-__device__ inline void load_words_if(bool there, std::uint32_t (&w)[kWords], const void* address) {
-  static_assert(kWords == 1 || kWords == 2);
-  if constexpr (kWords == 1)
-    asm volatile(
-        "{\n.reg .pred there;\nsetp.ne.u32 there, %2, 0;\nmov.u32 %0, 0;\n"
-        "@there ld.weak.global.u32 %0, [%1];\n}"
-        : "=&r"(w[0])
-        : "l"(address), "r"(std::uint32_t{there})
-        : "memory");
-  else
-    asm volatile(
-        "{\n.reg .pred there;\nsetp.ne.u32 there, %3, 0;\nmov.u32 %0, 0;\nmov.u32 %1, 0;\n"
-        "@there ld.weak.global.v2.u32 {%0, %1}, [%2];\n}"
-        : "=&r"(w[0]), "=&r"(w[1])
-        : "l"(address), "r"(std::uint32_t{there})
-        : "memory");
-}
-
 // Addresses are in the .shared window (shared_address()).
 __device__ inline std::uint32_t load_shared_u32(std::uint32_t address) {
   std::uint32_t value;

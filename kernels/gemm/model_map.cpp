@@ -11,6 +11,7 @@ namespace assay::kernels {
 model::TensorMapBytes model_map(const ptx::TensorMapShape& shape) {
   const auto element = shape.type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16  ? model::MapElement::bf16
                        : shape.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 ? model::MapElement::f16
+                       : shape.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 ? model::MapElement::f32
                                                                        : model::MapElement::u8;
   model::TensorMap map{.type = element,
                        .rank = static_cast<int>(shape.extents.size()),

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include "harness/model/tests/clean_kernels.hpp"
+#include "harness/model/tests/planted_in_c.hpp"
 #include "harness/model/tests/planted_in_clean.hpp"
 #include "harness/model/tests/planted_in_mma_sync.hpp"
 #include "harness/model/tests/planted_in_scaled.hpp"
@@ -23,6 +24,8 @@ struct SuiteKernel {
 constexpr SuiteKernel kSuite[] = {
     {"gemm", "kernels/gemm/f16/m300n248k320/nt",
      "gemm_plain_sm90ILi0ELi0ELi0ELi128ELi256ELi4ELi2ELi1ELb0ELb0E"},
+    {"gemm_c", "kernels/gemm/sm90/bf16/m504n216k512/nt/pingpong_128x112_c2x1_s6_c",
+     "gemm_sm90ILi0ELi0ELi0ELi128ELi112ELi6ELi2ELi1ELb0ELb1E"},
     {"tcgen05", "kernels/gemm/tcgen05/bf16/m520n264k72/128x128x64_p1_s4",
      "gemm_bf16_nt_sm100ILi1E"},
     {"tcgen05_pair", "kernels/gemm/tcgen05/bf16/m520n264k72/256x256x64_p2_s4",
@@ -126,6 +129,7 @@ TEST_P(PlantedTest, IsFoundAndNamed) {
 
 const auto kName = [](const auto& p) { return std::string(p.param.kernel) + "_" + p.param.name; };
 INSTANTIATE_TEST_SUITE_P(Gemm, PlantedTest, testing::ValuesIn(planted_in_gemm()), kName);
+INSTANTIATE_TEST_SUITE_P(C, PlantedTest, testing::ValuesIn(planted_in_c()), kName);
 INSTANTIATE_TEST_SUITE_P(Tcgen05, PlantedTest, testing::ValuesIn(planted_in_tcgen05()), kName);
 INSTANTIATE_TEST_SUITE_P(MmaSync, PlantedTest, testing::ValuesIn(planted_in_mma_sync()), kName);
 INSTANTIATE_TEST_SUITE_P(Scaled, PlantedTest, testing::ValuesIn(planted_in_scaled()), kName);

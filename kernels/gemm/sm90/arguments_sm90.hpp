@@ -28,10 +28,9 @@ struct GemmArgumentsSm90 {
   const float* column_scale;
   const void* bias;  // of D's type, of columns of D: of rows of R if it is D's transpose
 
-  int activation;  // as Activation counts
+  int adds_c;  // not 0: beta * C is added to these
   float beta;
-  const void* c;
-  void* d;
+  int activation;  // as Activation counts
 
   // One slot per CTA: what a share of a tile leaves for the tile's owner, and a flag per consumer
   // warpgroup that says that it is there. Flags are 0 before and after each launch.

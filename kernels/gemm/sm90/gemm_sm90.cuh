@@ -13,6 +13,7 @@
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
+#include "kernels/gemm/sm90/c_sm90.cuh"
 #include "kernels/gemm/sm90/epilogue_sm90.cuh"
 #include "kernels/gemm/sm90/pipeline_sm90.cuh"
 #include "kernels/gemm/sm90/plain_results_sm90.cuh"
@@ -118,7 +119,7 @@ class DenseWorkSm90 {
   using Arguments = GemmArgumentsSm90;
   static constexpr bool kRaggedK = false, kClipped = false, kEdges = true;
   static constexpr bool kUnitsInMemory = false;
-  static constexpr bool kEitherType = Tile::kElementBytes == 2;
+  static constexpr bool kEitherType = Tile::kElementBytes == 2, kAddsC = !kSplits;
 
   __device__ DenseWorkSm90(const GemmArgumentsSm90& args, int rank_m, int rank_n)
       : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {
@@ -174,32 +175,25 @@ class DenseWorkSm90 {
     return load_lines<Tile>(args_, at.row, at.column);
   }
 
-  __device__ void finish(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
-                         float factor, const ResultPlace& at) const {
+  __device__ void scale(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
+                        float factor) const {
     scale_tile<Tile>(d, args_, lines, factor);
-    if (args_.c) {
-#pragma unroll
-      for (int block = 0; block < Tile::kBlocks; ++block) {
-        if (args_.type == OutputType::f32) {
-          add_c<Tile, true>(d[block], args_, at.row + block * 64, at.column);
-        } else {
-          add_c<Tile, false>(d[block], args_, at.row + block * 64, at.column);
-        }
-      }
-    }
-    if (args_.activation != 0) activate<Tile>(d, args_.activation);
   }
-
-  __device__ bool writes(const float (&d)[Tile::kBlocks][Tile::kTileN / 2],
-                         const ResultPlace& at) const {
-    if (args_.type != OutputType::f32) return false;
-#pragma unroll
-    for (int block = 0; block < Tile::kBlocks; ++block)
-      store_f32<Tile>(args_, d[block], at.row + block * 64, at.column);
-    return true;
+  // C goes to the worker that ends the tile.
+  __device__ int boxes_of_c(const WorkUnit& unit) const {
+    if (!args_.adds_c || unit.k_end < args_.schedule.k_steps) return 0;
+    return wide() ? CTileSm90<Tile>::boxes(true) : CTileSm90<Tile>::boxes(false);
+  }
+  __device__ void add(float (&d)[Tile::kBlocks][Tile::kTileN / 2],
+                      const CInRingSm90<Tile>& c) const {
+    add_c<Tile>(d, c, args_);
+  }
+  __device__ void activate(float (&d)[Tile::kBlocks][Tile::kTileN / 2]) const {
+    if (args_.activation != 0) activate_tile<Tile>(d, args_.activation);
   }
 
   __device__ bool half_operands() const { return args_.half_operands != 0; }
+  __device__ bool wide() const { return args_.type == OutputType::f32; }
   __device__ bool half() const { return args_.type == OutputType::f16; }
 
  protected:
@@ -218,7 +212,7 @@ class PlainWorkSm90 : public DenseWorkSm90<Tile, true>, public PlainResultsSm90 
  public:
   using DenseWorkSm90<Tile, true>::DenseWorkSm90;
   using PlainResultsSm90::plain, PlainResultsSm90::factor, PlainResultsSm90::lines,
-      PlainResultsSm90::finish, PlainResultsSm90::writes;
+      PlainResultsSm90::scale, PlainResultsSm90::activate, PlainResultsSm90::wide;
 };
 
 // The same for sums to which factors are applied before they are rounded, and nothing else: what
@@ -232,14 +226,14 @@ class ScaledWorkSm90 : public DenseWorkSm90<Tile> {
   __device__ LinesSm90<Tile> lines(const ResultPlace& at) const {
     return load_lines<Tile, false>(args_, at.row, at.column);
   }
-  __device__ void finish(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
-                         float factor, const ResultPlace&) const {
+  static constexpr bool kAddsC = false;
+  __device__ void scale(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
+                        float factor) const {
     scale_tile<Tile, false>(d, args_, lines, factor);
   }
-  __device__ static constexpr bool writes(const float (&)[Tile::kBlocks][Tile::kTileN / 2],
-                                          const ResultPlace&) {
-    return false;
-  }
+  template <class Sums>
+  __device__ static void activate(const Sums&) {}
+  __device__ static constexpr bool wide() { return false; }
 
  private:
   using DenseWorkSm90<Tile>::args_;
@@ -251,11 +245,11 @@ template <int kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kSta
 __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(384, 1)
     gemm_sm90(const __grid_constant__ CUtensorMap map_p, const __grid_constant__ CUtensorMap map_q,
               const __grid_constant__ CUtensorMap map_d, const __grid_constant__ CUtensorMap edge_p,
-              const __grid_constant__ CUtensorMap edge_q,
+              const __grid_constant__ CUtensorMap edge_q, const __grid_constant__ CUtensorMap map_c,
               const __grid_constant__ GemmArgumentsSm90 args) {
   using Tile = GemmTileSm90<kTypes, kMajorP, kMajorQ, kTileM, kTileN, kStages, kClusterM, kClusterN,
                             kSwapped, kPingpong>;
-  multiply_tiles<Tile, DenseWorkSm90<Tile>>(map_p, map_q, map_d, edge_p, edge_q, args);
+  multiply_tiles<Tile, DenseWorkSm90<Tile>>(map_p, map_q, map_d, edge_p, edge_q, &map_c, args);
 }
 
 template <int kTypes, int kMajorP, int kMajorQ, int kTileM, int kTileN, int kStages, int kClusterM,
@@ -271,7 +265,7 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
                             kSwapped, kPingpong>;
   using Work =
       std::conditional_t<Tile::kElementBytes == 1, ScaledWorkSm90<Tile>, PlainWorkSm90<Tile>>;
-  multiply_tiles<Tile, Work>(map_p, map_q, map_d, edge_p, edge_q, args);
+  multiply_tiles<Tile, Work>(map_p, map_q, map_d, edge_p, edge_q, nullptr, args);
 }
 
 }  // namespace assay::kernels

@@ -6,7 +6,9 @@
 #include <cstdint>
 
 #include "harness/ptx/mbarrier.cuh"
+#include "harness/ptx/tma.cuh"
 #include "kernels/frame/load_share.cuh"
+#include "kernels/gemm/sm90/c_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 
 namespace assay::kernels {
@@ -27,8 +29,9 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
                                            std::uint64_t policy_p, int rank_m, int rank_n,
                                            const CUtensorMap& map_p, const CUtensorMap& map_q,
                                            const CUtensorMap& edge_p, const CUtensorMap& edge_q,
-                                           std::uint8_t* stages_p, std::uint8_t* stages_q,
-                                           ptx::Mbarrier* full, ptx::Mbarrier* empty) {
+                                           const CUtensorMap* map_c, std::uint8_t* stages_p,
+                                           std::uint8_t* stages_q, ptx::Mbarrier* full,
+                                           ptx::Mbarrier* empty) {
   int stage = 0;
   std::uint32_t parity = 0;
   const auto next_stage = [&] {
@@ -87,12 +90,14 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
     const int whole_end = is_cut ? min(unit.k_end, unit.k_begin + max(first_round, 0)) : unit.k_end;
     first_round -= unit.k_end - unit.k_begin;
     int ks = unit.k_begin;
-    const auto fill = [&](int rows, const auto& load) {
+    const auto fill_with = [&](int bytes, const auto& load) {
       ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
-      ptx::mbarrier_arrive_expect_tx(&full[stage],
-                                     static_cast<std::uint32_t>(rows) * (128 * Tile::kDepth));
+      ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(bytes));
       load();
       next_stage();
+    };
+    const auto fill = [&](int rows, const auto& load) {
+      fill_with(rows * (128 * Tile::kDepth), load);
     };
     for (; ks < whole_end; ++ks)
       fill(kRows, [&] {
@@ -108,6 +113,23 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
           edge_of_p ? load_p(&edge_p, cut_p, ks) : load_p(&map_p, cut_p, ks);
           edge_of_q ? load_q(&edge_q, cut_q, ks) : load_q(&map_q, cut_q, ks);
         });
+    }
+    if constexpr (Work::kAddsC) {
+      using C = CTileSm90<Tile>;
+      const int boxes = work.boxes_of_c(unit), columns = C::columns(work.wide());
+      for (int box = 0; box < boxes; box += C::kPerStage) {
+        const int here = min(C::kPerStage, boxes - box);
+        fill_with(here * C::kBoxBytes, [&] {
+          for (int i = 0; i < here; ++i) {
+            const int along = (box + i) * columns;
+            ptx::tma_load_2d(C::place(stages_p, stages_q, stage, i), map_c, &full[stage],
+                             Tile::kSwapped ? at.row + along : at.column + along,
+                             Tile::kSwapped ? at.column : at.row);
+          }
+        });
+      }
+      // Stages that C took have not been filled whole.
+      if (boxes > 0 && first_round > 0) first_round = Tile::kStages;
     }
   }
   // Stays until the neighbours have released what they were sent: they signal barriers of this

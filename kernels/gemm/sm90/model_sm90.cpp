@@ -29,11 +29,12 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
     give_workspace_sm90(l, std::bit_cast<void*>(at));
   }
   const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d),
-             edge_p = model_map(l.edge_p), edge_q = model_map(l.edge_q);
+             edge_p = model_map(l.edge_p), edge_q = model_map(l.edge_q), c = model_map(l.c);
+  const GemmVariantSm90& v = *l.variant;
   model::Arguments arguments;
   for (const auto* map : {&p, &q, &d, &edge_p, &edge_q}) arguments.push(map, 128, 128);
+  if (!v.plain) arguments.push(&c, 128, 128);
   arguments.push(l.args);
-  const GemmVariantSm90& v = *l.variant;
   const GemmOperands o = operands.operands();
   written_by_a_grid_before(gpu, {o.a, o.b, o.c, o.bias, o.scale_a, o.scale_b});
   ModelResult result;
@@ -171,13 +172,25 @@ std::vector<ModelFormSm90> forms() {
   // Rings that go round within a tile and begin the next one elsewhere and in another turn, and two
   // tiles for each consumer.
   const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
+  const auto two_each = [](const GemmVariantSm90& v) {
+    return of_tiles(v, 2 * v.cluster_m, 2 * v.cluster_n, v.stages + 2);
+  };
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
     if (!v->pingpong) continue;
     // What a GPU was given, or as little as does it.
-    const GemmProblem p =
-        v->plain ? of_tiles(*v, 2 * v->cluster_m, 2 * v->cluster_n, v->stages + 2) : deep;
+    const GemmProblem p = v->plain ? two_each(*v) : deep;
     all.push_back(
         {.name = form_name(p, *v) + "_deep", .problem = p, .choice = {.variant = v, .workers = 1}});
+  }
+  // The same with C in the ring.
+  GemmProblem with_c = deep;
+  with_c.beta = -1.5f;
+  for (const GemmVariantSm90* v : fitting_variants_sm90(with_c)) {
+    GemmProblem p = two_each(*v);
+    p.beta = with_c.beta;
+    p.type_d = v->tile_n / 16 % 2 == 0 ? "f32" : "";
+    all.push_back(
+        {.name = form_name(p, *v) + "_c", .problem = p, .choice = {.variant = v, .workers = 1}});
   }
   // Tiles in uneven parts that another kernel adds.
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {

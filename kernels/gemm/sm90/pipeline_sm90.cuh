@@ -39,9 +39,12 @@
 //   plain()                   sums are rounded as they are; the rest is for sums that are not
 //                             (PlainResultsSm90: never)
 //   factor()                  of all results
-//   lines(at)                 what finish() needs of a tile's rows and columns, loaded beforehand
-//   finish(d, lines, ...)     what is done to the sums before they are rounded
-//   writes(d, at)             true if it wrote the results itself
+//   lines(at)                 what scale() needs of a tile's rows and columns, loaded beforehand
+//   scale(d, lines, factor)   what is done to the sums before they are rounded, or written in f32,
+//   add(d, c)                 kAddsC: and to what is there then, if there are
+//   boxes_of_c(unit)          kAddsC: boxes of C for this unit (c_sm90.cuh),
+//   activate(d)               and to all that
+//   wide()                    results, and C, are f32
 #pragma once
 #include <cuda.h>
 
@@ -59,9 +62,10 @@
 #include "harness/ptx/shared_address.cuh"
 #include "harness/ptx/tma.cuh"
 #include "harness/ptx/wgmma.cuh"
-#include "kernels/gemm/sm90/epilogue_sm90.cuh"
+#include "kernels/gemm/sm90/c_sm90.cuh"
 #include "kernels/gemm/sm90/loader_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
+#include "kernels/gemm/sm90/store_sm90.cuh"
 #include "kernels/gemm/sm90/tile_sm90.cuh"
 
 namespace assay::kernels {
@@ -77,11 +81,11 @@ using TypesOf = std::integral_constant<ptx::WgmmaTypes, kTypes>;
 
 // The body of a kernel of 384 threads. `Tile` is a GemmTileSm90. Boxes of edge_p and edge_q are the
 // part of a k-major share that the operand's last rows fill (kernels/frame/edge.cuh); without
-// kEdges they are not used.
+// kEdges they are not used, nor is map_c without kAddsC.
 template <class Tile, class Work>
 __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const CUtensorMap& map_q,
                                                const CUtensorMap& map_d, const CUtensorMap& edge_p,
-                                               const CUtensorMap& edge_q,
+                                               const CUtensorMap& edge_q, const CUtensorMap* map_c,
                                                const typename Work::Arguments& args) {
   static_assert(Tile::kThreads == 384);
   static_assert(!Work::kRaggedK || Tile::kDepth == 1, "clear_tail() is for a box");
@@ -112,6 +116,8 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   } else if (Work::kEdges && threadIdx.x == 32) {
     ptx::tma_prefetch_map(&edge_p);
     ptx::tma_prefetch_map(&edge_q);
+  } else if (Work::kAddsC && threadIdx.x == 64) {
+    ptx::tma_prefetch_map(map_c);
   }
   // Nobody uses a barrier before all are made. The loader finds its first unit meanwhile. What
   // others must see is the barriers alone, which their own fence is for: the arrival of
@@ -160,7 +166,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {
       load_units<Tile>(work, unit, more, policy_p, rank_m, rank_n, map_p, map_q, edge_p, edge_q,
-                       stages_p, stages_q, full, empty);
+                       map_c, stages_p, stages_q, full, empty);
     }
   } else {
     wait_for_barriers();
@@ -233,13 +239,14 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
 
     std::uint32_t packed[Tile::kBlocks][Tile::kTileN / 4];
     ResultPlace kept_at{};  // of this warp's first block of the tile that is kept in `packed`
+    const auto row_of = [&](int block) {  // the first that leaves with this warp's
+      return kept_at.row + block * 64 - (Tile::kSwapped ? warp * 16 : 0);
+    };
     const auto store = [&] {
 #pragma unroll
-      for (int block = 0; block < Tile::kBlocks; ++block) {
-        const int row = kept_at.row + block * 64 - (Tile::kSwapped ? warp * 16 : 0);
-        store_block<Tile, Work::kClipped>(&map_d, packed[block], store_buffers, sent, row,
+      for (int block = 0; block < Tile::kBlocks; ++block)
+        store_block<Tile, Work::kClipped>(&map_d, packed[block], store_buffers, sent, row_of(block),
                                           kept_at.column, kept_at.end, barrier);
-      }
     };
     bool kept = false;
     // Where nothing is kept: else the compiler holds `packed` in registers beside the sums.
@@ -251,13 +258,21 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       }
     };
 
+    const auto stages_of_c = [&](const WorkUnit& of) {
+      if constexpr (Work::kAddsC) {
+        return CTileSm90<Tile>::stages(work.boxes_of_c(of));
+      } else {
+        return 0;
+      }
+    };
+
     // A ping-pong's consumers take turns at the ring. Who came too early would take a stage's
     // former phase for its own: parity does not tell phases apart that are two apart.
     int mine_in = warpgroup - 1;  // units from here to mine: 0 or 1
     for (bool first = true; work.next(unit); first = false, mine_in ^= 1) {
       if constexpr (Tile::kPingpong) {
         if (mine_in != 0) {
-          skip(unit.k_end - unit.k_begin);
+          skip(unit.k_end - unit.k_begin + stages_of_c(unit));
           continue;
         }
         if (!first) ptx::named_barrier_sync(kTurn + barrier - 1, 256);
@@ -294,7 +309,14 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
         store();
         kept = false;
       }
+      const auto wait_for_c = [&] {
+        for (int i = stages_of_c(unit); i > 0; --i) {
+          ptx::mbarrier_wait_parity(&full[stage], parity);
+          next_stage();
+        }
+      };
       if constexpr (Tile::kPingpong) {
+        wait_for_c();
         Work ahead = work;
         WorkUnit following;
         if (ahead.next(following)) ptx::named_barrier_arrive(kTurn + 2 - barrier, 256);
@@ -304,6 +326,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       const auto lines = work.lines(kept_at);
       ptx::wgmma_wait<0>();
       if (!no_step) release(previous);
+      if constexpr (!Tile::kPingpong) wait_for_c();
 #pragma unroll
       for (int block = 0; block < Tile::kBlocks; ++block) ptx::wgmma_pin(d[block]);
       if (no_step) {
@@ -319,8 +342,25 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
         continue;
       }
       if (!work.plain()) {
-        work.finish(d, lines, factor, kept_at);
-        if (work.writes(d, kept_at)) {
+        work.scale(d, lines, factor);
+        if constexpr (Work::kAddsC) {
+          if (const int of_c = stages_of_c(unit); of_c > 0) {
+            int of = stage < of_c ? stage - of_c + Tile::kStages : stage - of_c;  // the first
+            work.add(d, CInRingSm90<Tile>{stages_p, stages_q, of, consumer});
+            ptx::fence_proxy_async_shared();  // TMA writes there next
+            ptx::named_barrier_sync(barrier, 128);
+            do {
+              release(of);
+              of = of + 1 == Tile::kStages ? 0 : of + 1;
+            } while (of != stage);
+          }
+        }
+        work.activate(d);
+        if (work.wide()) {
+#pragma unroll
+          for (int block = 0; block < Tile::kBlocks; ++block)
+            store_f32<Tile>(&map_d, d[block], store_buffers, sent, row_of(block), kept_at.column,
+                            barrier);
           forget();
           continue;
         }

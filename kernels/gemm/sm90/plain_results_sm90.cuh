@@ -14,12 +14,11 @@ struct PlainResultsSm90 {
   __device__ static NoLines lines(const Place&) {
     return {};
   }
-  template <class Sums, class Place>
-  __device__ static void finish(const Sums&, NoLines, float, const Place&) {}
-  template <class Sums, class Place>
-  __device__ static bool writes(const Sums&, const Place&) {
-    return false;
-  }
+  template <class Sums>
+  __device__ static void scale(const Sums&, NoLines, float) {}
+  template <class Sums>
+  __device__ static void activate(const Sums&) {}
+  __device__ static constexpr bool wide() { return false; }
 };
 
 }  // namespace assay::kernels

@@ -24,6 +24,7 @@ namespace {
 CUtensorMapDataType map_type(const std::string& type) {
   if (type == "bf16") return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   if (type == "f16") return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  if (type == "f32") return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }
 
@@ -78,16 +79,21 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   if (v.major_p == 0) cut(l.edge_p, rows, v.box_p(1));
   if (v.major_q == 0) cut(l.edge_q, columns, v.box_q(1));
 
-  // f32 results do not go by this map, which must be one all the same.
-  const std::string d_type = problem.d_type() == "f32" ? "bf16" : problem.d_type();
+  // Boxes of D and of C have 128 bytes of its rows, or less of narrow tiles that are not swapped.
+  const std::string& d_type = problem.d_type();
+  const int box_columns = d_type == "f32" ? 32 : 64;
+  const int store_columns = std::min(v.store_columns, box_columns);
   if (v.swapped) {
-    l.d = map_of(operands.d, d_type, m, n, v.store_columns, 64, ptx::Swizzle::bytes128);
+    l.d = map_of(operands.d, d_type, m, n, store_columns, box_columns, ptx::Swizzle::bytes128);
   } else {
-    l.d = map_of(operands.d, d_type, m, n, 16, v.store_columns,
-                 v.store_columns > 32   ? ptx::Swizzle::bytes128
-                 : v.store_columns > 16 ? ptx::Swizzle::bytes64
-                                        : ptx::Swizzle::bytes32);
+    l.d = map_of(operands.d, d_type, m, n, 16, store_columns,
+                 store_columns == box_columns ? ptx::Swizzle::bytes128
+                 : store_columns > 16         ? ptx::Swizzle::bytes64
+                                              : ptx::Swizzle::bytes32);
   }
+  // A map must be one where it is not used, too.
+  l.c = map_of(problem.beta != 0 ? operands.c : operands.d, d_type, m, n,
+               v.swapped ? v.tile_n : v.tile_m, box_columns, ptx::Swizzle::bytes128);
 
   GemmArgumentsSm90& a = l.args;
   const Raster raster{.rows = divide_up(rows, v.tile_m * v.cluster_m),
@@ -101,8 +107,7 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   a.alpha = problem.alpha;
   a.beta = problem.beta;
   a.activation = static_cast<int>(problem.activation);
-  a.c = problem.beta != 0 ? operands.c : nullptr;
-  a.d = operands.d;
+  a.adds_c = problem.beta != 0;
   a.type = output_type(problem.d_type());
   a.rows = rows;
   a.columns = columns;
@@ -166,11 +171,13 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
       .run = [l = launch, p = ptx::encode_tensor_map(launch.p),
               q = ptx::encode_tensor_map(launch.q), d = ptx::encode_tensor_map(launch.d),
               edge_p = ptx::encode_tensor_map(launch.edge_p),
-              edge_q = ptx::encode_tensor_map(launch.edge_q)](cudaStream_t stream) mutable {
+              edge_q = ptx::encode_tensor_map(launch.edge_q),
+              c = ptx::encode_tensor_map(launch.c)](cudaStream_t stream) mutable {
         if (l.workspace_bytes > 0)
           give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
-        void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &l.args};
         const GemmVariantSm90& own = *l.variant;
+        void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &c, &l.args};
+        if (own.plain) arguments[5] = &l.args;  // C is nothing to it
         launch_kernel(own.kernel,
                       {.ctas = l.grid,
                        .threads = own.threads,

@@ -101,6 +101,7 @@ GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem);
 struct GemmLaunchSm90 {
   const GemmVariantSm90* variant;
   ptx::TensorMapShape p, q, d, edge_p, edge_q;
+  ptx::TensorMapShape c;  // not for a plain variant
   GemmArgumentsSm90 args = {};
   ReduceArgumentsSm90 reduce = {};  // parts 0: there is none
   int grid = 0;

@@ -5,7 +5,8 @@
 
 #include "harness/ptx/launch_control.cuh"
 #include "harness/ptx/load_store.cuh"
-#include "kernels/gemm/sm90/epilogue_sm90.cuh"
+#include "kernels/gemm/sm90/arguments_sm90.hpp"
+#include "kernels/gemm/sm90/pairs_sm90.cuh"
 #include "kernels/gemm/sm90/reduce_sm90.hpp"
 
 namespace assay::kernels {

@@ -30,7 +30,7 @@ class GroupedWorkSm90 : public PlainResultsSm90 {
   using Arguments = GroupsSm90;
   static constexpr bool kRaggedK = kGradients, kClipped = true, kEdges = false;
   static constexpr bool kUnitsInMemory = true;
-  static constexpr bool kEitherType = false;
+  static constexpr bool kEitherType = false, kAddsC = false;
 
   __device__ GroupedWorkSm90(const GroupsSm90& groups, int rank_m, int rank_n)
       : groups_(groups),
@@ -127,7 +127,7 @@ __global__ void __cluster_dims__(kClusterM* kClusterN, 1, 1) __launch_bounds__(3
   using Tile = GroupedTileBf16Sm90<kGradients, kTileM, kTileN, kStages, kClusterM, kClusterN,
                                    kSwapped, kPingpong>;
   multiply_tiles<Tile, GroupedWorkSm90<Tile, kGradients>>(map_p, map_q, map_d, map_p, map_q,
-                                                          groups);
+                                                          nullptr, groups);
 }
 
 }  // namespace assay::kernels

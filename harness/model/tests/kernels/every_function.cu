@@ -45,9 +45,6 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
   store_words(words + 4, one);
   store_words(words + 4, two);
   store_words(words + 4, four);
-  load_words_if(words[0] != 0, one, words);
-  load_words_if(words[1] != 0, two, words);
-  one[0] += load_u16_if(words[2] != 0, reinterpret_cast<const std::uint16_t*>(words));
   store_words(words, one);
   store_words(words + 2, two);
   store_v4(v4, load_shared_v4(load_shared_u32(shared_address(&word))));

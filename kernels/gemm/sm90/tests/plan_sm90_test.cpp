@@ -248,6 +248,24 @@ TEST(GemmSm90, BoxesOfTheLastRowsHoldNoneBeyond) {
   }
 }
 
+// Boxes of D and of C are 128 bytes of its rows, or what a narrower tile has.
+TEST(GemmSm90, BoxesOfResultsAreWholeLines) {
+  for (const char* type : {"bf16", "f32"}) {
+    const GemmProblem problem{.m = 512, .n = 512, .k = 512, .type_d = type, .beta = 1};
+    const std::uint32_t columns = 1024 / static_cast<unsigned>(element_bits(type));
+    for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
+      const GemmLaunchSm90 l = launch_of_gemm_sm90(problem, {}, {.variant = v, .workers = 1});
+      const auto tile_n = static_cast<std::uint32_t>(v->tile_n);
+      using Box = std::vector<std::uint32_t>;
+      const Box d =
+          v->swapped ? Box{columns, std::min(columns, tile_n)} : Box{std::min(columns, tile_n), 16};
+      EXPECT_EQ(l.d.box, d) << v->name;
+      EXPECT_EQ(l.c.box, (Box{columns, v->swapped ? tile_n : static_cast<unsigned>(v->tile_m)}))
+          << v->name;
+    }
+  }
+}
+
 // Small tiles whose order counts do not come early, where clusters find SMs in no order.
 TEST(GemmSm90, WhatGainsByItsPlacesIsLaunchedLate) {
   const GemmProblem problem{.m = 4096, .n = 4096, .k = 4096};
