@@ -19,4 +19,9 @@ __device__ inline float gelu_tanh(float x) {
   return fmaf(half, __tanhf(gelu_tanh_argument(x)), half);
 }
 
+// As Activation counts (kernels/gemm/gemm.hpp).
+__device__ inline float activated(float x, int activation) {
+  return activation == 0 ? x : activation == 1 ? gelu(x) : activation == 2 ? silu(x) : gelu_tanh(x);
+}
+
 }  // namespace assay::kernels

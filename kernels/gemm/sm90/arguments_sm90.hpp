@@ -19,18 +19,17 @@ struct GemmArgumentsSm90 {
   int half_operands;  // not 0: A and B are f16 where the kernel is one for 16-bit types
   OutputType type;    // of C, D and bias
 
-  // R = alpha * tensor_scale_p * tensor_scale_q * sums, then by row and column. Null: no such
-  // factor.
-  float alpha;
+  // What all others ask for, together for the same reason. R = alpha * tensor_scale_p *
+  // tensor_scale_q * sums, then by row and column, + bias + beta * C, and all that activated. Null:
+  // no such factor, no bias.
+  float alpha, beta;
+  int adds_c;                   // not 0: there is C
+  int activation;               // as Activation counts
+  const void* bias;             // of D's type, of columns of D: of rows of R if it is D's transpose
   const float* tensor_scale_p;  // one value on the device
   const float* tensor_scale_q;
   const float* row_scale;
   const float* column_scale;
-  const void* bias;  // of D's type, of columns of D: of rows of R if it is D's transpose
-
-  int adds_c;  // not 0: beta * C is added to these
-  float beta;
-  int activation;  // as Activation counts
 
   // One slot per CTA: what a share of a tile leaves for the tile's owner, and a flag per consumer
   // warpgroup that says that it is there. Flags are 0 before and after each launch.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How C comes to the sums of the Hopper matrix product: by the ring, in the stages that follow a
 // tile's last step. The loader asks for it as soon as they are free, while the last steps are
-// multiplied, and of a tile with few steps long before. Loads by the consumers, which have
-// registers for a few only once the sum is done, cost two rounds to DRAM.
+// multiplied. Asked for before that, it delays operands; by the consumers, which have registers for
+// a few values only once the sum is done, it costs two rounds to DRAM.
 //
 // A box is 128 bytes of each of D's rows that the tile has, under the 128-byte swizzle, and lies in
 // a stage where operands do: some boxes fit P's part of it, some Q's.

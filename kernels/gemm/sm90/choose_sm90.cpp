@@ -117,25 +117,39 @@ std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& pro
   return found;
 }
 
+std::vector<const GemmVariantSm90*> splitting_variants_sm90(const GemmProblem& problem) {
+  GemmProblem sums{.m = problem.m, .n = problem.n, .k = problem.k, .type = problem.type};
+  sums.type_b = problem.type_b;
+  sums.layout = problem.layout;
+  std::vector<const GemmVariantSm90*> found = fitting_variants_sm90(sums);
+  std::erase_if(found, [](const auto* v) { return !v->reduce.kernel; });
+  return found;
+}
+
 std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
                                               const ClustersSm90& clusters) {
   std::vector<GemmChoiceSm90> all;
+  const auto tiles_of = [&](const GemmVariantSm90& v) {
+    const int rows = v.swapped ? problem.n : problem.m, columns = v.swapped ? problem.m : problem.n;
+    return divide_up(rows, v.tile_m * v.cluster_m) * divide_up(columns, v.tile_n * v.cluster_n);
+  };
+  // Few tiles, each in many parts.
+  for (const GemmVariantSm90* v : splitting_variants_sm90(problem)) {
+    constexpr int kFewestParts = 4, kFewestSteps = 8;  // of 128 bytes along k
+    const int tiles = tiles_of(*v), most = clusters(*v);
+    for (const int parts : {most / tiles, most / tiles / 2}) {
+      if (parts < kFewestParts || divide_up(problem.k, v->tile_k) * v->depth / parts < kFewestSteps)
+        continue;
+      all.push_back(
+          {.variant = v, .workers = tiles * parts, .band = band_of(problem, *v), .parts = parts});
+    }
+  }
   for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
-    const int rows = v->swapped ? problem.n : problem.m,
-              columns = v->swapped ? problem.m : problem.n;
-    const int tiles =
-        divide_up(rows, v->tile_m * v->cluster_m) * divide_up(columns, v->tile_n * v->cluster_n);
+    const int tiles = tiles_of(*v);
     const int k_steps = divide_up(problem.k, v->tile_k);
     const int most = clusters(*v);
     const int band = band_of(problem, *v);
     all.push_back({.variant = v, .workers = workers_of_waves(tiles, most), .band = band});
-    // Few tiles, each in many parts.
-    constexpr int kFewestParts = 4, kFewestSteps = 8;  // of 128 bytes along k
-    for (const int parts : {most / tiles, most / tiles / 2}) {
-      if (!v->reduce.kernel || parts < kFewestParts) continue;
-      if (k_steps * v->depth / parts < kFewestSteps) continue;
-      all.push_back({.variant = v, .workers = tiles * parts, .band = band, .parts = parts});
-    }
     const int rest = tiles % most;
     if (rest == 0) continue;
     // The rest shared by all; also with a whole wave before it, so that shares are longer.

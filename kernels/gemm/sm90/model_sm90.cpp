@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/element.hpp"
 #include "harness/model_case/model_case.hpp"
 #include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm/model_operands.hpp"
@@ -75,7 +76,7 @@ std::string form_name(const GemmProblem& p, const GemmVariantSm90& v) {
 void add_whole(std::vector<ModelFormSm90>& forms) {
   for (const ModelShape& s : awkward_shapes()) {
     const GemmProblem problem{.m = s.m, .n = s.n, .k = s.k};
-    const bool quick = s.m * s.n * s.k < 6'000'000;
+    const bool quick = s.m * s.n * s.k < 4'500'000;
     for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
       const bool named = v->name == "128x256_c2x1_s4";
       if (!named && !quick) continue;
@@ -126,9 +127,10 @@ GemmProblem dressed_plainly(GemmProblem p, const std::string& name) {
   return p;
 }
 
-// So many tiles, the last a little less than whole, and steps.
+// So many tiles, the last less than whole by as little as the type allows, and steps.
 GemmProblem of_tiles(const GemmVariantSm90& v, int tiles_m, int tiles_n, int steps) {
-  const int rows = tiles_m * v.tile_m - 8, columns = tiles_n * v.tile_n - 8;
+  const int less = 128 / element_bits(v.type_p);
+  const int rows = tiles_m * v.tile_m - less, columns = tiles_n * v.tile_n - less;
   return {.m = v.swapped ? columns : rows, .n = v.swapped ? rows : columns, .k = steps * v.tile_k};
 }
 
@@ -149,18 +151,26 @@ std::vector<ModelFormSm90> forms() {
                            {"e4m3", "", "nt"},
                            {"e4m3", "e5m2", "nt"},
                            {"e5m2", "e4m3", "nt"}}) {
-    const int k = kind.type[0] == 'e' ? 272 : 136;
-    GemmProblem p{.m = 136, .n = 272, .k = k, .type = kind.type, .layout = kind.layout};
-    p.type_b = kind.type_b;
-    if (k == 272) p.type_d = "bf16";
-    GemmProblem with_bias = p;
-    with_bias.bias = true;
-    std::vector<const GemmVariantSm90*> variants = fitting_variants_sm90(with_bias);
+    const bool fp8 = kind.type[0] == 'e';
+    const auto of_kind = [&](GemmProblem p) {
+      p.type = kind.type;
+      p.layout = kind.layout;
+      p.type_b = kind.type_b;
+      if (fp8) p.type_d = "bf16";
+      return p;
+    };
+    GemmProblem p = of_kind({.m = 64, .n = 64, .k = 64});
+    const std::vector<const GemmVariantSm90*> fitting = fitting_variants_sm90(p);
+    p.bias = true;
+    std::vector<const GemmVariantSm90*> variants = fitting_variants_sm90(p);
     std::set<std::string> general;  // names
     for (const GemmVariantSm90* v : variants) general.insert(v->name);
-    for (const GemmVariantSm90* v : fitting_variants_sm90(p))
-      if (v->plain) variants.push_back(v);
+    // Kernels for f16 are those for bf16, with a main loop that all have alike.
+    for (const GemmVariantSm90* v : fitting)
+      if (v->plain && p.type != "f16") variants.push_back(v);
     for (const GemmVariantSm90* v : variants) {
+      p = of_kind(of_tiles(*v, v->cluster_m, 2 * v->cluster_n, 3));
+      p.k -= fp8 ? 112 : 56;  // the last step is not whole
       const bool twin = v->plain && general.contains(v->name);
       const std::string name = form_name(p, *v) + (twin ? "_plain" : "");
       // The first tile's three steps are shared by three workers, of which each does others whole.
@@ -172,32 +182,35 @@ std::vector<ModelFormSm90> forms() {
   // Rings that go round within a tile and begin the next one elsewhere and in another turn, and two
   // tiles for each consumer.
   const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
-  const auto two_each = [](const GemmVariantSm90& v) {
-    return of_tiles(v, 2 * v.cluster_m, 2 * v.cluster_n, v.stages + 2);
+  const auto two_each = [](const GemmVariantSm90& v, int steps) {
+    return of_tiles(v, 2 * v.cluster_m, 2 * v.cluster_n, steps);
   };
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
     if (!v->pingpong) continue;
     // What a GPU was given, or as little as does it.
-    const GemmProblem p = v->plain ? two_each(*v) : deep;
+    const GemmProblem p = v->plain ? two_each(*v, v->stages + 2) : deep;
     all.push_back(
         {.name = form_name(p, *v) + "_deep", .problem = p, .choice = {.variant = v, .workers = 1}});
   }
-  // The same with C in the ring.
+  // The same with C in the ring, within a sum and before it.
   GemmProblem with_c = deep;
   with_c.beta = -1.5f;
   for (const GemmVariantSm90* v : fitting_variants_sm90(with_c)) {
-    GemmProblem p = two_each(*v);
-    p.beta = with_c.beta;
-    p.type_d = v->tile_n / 16 % 2 == 0 ? "f32" : "";
-    all.push_back(
-        {.name = form_name(p, *v) + "_c", .problem = p, .choice = {.variant = v, .workers = 1}});
+    for (const int steps : {v->stages + 2, 1}) {
+      GemmProblem p = two_each(*v, steps);
+      p.beta = with_c.beta;
+      p.type_d = v->tile_n / 16 % 2 == 0 ? "f32" : "";
+      all.push_back(
+          {.name = form_name(p, *v) + "_c", .problem = p, .choice = {.variant = v, .workers = 1}});
+    }
   }
-  // Tiles in uneven parts that another kernel adds.
+  // Tiles in uneven parts that another kernel adds, whatever follows.
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
     if (!v->reduce.kernel) continue;
     const GemmProblem p = of_tiles(*v, 2 * v->cluster_m, v->cluster_n, 4);
-    all.push_back({.name = form_name(p, *v) + "_split",
-                   .problem = p,
+    const std::string name = form_name(p, *v) + "_split";
+    all.push_back({.name = name,
+                   .problem = dressed(p, name),
                    .choice = {.variant = v, .workers = 6, .parts = 3}});
   }
   // CTAs of a cluster that lie beyond the ends of both P and Q, and so get no bytes, while others

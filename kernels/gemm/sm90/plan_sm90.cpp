@@ -143,7 +143,13 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
                 .swapped = v.swapped,
                 .type = a.type,
                 .partials = nullptr,
-                .d = operands.d};
+                .d = operands.d,
+                .plain = a.plain,
+                .activation = a.activation,
+                .alpha = a.alpha,
+                .beta = a.beta,
+                .bias = a.bias,
+                .c = a.adds_c ? operands.c : nullptr};
   }
   if (choice.stream_tiles > 0 || choice.parts > 1) {
     l.workspace_bytes = kFlagBytesSm90 + static_cast<std::size_t>(l.grid) *

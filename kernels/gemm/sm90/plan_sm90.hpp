@@ -35,6 +35,10 @@ struct GemmChoiceSm90 {
 // Variants that can do a problem.
 std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& problem);
 
+// Those whose tiles can be in parts, of which a kernel after theirs makes D: whatever follows the
+// sums is its business, so all of them are plain.
+std::vector<const GemmVariantSm90*> splitting_variants_sm90(const GemmProblem& problem);
+
 // How many clusters of a variant a GPU holds at once.
 using ClustersSm90 = Callable<int(const GemmVariantSm90&)>;
 int clusters_here_sm90(const GemmVariantSm90& variant);  // the current device

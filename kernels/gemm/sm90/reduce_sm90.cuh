@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the parts of sums that the Hopper product left, and rounds them.
+// Adds the parts of sums that the Hopper product left, and makes D of them.
 #pragma once
 #include <cstdint>
 
 #include "harness/ptx/launch_control.cuh"
 #include "harness/ptx/load_store.cuh"
+#include "kernels/gemm/activation.cuh"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
+#include "kernels/gemm/sm90/epilogue_sm90.cuh"
 #include "kernels/gemm/sm90/pairs_sm90.cuh"
 #include "kernels/gemm/sm90/reduce_sm90.hpp"
 
 namespace assay::kernels {
+
+// What a sum becomes at an element of D, in the order of operations of the product that does not
+// split its tiles.
+__device__ inline float finished(const ReduceArgumentsSm90& args, float sum, std::int64_t element,
+                                 int column) {
+  const float bias = args.bias ? load_element(args.bias, column, args.type) : 0;
+  float value = fmaf(sum, args.alpha, bias);
+  if (args.c) value = fmaf(args.beta, load_element(args.c, element, args.type), value);
+  return activated(value, args.activation);
+}
 
 // The order of additions is that of the parts, every kReducersSm90-th in turn, whatever the GPU.
 // What the template arguments are does not matter to it: each file of forms has a kernel of its own
@@ -63,7 +75,6 @@ __global__ void __launch_bounds__(kReduceThreadsSm90)
     sum.w += more.w;
   }
 
-  const bool half = args.type == OutputType::f16;
   const int lane = thread % 32;
   const TilePosition at = args.raster.at(tile);
   const int rank_m = args.cluster_n.quotient(rank), rank_n = args.cluster_n.rest(rank, rank_m);
@@ -71,19 +82,33 @@ __global__ void __launch_bounds__(kReduceThreadsSm90)
       ((at.m * args.cluster_m + rank_m) * args.blocks + block) * 64 + thread / 32 * 16 + lane / 4;
   const int column =
       ((at.n * args.cluster_n.number() + rank_n) * args.groups.number() + group) * 8 + lane % 4 * 2;
-  auto* const d = static_cast<std::uint16_t*>(args.d);
 #pragma unroll
   for (int lower = 0; lower < 2; ++lower) {
     const int r = row + 8 * lower;
     if (r >= args.rows) continue;
-    const std::uint32_t pair = lower == 0 ? pack(sum.x, sum.y, half) : pack(sum.z, sum.w, half);
-    if (args.swapped) {
-      if (column < args.columns)
-        d[std::int64_t{column} * args.rows + r] = static_cast<std::uint16_t>(pair);
-      if (column + 1 < args.columns)
-        d[std::int64_t{column + 1} * args.rows + r] = static_cast<std::uint16_t>(pair >> 16);
-    } else if (column < args.columns) {  // rows of D begin on 16 bytes: their pairs are whole
-      *reinterpret_cast<std::uint32_t*>(d + std::int64_t{r} * args.columns + column) = pair;
+    float values[2] = {lower == 0 ? sum.x : sum.z, lower == 0 ? sum.y : sum.w};
+    // An element of a swapped tile, or both of another: rows of D begin on 16 bytes, so that their
+    // pairs are whole.
+    const int many = args.swapped ? min(args.columns - column, 2) : column < args.columns ? 2 : 0;
+    const std::int64_t first = args.swapped ? std::int64_t{column} * args.rows + r
+                                            : std::int64_t{r} * args.columns + column;
+    const std::int64_t next = args.swapped ? args.rows : 1;
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+      if (side >= many) break;
+      const int d_column = args.swapped ? r : column + side;
+      if (!args.plain) values[side] = finished(args, values[side], first + side * next, d_column);
+      if (args.type == OutputType::f32)
+        static_cast<float*>(args.d)[first + side * next] = values[side];
+    }
+    if (args.type == OutputType::f32 || many < 1) continue;
+    auto* const d = static_cast<std::uint16_t*>(args.d) + first;
+    const std::uint32_t pair = pack(values[0], values[1], args.type == OutputType::f16);
+    if (!args.swapped) {
+      *reinterpret_cast<std::uint32_t*>(d) = pair;
+    } else {
+      d[0] = static_cast<std::uint16_t>(pair);
+      if (many == 2) d[next] = static_cast<std::uint16_t>(pair >> 16);
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel that adds the parts of sums which the Hopper product leaves where it splits tiles
-// (GemmSchedule::parts), and rounds them.
+// (GemmSchedule::parts), and makes D of them.
 #pragma once
 #include "kernels/frame/divisor.hpp"
 #include "kernels/gemm/raster.hpp"
@@ -17,9 +17,16 @@ struct ReduceArgumentsSm90 {
   Divisor groups, pieces, cluster, cluster_n;
   int rows, columns;      // of R
   int swapped;            // not 0: R is D's transpose
-  OutputType type;        // bf16 or f16
+  OutputType type;        // of C, D and bias
   const float* partials;  // as leave_partial() wrote them
   void* d;
+
+  // What is done to a sum, as GemmArgumentsSm90 says it: nothing if it is plain.
+  int plain;
+  int activation;
+  float alpha, beta;
+  const void* bias;  // of D's columns; null: none
+  const void* c;     // null: none
 };
 
 // As many parts of a sum are read at once, by threads of their own.

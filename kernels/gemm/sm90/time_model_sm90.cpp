@@ -21,29 +21,25 @@ namespace {
 // code of pingpong_128x176. A warp instruction takes a slot of its scheduler, and 128 threads are a
 // warp for each of the four: an instruction on each element takes 1 / 128 of a cycle per element of
 // the tile, whoever shares it.
-constexpr int kScaleSlots = 3;               // two products and its part of a shuffle
-constexpr int kActivateSlots = 16;           // two special functions
-constexpr int kTanhSlots = 8;                // one
-constexpr int kF32Slots = 16;                // a store of 8 bytes a lane touches eight rows
-constexpr int kAddCSlots = 4;                // beside the wait
-constexpr int kLatencyOfC = 800;             // of each round of loads of C, in cycles
-constexpr int kFewSums = 128;                // of a thread: they leave registers for longer rounds
-constexpr int kRound = 32, kLongRound = 64;  // elements of a thread; of a swapped form, half
+constexpr int kScaleSlots = 3;      // two products and its part of a shuffle
+constexpr int kActivateSlots = 16;  // two special functions
+constexpr int kTanhSlots = 8;       // one
+constexpr int kF32Slots = 2;        // more of shared memory's time than two values of 16 bits take
+constexpr int kAddCSlots = 3;
 
-double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v) {
+double finish_cycles(const GemmProblem& problem, const GemmVariantSm90& v,
+                     const TimeModelSm90& model) {
   const double area = double{1} * v.tile_m * v.tile_n;
-  const int sums = v.tile_m * v.tile_n / (v.pingpong ? 128 : 256);
-  int slots = 0, waits = 0;
+  const double bytes_each = element_bits(problem.d_type()) / 8.0;
+  int slots = 0;
   if (problem.scaling == Scaling::row || problem.bias) slots += kScaleSlots;
   if (problem.activation != Activation::none)
     slots += problem.activation == Activation::gelu_tanh ? kTanhSlots : kActivateSlots;
   if (problem.d_type() == "f32") slots += kF32Slots;
-  if (problem.beta != 0) {
-    slots += kAddCSlots;
-    const int round = (sums <= kFewSums ? kLongRound : kRound) / (v.swapped ? 2 : 1);
-    waits = divide_up(sums, round) * kLatencyOfC;
-  }
-  return area * slots / 128 + waits;
+  // The ring brings C, and nothing else meanwhile.
+  const double of_c = problem.beta != 0 ? area * bytes_each / model.delivered : 0;
+  if (problem.beta != 0) slots += kAddCSlots;
+  return area * slots / 128 + of_c;
 }
 
 }  // namespace
@@ -105,7 +101,7 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const int turns = whole + (stream > 0 || split);
   cycles += std::max(0, turns - 1) * (v.pingpong ? model.tile_pingpong : model.tile_together);
   // The last tile's is seen; of those before it, what the other consumer's MMAs do not hide.
-  const double finish = finish_cycles(problem, v);
+  const double finish = split ? 0 : finish_cycles(problem, v, model);
   const double hidden = v.pingpong ? k_steps * step : 0;
   cycles += finish + std::max(0, turns - 1) * std::max(0.0, finish - hidden);
   const bool uneven = stream > 0 && choice.workers % stream != 0;

@@ -89,6 +89,7 @@ TEST(GemmOnGpu, IsRightAndWritesNothingElse) {
                  {7, 24, 40},
                  {64, 512, 1000},
                  {129, 264, 72},
+                 {40, 72, 16384},  // few tiles, in many parts
                  {1000, 1000, 1000},
                  {1536, 4104, 2048}})
     for (const std::string a : {"bf16", "f16", "e4m3", "e5m2"})

@@ -248,6 +248,22 @@ TEST(GemmSm90, BoxesOfTheLastRowsHoldNoneBeyond) {
   }
 }
 
+// Whatever follows the sums, few long ones are done in parts.
+TEST(GemmSm90, FewLongSumsAreInPartsWhateverFollows) {
+  for (const char* layout : {"nt", "nn", "tn", "tt"}) {
+    const GemmProblem sums{.m = 256, .n = 256, .k = 65536, .layout = layout};
+    GemmProblem wide = sums, with_c = sums, activated = sums;
+    wide.type_d = "f32";
+    with_c.beta = 1;
+    activated.bias = true;
+    activated.activation = Activation::gelu;
+    for (const GemmProblem& problem : {sums, wide, with_c, activated}) {
+      const GemmChoiceSm90 choice = choose_gemm_sm90(problem, clusters_of_132);
+      EXPECT_GT(choice.parts, 1) << layout << choice.text();
+    }
+  }
+}
+
 // Boxes of D and of C are 128 bytes of its rows, or what a narrower tile has.
 TEST(GemmSm90, BoxesOfResultsAreWholeLines) {
   for (const char* type : {"bf16", "f32"}) {
