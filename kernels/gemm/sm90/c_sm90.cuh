@@ -32,7 +32,11 @@ struct CTileSm90 {
   }
   static constexpr int stages(int boxes) { return (boxes + kPerStage - 1) / kPerStage; }
   // A ping-pong's consumer waits for C before it has released its last step.
-  static_assert(stages(boxes(true)) <= Tile::kStages - Tile::kPingpong);
+  static constexpr bool fits(bool wide) {
+    return stages(boxes(wide)) <= Tile::kStages - Tile::kPingpong;
+  }
+  static_assert(fits(false));
+  static constexpr bool kFitsWide = fits(true);  // else such a product is for other forms
 
   // Where box `at` of those that a stage holds lies.
   __device__ static std::uint8_t* place(std::uint8_t* stages_p, std::uint8_t* stages_q, int stage,
@@ -135,7 +139,7 @@ __device__ void add_c_f32(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const CIn
 template <class Tile>
 __device__ void add_c(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const CInRingSm90<Tile>& c,
                       const GemmArgumentsSm90& args) {
-  if (args.type == OutputType::f32) {
+  if (CTileSm90<Tile>::kFitsWide && args.type == OutputType::f32) {
     add_c_f32<Tile>(d, c, args.beta);
   } else if (args.type == OutputType::f16) {
     add_c_16_bits<Tile>(d, c, args.beta, true);

@@ -106,7 +106,8 @@ std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& pro
                                 : v.type_p == problem.type && v.type_q == problem.b_type() &&
                                       v.major_p == major_a && v.major_q == major_b;
     const bool little = element_bits(problem.type) == 16 ? problem.plain() : problem.scaled();
-    if (fits && (!v.plain || little)) found.push_back(&v);
+    const bool wide_c = problem.beta != 0 && problem.d_type() == "f32";
+    if (fits && (v.plain ? little : v.adds_wide_c || !wide_c)) found.push_back(&v);
   }
   // Of two that differ in nothing else, the one that can do little: it is a quarter of the machine
   // code, which a call that comes after others' finds in no cache.

@@ -100,7 +100,7 @@ void add_whole(std::vector<ModelFormSm90>& forms) {
 
 // What follows the sums: by the form's name, so that it stays what a GPU was given when other forms
 // come and go.
-GemmProblem dressed(GemmProblem p, const std::string& name) {
+GemmProblem dressed(GemmProblem p, const GemmVariantSm90& v, const std::string& name) {
   std::uint32_t turn = 2166136261;  // FNV-1a
   for (const char c : name) turn = (turn ^ static_cast<unsigned char>(c)) * 16777619;
   turn >>= 8;
@@ -110,6 +110,7 @@ GemmProblem dressed(GemmProblem p, const std::string& name) {
   if (turn % 4 == 1) {
     p.alpha = 0.75f;
     p.beta = -1.5f;
+    if (!v.plain && !v.adds_wide_c && p.type_d == "f32") p.type_d = "";
   }
   p.bias = turn % 4 >= 2;
   constexpr Activation kActivations[] = {Activation::gelu, Activation::silu, Activation::gelu_tanh};
@@ -119,9 +120,9 @@ GemmProblem dressed(GemmProblem p, const std::string& name) {
 }
 
 // Of a form that does little to sums, what it can.
-GemmProblem dressed_plainly(GemmProblem p, const std::string& name) {
+GemmProblem dressed_plainly(GemmProblem p, const GemmVariantSm90& v, const std::string& name) {
   if (p.type[0] != 'e') return p;
-  const GemmProblem whole = dressed(p, name);
+  const GemmProblem whole = dressed(p, v, name);
   p.scaling = whole.scaling;
   p.alpha = whole.alpha;
   return p;
@@ -175,20 +176,19 @@ std::vector<ModelFormSm90> forms() {
       const std::string name = form_name(p, *v) + (twin ? "_plain" : "");
       // The first tile's three steps are shared by three workers, of which each does others whole.
       all.push_back({.name = name,
-                     .problem = v->plain ? dressed_plainly(p, name) : dressed(p, name),
+                     .problem = v->plain ? dressed_plainly(p, *v, name) : dressed(p, *v, name),
                      .choice = {.variant = v, .stream_tiles = 1, .workers = 3}});
     }
   }
   // Rings that go round within a tile and begin the next one elsewhere and in another turn, and two
   // tiles for each consumer.
-  const GemmProblem deep{.m = 256, .n = 520, .k = 1352};
+  const GemmProblem deep{.m = 64, .n = 64, .k = 64};
   const auto two_each = [](const GemmVariantSm90& v, int steps) {
     return of_tiles(v, 2 * v.cluster_m, 2 * v.cluster_n, steps);
   };
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
     if (!v->pingpong) continue;
-    // What a GPU was given, or as little as does it.
-    const GemmProblem p = v->plain ? two_each(*v, v->stages + 2) : deep;
+    const GemmProblem p = two_each(*v, v->stages + 2);
     all.push_back(
         {.name = form_name(p, *v) + "_deep", .problem = p, .choice = {.variant = v, .workers = 1}});
   }
@@ -199,7 +199,7 @@ std::vector<ModelFormSm90> forms() {
     for (const int steps : {v->stages + 2, 1}) {
       GemmProblem p = two_each(*v, steps);
       p.beta = with_c.beta;
-      p.type_d = v->tile_n / 16 % 2 == 0 ? "f32" : "";
+      p.type_d = v->adds_wide_c && v->tile_n / 16 % 2 == 0 ? "f32" : "";
       all.push_back(
           {.name = form_name(p, *v) + "_c", .problem = p, .choice = {.variant = v, .workers = 1}});
     }
@@ -210,7 +210,7 @@ std::vector<ModelFormSm90> forms() {
     const GemmProblem p = of_tiles(*v, 2 * v->cluster_m, v->cluster_n, 4);
     const std::string name = form_name(p, *v) + "_split";
     all.push_back({.name = name,
-                   .problem = dressed(p, name),
+                   .problem = dressed(p, *v, name),
                    .choice = {.variant = v, .workers = 6, .parts = 3}});
   }
   // CTAs of a cluster that lie beyond the ends of both P and Q, and so get no bytes, while others

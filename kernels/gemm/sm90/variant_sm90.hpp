@@ -32,6 +32,7 @@ struct FormSm90 {
   // Does little to sums, and can do nothing else to them: of 16-bit types it rounds them as they
   // are (GemmProblem::plain()), of 8-bit types it applies factors first (scaled()).
   bool plain;
+  bool adds_wide_c = false;  // not plain: its ring holds a C of f32
   int threads;
   int shared_bytes;
   int store_columns;

@@ -105,6 +105,7 @@ TEST(GemmOnGpu, IsRightAndWritesNothingElse) {
           p.n = (p.n + step - 1) / step * step;
           p.k = (p.k + step - 1) / step * step;
           ++dress;
+          if (dress % 8 == 1) p = with_epilogue(p, "alpha_beta");
           if (dress % 4 == 1) p.type_d = "f32";
           if (dress % 4 == 2) p = with_epilogue(p, "alpha_beta");
           constexpr const char* kActivated[] = {"bias_gelu", "bias_silu", "bias_gelu_tanh"};

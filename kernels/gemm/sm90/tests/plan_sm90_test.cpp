@@ -264,6 +264,21 @@ TEST(GemmSm90, FewLongSumsAreInPartsWhateverFollows) {
   }
 }
 
+// A C of f32 that a form's ring does not hold is for other forms, of which every layout has some.
+TEST(GemmSm90, FormsHoldTheCThatTheyAreGiven) {
+  bool some_do_not = false;
+  for (const char* layout : {"nt", "nn", "tn", "tt"}) {
+    GemmProblem problem{.m = 512, .n = 512, .k = 512, .layout = layout, .beta = 1};
+    const std::size_t all = fitting_variants_sm90(problem).size();
+    problem.type_d = "f32";
+    const auto fitting = fitting_variants_sm90(problem);
+    some_do_not |= fitting.size() < all;
+    EXPECT_GT(fitting.size(), 4U) << layout;
+    for (const GemmVariantSm90* v : fitting) EXPECT_TRUE(v->adds_wide_c) << v->name;
+  }
+  EXPECT_TRUE(some_do_not);
+}
+
 // Boxes of D and of C are 128 bytes of its rows, or what a narrower tile has.
 TEST(GemmSm90, BoxesOfResultsAreWholeLines) {
   for (const char* type : {"bf16", "f32"}) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "kernels/gemm/sm90/c_sm90.cuh"
 #include "kernels/gemm/sm90/gemm_sm90.cuh"
 #include "kernels/gemm/sm90/reduce_sm90.cuh"
 #include "kernels/gemm/sm90/variant_sm90.hpp"
@@ -58,6 +59,7 @@ FormSm90 make_form_sm90(const char* type_p, const char* type_q) {
                                                  kClusterM, kClusterN, kSwapped, kPingpong>);
   }
   FormSm90 form = form_of_tile_sm90<Tile>(type_p, type_q, kPlain, kernel);
+  if constexpr (!kPlain) form.adds_wide_c = CTileSm90<Tile>::kFitsWide;
   if constexpr (kPlain && Tile::kElementBytes == 2) {
     constexpr int kMajorA = kSwapped ? kMajorQ : kMajorP, kMajorB = kSwapped ? kMajorP : kMajorQ;
     form.reduce_instance = {
@@ -147,11 +149,9 @@ void add_wide_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 112, 4, 2>();
   nt.template add_swapped_pingpong<128, 128, 2, 4>();
   nt.template add_swapped_pingpong<128, 160, 1, 2>();
-  // Twelve whose want cost most: with them the best form for all products is, in the mean over 421
-  // shapes, 0.9% slower than the best of the plain ones, by these ones' times; it was 3.3%, and 28%
-  // at worst (results/h200/2026-11-28-cold-sweeps). More than 176 sums a thread leave no registers
-  // for what follows them. 128x128 in pairs along n is not among them: the model of time took it
-  // for 8192x8192x28672 with GELU, where it is slower than what is taken without it.
+  // Those whose want cost most: with them the best form for all products is, in the mean over 421
+  // shapes, 0.6% slower than the best of the plain ones, by these ones' times, and 11% at worst; it
+  // was 3.3% and 28% (results/h200/2026-11-28-cold-sweeps).
   nt.template add_pingpong<64, 128, 1, 2>();
   nt.template add_pingpong<64, 192, 1, 2>();
   nt.template add_pingpong<128, 96, 2, 4>();
@@ -164,21 +164,21 @@ void add_wide_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<64, 64, 1, 2>();
   nt.template add_swapped_pingpong<64, 96, 4>();
   nt.template add_swapped_pingpong<128, 112, 1, 2>();
-  // No plain product is fastest so.
-  if constexpr (!Forms::kForPlain) nt.template add_swapped_pingpong<128, 128, 2>();
+  nt.template add<256, 160, 1, 2>();
+  nt.template add<256, 192, 1, 2>();
+  nt.template add_pingpong<128, 192, 2>();
+  nt.template add_swapped_pingpong<64, 128, 1, 2>();
+  nt.template add_swapped_pingpong<128, 128, 1, 2>();
 }
 
 // Beside these, for plain products alone.
 template <class Forms>
 void add_wide_plain_sm90(Forms& nt) {
-  nt.template add<256, 160, 1, 2>();
-  nt.template add<256, 192, 1, 2>();
   nt.template add_pingpong<128, 96, 2>();
   nt.template add_pingpong<128, 112, 1, 2>();
   nt.template add_pingpong<128, 112, 1, 4>();
   nt.template add_pingpong<128, 128, 1, 4>();
   nt.template add_pingpong<128, 160, 1, 2>();
-  nt.template add_pingpong<128, 192, 2>();
   nt.template add_swapped<128, 192, 1, 2>();
   nt.template add_swapped_pingpong<64, 16>();
   nt.template add_swapped_pingpong<64, 32, 2>();
@@ -186,7 +186,6 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<64, 64, 4, 2>();
   nt.template add_swapped_pingpong<64, 96, 1, 2>();
   nt.template add_swapped_pingpong<64, 104, 4, 2, 1>();
-  nt.template add_swapped_pingpong<64, 128, 1, 2>();
   nt.template add_swapped_pingpong<64, 128, 4, 2>();
   nt.template add_swapped_pingpong<64, 144, 4, 2, 1>();
   nt.template add_swapped_pingpong<64, 192, 4>();
@@ -194,7 +193,6 @@ void add_wide_plain_sm90(Forms& nt) {
   nt.template add_swapped_pingpong<128, 64, 1, 2>();
   nt.template add_swapped_pingpong<128, 88, 2, 4>();
   nt.template add_swapped_pingpong<128, 104, 2, 4>();
-  nt.template add_swapped_pingpong<128, 128, 1, 2>();
   nt.template add_swapped_pingpong<128, 144, 1, 2>();
   nt.template add_swapped_pingpong<128, 160, 4>();
   nt.template add_swapped_pingpong<128, 176, 2>();
@@ -207,9 +205,8 @@ void add_wide_plain_sm90(Forms& nt) {
 // The forms of 16-bit types for nn, tn and tt, those for all products. As rows of P, whole boxes
 // of 64 cost nothing where the row runs fastest in memory; as columns of Q, those beyond the tile
 // are loaded in vain. So forms are swapped where B is such an operand and A is not. The best of
-// these is, in the mean over 114 shapes of each layout, 2.0, 1.5 and 1.4% slower than the best of
-// the plain ones (results/h200/2026-11-28-cold-sweeps); of the ten that were here before, 11 to
-// 14%.
+// these is, in the mean over 114 shapes of each layout, 1.1, 0.8 and 1.0% slower than the best of
+// the plain ones (results/h200/2026-11-28-cold-sweeps).
 template <class Nn, class Tn, class Tt>
 void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add<128, 256, 2>();
@@ -219,11 +216,14 @@ void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add_swapped_pingpong<64, 128, 4>();
   nn.template add_swapped_pingpong<128, 112, 4, 2>();
   nn.template add_swapped_pingpong<128, 128, 2>();
+  nn.template add_swapped_pingpong<128, 192, 2>();
+  nn.template add_swapped_pingpong<128, 200, 2>();
   nn.template add_swapped_pingpong<192, 96, 1, 2>();
   tn.template add<128, 256, 2>();
   tn.template add_pingpong<64, 64, 1, 4>();
   tn.template add_pingpong<128, 128, 1, 2>();
   tn.template add_pingpong<128, 128, 2>();
+  tn.template add_pingpong<128, 192, 2>();
   tn.template add_swapped_pingpong<64, 128, 1, 2>();
   tn.template add_swapped_pingpong<64, 128, 4>();
   tt.template add<128, 256, 2>();
@@ -233,6 +233,7 @@ void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   tt.template add_pingpong<64, 128, 4>();
   tt.template add_pingpong<128, 128, 2>();
   tt.template add_pingpong<128, 160, 2>();
+  tt.template add_pingpong<192, 128, 1, 2>();
   tt.template add_swapped_pingpong<128, 128, 2>();
 }
 
