@@ -205,15 +205,19 @@ void add_wide_plain_sm90(Forms& nt) {
 // The forms of 16-bit types for nn, tn and tt, those for all products. As rows of P, whole boxes
 // of 64 cost nothing where the row runs fastest in memory; as columns of Q, those beyond the tile
 // are loaded in vain. So forms are swapped where B is such an operand and A is not. The best of
-// these is, in the mean over 114 shapes of each layout, 1.1, 0.8 and 1.0% slower than the best of
+// these is, in the mean over 114 shapes of each layout, 0.5, 0.5 and 0.8% slower than the best of
 // the plain ones (results/h200/2026-11-28-cold-sweeps).
 template <class Nn, class Tn, class Tt>
 void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add<128, 256, 2>();
   nn.template add_pingpong<128, 128, 2>();
+  nn.template add_swapped<256, 160, 1, 2>();
+  nn.template add_swapped<256, 168, 1, 2>();
   nn.template add_swapped_pingpong<64, 16, 1, 2>();
+  nn.template add_swapped_pingpong<64, 32, 2>();
   nn.template add_swapped_pingpong<64, 64, 4>();
   nn.template add_swapped_pingpong<64, 128, 4>();
+  nn.template add_swapped_pingpong<128, 64, 1, 2>();
   nn.template add_swapped_pingpong<128, 112, 4, 2>();
   nn.template add_swapped_pingpong<128, 128, 2>();
   nn.template add_swapped_pingpong<128, 192, 2>();
@@ -224,13 +228,16 @@ void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   tn.template add_pingpong<128, 128, 1, 2>();
   tn.template add_pingpong<128, 128, 2>();
   tn.template add_pingpong<128, 192, 2>();
+  tn.template add_pingpong<192, 128, 1, 2>();
   tn.template add_swapped_pingpong<64, 128, 1, 2>();
   tn.template add_swapped_pingpong<64, 128, 4>();
   tt.template add<128, 256, 2>();
+  tt.template add<256, 160, 1, 2>();
   tt.template add_pingpong<64, 32, 1, 4>();
   tt.template add_pingpong<64, 64, 1, 4>();
   tt.template add_pingpong<64, 128, 1, 2>();
   tt.template add_pingpong<64, 128, 4>();
+  tt.template add_pingpong<64, 136, 2>();
   tt.template add_pingpong<128, 128, 2>();
   tt.template add_pingpong<128, 160, 2>();
   tt.template add_pingpong<192, 128, 1, 2>();
