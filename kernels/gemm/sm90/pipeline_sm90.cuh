@@ -40,10 +40,11 @@
 //                             (PlainResultsSm90: never)
 //   factor()                  of all results
 //   lines(at)                 what scale() needs of a tile's rows and columns, loaded beforehand
-//   scale(d, lines, factor)   what is done to the sums before they are rounded, or written in f32,
-//   add(d, c)                 kAddsC: and to what is there then, if there are
-//   boxes_of_c(unit)          kAddsC: boxes of C for this unit (c_sm90.cuh),
-//   activate(d)               and to all that
+//   scale(d, lines, factor)   applies factors and the bias
+//   kAddsC                    C may be added after that; the loader brings it by map_c
+//   boxes_of_c(unit)          kAddsC: how many boxes of C the unit has (c_sm90.cuh); 0: none
+//   add(d, c)                 kAddsC: adds them
+//   activate(d)               applies the activation, last
 //   wide()                    results, and C, are f32
 #pragma once
 #include <cuda.h>
