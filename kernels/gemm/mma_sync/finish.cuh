@@ -31,13 +31,6 @@ __device__ inline void store_pair(int type, void* data, std::int64_t at, float2 
         __float22bfloat162_rn(value);
 }
 
-__device__ inline float activate(int activation, float v) {
-  if (activation == 1) return gelu(v);
-  if (activation == 2) return silu(v);
-  if (activation == 3) return gelu_tanh(v);
-  return v;
-}
-
 // Row `row`, columns `column` and column + 1 of a result that has n.
 __device__ inline void finish_pair(const MmaSyncFinish& f, int row, int column, int n, float2 sum) {
   const std::int64_t at = static_cast<std::int64_t>(row) * n + column;
@@ -57,7 +50,7 @@ __device__ inline void finish_pair(const MmaSyncFinish& f, int row, int column, 
     v = make_float2(v.x + bias.x, v.y + bias.y);
   }
   store_pair(f.type_d, f.d, at,
-             make_float2(activate(f.activation, v.x), activate(f.activation, v.y)));
+             make_float2(activated(v.x, f.activation), activated(v.y, f.activation)));
 }
 
 }  // namespace assay::kernels
