@@ -203,7 +203,8 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     split = x["split"] > 0
     whole = np.where(split, 0, np.ceil((tiles - x["stream"]) / x["workers"]))
     share = np.ceil(np.where(split, tiles, x["stream"]) * x["k_steps"] / x["workers"])
-    cycles = whole * x["k_steps"] * step_of(read_p, read_q) + share * step_of(1, 1) + area * c["out"]
+    cycles = whole * x["k_steps"] * step_of(read_p, read_q) + area * c["out"]
+    cycles += share * np.where(split, step_of(read_p, read_q), step_of(1, 1))
     between = np.where(x["pingpong"] > 0, c["tile_pingpong"], c["tile_together"])
     cycles += np.maximum(0, whole + (streams | split) - 1) * between
     some = np.maximum(x["stream"], 1)

@@ -136,7 +136,7 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
   };
   // Few tiles, each in many parts.
   for (const GemmVariantSm90* v : splitting_variants_sm90(problem)) {
-    constexpr int kFewestParts = 4, kFewestSteps = 8;  // of 128 bytes along k
+    constexpr int kFewestParts = 2, kFewestSteps = 8;  // of 128 bytes along k
     const int tiles = tiles_of(*v), most = clusters(*v);
     for (const int parts : {most / tiles, most / tiles / 2}) {
       if (parts < kFewestParts || divide_up(problem.k, v->tile_k) * v->depth / parts < kFewestSteps)

@@ -123,7 +123,7 @@ class DenseWorkSm90 {
 
   __device__ DenseWorkSm90(const GemmArgumentsSm90& args, int rank_m, int rank_n)
       : args_(args), rank_m_(rank_m), rank_n_(rank_n), walk_(args.schedule, worker()) {
-    if (kSplits && args.schedule.parts > 1) walk_.take_part(worker());
+    if (kSplits && args.schedule.parts > 1) place_ = walk_.take_part(worker());
   }
 
   __device__ bool next(WorkUnit& unit) { return walk_.next(unit); }
@@ -150,7 +150,7 @@ class DenseWorkSm90 {
     const GemmSchedule& schedule = args_.schedule;
     const bool part = kSplits && schedule.parts > 1;
     if (unit.k_end < schedule.k_steps || part) {
-      const int slot = static_cast<int>(blockIdx.x);
+      const int slot = part ? place_ * Tile::kClusterSize + rank() : static_cast<int>(blockIdx.x);
       leave_partial<Tile>(args_, slot, consumer, d);
       if (!part) tell_partial<Tile>(args_, slot, consumer, barrier);
       return true;
@@ -158,10 +158,9 @@ class DenseWorkSm90 {
     // The others that have steps of this tile precede me, and what each left is of this tile.
     if (unit.k_begin > 0) {
       const int tile_begin = unit.tile * schedule.k_steps;
-      const int rank = rank_m_ * Tile::kClusterN + rank_n_;
       int others = 0;
       while (others < worker() && schedule.range_begin(worker() - others) > tile_begin) ++others;
-      add_partials<Tile>(args_, (worker() - 1) * Tile::kClusterSize + rank, others, consumer,
+      add_partials<Tile>(args_, (worker() - 1) * Tile::kClusterSize + rank(), others, consumer,
                          barrier, d);
     }
     return false;
@@ -202,8 +201,11 @@ class DenseWorkSm90 {
  private:
   __device__ static int worker() { return static_cast<int>(blockIdx.x) / Tile::kClusterSize; }
 
+  __device__ int rank() const { return rank_m_ * Tile::kClusterN + rank_n_; }
+
   int rank_m_, rank_n_;
   WorkWalk walk_;
+  int place_ = 0;  // of a part
 };
 
 // The same for products whose sums are rounded as they are: a quarter of the machine code.

@@ -56,7 +56,7 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
     sums.push(l.reduce);
     result.outcome = gpu.launch(gpu.kernel(v.reduce.linker_name),
                                 {.grid = {reduce_ctas_sm90(l.reduce), 1, 1},
-                                 .block = {kReduceThreadsSm90, 1, 1},
+                                 .block = {128 * reducers_sm90(l.reduce), 1, 1},
                                  .early = true},
                                 sums, options);
   }

@@ -172,31 +172,31 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
   const GemmVariantSm90& v = *launch.variant;
   // Lets the kernel have its shared memory.
   resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name);
-  return {
-      .variant = choice.text(),
-      .run = [l = launch, p = ptx::encode_tensor_map(launch.p),
-              q = ptx::encode_tensor_map(launch.q), d = ptx::encode_tensor_map(launch.d),
-              edge_p = ptx::encode_tensor_map(launch.edge_p),
-              edge_q = ptx::encode_tensor_map(launch.edge_q),
-              c = ptx::encode_tensor_map(launch.c)](cudaStream_t stream) mutable {
-        if (l.workspace_bytes > 0)
-          give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
-        const GemmVariantSm90& own = *l.variant;
-        void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &c, &l.args};
-        if (own.plain) arguments[5] = &l.args;  // C is nothing to it
-        launch_kernel(own.kernel,
-                      {.ctas = l.grid,
-                       .threads = own.threads,
-                       .shared_bytes = own.shared_bytes,
-                       .early = l.early},
-                      arguments, stream);
-        if (l.reduce.parts == 0) return;
-        void* sums[] = {&l.reduce};
-        launch_kernel(
-            own.reduce.kernel,
-            {.ctas = reduce_ctas_sm90(l.reduce), .threads = kReduceThreadsSm90, .shared_bytes = 0},
-            sums, stream);
-      }};
+  return {.variant = choice.text(),
+          .run = [l = launch, p = ptx::encode_tensor_map(launch.p),
+                  q = ptx::encode_tensor_map(launch.q), d = ptx::encode_tensor_map(launch.d),
+                  edge_p = ptx::encode_tensor_map(launch.edge_p),
+                  edge_q = ptx::encode_tensor_map(launch.edge_q),
+                  c = ptx::encode_tensor_map(launch.c)](cudaStream_t stream) mutable {
+            if (l.workspace_bytes > 0)
+              give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
+            const GemmVariantSm90& own = *l.variant;
+            void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &c, &l.args};
+            if (own.plain) arguments[5] = &l.args;  // C is nothing to it
+            launch_kernel(own.kernel,
+                          {.ctas = l.grid,
+                           .threads = own.threads,
+                           .shared_bytes = own.shared_bytes,
+                           .early = l.early},
+                          arguments, stream);
+            if (l.reduce.parts == 0) return;
+            void* sums[] = {&l.reduce};
+            launch_kernel(own.reduce.kernel,
+                          {.ctas = reduce_ctas_sm90(l.reduce),
+                           .threads = 128 * reducers_sm90(l.reduce),
+                           .shared_bytes = 0},
+                          sums, stream);
+          }};
 }
 
 }  // namespace assay::kernels

@@ -23,15 +23,17 @@ __device__ inline float finished(const ReduceArgumentsSm90& args, float sum, std
   return activated(value, args.activation);
 }
 
-// The order of additions is that of the parts, every kReducersSm90-th in turn, whatever the GPU.
-// What the template arguments are does not matter to it: each file of forms has a kernel of its own
-// name, so that the host model finds it beside them.
+// A CTA's threads are 128 for each reducer, and a sum's first reducer makes D of it. The order of
+// additions is that of the parts, each reducer's in turn, whatever the GPU. What the template
+// arguments are does not matter to it: each file of forms has a kernel of its own name, so that the
+// host model finds it beside them.
 template <int kTypes, int kMajorA, int kMajorB>
-__global__ void __launch_bounds__(kReduceThreadsSm90)
+__global__ void __launch_bounds__(128 * kMostReducersSm90)
     gemm_reduce_sm90(const __grid_constant__ ReduceArgumentsSm90 args) {
-  __shared__ float4 sums[kReducersSm90 - 1][128];
+  __shared__ float4 sums[kMostReducersSm90 - 1][128];
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int reducer = static_cast<int>(threadIdx.x) / 128;
+  const int reducers = static_cast<int>(blockDim.x) / 128;
   const int all_pieces = static_cast<int>(blockIdx.x);
   const int slot = args.pieces.quotient(all_pieces);
   const int piece = args.pieces.rest(all_pieces, slot);
@@ -41,18 +43,17 @@ __global__ void __launch_bounds__(kReduceThreadsSm90)
   ptx::wait_for_dependencies();
 
   // Part p of a tile is what the CTA of this rank of cluster p * tiles + tile left: pieces of all
-  // tiles lie one after the other, and parts of all pieces. An L2 access takes some 700 cycles: a
-  // thread has up to eight loads under way, where one after the other would each cost that.
-  constexpr int kTogether = 8;
+  // tiles lie one after the other, and parts of all pieces.
+  constexpr int kTogether = kPartsTogetherSm90;
   const std::int64_t per_part = std::int64_t{static_cast<int>(gridDim.x)} * 128;
   const uint4* const from =
       reinterpret_cast<const uint4*>(args.partials) + std::int64_t{all_pieces} * 128 + thread;
   float4 sum = {};
-  for (int first = reducer; first < args.parts; first += kTogether * kReducersSm90) {
+  for (int first = reducer; first < args.parts; first += kTogether * reducers) {
     uint4 more[kTogether] = {};
 #pragma unroll
     for (int i = 0; i < kTogether; ++i) {
-      const int part = first + i * kReducersSm90;
+      const int part = first + i * reducers;
       if (part < args.parts) more[i] = ptx::load_v4_l2(from + part * per_part);
     }
 #pragma unroll
@@ -63,16 +64,17 @@ __global__ void __launch_bounds__(kReduceThreadsSm90)
       sum.w += __uint_as_float(more[i].w);
     }
   }
-  if (reducer > 0) sums[reducer - 1][thread] = sum;
-  __syncthreads();
-  if (reducer > 0) return;
-#pragma unroll
-  for (int other = 0; other < kReducersSm90 - 1; ++other) {
-    const float4 more = sums[other][thread];
-    sum.x += more.x;
-    sum.y += more.y;
-    sum.z += more.z;
-    sum.w += more.w;
+  if (reducers > 1) {
+    if (reducer > 0) sums[reducer - 1][thread] = sum;
+    __syncthreads();
+    if (reducer > 0) return;
+    for (int other = 0; other < reducers - 1; ++other) {
+      const float4 more = sums[other][thread];
+      sum.x += more.x;
+      sum.y += more.y;
+      sum.z += more.z;
+      sum.w += more.w;
+    }
   }
 
   const int lane = thread % 32;

@@ -2,6 +2,9 @@
 // The kernel that adds the parts of sums which the Hopper product leaves where it splits tiles
 // (GemmSchedule::parts), and makes D of them.
 #pragma once
+#include <algorithm>
+
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/divisor.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
@@ -29,9 +32,15 @@ struct ReduceArgumentsSm90 {
   const void* c;     // null: none
 };
 
-// As many parts of a sum are read at once, by threads of their own.
-constexpr int kReducersSm90 = 4;
-constexpr int kReduceThreadsSm90 = 128 * kReducersSm90;
+// A thread has so many loads under way: an L2 access takes some 700 cycles, and one after the other
+// would each cost that.
+constexpr int kPartsTogetherSm90 = 8;
+constexpr int kMostReducersSm90 = 8;
+
+// The parts of a sum are shared among so many threads.
+inline int reducers_sm90(const ReduceArgumentsSm90& args) {
+  return std::min(divide_up(args.parts, kPartsTogetherSm90), kMostReducersSm90);
+}
 
 // A CTA for each eight columns of 64 rows of a CTA's tile.
 inline int reduce_ctas_sm90(const ReduceArgumentsSm90& args) {

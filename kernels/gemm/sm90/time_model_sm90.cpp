@@ -70,7 +70,7 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const bool misaligned_p = misaligned(v.major_p, rows),
              misaligned_q = misaligned(v.major_q, columns);
   const auto times = [](bool applies, double factor) { return applies ? factor : 1; };
-  // Of whole tiles, what the clusters of a GPC read together counts once.
+  // Of whole tiles and of parts, what the clusters of a GPC read together counts once.
   const ClusterBlock block = cluster_block(v.cluster_m, v.cluster_n);
   const auto read = [](double joined, int neighbours, int most) {
     return 1 - joined * (1 - 1.0 / std::min(neighbours, most));
@@ -82,11 +82,11 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
                           (v.tile_m * times(misaligned_p, model.spread) +
                            v.loaded_n * times(misaligned_q, model.spread)) /
                           model.delivered * busy;
-  const auto step_of = [&](bool whole) {
+  const auto step_of = [&](bool together) {
     const double lines = 1.0 * v.tile_m / v.cluster_n * times(misaligned_p, model.misaligned) *
-                             times(whole, read_p) +
+                             times(together, read_p) +
                          1.0 * v.loaded_n / v.cluster_m * times(misaligned_q, model.misaligned) *
-                             times(whole, read_q);
+                             times(together, read_q);
     const double l2 =
         128.0 * v.depth * lines / model.l2 * (model.l2_alone + (1 - model.l2_alone) * busy);
     return std::max({mma, l2, taken_in}) + model.step_more + model.cluster * (v.cluster_size() - 1);
@@ -97,7 +97,8 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
   const int stream = choice.stream_tiles;
   const int whole = split ? 0 : divide_up(tiles - stream, choice.workers);
   const double share = std::ceil(double{1} * (split ? tiles : stream) * k_steps / choice.workers);
-  double cycles = whole * k_steps * step + share * step_of(false) + area * model.out;
+  double cycles =
+      whole * k_steps * step + share * (split ? step : step_of(false)) + area * model.out;
   const int turns = whole + (stream > 0 || split);
   cycles += std::max(0, turns - 1) * (v.pingpong ? model.tile_pingpong : model.tile_together);
   // The last tile's is seen; of those before it, what the other consumer's MMAs do not hide.

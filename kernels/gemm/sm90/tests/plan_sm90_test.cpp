@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "harness/element.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/shapes.hpp"
 
 namespace assay::kernels {
@@ -89,32 +91,49 @@ TEST(GemmSm90, TheScheduleDoesEveryStepOnce) {
   }
 }
 
-// Of tiles in parts every step is one worker's, who has a single range.
+// Of tiles in parts every step is one worker's, who has a single range and a place that says which,
+// as the kernel that adds them takes it.
 TEST(GemmSm90, PartsOfATileAreItsStepsOnce) {
   for (const int k_steps : {5, 8, 1024}) {
     for (const int tiles : {1, 2, 6}) {
-      for (const int parts : {2, 3, 5}) {
-        const GemmSchedule schedule({tiles, 1, 8}, k_steps, 0, tiles * parts, parts);
-        std::vector<std::vector<int>> ends(static_cast<std::size_t>(tiles));
+      for (const int parts : {2, 3, 5, 20}) {
+        if (parts > k_steps) continue;
+        const GemmSchedule schedule({tiles, 1, 8}, k_steps, 0, tiles * parts, parts,
+                                    worker_places(tiles * parts, 1, 2, 1, 8));
+        std::map<int, WorkUnit> units;  // by place
         for (int worker = 0; worker < tiles * parts; ++worker) {
           WorkWalk walk(schedule, worker);
-          walk.take_part(worker);
+          const int place = walk.take_part(worker);
           WorkUnit unit;
           ASSERT_TRUE(walk.next(unit));
-          EXPECT_EQ(unit.tile, worker % tiles);  // as the kernel that adds them takes it
-          std::vector<int>& of_tile = ends[static_cast<std::size_t>(unit.tile)];
-          EXPECT_EQ(unit.k_begin, of_tile.empty() ? 0 : of_tile.back());
-          EXPECT_GT(unit.k_end, unit.k_begin);
-          of_tile.push_back(unit.k_end);
+          EXPECT_EQ(unit.tile, place % tiles);
+          EXPECT_TRUE(units.emplace(place, unit).second);
           EXPECT_FALSE(walk.next(unit));
         }
-        for (const std::vector<int>& of_tile : ends) {
-          EXPECT_EQ(of_tile.size(), static_cast<std::size_t>(parts));
-          EXPECT_EQ(of_tile.back(), k_steps);
+        ASSERT_EQ(units.size(), static_cast<std::size_t>(tiles * parts));
+        for (const auto& [place, unit] : units) {
+          EXPECT_EQ(unit.k_begin, place < tiles ? 0 : units.at(place - tiles).k_end);
+          EXPECT_GT(unit.k_end, unit.k_begin);
+          if (place >= tiles * (parts - 1)) EXPECT_EQ(unit.k_end, k_steps);
         }
       }
     }
   }
+}
+
+// Those of one part are in one GPC, where they read the same at the same time: of eight tiles, that
+// a GPC has room for, GPUs give every eighth cluster of two to the same.
+TEST(GemmSm90, WorkersOfAPartAreInOneGpc) {
+  constexpr int kTiles = 8, kParts = 8, kLone = 4;  // clusters that are in no GPC come first
+  const GemmSchedule schedule({4, 2, 8}, 512, 0, kTiles * kParts, kParts,
+                              worker_places(kTiles * kParts, 1, 2, 2, 4));
+  const auto part_of = [&](int worker) {
+    return WorkWalk(schedule, worker).take_part(worker) / kTiles;
+  };
+  int together = 0, apart = 0;
+  for (int worker = kLone; worker + 8 < kLone + 32; ++worker)
+    ++(part_of(worker) == part_of(worker + 8) ? together : apart);
+  EXPECT_GT(together, 3 * apart);
 }
 
 // Log-uniform between 1 and `most`, in multiples of `step`.
