@@ -14,7 +14,7 @@ the choices are on the shapes fitted and on shapes held out.
 With --keep the constants of 16-bit operands stay what the header has, and only the factors of forms are fitted, to the
 sweeps and, nine times as much, to those of --heavy. A shape that several sweeps have is the last one's. With --forms the
 choices of other forms are left out, where a sweep was for a selection among more than are there; with --only the factors of
-other forms stay, where a sweep was of small products alone. --near hides slow choices from the search, which may make one
+other forms stay, where a sweep was of small products alone; with --constants these are fitted, and all else stays. --near hides slow choices from the search, which may make one
 of them the model's favourite: look at the choices once more without it.
 
   scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --heavy SWEEPS... --forms LIST
@@ -261,12 +261,19 @@ def loss_of(cost: np.ndarray) -> float:
 
 
 def fit(sweep: Sweep, rounds: int) -> Model:
-    def loss(values: np.ndarray) -> float:
-        return loss_of(soft_cost(sweep, np.log(predict(dict(zip(BOUNDS, values, strict=True)), sweep.x))))
+    return refit(fit_constants(Model({}, {}), list(BOUNDS), [sweep], rounds), [(sweep, 1.0)])
 
-    found = differential_evolution(loss, list(BOUNDS.values()), maxiter=rounds, popsize=10, seed=1, polish=False)
-    constants = dict(zip(BOUNDS, found.x, strict=True))
-    return refit(Model(constants, {}), [(sweep, 1.0)])
+
+def fit_constants(model: Model, names: Sequence[str], sweeps: list[Sweep], rounds: int) -> Model:
+    """The model with others of the constants that `names` has, by which the choices in sweeps get better."""
+    def with_values(values: np.ndarray) -> Model:
+        return Model(model.constants | dict(zip(names, values, strict=True)), model.factors)
+
+    def loss(values: np.ndarray) -> float:
+        return sum(loss_of(soft_cost(sweep, np.log(with_values(values).predict(sweep)))) for sweep in sweeps)
+
+    found = differential_evolution(loss, [BOUNDS[name] for name in names], maxiter=rounds, popsize=10, seed=1, polish=False)
+    return with_values(found.x)
 
 
 def kept(header: Path) -> Model:
@@ -315,6 +322,12 @@ def refit(model: Model, sweeps: list[tuple[Sweep, float]], only: str = "") -> Mo
     return Model(model.constants, model.factors | found if only else found)
 
 
+def constant(text: str) -> str:
+    if text not in BOUNDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no constant of the model; they are {', '.join(BOUNDS)}")
+    return text
+
+
 def expression(text: str) -> str:
     try:
         re.compile(text)
@@ -334,16 +347,22 @@ def main() -> int:
     parser.add_argument("--heavy", type=Path, nargs="+", default=[], help="with --keep: sweeps that weigh more")
     parser.add_argument("--forms", type=Path, metavar="LIST", help="a file with a form's name a line: only choices of these")
     parser.add_argument("--only", type=expression, default="", metavar="REGEX", help="with --keep: fit factors of forms of such names, and keep those of all others")
+    parser.add_argument("--constants", type=constant, nargs="+", metavar="NAME", help="with --keep: fit these, and keep factors and all others")
     options = parser.parse_args()
     try:
         forms = set(options.forms.read_text().split()) if options.forms else None
         if options.keep:
             sweeps = [(load([path], options.near, forms, options.sweep[at + 1 :]), 1.0) for at, path in enumerate(options.sweep)]
-            sweeps.append((load(options.heavy, forms=forms), WEIGHT))
+            if options.heavy:
+                sweeps.append((load(options.heavy, forms=forms), WEIGHT))
             before = kept(options.keep)
-            model = refit(before, sweeps, options.only)
-            print("\n".join(model.factor_lines()))
-            named = list(zip([*options.sweep, "heavy"], [sweep for sweep, _ in sweeps], strict=True))
+            if options.constants:
+                model = fit_constants(before, options.constants, [sweep for sweep, _ in sweeps], options.rounds)
+                print("\n".join(f"    .{name} = {model.constants[name]:.4g}," for name in options.constants))
+            else:
+                model = refit(before, sweeps, options.only)
+                print("\n".join(model.factor_lines()))
+            named = list(zip([*options.sweep, *(["heavy"] if options.heavy else [])], [sweep for sweep, _ in sweeps], strict=True))
             if options.held_out:
                 named.append(("held out", load(options.held_out, forms=forms)))
             for path, sweep in named:

@@ -30,6 +30,23 @@ def test_fits_the_committed_sweep_and_names_each_constant_of_the_model() -> None
     assert fitted and [found for found in sets if found] == [fitted, fitted]
 
 
+def test_some_constants_are_fitted_and_nothing_else(tmp_path: Path) -> None:
+    # Both have the same tiles and steps, so that only what adding parts costs can tell which is faster.
+    lines = [f"bf16 nt {m} 512 32768,{name},{ns},20\n" for m in (384, 512) for name, ns in
+             (("128x128_c2x1_s6", 100), ("128x128_c2x1_s6 split 2", 60), ("cublaslt_0", 90))]
+    (tmp_path / "sweep.csv").write_text("shape,choice,ns,samples\n" + "".join(lines))
+    header = (ROOT / "kernels" / "gemm" / "sm90" / "time_constants_sm90.hpp").read_text()
+    slow = tmp_path / "slow.hpp"
+    slow.write_text(re.sub(r"\.reduce = [\d.]+", ".reduce = 900000", header))
+    done = fit(str(tmp_path / "sweep.csv"), "--keep", str(slow), "--constants", "reduce", "--rounds", "5")
+    assert done.returncode == 0, done.stderr
+    assert re.findall(CONSTANT, done.stdout, re.MULTILINE) == ["reduce"]
+    assert "before: 2 shapes, over the best 66.7%" in done.stdout
+    assert "now: 2 shapes, over the best 0.0%" in done.stdout
+    wrong = fit(str(tmp_path / "sweep.csv"), "--keep", str(slow), "--constants", "redcue")
+    assert wrong.returncode == 2 and "'redcue' is no constant of the model; they are start, " in wrong.stderr
+
+
 def test_a_choice_that_is_quick_in_a_row_too_is_preferred(tmp_path: Path) -> None:
     shape = "bf16 nt 4096 4096 4096"
     times = {"cublaslt_0": (100, 100), "taken 128x256_c2x1_s4": (100, 121), "128x192_c2x1_s4 split 4": (110, 100)}

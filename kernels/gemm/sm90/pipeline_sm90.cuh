@@ -25,6 +25,7 @@
 //   kRaggedK                  a sum may end inside a step, and may have no step at all
 //   kClipped                  map_d is that of store_block()'s clipped boxes
 //   kEdges                    P ends after rows() and Q after columns(); boxes there are cut short
+//   lets_next_in(arguments)   the next grid may come before this one ends
 //   kUnitsInMemory            Work and its units follow from what memory holds, not from arguments
 //   bool next(WorkUnit&)      the worker's next unit; false when nothing is left
 //   policy_p()                the L2 policy of P's loads, 0: none
@@ -136,7 +137,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   };
   // launch_kernel(): nothing was read or written so far. The next grid's CTAs come as this one's
   // leave their SMs, whose shared memory they take, and are set up while others still multiply.
-  ptx::launch_dependents();
+  if (Work::lets_next_in(args)) ptx::launch_dependents();
   if constexpr (Work::kUnitsInMemory) ptx::wait_for_dependencies();
   const auto wait_for_memory = [] {
     if constexpr (!Work::kUnitsInMemory) ptx::wait_for_dependencies();

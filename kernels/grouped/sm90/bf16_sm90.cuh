@@ -32,6 +32,8 @@ class GroupedWorkSm90 : public PlainResultsSm90 {
   static constexpr bool kUnitsInMemory = true;
   static constexpr bool kEitherType = false, kAddsC = false;
 
+  __device__ static bool lets_next_in(const GroupsSm90&) { return true; }
+
   __device__ GroupedWorkSm90(const GroupsSm90& groups, int rank_m, int rank_n)
       : groups_(groups),
         rank_m_(rank_m),

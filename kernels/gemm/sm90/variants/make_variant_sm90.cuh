@@ -153,6 +153,7 @@ void add_wide_sm90(Forms& nt) {
   // shapes, 0.6% slower than the best of the plain ones, by these ones' times, and 11% at worst; it
   // was 3.3% and 28% (results/h200/2026-11-28-cold-sweeps).
   nt.template add_pingpong<64, 128, 1, 2>();
+  nt.template add_pingpong<64, 192, 1, 2>();
   nt.template add_pingpong<128, 96, 2, 4>();
   nt.template add_pingpong<128, 112, 2>();
   nt.template add_pingpong<128, 144, 1, 2>();
