@@ -88,6 +88,8 @@ constexpr GemmShape kSuite[] = {
     // Little and much to sum up.
     {8192, 8192, 64, GemmSet::full},
     {256, 256, 65536, GemmSet::full},
+    {384, 640, 20000, GemmSet::full},
+    {512, 512, 32768, GemmSet::full},
 };
 
 // A survey's product takes no longer than 50 ms at 800 TFLOP/s.
