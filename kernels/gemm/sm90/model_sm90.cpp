@@ -3,6 +3,7 @@
 // tiles.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <set>
@@ -213,6 +214,16 @@ std::vector<ModelFormSm90> forms() {
                    .problem = dressed(p, *v, name),
                    .choice = {.variant = v, .workers = 6, .parts = 3}});
   }
+  // The smallest of them in so many parts that three threads add those of an element.
+  std::vector<const GemmVariantSm90*> splitting = splitting_variants_sm90(deep);
+  const GemmVariantSm90& small = **std::ranges::min_element(
+      splitting, {}, [](const auto* v) { return v->tile_m * v->tile_n * v->cluster_size(); });
+  constexpr int kParts = 2 * kPartsTogetherSm90 + 3;
+  const GemmProblem many =
+      of_tiles(small, 2 * small.cluster_m, small.cluster_n, kParts + kParts / 2);
+  all.push_back({.name = form_name(many, small) + "_parts",
+                 .problem = many,
+                 .choice = {.variant = &small, .workers = 2 * kParts, .parts = kParts}});
   // CTAs of a cluster that lie beyond the ends of both P and Q, and so get no bytes, while others
   // load more than their rings hold.
   for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
