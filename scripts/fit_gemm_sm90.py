@@ -14,8 +14,8 @@ the choices are on the shapes fitted and on shapes held out.
 With --keep the constants of 16-bit operands stay what the header has, and only the factors of forms are fitted, to the
 sweeps and, nine times as much, to those of --heavy. A shape that several sweeps have is the last one's. With --forms the
 choices of other forms are left out, where a sweep was for a selection among more than are there; with --only the factors of
-other forms stay, where a sweep was of small products alone; with --constants these are fitted, and all else stays. --near hides slow choices from the search, which may make one
-of them the model's favourite: look at the choices once more without it.
+other forms stay, where a sweep was of small products alone; with --constants these are fitted, and all else stays. --near
+hides slow choices from the search, which may make one of them the model's favourite: look at the choices once more without it.
 
   scripts/fit_gemm_sm90.py SWEEPS... --keep kernels/gemm/sm90/time_constants_sm90.hpp --heavy SWEEPS... --forms LIST
 """
