@@ -11,7 +11,7 @@ the choices are on the shapes fitted and on shapes held out.
 
   scripts/fit_gemm_sm90.py results/h200/2026-11-23-gemm-forms/fitted.csv.gz --held-out .../held_out.csv.gz
 
-With --keep the constants of 16-bit operands stay what the header has, and only the factors of forms are fitted, to the
+With --keep the constants of the sweeps' operands, of 16 or of 8 bits, stay what the header has, and only the factors of forms are fitted, to the
 sweeps and, nine times as much, to those of --heavy. A shape that several sweeps have is the last one's. With --forms the
 choices of other forms are left out, where a sweep was for a selection among more than are there; with --only the factors of
 other forms stay, where a sweep was of small products alone; with --constants these are fitted, and all else stays. --near
@@ -63,6 +63,9 @@ class Sweep:
         """The form of each choice, and whether rows begin within lines of 128 bytes."""
         marks = (self.x["misaligned_p"] + self.x["misaligned_q"]) > 0
         return np.array([name.split(" ")[0] + MISALIGNED * bool(mark) for (_, name), mark in zip(self.names, marks, strict=True)])
+
+    def is_narrow(self) -> bool:
+        return self.names[0][0].startswith(("e4m3 ", "e5m2 "))
 
     def best(self) -> np.ndarray:
         least = np.full(len(self.library), np.inf)
@@ -276,15 +279,18 @@ def fit_constants(model: Model, names: Sequence[str], sweeps: list[Sweep], round
     return with_values(found.x)
 
 
-def kept(header: Path) -> Model:
-    """The model of 16-bit operands that a header holds. Raises ValueError."""
+def kept(header: Path, narrow: bool) -> Model:
+    """The model of 8-bit (`narrow`) or of 16-bit operands that a header holds. Raises ValueError."""
     text = header.read_text()
-    wide = text.partition("kWideFactorsSm90[]")[2].partition("kNarrowFactorsSm90[]")[0]
-    constants = {name: float(value) for name, value in re.findall(r"\.(\w+) = ([\d.e+]+),", wide)}
+    if narrow:
+        text = text.partition("kNarrowFactorsSm90[]")[2]
+    else:
+        text = text.partition("kWideFactorsSm90[]")[2].partition("kNarrowFactorsSm90[]")[0]
+    constants = {name: float(value) for name, value in re.findall(r"\.(\w+) = ([\d.e+]+),", text)}
     if constants.keys() != BOUNDS.keys():
-        raise ValueError(f"{header}: the constants of 16-bit operands are not those that are fitted")
+        raise ValueError(f"{header}: the constants of {8 if narrow else 16}-bit operands are not those that are fitted")
     factors = {}
-    for form, aligned, misaligned in re.findall(r'\{"([^"]+)", ([\d.]+), ([\d.]+)\}', wide):
+    for form, aligned, misaligned in re.findall(r'\{"([^"]+)", ([\d.]+), ([\d.]+)\}', text):
         factors[form], factors[form + MISALIGNED] = float(aligned), float(misaligned)
     return Model(constants, factors)
 
@@ -355,7 +361,7 @@ def main() -> int:
             sweeps = [(load([path], options.near, forms, options.sweep[at + 1 :]), 1.0) for at, path in enumerate(options.sweep)]
             if options.heavy:
                 sweeps.append((load(options.heavy, forms=forms), WEIGHT))
-            before = kept(options.keep)
+            before = kept(options.keep, sweeps[0][0].is_narrow())
             if options.constants:
                 model = fit_constants(before, options.constants, [sweep for sweep, _ in sweeps], options.rounds)
                 print("\n".join(f"    .{name} = {model.constants[name]:.4g}," for name in options.constants))

@@ -121,6 +121,7 @@ std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& pro
 std::vector<const GemmVariantSm90*> splitting_variants_sm90(const GemmProblem& problem) {
   GemmProblem sums{.m = problem.m, .n = problem.n, .k = problem.k, .type = problem.type};
   sums.type_b = problem.type_b;
+  sums.type_d = "bf16";  // of what is left, nothing is asked
   sums.layout = problem.layout;
   std::vector<const GemmVariantSm90*> found = fitting_variants_sm90(sums);
   std::erase_if(found, [](const auto* v) { return !v->reduce.kernel; });

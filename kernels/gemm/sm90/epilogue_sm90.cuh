@@ -18,8 +18,9 @@
 
 namespace assay::kernels {
 
-// The factor that all results have in common.
-__device__ inline float common_factor(const GemmArgumentsSm90& args) {
+// The factor that all results have in common. Arguments: of the product or of what adds its parts.
+template <class Arguments>
+__device__ float common_factor(const Arguments& args) {
   float factor = args.alpha;
   if (args.tensor_scale_p) factor *= *args.tensor_scale_p;
   if (args.tensor_scale_q) factor *= *args.tensor_scale_q;

@@ -227,15 +227,14 @@ class PlainWorkSm90 : public DenseWorkSm90<Tile, true>, public PlainResultsSm90 
 // The same for sums to which factors are applied before they are rounded, and nothing else: what
 // products of 8-bit types ask for.
 template <class Tile>
-class ScaledWorkSm90 : public DenseWorkSm90<Tile> {
+class ScaledWorkSm90 : public DenseWorkSm90<Tile, true> {
  public:
-  using DenseWorkSm90<Tile>::DenseWorkSm90;
+  using DenseWorkSm90<Tile, true>::DenseWorkSm90;
 
   __device__ static constexpr bool plain() { return false; }
   __device__ LinesSm90<Tile> lines(const ResultPlace& at) const {
     return load_lines<Tile, false>(args_, at.row, at.column);
   }
-  static constexpr bool kAddsC = false;
   __device__ void scale(float (&d)[Tile::kBlocks][Tile::kTileN / 2], const LinesSm90<Tile>& lines,
                         float factor) const {
     scale_tile<Tile, false>(d, args_, lines, factor);
@@ -245,7 +244,7 @@ class ScaledWorkSm90 : public DenseWorkSm90<Tile> {
   __device__ static constexpr bool wide() { return false; }
 
  private:
-  using DenseWorkSm90<Tile>::args_;
+  using DenseWorkSm90<Tile, true>::args_;
 };
 
 // Template arguments are GemmTileSm90's. Types of bf16 stand for f16 as well: arguments say which.

@@ -57,7 +57,7 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
     sums.push(l.reduce);
     result.outcome = gpu.launch(gpu.kernel(v.reduce.linker_name),
                                 {.grid = {reduce_ctas_sm90(l.reduce), 1, 1},
-                                 .block = {128 * reducers_sm90(l.reduce), 1, 1},
+                                 .block = {reduce_threads_sm90(l.reduce), 1, 1},
                                  .early = true},
                                 sums, options);
   }
@@ -205,14 +205,20 @@ std::vector<ModelFormSm90> forms() {
           {.name = form_name(p, *v) + "_c", .problem = p, .choice = {.variant = v, .workers = 1}});
     }
   }
-  // Tiles in uneven parts that another kernel adds, whatever follows.
-  for (const GemmVariantSm90* v : fitting_variants_sm90(deep)) {
-    if (!v->reduce.kernel) continue;
-    const GemmProblem p = of_tiles(*v, 2 * v->cluster_m, v->cluster_n, 4);
-    const std::string name = form_name(p, *v) + "_split";
-    all.push_back({.name = name,
-                   .problem = dressed(p, *v, name),
-                   .choice = {.variant = v, .workers = 6, .parts = 3}});
+  // Tiles in uneven parts that another kernel adds, whatever follows; of 8-bit types a quarter.
+  for (const std::string type : {"bf16", "e4m3"}) {
+    GemmProblem sums = deep;
+    sums.type = type;
+    int index = 0;
+    for (const GemmVariantSm90* v : splitting_variants_sm90(sums)) {
+      if (type == "e4m3" && index++ % 4 != 0) continue;
+      GemmProblem p = of_tiles(*v, 2 * v->cluster_m, v->cluster_n, 4);
+      p.type = type;
+      const std::string name = form_name(p, *v) + "_split";
+      all.push_back({.name = name,
+                     .problem = dressed(p, *v, name),
+                     .choice = {.variant = v, .workers = 6, .parts = 3}});
+    }
   }
   // The smallest of them in so many parts that three threads add those of an element.
   std::vector<const GemmVariantSm90*> splitting = splitting_variants_sm90(deep);

@@ -149,7 +149,11 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
                 .alpha = a.alpha,
                 .beta = a.beta,
                 .bias = a.bias,
-                .c = a.adds_c ? operands.c : nullptr};
+                .c = a.adds_c ? operands.c : nullptr,
+                .tensor_scale_p = a.tensor_scale_p,
+                .tensor_scale_q = a.tensor_scale_q,
+                .row_scale = a.row_scale,
+                .column_scale = a.column_scale};
   }
   if (choice.stream_tiles > 0 || choice.parts > 1) {
     l.workspace_bytes = kFlagBytesSm90 + static_cast<std::size_t>(l.grid) *
@@ -193,7 +197,7 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
             void* sums[] = {&l.reduce};
             launch_kernel(own.reduce.kernel,
                           {.ctas = reduce_ctas_sm90(l.reduce),
-                           .threads = 128 * reducers_sm90(l.reduce),
+                           .threads = reduce_threads_sm90(l.reduce),
                            .shared_bytes = 0},
                           sums, stream);
           }};

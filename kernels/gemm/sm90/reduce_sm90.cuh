@@ -15,10 +15,10 @@ namespace assay::kernels {
 
 // What a sum becomes at an element of D, in the order of operations of the product that does not
 // split its tiles.
-__device__ inline float finished(const ReduceArgumentsSm90& args, float sum, std::int64_t element,
-                                 int column) {
+__device__ inline float finished(const ReduceArgumentsSm90& args, float sum, float factor,
+                                 std::int64_t element, int column) {
   const float bias = args.bias ? load_element(args.bias, column, args.type) : 0;
-  float value = fmaf(sum, args.alpha, bias);
+  float value = fmaf(sum, factor, bias);
   if (args.c) value = fmaf(args.beta, load_element(args.c, element, args.type), value);
   return activated(value, args.activation);
 }
@@ -77,6 +77,7 @@ __global__ void __launch_bounds__(128 * kMostReducersSm90)
     }
   }
 
+  const float common = args.plain ? 1 : common_factor(args);
   const int lane = thread % 32;
   const TilePosition at = args.raster.at(tile);
   const int rank_m = args.cluster_n.quotient(rank), rank_n = args.cluster_n.rest(rank, rank_m);
@@ -95,11 +96,15 @@ __global__ void __launch_bounds__(128 * kMostReducersSm90)
     const std::int64_t first = args.swapped ? std::int64_t{column} * args.rows + r
                                             : std::int64_t{r} * args.columns + column;
     const std::int64_t next = args.swapped ? args.rows : 1;
+    const float of_row = args.row_scale ? common * args.row_scale[r] : common;
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
       if (side >= many) break;
       const int d_column = args.swapped ? r : column + side;
-      if (!args.plain) values[side] = finished(args, values[side], first + side * next, d_column);
+      if (!args.plain) {
+        const float scale = args.column_scale ? args.column_scale[column + side] : 1;
+        values[side] = finished(args, values[side], of_row * scale, first + side * next, d_column);
+      }
       if (args.type == OutputType::f32)
         static_cast<float*>(args.d)[first + side * next] = values[side];
     }

@@ -30,6 +30,10 @@ struct ReduceArgumentsSm90 {
   float alpha, beta;
   const void* bias;  // of D's columns; null: none
   const void* c;     // null: none
+  const float* tensor_scale_p;
+  const float* tensor_scale_q;
+  const float* row_scale;
+  const float* column_scale;
 };
 
 // A thread has so many loads under way: an L2 access takes some 700 cycles, and one after the other
@@ -37,9 +41,9 @@ struct ReduceArgumentsSm90 {
 constexpr int kPartsTogetherSm90 = 8;
 constexpr int kMostReducersSm90 = 8;
 
-// The parts of a sum are shared among so many threads.
-inline int reducers_sm90(const ReduceArgumentsSm90& args) {
-  return std::min(divide_up(args.parts, kPartsTogetherSm90), kMostReducersSm90);
+// The parts of a sum are shared among so many threads, and a CTA has 128 of each.
+inline int reduce_threads_sm90(const ReduceArgumentsSm90& args) {
+  return 128 * std::min(divide_up(args.parts, kPartsTogetherSm90), kMostReducersSm90);
 }
 
 // A CTA for each eight columns of 64 rows of a CTA's tile.

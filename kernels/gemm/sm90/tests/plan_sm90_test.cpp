@@ -281,6 +281,15 @@ TEST(GemmSm90, FewLongSumsAreInPartsWhateverFollows) {
       EXPECT_GT(choice.parts, 1) << layout << choice.text();
     }
   }
+  GemmProblem narrow{.m = 256, .n = 256, .k = 65536, .type = "e4m3", .type_d = "bf16"};
+  for (const Scaling scaling : {Scaling::none, Scaling::tensor, Scaling::row}) {
+    narrow.scaling = scaling;
+    for (const bool bias : {false, true}) {
+      narrow.bias = bias;
+      const GemmChoiceSm90 choice = choose_gemm_sm90(narrow, clusters_of_132);
+      EXPECT_GT(choice.parts, 1) << choice.text();
+    }
+  }
 }
 
 // A C of f32 that a form's ring does not hold is for other forms, of which every layout has some.

@@ -60,7 +60,7 @@ FormSm90 make_form_sm90(const char* type_p, const char* type_q) {
   }
   FormSm90 form = form_of_tile_sm90<Tile>(type_p, type_q, kPlain, kernel);
   if constexpr (!kPlain) form.adds_wide_c = CTileSm90<Tile>::kFitsWide;
-  if constexpr (kPlain && Tile::kElementBytes == 2) {
+  if constexpr (kPlain) {
     constexpr int kMajorA = kSwapped ? kMajorQ : kMajorP, kMajorB = kSwapped ? kMajorP : kMajorQ;
     form.reduce_instance = {
         .name = "gemm_reduce_sm90",
