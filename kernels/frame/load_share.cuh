@@ -20,9 +20,9 @@ __device__ inline int rows_that_land(int end, int first, int most) {
 }
 
 // Loads this CTA's share of an operand's box for the CTAs in `mask`, the first `rows` rows (or
-// columns) of it. A k-major share is one box of `map`; else it is boxes of 64 rows x 64 along k,
-// 8192 bytes each. `policy` 0: none. (A policy of evict_normal is not the same as none: with it,
-// loads were up to a quarter slower on an H200.)
+// columns) of it. A k-major share is one box of `map`; else it is boxes of 64 rows by what `map`
+// has along k, which lie 8192 bytes apart. `policy` 0: none. (A policy of evict_normal is not the
+// same as none: with it, loads were up to a quarter slower on an H200.)
 template <int kMajor, int kShare, bool kMulticast>
 __device__ inline void load_share(std::uint8_t* to, const CUtensorMap* map, int rows,
                                   ptx::Mbarrier* full, std::uint16_t mask, int k, int first,

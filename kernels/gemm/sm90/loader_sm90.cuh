@@ -54,9 +54,12 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
   int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
   for (; more; more = work.next(unit)) {
     const OperandPlace at = work.operands(unit);
-    const int share_p = Tile::kTurnsAtP ? 0 : rank_n * Tile::kShareP;  // its first row
+    // The first of the rows that I load, and of k: one of them is my own.
+    const int share_p = Tile::kByRowsP ? rank_n * Tile::kShareP : 0;
+    const int share_q = Tile::kByRowsQ ? rank_m * Tile::kShareQ : 0;
+    const int k_p = Tile::kShareKP < Tile::kBoxK ? rank_n * Tile::kShareKP : 0;
+    const int k_q = Tile::kShareKQ < Tile::kBoxK ? rank_m * Tile::kShareKQ : 0;
     const int row = at.row + share_p;
-    const int share_q = Tile::kTurnsAtQ ? 0 : rank_m * Tile::kShareQ;  // its first row
     const int column = at.column + share_q;
     constexpr int kRows = Tile::kTileM + Tile::kLoadedN;
     // Of this unit, beyond the first round: rows of my shares, and what lands here.
@@ -73,16 +76,18 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
 #pragma unroll
       for (int box = 0; box < Tile::kDepth; ++box)
         load_share<Tile::kMajorP, Tile::kShareP, (Tile::kClusterN > 1)>(
-            stages_p + stage * Tile::kBytesP + box * Tile::kBoxBytesP + share_p * 128, map, rows,
-            &full[stage], mask_p, at.k + ks * Tile::kTileK + box * Tile::kBoxK, row, policy_p);
+            stages_p + stage * Tile::kBytesP + box * Tile::kBoxBytesP + (share_p + k_p) * 128, map,
+            rows, &full[stage], mask_p, at.k + ks * Tile::kTileK + box * Tile::kBoxK + k_p, row,
+            policy_p);
     };
     const auto load_q = [&](const CUtensorMap* map, int rows, int ks) {
       if (Tile::kTurnsAtQ && ks % Tile::kClusterM != rank_m) return;
 #pragma unroll
       for (int box = 0; box < Tile::kDepth; ++box)
         load_share<Tile::kMajorQ, Tile::kShareQ, (Tile::kClusterM > 1)>(
-            stages_q + stage * Tile::kBytesQ + box * Tile::kBoxBytesQ + share_q * 128, map, rows,
-            &full[stage], mask_q, at.k + ks * Tile::kTileK + box * Tile::kBoxK, column, 0);
+            stages_q + stage * Tile::kBytesQ + box * Tile::kBoxBytesQ + (share_q + k_q) * 128, map,
+            rows, &full[stage], mask_q, at.k + ks * Tile::kTileK + box * Tile::kBoxK + k_q, column,
+            0);
     };
     // A loop for each: in one, maps are chosen at run time, with 17 R2UR in place of 11, and
     // products of small tiles, whose workers only load, were 5 to 20% slower on an H200.

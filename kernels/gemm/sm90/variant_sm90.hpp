@@ -27,6 +27,7 @@ struct FormSm90 {
   int stages;
   int cluster_m, cluster_n;  // CTAs
   int share_p, share_q;      // rows that a CTA of a cluster loads at once
+  int share_k_p, share_k_q;  // and along k, of a box
   bool swapped;              // computes the transpose of D
   bool pingpong;             // GemmTileSm90::kPingpong
   // Does little to sums, and can do nothing else to them: of 16-bit types it rounds them as they
@@ -41,13 +42,13 @@ struct FormSm90 {
 
   int cluster_size() const { return cluster_m * cluster_n; }
   // Elements of the boxes that TMA moves: along k (or the row), along the row (or k).
-  int box_p(int dimension) const { return box(major_p, share_p, dimension); }
-  int box_q(int dimension) const { return box(major_q, share_q, dimension); }
+  int box_p(int dimension) const { return box(major_p, share_p, share_k_p, dimension); }
+  int box_q(int dimension) const { return box(major_q, share_q, share_k_q, dimension); }
 
  private:
-  int box(int major, int share, int dimension) const {
-    if (major == 1) return 64;
-    return dimension == 0 ? tile_k / depth : share;
+  static int box(int major, int share, int share_k, int dimension) {
+    if (major == 1) return dimension == 0 ? 64 : share_k;
+    return dimension == 0 ? share_k : share;
   }
 };
 

@@ -267,6 +267,27 @@ TEST(GemmSm90, BoxesOfTheLastRowsHoldNoneBeyond) {
   }
 }
 
+// CTAs of a cluster bring all of a tile once, each its part of the rows or of k; but for tiles
+// whose rows are k's and are no whole parts, which each brings in its turn.
+TEST(GemmSm90, SharesOfATileMakeItWhole) {
+  bool by_k = false, in_turns = false;
+  for (const GemmVariantSm90& v : gemm_variants_sm90()) {
+    const int box_k = v.tile_k / v.depth;
+    for (const auto& [major, rows, share, share_k, ctas] :
+         {std::tuple{v.major_p, v.tile_m, v.share_p, v.share_k_p, v.cluster_n},
+          {v.major_q, v.loaded_n, v.share_q, v.share_k_q, v.cluster_m}}) {
+      if (ctas > 1 && share == rows && share_k == box_k) {
+        EXPECT_TRUE(major == 0 && rows % (8 * ctas) != 0) << v.name;
+        in_turns = true;
+        continue;
+      }
+      EXPECT_EQ(ctas * share * share_k, rows * box_k) << v.name;
+      by_k |= share_k < box_k;
+    }
+  }
+  EXPECT_TRUE(by_k && in_turns);
+}
+
 // Whatever follows the sums, few long ones are done in parts.
 TEST(GemmSm90, FewLongSumsAreInPartsWhateverFollows) {
   for (const char* layout : {"nt", "nn", "tn", "tt"}) {

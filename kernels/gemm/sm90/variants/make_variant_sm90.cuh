@@ -28,6 +28,8 @@ constexpr FormSm90 form_of_tile_sm90(const char* type_p, const char* type_q, boo
           .cluster_n = Tile::kClusterN,
           .share_p = Tile::kShareP,
           .share_q = Tile::kShareQ,
+          .share_k_p = Tile::kShareKP,
+          .share_k_q = Tile::kShareKQ,
           .swapped = Tile::kSwapped,
           .pingpong = Tile::kPingpong,
           .plain = plain,
