@@ -4,7 +4,7 @@
 // fitted to sweeps of H100s (2026-11-26-forms and -deep, --keep) and, weighing more, to one of an
 // H200 with the forms of today, layers of models for the most part
 // (results/h200/2026-11-27-choice-sweeps, dense). Factors of forms that only layouts other than nt
-// have were fitted to three sweeps of these, and of seven of nt to one
+// have were fitted to three sweeps of these, and of six of nt to one
 // (results/h200/2026-11-29-layouts). What the kernel that
 // adds parts costs was fitted to few long sums and to sums in parts elsewhere
 // (results/h200/2026-11-28-parts, long_fitted and other_fitted).
@@ -117,7 +117,6 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"swapped_pingpong_64x48_c2x2_s10", 1.046, 1.015},
     {"swapped_pingpong_64x48x128_c2x1_s7", 0.9704, 1},
     {"swapped_pingpong_64x48x128_c4x2_s7", 1.015, 0.9851},
-    {"swapped_pingpong_64x64_c2x4_s10", 1.03, 1.03},
     {"swapped_pingpong_64x64_c4x1_s10", 0.9418, 0.9418},
     {"swapped_pingpong_64x64x128_c1x2_s6", 0.956, 1},
     {"swapped_pingpong_64x64x128_c4x1_s6", 0.9851, 1},
