@@ -104,8 +104,8 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   const int rank_n = rank % Tile::kClusterN;
 
   // Threads of several warps: 0.3 us less on an H200 than one for all. (Lanes that make a barrier
-  // each take 0.5 us more than one that makes all.)
-  if (threadIdx.x == 0) {
+  // each take 0.5 us more than one that makes all.) None is the loader's, for which all wait.
+  if (threadIdx.x == 32) {
     ptx::tma_prefetch_map(&map_p);
     ptx::tma_prefetch_map(&map_q);
   } else if (threadIdx.x == 128) {
@@ -115,33 +115,43 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
       ptx::mbarrier_init(&empty[s], Tile::kClusterSize * Tile::kSharing);
     }
     ptx::fence_mbarrier_init();
-  } else if (Work::kEdges && threadIdx.x == 32) {
+  } else if (Work::kEdges && threadIdx.x == 64) {
     ptx::tma_prefetch_map(&edge_p);
     ptx::tma_prefetch_map(&edge_q);
-  } else if (Work::kAddsC && threadIdx.x == 64) {
+  } else if (Work::kAddsC && threadIdx.x == 96) {
     ptx::tma_prefetch_map(map_c);
   }
-  // Nobody uses a barrier before all are made. The loader finds its first unit meanwhile. What
-  // others must see is the barriers alone, which their own fence is for: the arrival of
-  // cluster_sync() waits for all memory.
+  // Nobody uses a barrier before all are made. All find their first unit meanwhile. What others
+  // must see is the barriers alone, which their own fence is for: the arrival of cluster_sync()
+  // waits for all memory.
   if constexpr (Tile::kClusterSize > 1) {
     __syncwarp();
     ptx::cluster_arrive_relaxed();
   }
-  const auto wait_for_barriers = [] {
+  // launch_kernel(): nothing was read or written so far. The next grid's CTAs come as this one's
+  // leave their SMs, whose shared memory they take, and are set up while others still multiply.
+  if (Work::lets_next_in(args)) ptx::launch_dependents();
+  if constexpr (Work::kUnitsInMemory) ptx::wait_for_dependencies();
+  // The first loads come here: the others' code is elsewhere in the kernel, and a warp that goes
+  // there for the first time waits hundreds of cycles for instructions. They began 1,650 to 2,000
+  // cycles after the kernel's start so, and now after 1,250.
+  {
+    Work work(args, rank_m, rank_n);
+    WorkUnit unit;
+    const bool some = work.next(unit);
+    const std::uint64_t policy_p = work.policy_p();
     if constexpr (Tile::kClusterSize > 1) {
       ptx::cluster_wait();
     } else {
       ptx::named_barrier_sync(0, Tile::kThreads);
     }
-  };
-  // launch_kernel(): nothing was read or written so far. The next grid's CTAs come as this one's
-  // leave their SMs, whose shared memory they take, and are set up while others still multiply.
-  if (Work::lets_next_in(args)) ptx::launch_dependents();
-  if constexpr (Work::kUnitsInMemory) ptx::wait_for_dependencies();
-  const auto wait_for_memory = [] {
     if constexpr (!Work::kUnitsInMemory) ptx::wait_for_dependencies();
-  };
+    if (some && threadIdx.x < 32) {
+      if (ptx::elect_one())
+        load_first_steps<Tile>(work, unit, policy_p, rank_m, rank_n, map_p, map_q, stages_p,
+                               stages_q, full);
+    }
+  }
 
   int stage = 0;
   std::uint32_t parity = 0;
@@ -161,18 +171,13 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   if (warpgroup == 0) {
     Work work(args, rank_m, rank_n);
     WorkUnit unit;
-    bool more = work.next(unit);
-    const std::uint64_t policy_p = work.policy_p();
-    wait_for_barriers();
-    wait_for_memory();
+    const bool more = work.next(unit);
     ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();
     if (threadIdx.x < 32 && ptx::elect_one()) {
-      load_units<Tile>(work, unit, more, policy_p, rank_m, rank_n, map_p, map_q, edge_p, edge_q,
-                       map_c, stages_p, stages_q, full, empty);
+      load_units<Tile>(work, unit, more, work.policy_p(), rank_m, rank_n, map_p, map_q, edge_p,
+                       edge_q, map_c, stages_p, stages_q, full, empty);
     }
   } else {
-    wait_for_barriers();
-    wait_for_memory();
     ptx::setmaxnreg_increase<Tile::kConsumerRegisters>();
     // My part of a tile's rows, and what my warpgroup waits at for itself.
     // Not from `warpgroup`, which the compiler cannot make again and so keeps in a register.
