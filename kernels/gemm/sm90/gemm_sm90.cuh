@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "harness/ptx/cache_policy.cuh"
+#include "harness/ptx/cta_index.cuh"
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"
@@ -164,11 +165,11 @@ class DenseWorkSm90 {
     }
     // The others that have steps of this tile precede me, and what each left is of this tile.
     if (unit.k_begin > 0) {
-      const int tile_begin = unit.tile * schedule.k_steps;
+      const int tile_begin = unit.tile * schedule.k_steps, me = worker();
       int others = 0;
-      while (others < worker() && schedule.range_begin(worker() - others) > tile_begin) ++others;
-      add_partials<Tile>(args_, (worker() - 1) * Tile::kClusterSize + rank(), others, consumer,
-                         barrier, d);
+      while (others < me && schedule.range_begin(me - others) > tile_begin) ++others;
+      add_partials<Tile>(args_, (me - 1) * Tile::kClusterSize + rank(), others, consumer, barrier,
+                         d);
     }
     return false;
   }
@@ -206,7 +207,7 @@ class DenseWorkSm90 {
   const GemmArgumentsSm90& args_;
 
  private:
-  __device__ static int worker() { return static_cast<int>(blockIdx.x) / Tile::kClusterSize; }
+  __device__ static int worker() { return ptx::cta_index_x() / Tile::kClusterSize; }
 
   __device__ int rank() const { return rank_m_ * Tile::kClusterN + rank_n_; }
 

@@ -144,11 +144,15 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
       parity ^= 1;
     }
   };
-  int sent = more ? first_steps_sm90(unit) : 0;  // steps of `unit`
-  stage = sent % Tile::kStages;
-  parity = sent / Tile::kStages;
   int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
-  for (; more; more = work.next(unit), sent = 0) {
+  if (more) {
+    const int sent = first_steps_sm90(unit);
+    stage = sent % Tile::kStages;
+    parity = sent / Tile::kStages;
+    unit.k_begin += sent;
+    first_round -= sent;
+  }
+  for (; more; more = work.next(unit)) {
     const OperandPlace at = work.operands(unit);
     const UnitLoadsSm90<Tile> loads(at, rank_m, rank_n, policy_p, stages_p, stages_q, full);
     constexpr int kRows = Tile::kTileM + Tile::kLoadedN;
@@ -166,7 +170,7 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
     const bool is_cut = Work::kEdges && (cut_rows < kRows);
     const int whole_end = is_cut ? min(unit.k_end, unit.k_begin + max(first_round, 0)) : unit.k_end;
     first_round -= unit.k_end - unit.k_begin;
-    int ks = unit.k_begin + sent;
+    int ks = unit.k_begin;
     const auto fill_with = [&](int bytes, const auto& load) {
       ptx::mbarrier_wait_parity(&empty[stage], parity ^ 1);
       ptx::mbarrier_arrive_expect_tx(&full[stage], static_cast<std::uint32_t>(bytes));

@@ -133,8 +133,8 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
   if (Work::lets_next_in(args)) ptx::launch_dependents();
   if constexpr (Work::kUnitsInMemory) ptx::wait_for_dependencies();
   // The first loads come here: the others' code is elsewhere in the kernel, and a warp that goes
-  // there for the first time waits hundreds of cycles for instructions. They began 1,650 to 2,000
-  // cycles after the kernel's start so, and now after 1,250.
+  // there for the first time waits for instructions. With the first step's here, its bytes came 440
+  // to 1,140 cycles earlier on an H200 (results/h200/2026-11-29-first-steps, starts.csv).
   {
     Work work(args, rank_m, rank_n);
     WorkUnit unit;
