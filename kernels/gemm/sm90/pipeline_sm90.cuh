@@ -18,7 +18,7 @@
 // work; producer and consumers step through the same sequence of units on their own.
 //
 // What differs between products is their `Work`: which units a worker does, where each has its
-// operands, its sum along k and its results. Loader and consumers each make one of
+// operands, its sum along k and its results. The way in, loader and consumers each make one of
 // Work(arguments, rank_m, rank_n), with the CTA's place in its cluster, and copy it to look ahead.
 //
 //   Arguments                 the kernel's parameter beside the tensor maps
