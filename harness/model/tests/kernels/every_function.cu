@@ -5,6 +5,7 @@
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
+#include "harness/ptx/cta_index.cuh"
 #include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
@@ -66,7 +67,8 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
 extern "C" __global__ void cluster_functions(std::uint32_t* words, uint4* v4) {
   __shared__ alignas(16) std::uint32_t mine[8];
   __shared__ Mbarrier barrier;
-  words[0] = cluster_cta_rank() + cluster_cta_count() + cluster_id_x() + cluster_count_x();
+  words[0] =
+      cluster_cta_rank() + cluster_cta_count() + cluster_id_x() + cluster_count_x() + cta_index_x();
   cluster_arrive();
   cluster_wait();
   cluster_arrive_relaxed();
