@@ -6,6 +6,13 @@
 
 namespace assay::ptx {
 
+// blockIdx.x, read anew at each use: what is kept from one to the next takes a register.
+__device__ inline int cta_index_x() {
+  int index;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+  return index;
+}
+
 // Rank of this CTA in its cluster, 0 .. size - 1; x runs fastest.
 __device__ inline std::uint32_t cluster_cta_rank() {
   std::uint32_t rank;

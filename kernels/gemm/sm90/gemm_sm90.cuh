@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "harness/ptx/cache_policy.cuh"
-#include "harness/ptx/cta_index.cuh"
+#include "harness/ptx/cluster.cuh"
 #include "harness/ptx/load_store.cuh"
 #include "harness/ptx/named_barrier.cuh"
 #include "harness/ptx/ordered_memory.cuh"

@@ -5,7 +5,6 @@
 #include "harness/ptx/cache_policy.cuh"
 #include "harness/ptx/cluster.cuh"
 #include "harness/ptx/cp_async.cuh"
-#include "harness/ptx/cta_index.cuh"
 #include "harness/ptx/distributed_shared.cuh"
 #include "harness/ptx/elect.cuh"
 #include "harness/ptx/fence.cuh"
