@@ -35,6 +35,8 @@ struct GemmArgumentsSm90 {
   // warpgroup that says that it is there. Flags are 0 before and after each launch.
   float* partials;
   std::uint32_t* flags;
+
+  FirstStepsSm90 first;  // of `schedule`
 };
 
 }  // namespace assay::kernels

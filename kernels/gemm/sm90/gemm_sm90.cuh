@@ -134,6 +134,12 @@ class DenseWorkSm90 {
     if (kSplits && args.schedule.parts > 1) place_ = walk_.take_part(worker());
   }
 
+  __device__ static FirstLoads first_loads(const GemmArgumentsSm90& args, int rank_m, int rank_n) {
+    const auto [tile, k_begin, count] = args.first.of(worker());
+    return {place(tile, rank_m, rank_n), k_begin, count};
+  }
+  __device__ int first_steps_sent(const WorkUnit&) const { return args_.first.of(worker()).count; }
+
   __device__ bool next(WorkUnit& unit) { return walk_.next(unit); }
 
   __device__ int rows() const { return args_.rows; }
@@ -144,9 +150,7 @@ class DenseWorkSm90 {
   }
 
   __device__ OperandPlace operands(const WorkUnit& unit) const {
-    const TilePosition at = args_.schedule.raster.at(unit.tile);
-    return {(at.m * Tile::kClusterM + rank_m_) * Tile::kTileM,
-            (at.n * Tile::kClusterN + rank_n_) * Tile::kTileN, 0};
+    return place(args_.schedule.raster.at(unit.tile), rank_m_, rank_n_);
   }
   __device__ ResultPlace results(const WorkUnit& unit) const {
     const OperandPlace at = operands(unit);
@@ -208,6 +212,11 @@ class DenseWorkSm90 {
 
  private:
   __device__ static int worker() { return ptx::cta_index_x() / Tile::kClusterSize; }
+
+  __device__ static OperandPlace place(const TilePosition& at, int rank_m, int rank_n) {
+    return {(at.m * Tile::kClusterM + rank_m) * Tile::kTileM,
+            (at.n * Tile::kClusterN + rank_n) * Tile::kTileN, 0};
+  }
 
   __device__ int rank() const { return rank_m_ * Tile::kClusterN + rank_n_; }
 

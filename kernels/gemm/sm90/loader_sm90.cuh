@@ -95,30 +95,26 @@ class UnitLoadsSm90 {
   ptx::Mbarrier* full_;
 };
 
-// How many steps of its first unit a CTA asks for before anything else (load_first_steps): on an
-// H200 the best of one, two, three and a whole ring (results/h200/2026-11-29-first-steps).
-constexpr int kFirstStepsSm90 = 3;
+// What a CTA asks for before anything else: `count` steps of its first unit from k_begin on.
+struct FirstLoads {
+  OperandPlace at;
+  int k_begin, count;
+};
 
-__device__ inline int first_steps_sm90(const WorkUnit& unit) {
-  return min(unit.k_end - unit.k_begin, kFirstStepsSm90);
-}
-
-// These steps find the ring empty, and their boxes are whole. For one thread.
-template <class Tile, class Work>
-__device__ __forceinline__ void load_first_steps(const Work& work, const WorkUnit& unit,
-                                                 std::uint64_t policy_p, int rank_m, int rank_n,
+// They find the ring empty, their boxes are whole, and L2 may keep them: without a policy to be
+// made and tested, less code comes before the first load. For one thread.
+template <class Tile>
+__device__ __forceinline__ void load_first_steps(const FirstLoads& first, int rank_m, int rank_n,
                                                  const CUtensorMap& map_p, const CUtensorMap& map_q,
                                                  std::uint8_t* stages_p, std::uint8_t* stages_q,
                                                  ptx::Mbarrier* full) {
   static_assert(Tile::kStages >= kFirstStepsSm90);
-  const UnitLoadsSm90<Tile> loads(work.operands(unit), rank_m, rank_n, policy_p, stages_p, stages_q,
-                                  full);
-  const int steps = first_steps_sm90(unit);
+  const UnitLoadsSm90<Tile> loads(first.at, rank_m, rank_n, 0, stages_p, stages_q, full);
 #pragma unroll 1
-  for (int s = 0; s < steps; ++s) {
+  for (int s = 0; s < first.count; ++s) {
     ptx::mbarrier_arrive_expect_tx(&full[s],
                                    (Tile::kTileM + Tile::kLoadedN) * (128 * Tile::kDepth));
-    loads.load_whole(map_p, map_q, unit.k_begin + s, s);
+    loads.load_whole(map_p, map_q, first.k_begin + s, s);
   }
 }
 
@@ -146,7 +142,7 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
   };
   int first_round = Work::kEdges ? Tile::kStages : 0;  // steps of it that are left
   if (more) {
-    const int sent = first_steps_sm90(unit);
+    const int sent = work.first_steps_sent(unit);
     stage = sent % Tile::kStages;
     parity = sent / Tile::kStages;
     unit.k_begin += sent;

@@ -18,7 +18,7 @@
 // work; producer and consumers step through the same sequence of units on their own.
 //
 // What differs between products is their `Work`: which units a worker does, where each has its
-// operands, its sum along k and its results. The way in, loader and consumers each make one of
+// operands, its sum along k and its results. Loader and consumers each make one of
 // Work(arguments, rank_m, rank_n), with the CTA's place in its cluster, and copy it to look ahead.
 //
 //   Arguments                 the kernel's parameter beside the tensor maps
@@ -27,6 +27,9 @@
 //   kEdges                    P ends after rows() and Q after columns(); boxes there are cut short
 //   lets_next_in(arguments)   the next grid may come before this one ends
 //   kUnitsInMemory            Work and its units follow from what memory holds, not from arguments
+//   first_loads(arguments,    what a CTA loads before anything else: of the worker's first unit, up
+//       rank_m, rank_n)       to kFirstStepsSm90 steps
+//   first_steps_sent(unit)    how many these were; `unit` is the first
 //   bool next(WorkUnit&)      the worker's next unit; false when nothing is left
 //   policy_p()                the L2 policy of P's loads, 0: none
 //   operands(unit)            where step 0 begins in the tensor maps
@@ -109,49 +112,44 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap& map_p, const C
     ptx::tma_prefetch_map(&map_p);
     ptx::tma_prefetch_map(&map_q);
   } else if (threadIdx.x == 128) {
-    ptx::tma_prefetch_map(&map_d);
     for (int s = 0; s < Tile::kStages; ++s) {
       ptx::mbarrier_init(&full[s], 1);
       ptx::mbarrier_init(&empty[s], Tile::kClusterSize * Tile::kSharing);
     }
     ptx::fence_mbarrier_init();
-  } else if (Work::kEdges && threadIdx.x == 64) {
-    ptx::tma_prefetch_map(&edge_p);
-    ptx::tma_prefetch_map(&edge_q);
+  } else if (threadIdx.x == 64) {
+    ptx::tma_prefetch_map(&map_d);
+    if constexpr (Work::kEdges) {
+      ptx::tma_prefetch_map(&edge_p);
+      ptx::tma_prefetch_map(&edge_q);
+    }
   } else if (Work::kAddsC && threadIdx.x == 96) {
     ptx::tma_prefetch_map(map_c);
   }
-  // Nobody uses a barrier before all are made. All find their first unit meanwhile. What others
-  // must see is the barriers alone, which their own fence is for: the arrival of cluster_sync()
-  // waits for all memory.
+  // Nobody uses a barrier before all are made. What others must see is the barriers alone, which
+  // their own fence is for: the arrival of cluster_sync() waits for all memory.
   if constexpr (Tile::kClusterSize > 1) {
     __syncwarp();
     ptx::cluster_arrive_relaxed();
   }
-  // launch_kernel(): nothing was read or written so far. The next grid's CTAs come as this one's
-  // leave their SMs, whose shared memory they take, and are set up while others still multiply.
-  if (Work::lets_next_in(args)) ptx::launch_dependents();
   if constexpr (Work::kUnitsInMemory) ptx::wait_for_dependencies();
   // The first loads come here: the others' code is elsewhere in the kernel, and a warp that goes
   // there for the first time waits for instructions. With the first step's here, its bytes came 440
   // to 1,140 cycles earlier on an H200 (results/h200/2026-11-29-first-steps, starts.csv).
-  {
-    Work work(args, rank_m, rank_n);
-    WorkUnit unit;
-    const bool some = work.next(unit);
-    const std::uint64_t policy_p = work.policy_p();
-    if constexpr (Tile::kClusterSize > 1) {
-      ptx::cluster_wait();
-    } else {
-      ptx::named_barrier_sync(0, Tile::kThreads);
-    }
-    if constexpr (!Work::kUnitsInMemory) ptx::wait_for_dependencies();
-    if (some && threadIdx.x < 32) {
-      if (ptx::elect_one())
-        load_first_steps<Tile>(work, unit, policy_p, rank_m, rank_n, map_p, map_q, stages_p,
-                               stages_q, full);
-    }
+  const FirstLoads first = Work::first_loads(args, rank_m, rank_n);
+  if constexpr (Tile::kClusterSize > 1) {
+    ptx::cluster_wait();
+  } else {
+    ptx::named_barrier_sync(0, Tile::kThreads);
   }
+  if constexpr (!Work::kUnitsInMemory) ptx::wait_for_dependencies();
+  if (first.count > 0 && threadIdx.x < 32) {
+    if (ptx::elect_one())
+      load_first_steps<Tile>(first, rank_m, rank_n, map_p, map_q, stages_p, stages_q, full);
+  }
+  // launch_kernel(): the next grid's CTAs come as this one's leave their SMs, whose shared memory
+  // they take, and are set up while others still multiply.
+  if (Work::lets_next_in(args)) ptx::launch_dependents();
 
   int stage = 0;
   std::uint32_t parity = 0;

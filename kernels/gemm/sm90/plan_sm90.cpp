@@ -103,6 +103,7 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
                             choice.parts,
                             worker_places(choice.workers, v.cluster_m, v.cluster_n, raster.columns,
                                           std::min(raster.band, raster.rows)));
+  a.first = FirstStepsSm90(a.schedule);
   a.p_read_once = a.schedule.raster.columns() == 1;
   a.alpha = problem.alpha;
   a.beta = problem.beta;

@@ -21,6 +21,8 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "kernels/frame/divisor.hpp"
 #include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/raster.hpp"
@@ -105,6 +107,56 @@ class WorkWalk {
  private:
   const GemmSchedule& schedule_;
   int begin_, end_, tile_;
+};
+
+// How many steps of its first unit a CTA asks for before anything else (load_first_steps): on an
+// H200 the best of one, two, three and a whole ring (results/h200/2026-11-29-first-steps).
+constexpr int kFirstStepsSm90 = 3;
+
+// The first steps of every worker, found by the host: loads wait for them at a kernel's start,
+// where the walk's code and parameters are met for the first time and take over 500 cycles on an
+// H200 (results/h200/2026-11-29-first-steps, starts.csv).
+class FirstStepsSm90 {
+ public:
+  struct Steps {
+    TilePosition tile;
+    int k_begin, count;  // count 0: none is loaded before the walk is done
+  };
+
+  constexpr FirstStepsSm90() = default;  // none
+
+  // Of a schedule of more workers than WorkerPlaces::kMost: none. So of a tile or a k_begin that an
+  // entry has no room for.
+  explicit constexpr FirstStepsSm90(const GemmSchedule& schedule) {
+    if (schedule.workers > WorkerPlaces::kMost) return;
+    for (int worker = 0; worker < schedule.workers; ++worker) {
+      WorkWalk walk(schedule, worker);
+      if (schedule.parts > 1) walk.take_part(worker);
+      WorkUnit unit{};
+      if (!walk.next(unit)) continue;
+      const auto [m, n] = schedule.raster.at(unit.tile);
+      if (m >= 1 << 16 || n >= 1 << 16 || unit.k_begin >= 1 << 24) continue;
+      const int steps = unit.k_end - unit.k_begin;
+      entries_[worker].tile = static_cast<std::uint32_t>(n) << 16 | static_cast<std::uint32_t>(m);
+      entries_[worker].steps =
+          static_cast<std::uint32_t>(steps < kFirstStepsSm90 ? steps : kFirstStepsSm90) << 24 |
+          static_cast<std::uint32_t>(unit.k_begin);
+    }
+  }
+
+  __host__ __device__ constexpr Steps of(int worker) const {
+    const Entry& e = entries_[worker];
+    return {{static_cast<int>(e.tile & 0xffff), static_cast<int>(e.tile >> 16)},
+            static_cast<int>(e.steps & 0xffffff),
+            static_cast<int>(e.steps >> 24)};
+  }
+
+ private:
+  struct alignas(8) Entry {  // one load
+    std::uint32_t tile;      // m, and n above it
+    std::uint32_t steps;     // k_begin, and above it how many
+  };
+  Entry entries_[WorkerPlaces::kMost] = {};
 };
 
 }  // namespace assay::kernels

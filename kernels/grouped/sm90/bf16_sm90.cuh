@@ -41,6 +41,16 @@ class GroupedWorkSm90 : public PlainResultsSm90 {
         walk_(groups, groups.places.at(static_cast<int>(blockIdx.x) / Tile::kClusterSize),
               static_cast<int>(gridDim.x) / Tile::kClusterSize) {}
 
+  __device__ static FirstLoads first_loads(const GroupsSm90& groups, int rank_m, int rank_n) {
+    GroupedWorkSm90 work(groups, rank_m, rank_n);
+    WorkUnit unit;
+    if (!work.next(unit)) return {};
+    return {work.operands(unit), unit.k_begin, first_steps_sent(unit)};
+  }
+  __device__ static int first_steps_sent(const WorkUnit& unit) {
+    return min(unit.k_end - unit.k_begin, kFirstStepsSm90);
+  }
+
   __device__ bool next(WorkUnit& unit) {
     if (!walk_.next()) return false;
     const int rows = walk_.end() - walk_.begin();

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -18,7 +17,6 @@
 #include "harness/element.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
-#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/shapes.hpp"
 
 namespace assay::kernels {
@@ -55,85 +53,6 @@ TEST(GemmSm90, AStageOfSmallTilesHasTwoBoxes) {
     deep.insert(v.type_p + std::string(v.plain ? " plain" : " any"));
   }
   EXPECT_EQ(deep, (std::set<std::string>{"bf16 any", "bf16 plain", "f16 any", "f16 plain"}));
-}
-
-// Every step of every tile is done once; each tile has one owner; who leaves a share leaves one.
-TEST(GemmSm90, TheScheduleDoesEveryStepOnce) {
-  for (const int k_steps : {1, 3, 7, 64}) {
-    for (const int tiles : {1, 5, 66, 137}) {
-      for (const int workers : {1, 4, 66}) {
-        for (const int stream : {0, std::min(tiles, workers), tiles % workers}) {
-          if (stream > 0 && workers > stream * k_steps) continue;
-          const GemmSchedule schedule({tiles, 1, 8}, k_steps, stream, workers);
-          std::multiset<std::int64_t> steps;
-          std::multiset<int> owned;
-          for (int w = 0; w < workers; ++w) {
-            WorkWalk walk(schedule, w);
-            WorkUnit unit;
-            int left = 0;
-            while (walk.next(unit)) {
-              for (int k = unit.k_begin; k < unit.k_end; ++k)
-                steps.insert(std::int64_t{unit.tile} * k_steps + k);
-              if (unit.k_end == k_steps) {
-                owned.insert(unit.tile);
-              } else {
-                EXPECT_EQ(++left, 1);
-              }
-            }
-          }
-          EXPECT_EQ(steps.size(), static_cast<std::size_t>(tiles) * static_cast<unsigned>(k_steps));
-          EXPECT_EQ(std::set<std::int64_t>(steps.begin(), steps.end()).size(), steps.size());
-          EXPECT_EQ(owned.size(), static_cast<std::size_t>(tiles));
-          EXPECT_EQ(std::set<int>(owned.begin(), owned.end()).size(), owned.size());
-        }
-      }
-    }
-  }
-}
-
-// Of tiles in parts every step is one worker's, who has a single range and a place that says which,
-// as the kernel that adds them takes it.
-TEST(GemmSm90, PartsOfATileAreItsStepsOnce) {
-  for (const int k_steps : {5, 8, 1024}) {
-    for (const int tiles : {1, 2, 6}) {
-      for (const int parts : {2, 3, 5, 20}) {
-        if (parts > k_steps) continue;
-        const GemmSchedule schedule({tiles, 1, 8}, k_steps, 0, tiles * parts, parts,
-                                    worker_places(tiles * parts, 1, 2, 1, 8));
-        std::map<int, WorkUnit> units;  // by place
-        for (int worker = 0; worker < tiles * parts; ++worker) {
-          WorkWalk walk(schedule, worker);
-          const int place = walk.take_part(worker);
-          WorkUnit unit;
-          ASSERT_TRUE(walk.next(unit));
-          EXPECT_EQ(unit.tile, place % tiles);
-          EXPECT_TRUE(units.emplace(place, unit).second);
-          EXPECT_FALSE(walk.next(unit));
-        }
-        ASSERT_EQ(units.size(), static_cast<std::size_t>(tiles * parts));
-        for (const auto& [place, unit] : units) {
-          EXPECT_EQ(unit.k_begin, place < tiles ? 0 : units.at(place - tiles).k_end);
-          EXPECT_GT(unit.k_end, unit.k_begin);
-          if (place >= tiles * (parts - 1)) EXPECT_EQ(unit.k_end, k_steps);
-        }
-      }
-    }
-  }
-}
-
-// Those of one part are in one GPC, where they read the same at the same time: of eight tiles, that
-// a GPC has room for, GPUs give every eighth cluster of two to the same.
-TEST(GemmSm90, WorkersOfAPartAreInOneGpc) {
-  constexpr int kTiles = 8, kParts = 8, kLone = 4;  // clusters that are in no GPC come first
-  const GemmSchedule schedule({4, 2, 8}, 512, 0, kTiles * kParts, kParts,
-                              worker_places(kTiles * kParts, 1, 2, 2, 4));
-  const auto part_of = [&](int worker) {
-    return WorkWalk(schedule, worker).take_part(worker) / kTiles;
-  };
-  int together = 0, apart = 0;
-  for (int worker = kLone; worker + 8 < kLone + 32; ++worker)
-    ++(part_of(worker) == part_of(worker + 8) ? together : apart);
-  EXPECT_GT(together, 3 * apart);
 }
 
 // Log-uniform between 1 and `most`, in multiples of `step`.
