@@ -135,10 +135,14 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
     const int rows = v.swapped ? problem.n : problem.m, columns = v.swapped ? problem.m : problem.n;
     return divide_up(rows, v.tile_m * v.cluster_m) * divide_up(columns, v.tile_n * v.cluster_n);
   };
+  // On a GPU of more SMs than any yet, the others stay idle: FirstStepsSm90 is of so many.
+  const auto most_of = [&](const GemmVariantSm90& v) {
+    return std::min(clusters(v), WorkerPlaces::kMost);
+  };
   // Few tiles, each in many parts.
   for (const GemmVariantSm90* v : splitting_variants_sm90(problem)) {
     constexpr int kFewestParts = 2, kFewestSteps = 8;  // of 128 bytes along k
-    const int tiles = tiles_of(*v), most = clusters(*v);
+    const int tiles = tiles_of(*v), most = most_of(*v);
     for (const int parts : {most / tiles, most / tiles / 2}) {
       if (parts < kFewestParts || divide_up(problem.k, v->tile_k) * v->depth / parts < kFewestSteps)
         continue;
@@ -149,7 +153,7 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
   for (const GemmVariantSm90* v : fitting_variants_sm90(problem)) {
     const int tiles = tiles_of(*v);
     const int k_steps = divide_up(problem.k, v->tile_k);
-    const int most = clusters(*v);
+    const int most = most_of(*v);
     const int band = band_of(problem, *v);
     all.push_back({.variant = v, .workers = workers_of_waves(tiles, most), .band = band});
     const int rest = tiles % most;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "harness/element.hpp"
+#include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/divisor.hpp"
@@ -58,6 +59,9 @@ std::string GemmChoiceSm90::text() const {
 GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
                                    const GemmChoiceSm90& choice) {
   const GemmVariantSm90& v = *choice.variant;
+  if (choice.workers > WorkerPlaces::kMost)
+    throw Error(ExitCode::defect, fmt::format("gemm {}: {} workers, not at most {}", v.name,
+                                              choice.workers, WorkerPlaces::kMost));
   const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
   const int rows = v.swapped ? n : m, columns = v.swapped ? m : n;
   const void* const p = v.swapped ? operands.b : operands.a;

@@ -125,8 +125,8 @@ class FirstStepsSm90 {
 
   constexpr FirstStepsSm90() = default;  // none
 
-  // Of a schedule of more workers than WorkerPlaces::kMost: none. So of a tile or a k_begin that an
-  // entry has no room for.
+  // Of at most WorkerPlaces::kMost workers, of more none: nobody may ask of() for those. None also
+  // of a tile or a k_begin that an entry has no room for.
   explicit constexpr FirstStepsSm90(const GemmSchedule& schedule) {
     if (schedule.workers > WorkerPlaces::kMost) return;
     for (int worker = 0; worker < schedule.workers; ++worker) {

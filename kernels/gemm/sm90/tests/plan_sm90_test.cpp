@@ -15,8 +15,10 @@
 
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
+#include "harness/error.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
+#include "kernels/frame/worker_places.hpp"
 #include "kernels/gemm/shapes.hpp"
 
 namespace assay::kernels {
@@ -53,6 +55,19 @@ TEST(GemmSm90, AStageOfSmallTilesHasTwoBoxes) {
     deep.insert(v.type_p + std::string(v.plain ? " plain" : " any"));
   }
   EXPECT_EQ(deep, (std::set<std::string>{"bf16 any", "bf16 plain", "f16 any", "f16 plain"}));
+}
+
+// The table of first steps has room for so many: a GPU that holds more clusters does not get more.
+TEST(GemmSm90, NoMoreWorkersThanTheTableOfFirstStepsHas) {
+  const GemmProblem problem{.m = 4096, .n = 4096, .k = 4096};
+  int most = 0;
+  for (const GemmChoiceSm90& choice :
+       gemm_choices_sm90(problem, [](const GemmVariantSm90&) { return 200; }))
+    most = std::max(most, choice.workers);
+  EXPECT_EQ(most, WorkerPlaces::kMost);
+  EXPECT_THROW(
+      launch_of_gemm_sm90(problem, {}, {.variant = &gemm_variants_sm90()[0], .workers = 133}),
+      Error);
 }
 
 // Log-uniform between 1 and `most`, in multiples of `step`.
