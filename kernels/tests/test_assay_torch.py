@@ -175,7 +175,9 @@ def test_a_case_that_is_refused_costs_no_other(monkeypatch, tmp_path, capsys):
 
     status = run_without_torch(monkeypatch, measure, "m8n8k8", "m16n8k8", "m24n8k8", "--out", str(tmp_path))
     assert status == 1 and "m16n8k8: refused" in capsys.readouterr().err
-    read = load(tmp_path).measurements
+    run = load(tmp_path)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", run.extra["run"]["started"])
+    read = run.measurements
     assert [(m.status, m.params) for m in read if m.ok] == [("ok", {"m": 8})] * 2
     (refused,) = [m for m in read if not m.ok]
     assert (refused.name, refused.status, refused.reason) == ("kernels/gemm/bf16/m16n8k8/nt", "failed", "m16n8k8: refused")

@@ -206,12 +206,13 @@ def test_a_run_of_several_processes_has_its_report_though_it_adds_no_case(tmp_pa
 
 
 def test_the_newest_answer_is_of_the_newest_run_with_half_as_many_cases():
-    """Of a day that with most; beside it those of the day that share no case with it. Runs that say nothing are left out."""
+    """Of a day that with most; beside it those of the day that share no case with it. Runs that say nothing are left out.
+    Of two that are as large and do not say when they began, the last by name counts, in whatever order they come."""
 
     def entry(day: int, hour: int, cases: range, kind: str = "bf16") -> SimpleNamespace:
         started = f"2026-01-{day:02}T{hour:02}:00:00Z"
         names = {f"kernels/gemm/{kind}/{i}" for i in cases}
-        return SimpleNamespace(gpu="h200", cases=names, date=started[:10], started=started)
+        return SimpleNamespace(gpu="h200", name=started[:10], cases=names, date=started[:10], started=started)
 
     def newest(*found, silent=None):
         return further.newest(found, "h200", 22, lambda one: "" if one is silent else "It is fast.")
@@ -222,6 +223,10 @@ def test_the_newest_answer_is_of_the_newest_run_with_half_as_many_cases():
     others = entry(2, 7, range(20, 26))
     assert newest(largest, others, more, fewer) == [more, others]
     assert newest(entry(3, 8, range(20), "e4m3"), more) == [more] and newest(entry(1, 8, range(0))) == []
+    before, after = (entry(4, 0, range(10)) for _ in range(2))
+    before.started = after.started = ""
+    before.name, after.name = "2026-01-04-torch-nt", "2026-01-04-torch-nt-again"
+    assert newest(before, after) == newest(after, before) == [after]
 
 
 def test_a_run_with_counters_has_its_report_where_no_leading_one_has_any(tmp_path):

@@ -74,7 +74,8 @@ def test_of_the_committed_results_the_newest_answers_are_a_link_away(elsewhere):
         assert all(line.startswith(start) for line, start in zip(text_of(lead.newest[page]), starts, strict=True))
         assert all(line in lead.newest["index.html"] for line in lead.newest[page])
     anchors = [span.anchor for line in lead.newest["index.html"] for span in line if span.anchor]
-    assert len(anchors) == 5 and anchors[3:] == [
+    assert {anchor.split("#")[1] for anchor in anchors[:-2]} == {"q22", "q23", "q24"}
+    assert anchors[-2:] == [
         "../../gpus/h200-links-4gpus/link.html#q30",
         "../../gpus/h200-collectives-4gpus/link.html#q29",
     ]

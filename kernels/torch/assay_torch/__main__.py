@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 from assay.files import Measurement, Run, RunFileError, save
@@ -65,6 +66,11 @@ def _environment(commit: str) -> dict:
         "assay": {"version": __version__, "commit": commit},
         "torch": str(torch.__version__),  # of a class of its own, which no JSON has
     }
+
+
+def _began() -> dict:
+    """What a run file says of the run itself."""
+    return {"started": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -201,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
             groups = _groups(options)
         except ValueError as error:
             parser.error(str(error))
-        run = Run(_environment(kernels.commit))
+        run = Run(_environment(kernels.commit), extra={"run": _began()})
     except KernelError as error:
         return complain(PROGRAM, str(error), Exit.FAILED)
     if options.out:

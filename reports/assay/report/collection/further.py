@@ -45,14 +45,15 @@ def cases_of(number: int, entry: Entry) -> set[str]:
 
 
 def newest(found: Iterable[Entry], gpu: str, number: int, says: Callable[[Entry], str]) -> list[Entry]:
-    """Of the runs of a folder that answer a question with most cases, or half as many, the newest; of a day the largest, and
-    beside it others of that day that share no case with it."""
+    """Of the runs of a folder that answer a question with most cases, or half as many, the newest; of a day the largest, of
+    equal ones that do not say when they began the last by name, and beside it others of that day that share no case with
+    it."""
     counted = [(entry, cases) for entry in found if entry.gpu == gpu and (cases := cases_of(number, entry)) and says(entry)]
     most = max((len(cases) for _, cases in counted), default=0)
     large = [(entry, cases) for entry, cases in counted if len(cases) >= MOST_OF * most]
     chosen: list[Entry] = []
     known: set[str] = set()
-    for entry, cases in sorted(large, key=lambda at: (at[0].date, len(at[1]), at[0].started), reverse=True):
+    for entry, cases in sorted(large, key=lambda at: (at[0].date, len(at[1]), at[0].started, at[0].name), reverse=True):
         if not chosen or (entry.date == chosen[0].date and not cases & known):
             chosen.append(entry)
             known |= cases
