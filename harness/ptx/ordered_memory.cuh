@@ -61,6 +61,15 @@ __device__ inline std::uint64_t fetch_or(std::uint64_t* address, std::uint64_t b
 }
 
 // *address += addend, and the value from before it.
+__device__ inline std::uint32_t fetch_add(std::uint32_t* address, std::uint32_t addend) {
+  std::uint32_t before;
+  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(address), "r"(addend)
+               : "memory");
+  return before;
+}
+
 __device__ inline std::uint64_t fetch_add_sys(std::uint64_t* address, std::uint64_t addend) {
   std::uint64_t before;
   asm volatile("atom.relaxed.sys.global.add.u64 %0, [%1], %2;"

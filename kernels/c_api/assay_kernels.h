@@ -19,7 +19,10 @@
  *   - before a stream is captured into a graph, call the function once with the same sizes: a call
  *     that has to make memory is refused (2) during a capture;
  *   - a graph has the memory of the stream that it was captured on: it must not run at the same
- *     time as such calls on that stream, or as another graph captured on it. */
+ *     time as such calls on that stream, or as another graph captured on it.
+ * Long products of Hopper's (assay_gemm..., assay_grouped...) keep their CTAs in step by a counter
+ * in such memory, 16 KiB for each stream. Theirs are right in all these cases; they only take
+ * longer where the counter is shared, or where a capture finds no memory. */
 #ifndef ASSAY_KERNELS_H
 #define ASSAY_KERNELS_H
 

@@ -10,7 +10,7 @@
 #include "harness/cuda.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
-#include "kernels/frame/resident.hpp"
+#include "kernels/frame/workers/resident.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm100/variant_sm100.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/frame/workers/step_meeting.hpp"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 
 namespace assay::kernels {
@@ -18,6 +19,7 @@ struct GemmArgumentsSm90 {
   int plain;          // not 0: sums are only rounded
   int half_operands;  // not 0: A and B are f16 where the kernel is one for 16-bit types
   OutputType type;    // of C, D and bias
+  StepMeeting meeting;
 
   // What all others ask for, together for the same reason. R = alpha * tensor_scale_p *
   // tensor_scale_q * sums, then by row and column, + bias + beta * C, and all that activated. Null:

@@ -14,8 +14,8 @@
 #include "harness/element.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
-#include "kernels/frame/resident.hpp"
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/resident.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {

@@ -142,6 +142,8 @@ class DenseWorkSm90 {
 
   __device__ bool next(WorkUnit& unit) { return walk_.next(unit); }
 
+  __device__ const StepMeeting& meeting() const { return args_.meeting; }
+
   __device__ int rows() const { return args_.rows; }
   __device__ int columns() const { return args_.columns; }
 

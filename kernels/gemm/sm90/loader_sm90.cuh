@@ -8,6 +8,7 @@
 #include "harness/ptx/mbarrier.cuh"
 #include "harness/ptx/tma.cuh"
 #include "kernels/frame/load_share.cuh"
+#include "kernels/frame/workers/step_meeting.cuh"
 #include "kernels/gemm/sm90/c_sm90.cuh"
 #include "kernels/gemm/sm90/schedule_sm90.hpp"
 
@@ -68,8 +69,8 @@ class UnitLoadsSm90 {
   __device__ __forceinline__ void load_whole(const CUtensorMap& map_p, const CUtensorMap& map_q,
                                              int ks, int stage) const {
     // What is multicast first: of the other operand, SMs of a GPC then ask for more together
-    // (kernels/frame/worker_places.hpp), 20.9 in place of 18.0 million sectors of a product of 4096
-    // cubed by tiles of 128x128 on an H100.
+    // (kernels/frame/workers/worker_places.hpp), 20.9 in place of 18.0 million sectors of a product
+    // of 4096 cubed by tiles of 128x128 on an H100.
     constexpr bool kQFirst = Tile::kClusterM > 1 && Tile::kClusterN == 1;
     if constexpr (kQFirst) load_q(&map_q, Tile::kShareQ, ks, stage);
     load_p(&map_p, Tile::kShareP, ks, stage);
@@ -132,6 +133,7 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
                                            const CUtensorMap* map_c, std::uint8_t* stages_p,
                                            std::uint8_t* stages_q, ptx::Mbarrier* full,
                                            ptx::Mbarrier* empty) {
+  StepKeeper keeper(work.meeting(), rank_m == 0 && rank_n == 0);
   int stage = 0;
   std::uint32_t parity = 0;
   const auto next_stage = [&] {
@@ -205,7 +207,9 @@ __device__ __forceinline__ void load_units(Work& work, WorkUnit unit, bool more,
       // Stages that C took have not been filled whole.
       if (boxes > 0 && first_round > 0) first_round = Tile::kStages;
     }
+    keeper.loaded(unit.k_end - unit.k_begin);
   }
+  keeper.leave();
   // Stays until the neighbours have released what they were sent: they signal barriers of this
   // CTA. Consumers release before they write their last results.
   if constexpr (Tile::kClusterSize > 1) {

@@ -12,6 +12,7 @@
 
 #include "harness/element.hpp"
 #include "harness/model_case/model_case.hpp"
+#include "kernels/frame/workers/model_workspace.hpp"
 #include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm/model_operands.hpp"
 #include "kernels/gemm/model_problem.hpp"
@@ -25,11 +26,9 @@ template <class Operands>
 ModelResult launch(const Operands& operands, const GemmProblem& problem,
                    const GemmChoiceSm90& choice, model::Gpu& gpu, const model::Options& options) {
   GemmLaunchSm90 l = launch_of_gemm_sm90(problem, operands.operands(), choice);
-  if (l.workspace_bytes > 0) {
-    const model::Address at = gpu.allocate("workspace", l.workspace_bytes);
-    gpu.write(at, std::vector<std::uint8_t>(kFlagBytesSm90));
-    give_workspace_sm90(l, std::bit_cast<void*>(at));
-  }
+  const ModelWorkspace workspace(gpu, std::max(l.workspace_bytes, kFlagBytes));
+  give_workspace_sm90(l, workspace.pointer());
+  if (choice.parts == 1) l.args.meeting = workspace.meeting(choice.workers);
   const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d),
              edge_p = model_map(l.edge_p), edge_q = model_map(l.edge_q), c = model_map(l.c);
   const GemmVariantSm90& v = *l.variant;
@@ -48,11 +47,8 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
                                  .early = true},
                                 arguments, options);
   };
-  const auto wrong = [&] { return !result.outcome.finished || !result.outcome.findings.empty(); };
   launch();
-  // The workspace must be left as it was found.
-  if (l.workspace_bytes > 0 && l.reduce.parts == 0 && !wrong()) launch();
-  if (l.reduce.parts > 0 && !wrong()) {
+  if (l.reduce.parts > 0 && result.outcome.finished && result.outcome.findings.empty()) {
     model::Arguments sums;
     sums.push(l.reduce);
     result.outcome = gpu.launch(gpu.kernel(v.reduce.linker_name),
@@ -61,7 +57,10 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
                                  .early = true},
                                 sums, options);
   }
-  if (result.outcome.finished) operands.compare(gpu, result);
+  if (result.outcome.finished) {
+    operands.compare(gpu, result);
+    workspace.compare(result);
+  }
   return result;
 }
 

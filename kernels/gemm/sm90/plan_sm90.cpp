@@ -14,9 +14,9 @@
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/divisor.hpp"
 #include "kernels/frame/launch.hpp"
-#include "kernels/frame/resident.hpp"
-#include "kernels/frame/worker_places.hpp"
-#include "kernels/frame/workspace.hpp"
+#include "kernels/frame/workers/resident.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
+#include "kernels/frame/workers/workspace.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
 
 namespace assay::kernels {
@@ -134,7 +134,10 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
   const int steps = divide_up(raster.count(), choice.workers) * a.schedule.k_steps * v.depth;
   l.early = !whole || !gains_by_places(v.tile_m, v.tile_n, v.cluster_m, v.cluster_n, raster.rows,
                                        raster.columns, steps);
-  if (choice.parts > 1) {
+  if (choice.parts == 1) {
+    a.meeting =
+        step_meeting(choice.workers, 1.0 * a.schedule.k_steps * raster.count() / choice.workers);
+  } else {
     l.reduce = {.raster = a.schedule.raster,
                 .parts = choice.parts,
                 .blocks = v.tile_m / 64,
@@ -161,17 +164,19 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
                 .column_scale = a.column_scale};
   }
   if (choice.stream_tiles > 0 || choice.parts > 1) {
-    l.workspace_bytes = kFlagBytesSm90 + static_cast<std::size_t>(l.grid) *
-                                             static_cast<std::size_t>(v.tile_m) *
-                                             static_cast<std::size_t>(v.tile_n) * sizeof(float);
+    l.workspace_bytes = kFlagBytes + static_cast<std::size_t>(l.grid) *
+                                         static_cast<std::size_t>(v.tile_m) *
+                                         static_cast<std::size_t>(v.tile_n) * sizeof(float);
   }
   return l;
 }
 
 void give_workspace_sm90(GemmLaunchSm90& launch, void* workspace) {
+  launch.args.meeting = with_counter(launch.args.meeting, workspace);
+  if (launch.workspace_bytes == 0) return;
   auto* const data = static_cast<std::uint8_t*>(workspace);
   launch.args.flags = reinterpret_cast<std::uint32_t*>(data);
-  launch.args.partials = reinterpret_cast<float*>(data + kFlagBytesSm90);
+  launch.args.partials = reinterpret_cast<float*>(data + kFlagBytes);
   launch.reduce.partials = launch.args.partials;
 }
 
@@ -187,8 +192,9 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
                   edge_p = ptx::encode_tensor_map(launch.edge_p),
                   edge_q = ptx::encode_tensor_map(launch.edge_q),
                   c = ptx::encode_tensor_map(launch.c)](cudaStream_t stream) mutable {
-            if (l.workspace_bytes > 0)
-              give_workspace_sm90(l, workspace(stream, l.workspace_bytes, kFlagBytesSm90));
+            give_workspace_sm90(l, l.workspace_bytes > 0      ? workspace(stream, l.workspace_bytes)
+                                   : l.args.meeting.every > 0 ? workspace_if_there(stream)
+                                                              : nullptr);
             const GemmVariantSm90& own = *l.variant;
             void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &c, &l.args};
             if (own.plain) arguments[5] = &l.args;  // C is nothing to it

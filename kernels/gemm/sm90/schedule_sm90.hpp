@@ -14,17 +14,17 @@
 // a worker for each, and a kernel of its own adds them (reduce_sm90.hpp): with all SMs, while the
 // owner of a tile would add what dozens left.
 //
-// Whole tiles and parts are handed out by places (kernels/frame/worker_places.hpp), shares by the
-// worker's own index: nobody waits in vain, for a share that is left is the first thing that its
-// worker does, and who waits does so for workers of lower index. GPUs start CTAs in the order of
-// their index, so these run even where other kernels leave no room for all.
+// Whole tiles and parts are handed out by places (kernels/frame/workers/worker_places.hpp), shares
+// by the worker's own index: nobody waits in vain, for a share that is left is the first thing that
+// its worker does, and who waits does so for workers of lower index. GPUs start CTAs in the order
+// of their index, so these run even where other kernels leave no room for all.
 #pragma once
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
 #include "kernels/frame/divisor.hpp"
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/gemm/raster.hpp"
 
 namespace assay::kernels {

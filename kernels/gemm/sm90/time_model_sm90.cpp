@@ -10,7 +10,7 @@
 
 #include "harness/element.hpp"
 #include "kernels/frame/divide_up.hpp"
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 #include "kernels/gemm/sm90/time_constants_sm90.hpp"
 

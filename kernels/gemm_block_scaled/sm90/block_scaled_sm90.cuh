@@ -59,6 +59,7 @@
 #include "harness/ptx/wgmma.cuh"
 #include "kernels/frame/edge.cuh"
 #include "kernels/frame/load_share.cuh"
+#include "kernels/frame/workers/step_meeting.cuh"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/store_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/tile_sm90.cuh"
@@ -85,6 +86,7 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
   std::uint32_t parity = 1;
   Tiles tiles(work);
   TilePlaceSm90 at;
+  StepKeeper keeper(tiles.meeting(), rank_m == 0 && rank_n == 0);
   int first_round = Tiles::kEdges ? Tile::kStages : 0;  // steps of it that are left
   while (tiles.next(at)) {
     const int row_a = at.row + rank_n * kShareA, row_b = at.row_b + rank_m * kShareB;
@@ -153,7 +155,9 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
         end(kb);
       }
     }
+    keeper.loaded(k_blocks);
   }
+  keeper.leave();
   // Stays until the neighbours have released what they were sent: they signal barriers of this CTA.
   if constexpr (Tile::kClusterSize > 1) {
     for (int s = 0; s < Tile::kStages; ++s) {

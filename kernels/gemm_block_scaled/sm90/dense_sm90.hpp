@@ -3,7 +3,8 @@
 #pragma once
 #include <cuda.h>
 
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/step_meeting.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/gemm/raster.hpp"
 
 namespace assay::kernels {
@@ -13,6 +14,7 @@ struct DenseBlockScaledSm90 {
   CUtensorMap edge_a, edge_b;
   Raster raster;
   WorkerPlaces places;
+  StepMeeting meeting;
   int m, n;
 };
 

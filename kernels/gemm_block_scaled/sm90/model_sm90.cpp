@@ -8,6 +8,7 @@
 
 #include "harness/model_case/model_case.hpp"
 #include "kernels/frame/divide_up.hpp"
+#include "kernels/frame/workers/model_workspace.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/model_operands.hpp"
 #include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
@@ -31,6 +32,7 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
   const int clusters = std::min(raster.count(), 2);
   const WorkerPlaces places = clusters == 2 ? WorkerPlaces({1, 0}) : WorkerPlaces();
+  const ModelWorkspace workspace(gpu);
   model::Arguments arguments;
   // DenseBlockScaledSm90, with the model's maps.
   const auto cut = [](int extent, int share) {
@@ -40,11 +42,13 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
     model::TensorMapBytes edge_a, edge_b;
     Raster raster;
     WorkerPlaces places;
+    StepMeeting meeting;
     int m, n;
   } const product{operands.map_a(cut(s.m, v.tile_m / v.cluster_n)),
                   operands.map_b(cut(s.n, v.tile_n / v.cluster_m)),
                   raster,
                   places,
+                  workspace.meeting(clusters),
                   s.m,
                   s.n};
   static_assert(sizeof product == sizeof(DenseBlockScaledSm90));
@@ -62,7 +66,10 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
                                .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
                                .early = true},
                               arguments, options);
-  if (result.outcome.finished) operands.compare(gpu, result);
+  if (result.outcome.finished) {
+    operands.compare(gpu, result);
+    workspace.compare(result);
+  }
   return result;
 }
 

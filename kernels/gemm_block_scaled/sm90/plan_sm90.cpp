@@ -10,8 +10,8 @@
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
-#include "kernels/frame/resident.hpp"
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/resident.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
@@ -50,6 +50,7 @@ struct Launcher {
   int grid;
 
   void operator()(cudaStream_t stream) {
+    product.meeting = with_counter_of(product.meeting, stream);
     void* arguments[] = {&maps, &product, &k_blocks};
     launch_kernel(
         variant->kernel,
@@ -153,6 +154,7 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
   clusters = workers_of_waves(raster.count(), clusters);
   l.product.places = worker_places(clusters, v.cluster_m, v.cluster_n, raster.columns,
                                    std::min(raster.band, raster.rows));
+  l.product.meeting = step_meeting(clusters, 1.0 * l.k_blocks * raster.count() / clusters);
   l.grid = clusters * v.cluster_size();
   return {.variant = v.name, .run = l};
 }

@@ -41,6 +41,8 @@ class DenseTilesSm90 {
     return true;
   }
 
+  __device__ const StepMeeting& meeting() const { return product_.meeting; }
+
   __device__ int rows_a() const { return product_.m; }
   __device__ int rows_b() const { return product_.n; }
   __device__ const CUtensorMap* edge_a() const { return &product_.edge_a; }

@@ -51,6 +51,8 @@ class GroupedWorkSm90 : public PlainResultsSm90 {
     return min(unit.k_end - unit.k_begin, kFirstStepsSm90);
   }
 
+  __device__ const StepMeeting& meeting() const { return groups_.meeting; }
+
   __device__ bool next(WorkUnit& unit) {
     if (!walk_.next()) return false;
     const int rows = walk_.end() - walk_.begin();

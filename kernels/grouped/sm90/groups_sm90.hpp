@@ -3,7 +3,8 @@
 #pragma once
 #include <cuda_bf16.h>
 
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/step_meeting.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 
 namespace assay::kernels {
 
@@ -18,6 +19,7 @@ struct GroupsSm90 {
   int k_blocks, n_blocks;  // rows of a group's scales of A and B
   int band;                // Raster::band, of the cluster tiles of each group
   WorkerPlaces places;     // of all clusters
+  StepMeeting meeting;
   __nv_bfloat16* d;
 };
 

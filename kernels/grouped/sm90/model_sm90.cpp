@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"
+#include "kernels/frame/workers/model_workspace.hpp"
 #include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/grouped/model_groups.hpp"
@@ -15,23 +16,28 @@
 namespace assay::kernels {
 namespace {
 
-const WorkerPlaces kExchanged({1, 0});  // of the two clusters of a launch
+constexpr int kClusters = 2;  // of a launch
+const WorkerPlaces kExchanged({1, 0});
 
 // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
 template <class Variant>
 ModelResult launch(const Variant& v, const std::string& symbol,
                    const GroupedModelOperands& operands, const model::Arguments& arguments,
-                   model::Gpu& gpu, const model::Options& options) {
+                   const ModelWorkspace& workspace, model::Gpu& gpu,
+                   const model::Options& options) {
   const GroupedOperands at = operands.operands();
   written_by_a_grid_before(gpu, {at.a, at.b, at.sizes, at.d});
   ModelResult result;
   result.outcome = gpu.launch(gpu.kernel(symbol),
-                              {.grid = {2 * v.cluster_size(), 1, 1},
+                              {.grid = {kClusters * v.cluster_size(), 1, 1},
                                .block = {v.threads, 1, 1},
                                .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
                                .early = true},
                               arguments, options);
-  if (result.outcome.finished) operands.compare(gpu, result);
+  if (result.outcome.finished) {
+    operands.compare(gpu, result);
+    workspace.compare(result);
+  }
   return result;
 }
 
@@ -41,10 +47,12 @@ ModelResult run(const GemmVariantSm90& v, const GroupedModelCase& c, model::Gpu&
   GroupedLaunchSm90 l = launch_of_grouped_sm90(c.problem, operands.operands(), v);
   l.groups.band = 2;
   l.groups.places = kExchanged;
+  const ModelWorkspace workspace(gpu);
+  l.groups.meeting = workspace.meeting(kClusters);
   const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d);
   model::Arguments arguments;
   arguments.push(&p, 128, 128).push(&q, 128, 128).push(&d, 128, 128).push(l.groups);
-  return launch(v, v.linker_name, operands, arguments, gpu, options);
+  return launch(v, v.linker_name, operands, arguments, workspace, gpu, options);
 }
 
 ModelResult run(const GroupedE4m3VariantSm90& v, const GroupedModelCase& c, model::Gpu& gpu,
@@ -52,6 +60,7 @@ ModelResult run(const GroupedE4m3VariantSm90& v, const GroupedModelCase& c, mode
   const GroupedModelOperands operands(gpu, c, options.seed);
   const GroupedProblem& p = c.problem;
   const GroupedOperands at = operands.operands();
+  const ModelWorkspace workspace(gpu);
   const GroupsSm90 groups{.sizes = at.sizes,
                           .groups = p.groups,
                           .masked = p.grouping == Grouping::masked,
@@ -61,13 +70,14 @@ ModelResult run(const GroupedE4m3VariantSm90& v, const GroupedModelCase& c, mode
                           .n_blocks = blocks_of_scales(p.n),
                           .band = 2,
                           .places = kExchanged,
+                          .meeting = workspace.meeting(kClusters),
                           .d = static_cast<__nv_bfloat16*>(at.d)};
   const model::TensorMapBytes maps[] = {
       operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),
       operands.map_scale_a(v.tile_m + 4), operands.map_scale_b(v.tile_n / 128), operands.map_d(16)};
   model::Arguments arguments;
   arguments.push(&maps, sizeof maps, 128).push(groups).push(groups.k_blocks);
-  return launch(v, v.symbol, operands, arguments, gpu, options);
+  return launch(v, v.symbol, operands, arguments, workspace, gpu, options);
 }
 
 const ModelCase::Registration registration{[] {

@@ -6,8 +6,8 @@
 
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
-#include "kernels/frame/resident.hpp"
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/resident.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
@@ -67,6 +67,12 @@ GroupedLaunchSm90 launch_of_grouped_sm90(const GroupedProblem& p, const GroupedO
                      .band = std::max(1, kBandRows / (v.tile_m * v.cluster_m))}};
 }
 
+StepMeeting meeting_of_grouped_sm90(const GroupedProblem& p, int clusters, int height, int width,
+                                    int tile_k) {
+  const double rows = p.grouping == Grouping::masked ? 1.0 * p.groups * p.rows : p.rows;
+  return step_meeting(clusters, rows / height * p.n / width * p.k / tile_k / clusters);
+}
+
 Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands& operands,
                             const GemmVariantSm90& v) {
   GroupedLaunchSm90 launch = launch_of_grouped_sm90(problem, operands, v);
@@ -77,10 +83,13 @@ Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands
   const int columns = v.swapped ? kMostColumns : divide_up(problem.n, v.tile_n * v.cluster_n);
   launch.groups.places =
       worker_places(grid / v.cluster_size(), v.cluster_m, v.cluster_n, columns, launch.groups.band);
+  launch.groups.meeting = meeting_of_grouped_sm90(
+      problem, grid / v.cluster_size(), v.tile_m * v.cluster_m, v.tile_n * v.cluster_n, v.tile_k);
   return {.variant = v.name,
           .run = [&v, grid, groups = launch.groups, p = ptx::encode_tensor_map(launch.p),
                   q = ptx::encode_tensor_map(launch.q),
                   d = ptx::encode_tensor_map(launch.d)](cudaStream_t stream) mutable {
+            groups.meeting = with_counter_of(groups.meeting, stream);
             void* arguments[] = {&p, &q, &d, &groups};
             launch_kernel(v.kernel,
                           {.ctas = grid, .threads = v.threads, .shared_bytes = v.shared_bytes},

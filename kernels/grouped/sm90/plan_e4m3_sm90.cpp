@@ -4,8 +4,8 @@
 
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
-#include "kernels/frame/resident.hpp"
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/resident.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
@@ -64,9 +64,12 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
                                                         v.shared_bytes, "grouped " + v.name);
   groups.places = worker_places(grid / v.cluster_size(), v.cluster_m, v.cluster_n,
                                 divide_up(p.n, v.tile_n * v.cluster_n), groups.band);
+  groups.meeting = meeting_of_grouped_sm90(p, grid / v.cluster_size(), v.tile_m * v.cluster_m,
+                                           v.tile_n * v.cluster_n, v.tile_k);
   return {.variant = v.name,
           .run = [&v, grid, maps = maps, groups = groups,
                   steps = k_blocks](cudaStream_t stream) mutable {
+            groups.meeting = with_counter_of(groups.meeting, stream);
             void* arguments[] = {&maps, &groups, &steps};
             launch_kernel(v.kernel,
                           {.ctas = grid, .threads = v.threads, .shared_bytes = v.shared_bytes},

@@ -35,6 +35,11 @@ GroupedLaunchSm90 launch_of_grouped_sm90(const GroupedProblem& problem,
                                          const GroupedOperands& operands,
                                          const GemmVariantSm90& variant);
 
+// Of so many clusters, whose tile is height x width and whose stages are tile_k along k: as if
+// every group had all the rows that it has room for.
+StepMeeting meeting_of_grouped_sm90(const GroupedProblem& problem, int clusters, int height,
+                                    int width, int tile_k);
+
 Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands& operands,
                             const GemmVariantSm90& variant);
 std::vector<KernelUse> grouped_bf16_kernels_sm90(const GroupedProblem& problem);

@@ -36,6 +36,8 @@ class GroupedTilesSm90 {
     return true;
   }
 
+  __device__ const StepMeeting& meeting() const { return groups_.meeting; }
+
   __device__ RowEdgeSm90 edge(const TilePlaceSm90& at) const {
     return {at.rows_end, groups_.d, groups_.n};
   }

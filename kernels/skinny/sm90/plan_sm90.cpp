@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/frame/resident.hpp"
+#include "kernels/frame/workers/resident.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/skinny/plan.hpp"
 #include "kernels/skinny/sm90/arrange_sm90.hpp"

@@ -6,7 +6,7 @@
 
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/launch.hpp"
-#include "kernels/frame/resident.hpp"
+#include "kernels/frame/workers/resident.hpp"
 #include "kernels/skinny/sm90/arrange_sm90.hpp"
 #include "kernels/skinny/sm90/plan_sm90.hpp"
 #include "kernels/skinny/sm90/variants_sm90.hpp"

@@ -48,7 +48,7 @@ extern "C" __global__ void memory_functions(uint4* v4, std::uint32_t* words, std
   store_words(words, one);
   store_words(words + 2, two);
   store_v4(v4, load_shared_v4(load_shared_u32(shared_address(&word))));
-  words[1] = load_relaxed(words) + load_acquire(words);
+  words[1] = load_relaxed(words) + load_acquire(words) + fetch_add(words, 1);
   store_relaxed(words, 0);
   increment_release(words);
   increment_release_shared(&word);

@@ -18,7 +18,8 @@
 #include "harness/error.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/fill.hpp"
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
+#include "kernels/frame/workers/workspace.hpp"
 #include "kernels/gemm/shapes.hpp"
 
 namespace assay::kernels {
@@ -134,8 +135,7 @@ TEST(GemmSm90, EveryChoiceHasAWorkerForEachShareAndRoomForItsFlags) {
     for (const GemmChoiceSm90& c : choices) {
       EXPECT_GE(c.workers, 1);
       EXPECT_LE(c.workers, clusters_of_132(*c.variant)) << c.text();
-      EXPECT_LE(static_cast<std::size_t>(c.workers * c.variant->cluster_size()) * 8,
-                kFlagBytesSm90);
+      EXPECT_LE(static_cast<std::size_t>(c.workers * c.variant->cluster_size()) * 8, kFlagBytes);
       if (c.stream_tiles > 0)
         EXPECT_LE(c.workers, c.stream_tiles * divide_up(p.k, c.variant->tile_k)) << c.text();
       EXPECT_GT(predicted_cycles_sm90(p, c), 0);

@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 
 namespace assay::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/frame/workspace.hpp"
+#include "kernels/frame/workers/workspace.hpp"
 
 #include <fmt/format.h>
 
@@ -27,20 +27,14 @@ Key key_of(cudaStream_t stream) {
           stream == cudaStreamPerThread ? std::this_thread::get_id() : std::thread::id()};
 }
 
-void require_no_capture(cudaStream_t stream, std::size_t bytes) {
+bool is_captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(stream, &status));
-  if (status == cudaStreamCaptureStatusNone) return;
-  throw Error(
-      ExitCode::usage,
-      fmt::format("the {} bytes of memory that this takes beside its operands cannot be made "
-                  "while the stream is captured: call it once with these sizes before",
-                  bytes));
+  return status != cudaStreamCaptureStatusNone;
 }
 
-}  // namespace
-
-void* workspace(cudaStream_t stream, std::size_t bytes, std::size_t zeroed) {
+// Null where a stream that is being captured would have to have it made.
+void* found_or_made(cudaStream_t stream, std::size_t bytes) {
   static std::mutex mutex;
   // Never freed: at exit the CUDA context may be gone already. What was outgrown is kept too, for
   // launches on their way and captured graphs have its address. The newest is the last.
@@ -50,12 +44,25 @@ void* workspace(cudaStream_t stream, std::size_t bytes, std::size_t zeroed) {
   std::vector<Buffer>& buffers = of_streams[key];
   const std::size_t had = buffers.empty() ? 0 : buffers.back().bytes();
   if (had < bytes) {
-    require_no_capture(stream, bytes);
+    if (is_captured(stream)) return nullptr;
     Buffer larger(std::max(bytes, 2 * had));  // so that all before it are no more than it
-    check(cudaMemsetAsync(larger.data(), 0, zeroed, stream));
+    check(cudaMemsetAsync(larger.data(), 0, kFlagBytes, stream));
     buffers.push_back(std::move(larger));
   }
   return buffers.back().data();
 }
+
+}  // namespace
+
+void* workspace(cudaStream_t stream, std::size_t bytes) {
+  if (void* const memory = found_or_made(stream, bytes)) return memory;
+  throw Error(
+      ExitCode::usage,
+      fmt::format("the {} bytes of memory that this takes beside its operands cannot be made "
+                  "while the stream is captured: call it once with these sizes before",
+                  bytes));
+}
+
+void* workspace_if_there(cudaStream_t stream) { return found_or_made(stream, kFlagBytes); }
 
 }  // namespace assay::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/frame/resident.hpp"
+#include "kernels/frame/workers/resident.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/frame/worker_places.hpp"
+#include "kernels/frame/workers/worker_places.hpp"
 
 #include <gtest/gtest.h>
 
