@@ -5,7 +5,9 @@
 // H200 with the forms of today, layers of models for the most part
 // (results/h200/2026-11-27-choice-sweeps, dense). Factors of forms that only layouts other than nt
 // have were fitted to three sweeps of these, and of six of nt to one
-// (results/h200/2026-11-29-layouts). What the kernel that
+// (results/h200/2026-11-29-layouts). Those of large tiles were fitted once more when workers kept
+// in step, which gains most by them in large products
+// (results/h200/2026-11-29-step-meeting, fitted). What the kernel that
 // adds parts costs was fitted to few long sums and to sums in parts elsewhere
 // (results/h200/2026-11-28-parts, long_fitted and other_fitted).
 #pragma once
@@ -15,14 +17,15 @@ namespace assay::kernels {
 
 inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"128x256_c1x2_s4", 0.9704, 1.046},
+    {"128x256_c2x1_s4", 0.9851, 1},
     {"256x160_c1x2_s3", 1.015, 1.015},
-    {"256x160_c1x2_s4", 1.03, 1.03},
+    {"256x160_c1x2_s4", 1.03, 0.9996},
     {"256x192_c1x2_s3", 1.015, 0.999},
     {"pingpong_128x112_c1x2_s6", 1.046, 1},
     {"pingpong_128x112_c1x4_s6", 1.03, 1.015},
     {"pingpong_128x112_c2x1_s6", 0.9851, 1},
     {"pingpong_128x128_c1x2_s6", 1, 0.9851},
-    {"pingpong_128x128_c1x4_s6", 1.015, 1.015},
+    {"pingpong_128x128_c1x4_s6", 1.03, 1.015},
     {"pingpong_128x128_c2x1_s6", 0.9851, 1.015},
     {"pingpong_128x128_c2x4_s6", 1, 0.9704},
     {"pingpong_128x136_c4x2_s5", 1, 1.015},
@@ -34,7 +37,7 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"pingpong_128x160_c4x2_s4", 1, 0.9704},
     {"pingpong_128x168_c4x1_s5", 1, 1.015},
     {"pingpong_128x176_c2x1_s4", 1.046, 1},
-    {"pingpong_128x176_c2x1_s5", 0.9851, 0.9999},
+    {"pingpong_128x176_c2x1_s5", 0.9704, 0.9417},
     {"pingpong_128x192_c2x1_s4", 0.985, 0.956},
     {"pingpong_128x200_c1x2_s4", 1.015, 1.078},
     {"pingpong_128x64_c1x4_s8", 1.015, 1.015},
@@ -42,7 +45,7 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"pingpong_128x96_c1x2_s6", 0.9704, 1},
     {"pingpong_128x96_c2x1_s6", 0.956, 1},
     {"pingpong_128x96_c2x4_s6", 0.9999, 1.061},
-    {"pingpong_192x112_c1x2_s5", 0.985, 1.015},
+    {"pingpong_192x112_c1x2_s5", 0.985, 0.9999},
     {"pingpong_192x112_c1x4_s5", 0.9277, 1},
     {"pingpong_192x128_c1x2_s4", 0.9851, 1.03},
     {"pingpong_192x96_c1x2_s4", 1.03, 1},
@@ -62,23 +65,21 @@ inline constexpr TimeModelSm90::FormFactor kWideFactorsSm90[] = {
     {"pingpong_64x80_c2x2_s10", 1.062, 1},
     {"pingpong_64x96_c1x4_s9", 1.015, 0.9851},
     {"pingpong_64x96_c2x4_s9", 1.015, 1.111},
-    {"swapped_128x208_c2x1_s4", 1.015, 0.9704},
+    {"swapped_128x192_c1x2_s4", 1, 1.015},
+    {"swapped_128x208_c2x1_s4", 1.03, 0.9851},
     {"swapped_128x216_c2x1_s4", 1.046, 0.9704},
     {"swapped_256x120_c2x1_s4", 1.015, 1},
     {"swapped_256x128_c2x1_s4", 0.9851, 0.9277},
     {"swapped_pingpong_128x112_c1x2_s6", 1.015, 0.9996},
     {"swapped_pingpong_128x112_c4x2_s6", 1.015, 0.9704},
-    {"swapped_pingpong_128x128_c1x2_s6", 0.9704, 1},
-    {"swapped_pingpong_128x128_c2x1_s6", 1.03, 0.9999},
-    {"swapped_pingpong_128x128_c2x4_s6", 0.9704, 0.9704},
+    {"swapped_pingpong_128x128_c2x1_s6", 1.046, 0.9999},
     {"swapped_pingpong_128x160_c1x1_s5", 0.9418, 1},
-    {"swapped_pingpong_128x160_c1x2_s5", 0.9703, 0.985},
+    {"swapped_pingpong_128x160_c1x2_s5", 0.985, 0.9999},
     {"swapped_pingpong_128x160_c2x4_s5", 1, 0.9418},
-    {"swapped_pingpong_128x160_c4x1_s5", 1.03, 1},
-    {"swapped_pingpong_128x176_c2x1_s5", 0.985, 0.956},
-    {"swapped_pingpong_128x184_c4x1_s4", 0.9851, 1},
+    {"swapped_pingpong_128x160_c4x1_s5", 1.015, 1},
+    {"swapped_pingpong_128x176_c2x1_s5", 0.985, 0.9704},
     {"swapped_pingpong_128x192_c2x1_s4", 0.9851, 0.956},
-    {"swapped_pingpong_128x200_c2x1_s4", 1.015, 1},
+    {"swapped_pingpong_128x200_c2x1_s4", 0.985, 1},
     {"swapped_pingpong_128x32_c4x1_s8", 1, 0.9418},
     {"swapped_pingpong_128x64_c1x2_s8", 0.9851, 1.03},
     {"swapped_pingpong_128x80_c4x2_s7", 1, 0.9704},
