@@ -24,7 +24,7 @@ void* workspace_if_there(cudaStream_t stream);
 
 // Of a workspace, where workers count each other (step_meeting.hpp): the last 128 of kFlagBytes.
 inline std::uint32_t* meeting_counter(void* workspace) {
-  return static_cast<std::uint32_t*>(workspace) + (kFlagBytes - 128) / sizeof(std::uint32_t);
+  return reinterpret_cast<std::uint32_t*>(static_cast<std::uint8_t*>(workspace) + kFlagBytes - 128);
 }
 
 }  // namespace assay::kernels
