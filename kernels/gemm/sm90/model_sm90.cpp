@@ -26,7 +26,7 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
                    const GemmChoiceSm90& choice, model::Gpu& gpu, const model::Options& options) {
   GemmLaunchSm90 l = launch_of_gemm_sm90(problem, operands.operands(), choice);
   const ModelWorkspace workspace(gpu, std::max(l.workspace_bytes, kFlagBytes));
-  give_workspace_sm90(l, workspace.pointer());
+  if (l.workspace_bytes > 0) give_workspace_sm90(l, workspace.pointer());
   if (choice.parts == 1) l.args.meeting = workspace.meeting(choice.workers);
   const auto p = model_map(l.p), q = model_map(l.q), d = model_map(l.d),
              edge_p = model_map(l.edge_p), edge_q = model_map(l.edge_q), c = model_map(l.c);
@@ -38,15 +38,12 @@ ModelResult launch(const Operands& operands, const GemmProblem& problem,
   const GemmOperands o = operands.operands();
   written_by_a_grid_before(gpu, {o.a, o.b, o.c, o.bias, o.scale_a, o.scale_b});
   ModelResult result;
-  const auto launch = [&] {
-    result.outcome = gpu.launch(gpu.kernel(v.linker_name),
-                                {.grid = {l.grid, 1, 1},
-                                 .block = {v.threads, 1, 1},
-                                 .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
-                                 .early = true},
-                                arguments, options);
-  };
-  launch();
+  result.outcome = gpu.launch(gpu.kernel(v.linker_name),
+                              {.grid = {l.grid, 1, 1},
+                               .block = {v.threads, 1, 1},
+                               .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
+                               .early = true},
+                              arguments, options);
   if (l.reduce.parts > 0 && result.outcome.finished && result.outcome.findings.empty()) {
     model::Arguments sums;
     sums.push(l.reduce);

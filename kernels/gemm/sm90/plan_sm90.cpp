@@ -173,7 +173,6 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
 
 void give_workspace_sm90(GemmLaunchSm90& launch, void* workspace) {
   launch.args.meeting = with_counter(launch.args.meeting, workspace);
-  if (launch.workspace_bytes == 0) return;
   auto* const data = static_cast<std::uint8_t*>(workspace);
   launch.args.flags = reinterpret_cast<std::uint32_t*>(data);
   launch.args.partials = reinterpret_cast<float*>(data + kFlagBytes);
@@ -192,9 +191,11 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
                   edge_p = ptx::encode_tensor_map(launch.edge_p),
                   edge_q = ptx::encode_tensor_map(launch.edge_q),
                   c = ptx::encode_tensor_map(launch.c)](cudaStream_t stream) mutable {
-            give_workspace_sm90(l, l.workspace_bytes > 0      ? workspace(stream, l.workspace_bytes)
-                                   : l.args.meeting.every > 0 ? workspace_if_there(stream)
-                                                              : nullptr);
+            if (l.workspace_bytes > 0) {
+              give_workspace_sm90(l, workspace(stream, l.workspace_bytes));
+            } else {
+              l.args.meeting = with_counter_of(l.args.meeting, stream);
+            }
             const GemmVariantSm90& own = *l.variant;
             void* arguments[] = {&p, &q, &d, &edge_p, &edge_q, &c, &l.args};
             if (own.plain) arguments[5] = &l.args;  // C is nothing to it

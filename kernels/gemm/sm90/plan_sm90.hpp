@@ -109,14 +109,13 @@ struct GemmLaunchSm90 {
   GemmArgumentsSm90 args = {};
   ReduceArgumentsSm90 reduce = {};  // parts 0: there is none
   int grid = 0;
-  bool early = true;  // kernels/frame/launch.hpp
-  std::size_t workspace_bytes =
-      0;  // the first kFlagBytes of them 0 (kernels/frame/workers/workspace.hpp)
+  bool early = true;                // kernels/frame/launch.hpp
+  std::size_t workspace_bytes = 0;  // or kFlagBytes and more (kernels/frame/workers/workspace.hpp)
 };
 
 GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
                                    const GemmChoiceSm90& choice);
-// Of workspace_bytes; where they are 0, of kFlagBytes or null: then nobody meets.
+// Of launch.workspace_bytes.
 void give_workspace_sm90(GemmLaunchSm90& launch, void* workspace);
 
 Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
