@@ -33,6 +33,19 @@ bool is_captured(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+// While it lives, this thread may make memory although it captures another stream in global mode,
+// or another thread does: what is made is no part of that capture.
+class CaptureRelaxed {
+ public:
+  CaptureRelaxed() { check(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~CaptureRelaxed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  CaptureRelaxed(const CaptureRelaxed&) = delete;
+  CaptureRelaxed& operator=(const CaptureRelaxed&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 // Null where a stream that is being captured would have to have it made.
 void* found_or_made(cudaStream_t stream, std::size_t bytes) {
   static std::mutex mutex;
@@ -45,6 +58,7 @@ void* found_or_made(cudaStream_t stream, std::size_t bytes) {
   const std::size_t had = buffers.empty() ? 0 : buffers.back().bytes();
   if (had < bytes) {
     if (is_captured(stream)) return nullptr;
+    const CaptureRelaxed relaxed;
     Buffer larger(std::max(bytes, 2 * had));  // so that all before it are no more than it
     check(cudaMemsetAsync(larger.data(), 0, kFlagBytes, stream));
     buffers.push_back(std::move(larger));

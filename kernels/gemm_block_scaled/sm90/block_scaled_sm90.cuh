@@ -129,9 +129,10 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
       }
     };
     // A loop for each, for in one the maps' addresses would not be uniform, which TMA wants.
-    const int whole_end = less > 0 ? min(k_blocks, max(first_round, 0)) : k_blocks;
-    first_round -= k_blocks;
-    int kb = 0;
+    const auto [first_kb, end_kb] = tiles.blocks(k_blocks);
+    const int whole_end = less > 0 ? min(end_kb, first_kb + max(first_round, 0)) : end_kb;
+    first_round -= end_kb - first_kb;
+    int kb = first_kb;
     for (; kb < whole_end; ++kb) {
       begin(Tile::kBytesStage);
       if constexpr (kBFirst) load_b(&maps.b, kb * Tile::kTileK);
@@ -140,7 +141,7 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
       end(kb);
     }
     if constexpr (Tiles::kEdges) {
-      for (; kb < k_blocks; ++kb) {
+      for (; kb < end_kb; ++kb) {
         begin(Tile::kBytesStage - less);
         if (cut_a == kShareA) {
           load_a(&maps.a, kb * Tile::kTileK);
@@ -155,7 +156,7 @@ __device__ __forceinline__ void load_block_scaled(const BlockScaledMaps& maps, c
         end(kb);
       }
     }
-    keeper.loaded(k_blocks);
+    keeper.loaded(end_kb - first_kb);
   }
   keeper.leave();
   // Stays until the neighbours have released what they were sent: they signal barriers of this CTA.
@@ -244,8 +245,9 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
   TilePlaceSm90 at;
   while (tiles.next(at)) {
     float sum[Tile::kGroupsM][Tile::kGroupsN][kSums] = {};
+    const auto [first_kb, end_kb] = tiles.blocks(k_blocks);
 #pragma unroll kUnrolled
-    for (int kb = 0; kb < k_blocks; ++kb) {
+    for (int kb = first_kb; kb < end_kb; ++kb) {
       ptx::mbarrier_wait_parity(&full[stage], parity);
       Scales scale;
       if constexpr (kScalesFirst) scale = load_scales(at.scale_column, kb);
@@ -288,6 +290,10 @@ __device__ __forceinline__ void multiply_block_scaled(const BlockScaledMaps& map
         stage = 0;
         parity ^= 1;
       }
+    }
+    if constexpr (Tiles::kParts) {
+      tiles.leave(sum, consumer);
+      return;
     }
     constexpr int kBoxesN = Tile::kColumns / 64, kOfGroup = Tile::kWidth / 64;
 #pragma unroll
@@ -334,7 +340,8 @@ __device__ __forceinline__ void gemm_block_scaled(const BlockScaledMaps& maps, c
   } else {
     __syncthreads();
   }
-  ptx::launch_dependents();
+  // After parts comes the kernel that adds them, which is better late (DenseWorkSm90).
+  if constexpr (!Tiles::kParts) ptx::launch_dependents();
   ptx::wait_for_dependencies();  // launch_kernel(): nothing was read or written so far
   if (warpgroup == 0) {
     ptx::setmaxnreg_decrease<Tile::kProducerRegisters>();

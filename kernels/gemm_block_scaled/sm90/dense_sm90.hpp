@@ -18,4 +18,13 @@ struct DenseBlockScaledSm90 {
   int m, n;
 };
 
+// The same with each tile's blocks along k in so many parts, a cluster for each: `places` are then
+// of parts, part * tiles + tile. Sums go to `partials`, and another kernel adds them
+// (kernels/gemm/sm90/reduce_sm90.hpp).
+struct BlockScaledPartsSm90 {
+  DenseBlockScaledSm90 product;
+  int blocks_each, blocks_over;  // of a part, and one more of so many first ones
+  float* partials;
+};
+
 }  // namespace assay::kernels

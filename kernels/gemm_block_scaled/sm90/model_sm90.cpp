@@ -3,7 +3,9 @@
 // tiles.
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"
@@ -12,13 +14,30 @@
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm_block_scaled/model_operands.hpp"
 #include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
-#include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
+#include "kernels/gemm_block_scaled/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
-ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s, model::Gpu& gpu,
-                const model::Options& options) {
+// DenseBlockScaledSm90 and BlockScaledPartsSm90, with the model's maps.
+struct alignas(alignof(CUtensorMap)) Product {
+  model::TensorMapBytes edge_a, edge_b;
+  Raster raster;
+  WorkerPlaces places;
+  StepMeeting meeting;
+  int m, n;
+};
+static_assert(sizeof(Product) == sizeof(DenseBlockScaledSm90));
+struct Parts {
+  Product product;
+  int blocks_each, blocks_over;
+  float* partials;
+};
+static_assert(sizeof(Parts) == sizeof(BlockScaledPartsSm90));
+
+// Of each tile in `parts`; 1: whole.
+ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s, int parts,
+                model::Gpu& gpu, const model::Options& options) {
   const BlockScaledModelOperands operands(gpu, s, options.seed);
   struct {
     model::TensorMapBytes a, b, scale_a, scale_b, d;
@@ -29,43 +48,58 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   const Raster raster{.rows = divide_up(s.m, v.tile_m * v.cluster_m),
                       .columns = divide_up(s.n, v.tile_n * v.cluster_n),
                       .band = 8};
-  // Fewer clusters than tiles, so that the ring goes on from one tile to the next.
-  const int clusters = std::min(raster.count(), 2);
-  const WorkerPlaces places = clusters == 2 ? WorkerPlaces({1, 0}) : WorkerPlaces();
-  const ModelWorkspace workspace(gpu);
-  model::Arguments arguments;
-  // DenseBlockScaledSm90, with the model's maps.
+  // Of whole tiles fewer clusters, so that the ring goes on from one tile to the next.
+  const int clusters = parts > 1 ? raster.count() * parts : std::min(raster.count(), 2);
+  std::vector<int> backwards;
+  for (int i = 0; i < clusters; ++i) backwards.push_back(clusters - 1 - i);
+  const int grid = clusters * v.cluster_size();
+  const ModelWorkspace workspace(
+      gpu, kFlagBytes + static_cast<std::size_t>(grid) * static_cast<std::size_t>(v.tile_m) *
+                            static_cast<std::size_t>(v.tile_n) * sizeof(float));
   const auto cut = [](int extent, int share) {
     return extent % share == 0 ? share : extent % share;
   };
-  struct alignas(128) {
-    model::TensorMapBytes edge_a, edge_b;
-    Raster raster;
-    WorkerPlaces places;
-    StepMeeting meeting;
-    int m, n;
-  } const product{operands.map_a(cut(s.m, v.tile_m / v.cluster_n)),
-                  operands.map_b(cut(s.n, v.tile_n / v.cluster_m)),
-                  raster,
-                  places,
-                  workspace.meeting(clusters),
-                  s.m,
-                  s.n};
-  static_assert(sizeof product == sizeof(DenseBlockScaledSm90));
-  arguments.push(&maps, sizeof maps, 128)
-      .push(&product, sizeof product, 128)
-      .push(divide_up(s.k, v.tile_k));
+  const Product product{operands.map_a(cut(s.m, v.tile_m / v.cluster_n)),
+                        operands.map_b(cut(s.n, v.tile_n / v.cluster_m)),
+                        raster,
+                        WorkerPlaces(backwards),
+                        parts > 1 ? StepMeeting() : workspace.meeting(clusters),
+                        s.m,
+                        s.n};
+  const int k_blocks = divide_up(s.k, v.tile_k);
+  const Parts split{
+      product, k_blocks / parts, k_blocks % parts,
+      reinterpret_cast<float*>(static_cast<std::uint8_t*>(workspace.pointer()) + kFlagBytes)};
+  model::Arguments arguments;
+  arguments.push(&maps, sizeof maps, 128);
+  if (parts > 1) {
+    arguments.push(&split, sizeof split, 128);
+  } else {
+    arguments.push(&product, sizeof product, 128);
+  }
+  arguments.push(k_blocks);
   const auto at = operands.addresses();
-  const auto pointer = [](model::Address a) { return std::bit_cast<const void*>(a); };
+  const auto pointer = [](model::Address a) { return std::bit_cast<void*>(a); };
   written_by_a_grid_before(
       gpu, {pointer(at.a), pointer(at.b), pointer(at.scale_a), pointer(at.scale_b)});
   ModelResult result;
-  result.outcome = gpu.launch(gpu.kernel(v.symbol),
-                              {.grid = {clusters * v.cluster_size(), 1, 1},
+  result.outcome = gpu.launch(gpu.kernel(parts > 1 ? v.parts.symbol : v.symbol),
+                              {.grid = {grid, 1, 1},
                                .block = {v.threads, 1, 1},
                                .dynamic_shared_bytes = static_cast<std::uint32_t>(v.shared_bytes),
                                .early = true},
                               arguments, options);
+  if (parts > 1 && result.outcome.finished && result.outcome.findings.empty()) {
+    ReduceArgumentsSm90 reduce = reduce_of_parts_sm90(v, raster, parts, s.m, s.n, pointer(at.d));
+    reduce.partials = split.partials;
+    model::Arguments sums;
+    sums.push(reduce);
+    result.outcome = gpu.launch(gpu.kernel(v.reduce.symbol),
+                                {.grid = {reduce_ctas_sm90(reduce), 1, 1},
+                                 .block = {reduce_threads_sm90(reduce), 1, 1},
+                                 .early = true},
+                                sums, options);
+  }
   if (result.outcome.finished) {
     operands.compare(gpu, result);
     workspace.compare(result);
@@ -75,14 +109,22 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
 
 const ModelCase::Registration registration{[] {
   std::vector<ModelCase> cases;
-  for (const BlockScaledVariantSm90& v : block_scaled_variants_sm90())
-    for (const BlockScaledModelShape& s : awkward_block_scaled_shapes())
-      cases.push_back(
-          {.name = "kernels/gemm_block_scaled/e4m3_block128/" + s.name() + "/nt/" + v.name,
-           .kernels = {v.symbol},
-           .run = [&v, s](model::Gpu& gpu, const model::Options& options) {
-             return run(v, s, gpu, options);
-           }});
+  const auto add = [&](const BlockScaledVariantSm90& v, const BlockScaledModelShape& s, int parts) {
+    const std::string name =
+        "kernels/gemm_block_scaled/e4m3_block128/" + s.name() + "/nt/" + v.name;
+    std::vector<std::string> kernels = {v.symbol};
+    if (parts > 1) kernels = {v.parts.symbol, v.reduce.symbol};
+    cases.push_back({.name = parts > 1 ? name + "_split" : name,
+                     .kernels = kernels,
+                     .run = [&v, s, parts](model::Gpu& gpu, const model::Options& options) {
+                       return run(v, s, parts, gpu, options);
+                     }});
+  };
+  for (const BlockScaledVariantSm90& v : block_scaled_variants_sm90()) {
+    for (const BlockScaledModelShape& s : awkward_block_scaled_shapes()) add(v, s, 1);
+    // Parts that differ, of which the last ends within a block.
+    if (v.parts.kernel != nullptr) add(v, {.m = 300, .n = 264, .k = 1232}, 3);
+  }
   return cases;
 }()};
 

@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/workers/resident.hpp"
 #include "kernels/frame/workers/worker_places.hpp"
+#include "kernels/frame/workers/workspace.hpp"
 #include "kernels/gemm/raster.hpp"
+#include "kernels/gemm/sm90/reduce_sm90.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
@@ -48,8 +51,11 @@ struct Launcher {
   DenseBlockScaledSm90 product;
   int k_blocks;
   int grid;
+  BlockScaledPartsSm90 parts;  // with `product`, if reduce.parts is not 0
+  ReduceArgumentsSm90 reduce;
 
   void operator()(cudaStream_t stream) {
+    if (reduce.parts > 0) return split(stream);
     product.meeting = with_counter_of(product.meeting, stream);
     void* arguments[] = {&maps, &product, &k_blocks};
     launch_kernel(
@@ -57,7 +63,29 @@ struct Launcher {
         {.ctas = grid, .threads = variant->threads, .shared_bytes = variant->shared_bytes},
         arguments, stream);
   }
+
+  void split(cudaStream_t stream) {
+    const std::size_t bytes =
+        kFlagBytes + static_cast<std::size_t>(grid) * static_cast<std::size_t>(variant->tile_m) *
+                         static_cast<std::size_t>(variant->tile_n) * sizeof(float);
+    parts.partials =
+        reinterpret_cast<float*>(static_cast<std::uint8_t*>(workspace(stream, bytes)) + kFlagBytes);
+    reduce.partials = parts.partials;
+    void* arguments[] = {&maps, &parts, &k_blocks};
+    launch_kernel(
+        variant->parts.kernel,
+        {.ctas = grid, .threads = variant->threads, .shared_bytes = variant->shared_bytes},
+        arguments, stream);
+    void* sums[] = {&reduce};
+    launch_kernel(variant->reduce.kernel,
+                  {.ctas = reduce_ctas_sm90(reduce),
+                   .threads = reduce_threads_sm90(reduce),
+                   .shared_bytes = 0},
+                  sums, stream);
+  }
 };
+
+constexpr int kSms = 132;  // an H200's, whatever GPU it is: the choice is the same everywhere
 
 int cluster_tiles(const BlockScaledVariantSm90& v, const BlockScaledProblem& p) {
   return divide_up(p.m, v.tile_m * v.cluster_m) * divide_up(p.n, v.tile_n * v.cluster_n);
@@ -66,43 +94,85 @@ int cluster_tiles(const BlockScaledVariantSm90& v, const BlockScaledProblem& p) 
 // What a form takes, in nanoseconds: waves of tiles, each some time for every block along k and
 // some more, against DRAM's time for the operands; the longer of the two, and a little more where
 // they are alike.
-double predicted_ns(const BlockScaledVariantSm90& v, const BlockScaledProblem& p) {
-  // All clusters of an H200, whatever GPU it is, so that the choice is the same everywhere.
-  constexpr int kSms = 132;
-  constexpr double kDram = 4190;  // bytes in a nanosecond
+double predicted_ns(const BlockScaledVariantSm90& v, const BlockScaledProblem& p, int parts) {
+  // Bytes in a nanosecond: less of parts, which read from several places along k at once.
+  const double rate = parts == 1 ? 4190 : 3800;
   const double k = p.k;
-  const double waves = divide_up(cluster_tiles(v, p), kSms / v.cluster_size());
-  const double tiles = waves * (divide_up(p.k, v.tile_k) * v.block_ns + v.tile_ns);
-  const double dram = (p.m * k + p.n * k + 2.0 * p.m * p.n) / kDram;
-  return std::pow(std::pow(tiles, 4) + std::pow(dram, 4), 1.0 / 4);
+  const int all = cluster_tiles(v, p) * parts;
+  const double waves = divide_up(all, kSms / v.cluster_size());
+  const double blocks = divide_up(divide_up(p.k, v.tile_k), parts);
+  const double tiles = waves * (blocks * v.block_ns + v.tile_ns);
+  const double dram = (p.m * k + p.n * k + 2.0 * p.m * p.n) / rate;
+  // The kernel that adds parts: 2,250 ns, and 2,000 bytes of sums in each further one.
+  const double left = 4.0 * all * v.cluster_size() * v.tile_m * v.tile_n;
+  const double reduce = parts == 1 ? 0 : 2250 + left / 2000;
+  return std::pow(std::pow(tiles, 4) + std::pow(dram, 4), 1.0 / 4) + reduce;
 }
 
-// Tiles of 64 rows are for few rows: in several waves they take longer than the model says. Pairs
-// of CTAs that share A have something to share only if it has more rows than a tile.
-bool is_for(const BlockScaledVariantSm90& v, const BlockScaledProblem& p) {
+// Tiles of 64 rows are for few rows: in several waves they take longer than the model says, of
+// which parts have but one. Pairs of CTAs that share A have something to share only if it has more
+// rows than a tile.
+bool is_for(const BlockScaledVariantSm90& v, const BlockScaledProblem& p, int parts) {
   constexpr int kFewRows = 192;
   if (v.tile_m > 64) return true;
-  return p.m <= kFewRows && (v.cluster_size() == 1) == (p.m <= v.tile_m);
+  return (parts > 1 || p.m <= kFewRows) && (v.cluster_size() == 1) == (p.m <= v.tile_m);
 }
 
 // Within 3% of the best form on 94% of the 109 shapes that the times are fitted to, and on 98% of
-// 45 others (results/h200/2026-11-27-choice-sweeps).
-const BlockScaledVariantSm90& variant_of(const BlockScaledProblem& problem) {
-  return *std::ranges::min_element(block_scaled_variants_sm90(), {},
-                                   [&](const BlockScaledVariantSm90& v) {
-                                     return is_for(v, problem) ? predicted_ns(v, problem) : 1e300;
-                                   });
+// 45 others (results/h200/2026-11-27-choice-sweeps); those of parts on 97% of 75 shapes of few
+// tiles, and on 92% of 40 others (results/h200/2026-11-29-block-scaled-parts).
+BlockScaledOptionsSm90 choice_of(const BlockScaledProblem& problem) {
+  BlockScaledOptionsSm90 best;
+  double least = 1e300;
+  const auto consider = [&](const BlockScaledVariantSm90& v, int parts) {
+    if (!is_for(v, problem, parts)) return;
+    const double ns = predicted_ns(v, problem, parts);
+    if (ns < least) {
+      least = ns;
+      best = {.variant = &v, .parts = parts};
+    }
+  };
+  for (const BlockScaledVariantSm90& v : block_scaled_variants_sm90()) {
+    consider(v, 1);
+    for (const int parts : parts_of_block_scaled_sm90(v, problem)) consider(v, parts);
+  }
+  return best;
 }
 
 std::vector<KernelUse> kernels(const BlockScaledProblem& problem) {
-  const BlockScaledVariantSm90& v = variant_of(problem);
+  const BlockScaledOptionsSm90 choice = choice_of(problem);
+  const BlockScaledVariantSm90& v = *choice.variant;
+  const bool split = choice.parts > 1;
   const std::string opcode = "QGMMA.64x" + std::to_string(v.width) + "x32.F32.E4M3.E4M3";
-  return {
-      {.kernel = v.kernel_name,
+  std::vector<KernelUse> all = {
+      {.kernel = split ? v.parts.name : v.kernel_name,
        .sass = {{opcode, v.mmas, v.mmas},
                 // Of a whole stage 4; of one that is cut short 2 of A and B each and 2 of scales.
                 {"UTMALDG.2D", 10, 10, SassWhere::kernel},
                 waits_for_dependencies()}}};
+  if (split) all.push_back({.kernel = v.reduce.name, .sass = {waits_for_dependencies()}});
+  return all;
+}
+
+// A cluster for each part. What adds them takes tiles as the dense product's: P is A.
+Plan plan_of_parts(const Launcher& whole, const BlockScaledOperands& operands, int parts) {
+  Launcher l = whole;
+  const BlockScaledVariantSm90& v = *l.variant;
+  const Raster& raster = l.product.raster;
+  const int clusters = raster.count() * parts;
+  if (v.parts.kernel == nullptr || clusters * v.cluster_size() > kSms)
+    throw Error(ExitCode::defect, "gemm_block_scaled " + v.name + ": no such number of parts");
+  resident_clusters(v.parts.kernel, v.cluster_size(), v.threads, v.shared_bytes,
+                    "gemm_block_scaled " + v.name);  // lets the kernel have its shared memory
+  l.product.places = worker_places(clusters, v.cluster_m, v.cluster_n, raster.columns,
+                                   std::min(raster.band, raster.rows));
+  l.grid = clusters * v.cluster_size();
+  l.parts = {.product = l.product,
+             .blocks_each = l.k_blocks / parts,
+             .blocks_over = l.k_blocks % parts,
+             .partials = nullptr};
+  l.reduce = reduce_of_parts_sm90(v, raster, parts, l.product.m, l.product.n, operands.d);
+  return {.variant = v.name + " split " + std::to_string(parts), .run = l};
 }
 
 const BlockScaledPaths::Registration path{
@@ -118,10 +188,55 @@ const BlockScaledPaths::Registration path{
 
 }  // namespace
 
+std::vector<int> parts_of_block_scaled_sm90(const BlockScaledVariantSm90& v,
+                                            const BlockScaledProblem& p) {
+  constexpr int kLeastBlocks = 8;  // of a part: what is saved must pay for the other kernel
+  std::vector<int> all;
+  if (v.parts.kernel == nullptr) return all;
+  const int most = kSms / v.cluster_size() / cluster_tiles(v, p);
+  for (const int parts : {most, most / 2})
+    if (parts > 1 && blocks_of_scales(p.k) / parts >= kLeastBlocks) all.push_back(parts);
+  return all;
+}
+
+ReduceArgumentsSm90 reduce_of_parts_sm90(const BlockScaledVariantSm90& v, const Raster& raster,
+                                         int parts, int m, int n, void* d) {
+  return {.raster = PreparedRaster(raster),
+          .parts = parts,
+          .blocks = v.tile_m / 64,
+          .cluster_m = v.cluster_m,
+          .groups = Divisor(v.tile_n / 8),
+          .pieces = Divisor(v.tile_m / 64 * v.tile_n / 8),
+          .cluster = Divisor(v.cluster_size()),
+          .cluster_n = Divisor(v.cluster_n),
+          .rows = m,
+          .columns = n,
+          .swapped = 0,
+          .type = OutputType::bf16,
+          .partials = nullptr,
+          .d = d,
+          .plain = 1,
+          .activation = 0,
+          .alpha = 1,
+          .beta = 0,
+          .bias = nullptr,
+          .c = nullptr,
+          .tensor_scale_p = nullptr,
+          .tensor_scale_q = nullptr,
+          .row_scale = nullptr,
+          .column_scale = nullptr};
+}
+
 Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                                  const BlockScaledOperands& operands,
-                                 const BlockScaledOptionsSm90& options) {
-  const BlockScaledVariantSm90& v = options.variant ? *options.variant : variant_of(problem);
+                                 const BlockScaledOptionsSm90& asked) {
+  BlockScaledOptionsSm90 options = asked;
+  if (!options.variant) {
+    const BlockScaledOptionsSm90 choice = choice_of(problem);
+    options.variant = choice.variant;
+    options.parts = choice.parts;
+  }
+  const BlockScaledVariantSm90& v = *options.variant;
   const int m = problem.m, n = problem.n, k = problem.k;
   const int k_blocks = blocks_of_scales(k), n_blocks = blocks_of_scales(n);
   constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
@@ -146,6 +261,7 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
             .columns = divide_up(n, v.tile_n * v.cluster_n),
             .band = options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m)};
   l.k_blocks = k_blocks;
+  if (options.parts > 1) return plan_of_parts(l, operands, options.parts);
   int clusters = std::min(resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes,
                                             "gemm_block_scaled " + v.name),
                           raster.count());

@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The block-scaled product on Hopper: how its kernel is launched.
 #pragma once
+#include <vector>
+
+#include "kernels/gemm/sm90/reduce_sm90.hpp"
 #include "kernels/gemm_block_scaled/gemm_block_scaled.hpp"
 #include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 
-// The outputs do not depend on these: each is one sum over k in a fixed order.
+// The outputs depend on `parts` alone: each is one sum over k in a fixed order, or so many that are
+// added.
 struct BlockScaledOptionsSm90 {
   const BlockScaledVariantSm90* variant = nullptr;  // the form; null: the model's choice
   int band = 0;      // Raster::band; 0: as many rows as columns run at the same time
+  int parts = 1;     // of a tile, with a form that splits tiles; tiles * parts clusters must fit
   int max_ctas = 0;  // of the persistent grid; 0: as many as fit
 };
+
+// In how many parts a form may have its tiles of a problem; none if they are many, or k is short.
+std::vector<int> parts_of_block_scaled_sm90(const BlockScaledVariantSm90& variant,
+                                            const BlockScaledProblem& problem);
+
+// What adds the parts that a launch left, as yet without `partials`. D is m x n.
+ReduceArgumentsSm90 reduce_of_parts_sm90(const BlockScaledVariantSm90& variant,
+                                         const Raster& raster, int parts, int m, int n, void* d);
 
 Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                                  const BlockScaledOperands& operands,

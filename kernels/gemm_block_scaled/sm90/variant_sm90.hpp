@@ -6,6 +6,12 @@
 
 namespace assay::kernels {
 
+struct BlockScaledKernelSm90 {
+  std::string name;    // as the source spells it
+  std::string symbol;  // as PTX spells it, in part
+  const void* kernel = nullptr;
+};
+
 struct BlockScaledVariantSm90 {
   std::string name;         // "128x256x128_c2x1_s4": tile, cluster, stages
   std::string kernel_name;  // as the source spells it
@@ -20,6 +26,8 @@ struct BlockScaledVariantSm90 {
   int shared_bytes;
   const void* kernel;
   double block_ns, tile_ns;  // of a CTA for a block along k, and for a tile beside: on an H200
+  // Of tiles in parts, and what adds these; without a kernel where the form has none.
+  BlockScaledKernelSm90 parts = {}, reduce = {};
 
   int cluster_size() const { return cluster_m * cluster_n; }
 };

@@ -9,7 +9,8 @@
 // Each result is checked first. Shapes are those of the suite, or a line each of FILE: "4096 7168
 // 16384", m, n and k. With --rest each sample is one call after so many milliseconds of rest, a
 // burst as the suite's cases are: without, the GPU is at its power limit. With --bands 2,4 each
-// form is timed with its tiles in bands of so many rows too (Raster).
+// form is timed with its tiles in bands of so many rows too (Raster). Where a form may split its
+// tiles, so it does too.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -80,6 +81,8 @@ void sweep(const BlockScaledProblem& p, double milliseconds, const std::vector<i
     add(v.name, {.variant = &v});
     for (const int band : bands)
       add(fmt::format("{} band {}", v.name, band), {.variant = &v, .band = band});
+    for (const int parts : parts_of_block_scaled_sm90(v, p))
+      add(fmt::format("{} split {}", v.name, parts), {.variant = &v, .parts = parts});
   }
   for (Entry& entry : entries) {
     poison(operands[0].d, layout[0].bytes, stream);

@@ -11,7 +11,7 @@ namespace assay::kernels {
 template <class Tile>
 class GroupedTilesSm90 {
  public:
-  static constexpr bool kEdges = false;
+  static constexpr bool kEdges = false, kParts = false;
 
   __device__ explicit GroupedTilesSm90(const GroupsSm90& groups)
       : groups_(groups),
@@ -35,6 +35,8 @@ class GroupedTilesSm90 {
     at.rows_end = walk_.end();
     return true;
   }
+
+  __device__ static BlockRangeSm90 blocks(int k_blocks) { return {0, k_blocks}; }
 
   __device__ const StepMeeting& meeting() const { return groups_.meeting; }
 

@@ -90,5 +90,24 @@ TEST_F(WorkspaceOnGpu, ItDoesNotGrowDuringACaptureWhichGoesOn) {
   check(cudaGraphDestroy(graph));
 }
 
+// A capture in global mode forbids cudaMalloc, by which it would become invalid.
+TEST_F(WorkspaceOnGpu, ItGrowsBesideTheCaptureOfAnotherStream) {
+  const Stream captured, beside;
+  void* const before = workspace(beside, kBytes);
+  check(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
+  void* grown = nullptr;
+  EXPECT_NO_THROW(grown = workspace(beside, 2048 * kBytes));
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+  check(cudaGraphDestroy(graph));
+  EXPECT_NE(grown, before);
+  // The mode is as it was: what forbids cudaMalloc does so still.
+  check(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
+  void* made = nullptr;
+  EXPECT_EQ(cudaMalloc(&made, kBytes), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaErrorStreamCaptureInvalidated);
+  cudaGetLastError();
+}
+
 }  // namespace
 }  // namespace assay::kernels

@@ -10,6 +10,8 @@
 #include "harness/cuda.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
+#include "kernels/gemm_block_scaled/operands.hpp"
+#include "kernels/gemm_block_scaled/reference.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -25,6 +27,49 @@ TEST(BlockScaledSm90, ChoosesNarrowTilesWhereWideOnesLeaveSmsIdle) {
   // Few rows: a pair of CTAs shares A where it has two tiles of rows.
   EXPECT_EQ(kernel({128, 7168, 16384}), "gemm_e4m3_block_scaled_sm90<64, 128, 7, 1, 2>");
   EXPECT_EQ(kernel({64, 7168, 16384}), "gemm_e4m3_block_scaled_sm90<64, 128, 7, 1, 1>");
+}
+
+TEST(BlockScaledSm90, SplitsFewTilesOfLongSums) {
+  const auto kernels = [](const BlockScaledProblem& p) {
+    return block_scaled_paths().choose(p, Target::sm_90a).kernels(p);
+  };
+  const auto split = kernels({256, 256, 65536});
+  ASSERT_EQ(split.size(), 2u);
+  EXPECT_TRUE(split[0].kernel.starts_with("gemm_e4m3_block_scaled_parts_sm90<")) << split[0].kernel;
+  EXPECT_TRUE(split[1].kernel.starts_with("gemm_reduce_sm90<")) << split[1].kernel;
+  EXPECT_EQ(kernels({256, 256, 512}).size(), 1u);
+  EXPECT_EQ(kernels({4096, 4096, 65536}).size(), 1u);
+}
+
+// Of forms that split tiles, every number of parts, which need not be alike.
+TEST(BlockScaledSm90, PartsAddUpOnGpu) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
+      current_target() != Target::sm_90a) {
+    GTEST_SKIP() << "needs an sm_90 GPU";
+  }
+  const BlockScaledProblem p{300, 264, 16400};
+  const Stream stream;
+  std::vector<Buffer> buffers;
+  std::vector<void*> at;
+  std::uint64_t seed = 1;
+  for (const Operand& operand : block_scaled_operands(p)) {
+    at.push_back(buffers.emplace_back(operand.bytes).data());
+    if (operand.fill) operand.fill(at.back(), seed++, stream);
+  }
+  const BlockScaledOperands operands = block_scaled_operands_of(at);
+  int ran = 0;
+  for (const BlockScaledVariantSm90& v : block_scaled_variants_sm90()) {
+    for (const int parts : parts_of_block_scaled_sm90(v, p)) {
+      poison(operands.d, buffers[0].bytes(), stream);
+      const Plan plan = plan_gemm_block_scaled_sm90(p, operands, {.variant = &v, .parts = parts});
+      for (int launch = 0; launch < 2; ++launch) plan.run(stream);
+      const GemmErrors errors = check_gemm_block_scaled(p, operands, 1 << 14, 1, stream);
+      EXPECT_TRUE(errors.right()) << plan.variant << ": " << errors.describe();
+      ++ran;
+    }
+  }
+  EXPECT_GT(ran, 0);
 }
 
 // One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
