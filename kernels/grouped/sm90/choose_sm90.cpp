@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which form a grouped bf16 product takes. The host does not know how many rows each group has, so
-// the model's groups have the mean, and the time is the mean over how much their last tiles lack.
+// the model's groups have the mean, and the time is the mean over how many tiles that may make.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -17,43 +17,14 @@ namespace {
 // Of a masked group's room, which is for the worst case. How much of it is used the host does not
 // know: the form is good for all of these.
 constexpr double kMaskedUses[] = {1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2};
-// The dense product's model, with the constants that it had when the grouped shapes of the suite
-// were timed on an H200 (results/h200/2026-11-22-gemm-sweep/grouped.csv), and the factors by which
-// its choices cost least over each shape's best form on an H100, bursts counting twice what calls
-// at the power limit do (results/h100/2026-11-26-places/groups_rest.csv.gz, groups.csv.gz).
-constexpr TimeModelSm90::FormFactor kFactors[] = {
-    {"128x256_c1x2_s4", 1.086},
-    {"128x256_c2x1_s4", 1.05},
-    {"256x128_c1x2_s4", 1.127},
-    {"pingpong_128x128_c2x1_s6", 0.9041},
-    {"pingpong_128x160_c1x2_s5", 0.852},
-    {"pingpong_128x176_c1x2_s5", 1.02},
-    {"swapped_128x192_c2x1_s4", 1.051},
-    {"swapped_pingpong_128x128_c2x1_s6", 0.8869},
-    {"swapped_pingpong_128x160_c2x1_s5", 0.9416},
-};
-constexpr TimeModelSm90 kGrouped = {
-    .start = 1734,
-    .mma_stretch = 1.28,
-    .mma_least = 23,
-    .step_more = 41.5,
-    .l2 = 33.5,
-    .l2_alone = 0.209,
-    .delivered = 1e9,  // a bound that it did not have: never binds
-    .misaligned = 1.45,
-    .tile_together = 4974,
-    .tile_pingpong = 1872,
-    .out = 0.38,
-    .join = 2408,
-    .leave = 0.0567,
-    .add = 0.372,
-    .uneven = 1.05,
-    .reread = 1.69,
-    .dram = 3050,
-    .dram_busy = 0.865,
-    .dram_out = 0.83,
-    .factors = kFactors,
-};
+// The model is the dense product's, without its factors, which are for single products and would
+// cost groups 1%. Where only the weights take time, it has all forms alike, but those of few rows
+// are better (results/h200/2026-11-29-groups-choice).
+double few_rows_factor(const GemmVariantSm90& v) {
+  if (v.name == "swapped_128x64_c1x1_s8") return 0.96;
+  if (v.name == "swapped_128x32_c1x1_s9") return 0.955;
+  return 1;
+}
 
 constexpr int kMostRows = 1 << 22;  // of D, padded; beyond, forms are in the same order
 
@@ -70,8 +41,12 @@ const GemmVariantSm90& best(const GroupedProblem& problem, const ClustersSm90& c
 double predicted_cycles(const GroupedProblem& p, const GemmVariantSm90& v, int clusters,
                         double rows, const TimeModelSm90& model) {
   const bool gradient = p.grouping == Grouping::gradient;
-  // Of a tile, or along k of a step, what a group's rows lack to be whole ones.
-  const double missing[] = {0.125, 0.375, 0.625, 0.875};
+  // What a group's rows lack to be whole tiles, or along k whole steps, is anything from 0 to 1
+  // alike: the mean of all groups is 1/2, with a deviation of 1 / sqrt(12 groups). Four values of
+  // it, each in the middle of a quarter of the normal distribution.
+  const double deviation = 1 / std::sqrt(12.0 * p.groups);
+  const double missing[] = {0.5 - 1.15 * deviation, 0.5 - 0.32 * deviation, 0.5 + 0.32 * deviation,
+                            0.5 + 1.15 * deviation};
   double cycles = 0;
   for (const double rest : missing) {
     GemmProblem dense{.n = p.n};
@@ -112,15 +87,17 @@ MemorySm90 memory_here_sm90() {
 
 double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantSm90& v,
                                      int clusters, const MemorySm90& memory) {
-  TimeModelSm90 model = kGrouped;
+  TimeModelSm90 model = dense_time_model_sm90({});
+  model.factors = {};
   model.l2 *= memory.l2;
   model.dram *= memory.dram;
+  const double factor = few_rows_factor(v);
   if (p.grouping != Grouping::masked)
-    return predicted_cycles(p, v, clusters, static_cast<double>(p.rows) / p.groups, model);
+    return factor * predicted_cycles(p, v, clusters, static_cast<double>(p.rows) / p.groups, model);
   double logs = 0;
   for (const double use : kMaskedUses)
     logs += std::log(predicted_cycles(p, v, clusters, p.rows * use, model));
-  return std::exp(logs / std::size(kMaskedUses));
+  return factor * std::exp(logs / std::size(kMaskedUses));
 }
 
 const GemmVariantSm90& choose_grouped_here_sm90(const GroupedProblem& problem) {

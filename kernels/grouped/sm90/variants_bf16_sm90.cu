@@ -62,7 +62,7 @@ std::span<const GemmVariantSm90> grouped_bf16_variants_sm90(Grouping grouping) {
       rows_swapped_pingpong<128, 128, 2>(), rows_swapped_pingpong<128, 160, 2>()});
   static const std::vector<GemmVariantSm90> of_gradients = describe_forms_sm90(
       std::array{gradients<128, 256, 2>(), gradients<128, 256, 1, 2>(), gradients<256, 128, 1, 2>(),
-                 gradients_pingpong<128, 128, 2>()});
+                 gradients_pingpong<128, 128, 1, 2>()});
   if (grouping == Grouping::gradient) return of_gradients;
   return of_rows;
 }

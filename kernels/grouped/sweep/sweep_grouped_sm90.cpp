@@ -2,23 +2,28 @@
 // Times every form of the grouped bf16 products on the shapes of kernels/grouped, beside a loop of
 // cuBLASLt and what the model of their time (choose_sm90.cpp) says.
 //
-//   assay_grouped_sweep OUT.csv [MILLISECONDS]
+//   assay_grouped_sweep OUT.csv [MILLISECONDS] [--shapes FILE]
 //
 // A line of OUT.csv is the shape, the form, its median ns, how many samples that is of, the model's
 // cycles, and 1 if the model chooses it. All take turns in random order on inputs that rotate
 // beyond L2. Each result is checked first. MILLISECONDS bounds the time of a shape, 200 if not
-// given. With --rest each sample is one call after so many milliseconds of rest, a burst as the
-// cases of kernels/grouped have them: without, the GPU is at its power limit.
+// given. Shapes are those of the suite, or a line each of FILE: "contiguous 8 8192 0 4096 7168 1"
+// is the grouping, how many groups, rows, rows used of a masked group, n, k, and 1 if the groups'
+// sizes are uneven. With --rest each sample is one call after so many milliseconds of rest, a burst
+// as the cases of kernels/grouped have them: without, the GPU is at its power limit.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "harness/cuda.hpp"
+#include "harness/error.hpp"
 #include "kernels/frame/fill.hpp"
 #include "kernels/frame/operand_sets.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
@@ -93,6 +98,28 @@ void sweep(const GroupedShape& shape, double milliseconds, std::chrono::millisec
   std::fflush(out);
 }
 
+std::vector<GroupedShape> shapes_in(const std::string& path) {
+  std::vector<GroupedShape> shapes;
+  std::ifstream file(path);
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    std::istringstream words(line);
+    std::string grouping;
+    if (!(words >> grouping)) continue;
+    GroupedShape s{};
+    bool known = false;
+    for (const Grouping g : {Grouping::contiguous, Grouping::masked, Grouping::gradient})
+      if (grouping == name(g)) s.grouping = g, known = true;
+    if (!known || !(words >> s.groups >> s.rows >> s.used >> s.n >> s.k >> s.uneven))
+      throw Error(ExitCode::usage,
+                  fmt::format("{}:{}: not a shape; write it as contiguous 8 8192 0 4096 7168 1",
+                              path, number));
+    shapes.push_back(s);
+  }
+  return shapes;
+}
+
 }  // namespace
 }  // namespace assay::kernels
 
@@ -103,8 +130,16 @@ int main(int argc, char** argv) {
                "assay_grouped_sweep");
   kernels::SweepOptions options{.milliseconds = 200};
   options.add_to(app, kColumns);
+  std::string shapes_path;
+  app.add_option("--shapes", shapes_path,
+                 "A line each: contiguous 8 8192 0 4096 7168 1 (default: the suite's)")
+      ->check(CLI::ExistingFile);
   return kernels::run_sweep(app, argc, argv, options, kColumns, [&](FILE* out) {
-    for (const kernels::GroupedShape& shape : kernels::grouped_shapes())
+    const auto suite = kernels::grouped_shapes();
+    const std::vector<kernels::GroupedShape> shapes = shapes_path.empty()
+                                                          ? std::vector(suite.begin(), suite.end())
+                                                          : kernels::shapes_in(shapes_path);
+    for (const kernels::GroupedShape& shape : shapes)
       kernels::sweep(shape, options.milliseconds, options.pause(), out);
   });
 }
