@@ -11,12 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "harness/cuda.hpp"
 #include "harness/state.hpp"
 #include "kernels/frame/comparison.hpp"
-#include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/grouped/cublaslt_loop.hpp"
 #include "kernels/grouped/grouped.hpp"
+#include "kernels/grouped/operands.hpp"
 #include "kernels/grouped/reference.hpp"
 #include "kernels/grouped/shapes.hpp"
 
@@ -71,41 +70,6 @@ std::vector<KernelUse> kernels(const Case& c, Target target) {
   return grouped_paths().choose(problem, target).kernels(problem);
 }
 
-// In the order of the operands below.
-GroupedOperands operands_of(std::span<void* const> set, bool scaled) {
-  GroupedOperands o{set[0], set[1], set[2], static_cast<const int*>(set[3])};
-  if (!scaled) return o;
-  o.scale_a = static_cast<const float*>(set[4]);
-  o.scale_b = static_cast<const float*>(set[5]);
-  return o;
-}
-
-std::vector<Operand> operands(const GroupedProblem& p, const std::vector<int>& sizes) {
-  const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  const bool scaled = p.type != "bf16";
-  const std::string element = scaled ? "e4m3" : "bf16";
-  const std::size_t parts = p.grouping == Grouping::masked ? size(p.groups) : 1;
-  const std::size_t rows = parts * size(p.rows), columns = size(p.groups) * size(p.n);
-  const bool gradient = p.grouping == Grouping::gradient;
-  const Operand groups = {.bytes = sizes.size() * sizeof(int),
-                          .fill = [sizes](void* data, std::uint64_t, cudaStream_t stream) {
-                            check(cudaMemcpyAsync(data, sizes.data(), sizes.size() * sizeof(int),
-                                                  cudaMemcpyHostToDevice, stream));
-                            check(cudaStreamSynchronize(stream));
-                          }};
-  std::vector<Operand> all = {{.bytes = (gradient ? columns * size(p.k) : rows * size(p.n)) * 2},
-                              normal(element, rows * size(p.k)),
-                              normal(element, gradient ? rows * size(p.n) : columns * size(p.k)),
-                              groups};
-  if (scaled) {
-    const std::size_t k_blocks = size(blocks_of_scales(p.k));
-    all.push_back(factors(parts * k_blocks * size(scale_a_stride(p.rows))));
-    all.push_back(
-        factors(size(p.groups) * size(blocks_of_scales(p.n)) * size(scale_b_stride(p.k))));
-  }
-  return all;
-}
-
 void run(State& s) {
   const GroupedShape& shape = shape_of(s.which());
   const GroupedProblem p = problem_of(shape, s.which().text("type"));
@@ -114,19 +78,19 @@ void run(State& s) {
   const double used = std::accumulate(rows.begin(), rows.end(), 0.0);
   const auto find_error = [&](std::span<void* const> set) {
     constexpr std::uint64_t kChecked = 1 << 12;  // of each group
-    return check_grouped(p, operands_of(set, scaled), rows, kChecked, s.seed(), s.stream());
+    return check_grouped(p, grouped_operands_of(set), rows, kChecked, s.seed(), s.stream());
   };
   const auto open_loop = [&](const OperandSets& sets) {
     std::vector<GroupedOperands> all;
-    for (int i = 0; i < sets.count(); ++i) all.push_back(operands_of(sets[i], scaled));
+    for (int i = 0; i < sets.count(); ++i) all.push_back(grouped_operands_of(sets[i]));
     return std::make_unique<CublasLtLoop>(p, rows, all, s.stream());
   };
   compare(
       s,
       {.work = {.flop = 2.0 * used * p.n * p.k, .limit = tensor_peak(s, scaled ? "e4m3" : "bf16")},
-       .operands = operands(p, sizes_of_groups(shape)),
+       .operands = grouped_operands(p, sizes_of_groups(shape)),
        .plan =
-           [&](std::span<void* const> set) { return plan_grouped(p, operands_of(set, scaled)); },
+           [&](std::span<void* const> set) { return plan_grouped(p, grouped_operands_of(set)); },
        .find_error = find_error,
        .libraries = {open_loop}});
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"
+#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/workers/model_workspace.hpp"
 #include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
@@ -74,7 +75,8 @@ ModelResult run(const GroupedE4m3VariantSm90& v, const GroupedModelCase& c, mode
                           .d = static_cast<__nv_bfloat16*>(at.d)};
   const model::TensorMapBytes maps[] = {
       operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),
-      operands.map_scale_a(v.tile_m + 4), operands.map_scale_b(v.tile_n / 128), operands.map_d(16)};
+      operands.map_scale_a(v.tile_m + 4), operands.map_scale_b(divide_up(v.tile_n, 128)),
+      operands.map_d(16)};
   model::Arguments arguments;
   arguments.push(&maps, sizeof maps, 128).push(groups).push(groups.k_blocks);
   return launch(v, v.symbol, operands, arguments, workspace, gpu, options);

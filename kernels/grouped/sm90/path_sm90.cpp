@@ -16,7 +16,8 @@ const GroupedPaths::Registration path{
          [](const GroupedProblem& problem, const GroupedOperands& operands) {
            return problem.type == "bf16"
                       ? plan_grouped_bf16_sm90(problem, operands, choose_grouped_here_sm90(problem))
-                      : plan_grouped_e4m3_sm90(problem, operands);
+                      : plan_grouped_e4m3_sm90(problem, operands,
+                                               choose_grouped_e4m3_sm90(problem));
          },
      .kernels =
          [](const GroupedProblem& problem) {

@@ -100,8 +100,8 @@ Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands
 std::vector<KernelUse> grouped_bf16_kernels_sm90(const GroupedProblem& problem) {
   const GemmVariantSm90& v = choose_grouped_usual_sm90(problem);
   const int mmas = v.tile_m / (v.pingpong ? 64 : 128) * 4;  // a consumer's, in a stage
-  // Boxes of a stage: one of a k-major share, else one for each 64 columns. The first stages, before
-  // the kernel before this one has ended, have a loop of their own.
+  // Boxes of a stage: one of a k-major share, else one for each 64 columns. The first stages,
+  // before the kernel before this one has ended, have a loop of their own.
   const int boxes = v.major_p == 0 ? 2 : v.tile_m / v.cluster_n / 64 + v.tile_n / v.cluster_m / 64;
   return {{.kernel = v.kernel_name,
            .sass = {{"HGMMA.64x" + std::to_string(v.tile_n) + "x16.F32.BF16", mmas, mmas},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/frame/divide_up.hpp"
@@ -33,8 +34,8 @@ CUtensorMap matrix(CUtensorMapDataType type, int element_bytes, const void* base
 
 }  // namespace
 
-Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& operands) {
-  const GroupedE4m3VariantSm90& v = grouped_e4m3_variant_sm90(p);
+Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& operands,
+                            const GroupedE4m3VariantSm90& v) {
   const bool masked = p.grouping == Grouping::masked;
   const int rows = masked ? p.groups * p.rows : p.rows;
   const int k_blocks = blocks_of_scales(p.k), n_blocks = blocks_of_scales(p.n);
@@ -57,7 +58,7 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
       .scale_a = matrix(kFloat, 4, operands.scale_a, masked ? p.groups * k_blocks : k_blocks,
                         p.rows, scale_a_stride(p.rows), 1, v.tile_m + 4),
       .scale_b = matrix(kFloat, 4, operands.scale_b, p.groups * n_blocks, k_blocks,
-                        scale_b_stride(p.k), v.tile_n / kScaleBlock, 4),
+                        scale_b_stride(p.k), divide_up(v.tile_n, kScaleBlock), 4),
       .d = matrix(kBf16, 2, operands.d, rows, p.n, p.n, 16, 64)};
   // How many tiles there are, the host does not know: as many CTAs as fit.
   const int grid = v.cluster_size() * resident_clusters(v.kernel, v.cluster_size(), v.threads,
@@ -78,10 +79,10 @@ Plan plan_grouped_e4m3_sm90(const GroupedProblem& p, const GroupedOperands& oper
 }
 
 std::vector<KernelUse> grouped_e4m3_kernels_sm90(const GroupedProblem& problem) {
-  const GroupedE4m3VariantSm90& v = grouped_e4m3_variant_sm90(problem);
+  const GroupedE4m3VariantSm90& v = choose_grouped_e4m3_sm90(problem);
   // Copies of a stage: a box of each operand, and of its scales.
   return {{.kernel = v.kernel_name,
-           .sass = {{"QGMMA.64x128x32.F32.E4M3.E4M3", v.mmas, v.mmas},
+           .sass = {{"QGMMA.64x" + std::to_string(v.width) + "x32.F32.E4M3.E4M3", v.mmas, v.mmas},
                     {"UTMALDG.2D", 4, 4, SassWhere::kernel},
                     waits_for_dependencies()}}};
 }

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "harness/ptx/descriptor/tensor_map.hpp"
-#include "kernels/gemm/sm90/variant_sm90.hpp"
 #include "kernels/grouped/grouped.hpp"
 #include "kernels/grouped/sm90/groups_sm90.hpp"
+#include "kernels/grouped/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 
@@ -43,7 +43,11 @@ StepMeeting meeting_of_grouped_sm90(const GroupedProblem& problem, int clusters,
 Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands& operands,
                             const GemmVariantSm90& variant);
 std::vector<KernelUse> grouped_bf16_kernels_sm90(const GroupedProblem& problem);
-Plan plan_grouped_e4m3_sm90(const GroupedProblem& problem, const GroupedOperands& operands);
+
+// The form of e4m3_block128 for a problem, whatever GPU it is.
+const GroupedE4m3VariantSm90& choose_grouped_e4m3_sm90(const GroupedProblem& problem);
+Plan plan_grouped_e4m3_sm90(const GroupedProblem& problem, const GroupedOperands& operands,
+                            const GroupedE4m3VariantSm90& variant);
 std::vector<KernelUse> grouped_e4m3_kernels_sm90(const GroupedProblem& problem);
 
 }  // namespace assay::kernels

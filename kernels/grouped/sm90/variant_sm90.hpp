@@ -19,17 +19,16 @@ struct GroupedE4m3VariantSm90 {
   std::string kernel_name;  // as the source spells it
   std::string symbol;       // as PTX spells it, in part
   int tile_m, tile_n, tile_k;
+  int width;                 // columns of an MMA
   int mmas;                  // of a consumer in the main loop's body
   int cluster_m, cluster_n;  // CTAs
   int threads;
   int shared_bytes;
   const void* kernel;
+  double block_ns, tile_ns;  // of a CTA for a block along k, and for a tile beside: on an H200
 
   int cluster_size() const { return cluster_m * cluster_n; }
 };
-
-// All forms, and the one that suits a problem.
 std::span<const GroupedE4m3VariantSm90> grouped_e4m3_variants_sm90();
-const GroupedE4m3VariantSm90& grouped_e4m3_variant_sm90(const GroupedProblem& problem);
 
 }  // namespace assay::kernels

@@ -7,7 +7,7 @@ namespace assay::kernels {
 namespace {
 
 template <int kTileM, int kTileN, int kStages, int kClusterM, int kClusterN>
-GroupedE4m3VariantSm90 variant() {
+GroupedE4m3VariantSm90 variant(double block_ns, double tile_ns) {
   using Tile = BlockScaledTileSm90<kTileM, kTileN, kStages, kClusterM, kClusterN>;
   const auto text = [](int value) { return std::to_string(value); };
   const TemplatedKernel kernel{
@@ -23,31 +23,27 @@ GroupedE4m3VariantSm90 variant() {
           .tile_m = kTileM,
           .tile_n = Tile::kTileN,
           .tile_k = Tile::kTileK,
+          .width = Tile::kWidth,
           .mmas = Tile::kMmas,
           .cluster_m = kClusterM,
           .cluster_n = kClusterN,
           .threads = Tile::kThreads,
           .shared_bytes = Tile::kSharedBytes,
-          .kernel = kernel.kernel};
+          .kernel = kernel.kernel,
+          .block_ns = block_ns,
+          .tile_ns = tile_ns};
 }
 
 }  // namespace
 
 std::span<const GroupedE4m3VariantSm90> grouped_e4m3_variants_sm90() {
-  // tile m, tile n, stages, cluster m, n
-  static const GroupedE4m3VariantSm90 all[] = {variant<128, 256, 4, 2, 1>(),
-                                               variant<128, 256, 4, 1, 2>()};
+  // Template arguments: tile m, tile n, stages, cluster m, n. Times are those of the block-scaled
+  // product's forms (kernels/gemm_block_scaled/sm90/variant_sm90.cu).
+  static const GroupedE4m3VariantSm90 all[] = {
+      variant<128, 256, 4, 2, 1>(640, 1890), variant<128, 256, 4, 1, 2>(646, 1940),
+      variant<128, 192, 5, 1, 2>(479, 1680), variant<128, 128, 5, 1, 2>(376, 1130),
+      variant<64, 128, 7, 1, 2>(224, 600)};
   return all;
-}
-
-// CTAs that share B move less, for B's part of a tile is the larger. But two tiles of rows belong
-// to one cluster then, and a group of few rows leaves one of them empty.
-const GroupedE4m3VariantSm90& grouped_e4m3_variant_sm90(const GroupedProblem& problem) {
-  const auto variants = grouped_e4m3_variants_sm90();
-  constexpr int kManyRows = 1024;
-  const bool many =
-      problem.grouping == Grouping::contiguous && problem.rows / problem.groups >= kManyRows;
-  return many ? variants.front() : variants.back();
 }
 
 }  // namespace assay::kernels

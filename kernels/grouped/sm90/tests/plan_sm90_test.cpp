@@ -11,6 +11,7 @@
 
 #include "harness/cuda.hpp"
 #include "kernels/frame/fill.hpp"
+#include "kernels/grouped/operands.hpp"
 #include "kernels/grouped/reference.hpp"
 #include "kernels/grouped/shapes.hpp"
 #include "kernels/grouped/sm90/variant_sm90.hpp"
@@ -39,6 +40,25 @@ TEST(GroupedSm90, SmallGroupsTakeTilesOfFewRows) {
   EXPECT_LE(rows_for(8), 32);
   EXPECT_LE(rows_for(64), 128);
   EXPECT_GE(rows_for(4096), 128);
+  const auto tile_for = [](int rows_of_group) {
+    return choose_grouped_e4m3_sm90(
+               {Grouping::contiguous, "e4m3_block128", 32, 32 * rows_of_group, 4096, 7168})
+        .name;
+  };
+  EXPECT_EQ(tile_for(8), "64x128x128_c1x2_s7");
+  EXPECT_TRUE(tile_for(4096).starts_with("128x256x128_")) << tile_for(4096);
+}
+
+// 128 groups of 256 rows in the mean make half a tile more each than one group of as many rows.
+TEST(GroupedSm90, EachGroupMakesHalfATileMore) {
+  const auto cycles = [](int groups, int rows) {
+    const GroupedProblem p{Grouping::contiguous, "bf16", groups, rows, 4096, 7168};
+    const GemmVariantSm90& v = grouped_bf16_variants_sm90(p.grouping).front();
+    return predicted_cycles_grouped_sm90(p, v, 132 / v.cluster_size(), {});
+  };
+  const double ratio = cycles(128, 32768) / cycles(1, 32768);
+  EXPECT_GT(ratio, 1.1);
+  EXPECT_LT(ratio, 1.6);
 }
 
 // A GPU of less memory bandwidth does not gain by tiles that read more.
@@ -103,48 +123,63 @@ TEST(GroupedSm90, ClippedBoxesLieInD) {
 }
 
 // Every form writes its groups' rows and no others, on a GPU.
-TEST(GroupedSm90, EveryFormIsRightAndWritesNothingElse) {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
-      current_target() != Target::sm_90a) {
-    GTEST_SKIP() << "needs an sm_90 GPU";
+class GroupedOnGpuSm90 : public testing::Test {
+ protected:
+  static constexpr int kN = 1032, kK = 528;
+  const std::vector<int> rows_ = {127, 0, 1, 650, 129, 256};
+
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
+        current_target() != Target::sm_90a)
+      GTEST_SKIP() << "needs an sm_90 GPU";
   }
-  const Stream stream;
-  const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  for (const Grouping grouping : {Grouping::contiguous, Grouping::masked, Grouping::gradient}) {
+
+  // plan_of(problem, operands, variant)
+  void check_all(Grouping grouping, const char* type, const auto& variants, const auto& plan_of) {
+    const Stream stream;
     const bool masked = grouping == Grouping::masked, gradient = grouping == Grouping::gradient;
-    const GroupedProblem p{grouping, "bf16", 6, masked ? 700 : 1500, 1032, 528};
-    const std::vector<int> rows = {127, 0, 1, 650, 129, 256};
-    std::vector<int> given = rows;
+    const GroupedProblem p{grouping, type, 6, masked ? 700 : 1500, kN, kK};
+    std::vector<int> given = rows_;
     if (!masked) std::partial_sum(given.begin(), given.end(), given.begin());
-    const std::size_t rows_a = size(p.rows) * (masked ? size(p.groups) : 1);
-    const std::size_t rows_d = gradient ? size(p.groups) * size(p.k) : rows_a;
-    const std::size_t of_a = rows_a * size(p.k), of_d = rows_d * size(p.n);
-    const std::size_t of_b = size(p.n) * (gradient ? rows_a : size(p.groups) * size(p.k));
-    const Buffer a(of_a * 2), b(of_b * 2), d(of_d * 2), sizes(given.size() * sizeof(int));
-    fill_normal("bf16", a.data(), of_a, 1, stream);
-    fill_normal("bf16", b.data(), of_b, 2, stream);
-    check(cudaMemcpy(sizes.data(), given.data(), sizes.bytes(), cudaMemcpyHostToDevice));
-    const GroupedOperands operands{d.data(), a.data(), b.data(), sizes.as<int>()};
-    std::vector<bool> owned(rows_d, gradient);
-    for (std::size_t g = 0, first = 0; g < rows.size() && !gradient; ++g) {
-      if (masked) first = g * size(p.rows);
-      for (int r = 0; r < rows[g]; ++r) owned[first++] = true;
+    std::vector<Buffer> buffers;
+    std::vector<void*> at;
+    std::uint64_t seed = 1;
+    for (const Operand& operand : grouped_operands(p, given)) {
+      at.push_back(buffers.emplace_back(operand.bytes).data());
+      if (operand.fill) operand.fill(at.back(), seed++, stream);
     }
-    for (const GemmVariantSm90& v : grouped_bf16_variants_sm90(grouping)) {
-      poison(d.data(), d.bytes(), stream);
-      plan_grouped_bf16_sm90(p, operands, v).run(stream);
-      EXPECT_EQ(check_grouped(p, operands, rows, 1 << 20, 3, stream), "") << v.name;
+    const GroupedOperands operands = grouped_operands_of(at);
+    const std::size_t of_d = buffers[0].bytes() / 2;
+    std::vector<bool> owned(of_d / kN, gradient);
+    for (std::size_t g = 0, first = 0; g < rows_.size() && !gradient; ++g) {
+      if (masked) first = g * static_cast<std::size_t>(p.rows);
+      for (int r = 0; r < rows_[g]; ++r) owned[first++] = true;
+    }
+    for (const auto& v : variants) {
+      poison(operands.d, buffers[0].bytes(), stream);
+      plan_of(p, operands, v).run(stream);
+      EXPECT_EQ(check_grouped(p, operands, rows_, 1 << 20, 3, stream), "") << v.name;
       std::vector<std::uint16_t> bits(of_d);
-      check(cudaMemcpy(bits.data(), d.data(), d.bytes(), cudaMemcpyDeviceToHost));
-      for (std::size_t row = 0; row < rows_d; ++row) {
+      check(cudaMemcpy(bits.data(), operands.d, buffers[0].bytes(), cudaMemcpyDeviceToHost));
+      for (std::size_t row = 0; row < owned.size(); ++row) {
         if (owned[row]) continue;
-        const auto begin = bits.begin() + static_cast<std::ptrdiff_t>(row * size(p.n));
-        EXPECT_TRUE(std::all_of(begin, begin + p.n, [](std::uint16_t x) { return x == 0xffff; }))
+        const auto begin = bits.begin() + static_cast<std::ptrdiff_t>(row * std::size_t{kN});
+        EXPECT_TRUE(std::all_of(begin, begin + kN, [](std::uint16_t x) { return x == 0xffff; }))
             << v.name << " row " << row;
       }
     }
   }
+};
+
+TEST_F(GroupedOnGpuSm90, EveryFormOfBf16IsRightAndWritesNothingElse) {
+  for (const Grouping grouping : {Grouping::contiguous, Grouping::masked, Grouping::gradient})
+    check_all(grouping, "bf16", grouped_bf16_variants_sm90(grouping), plan_grouped_bf16_sm90);
+}
+
+TEST_F(GroupedOnGpuSm90, EveryFormOfE4m3IsRightAndWritesNothingElse) {
+  for (const Grouping grouping : {Grouping::contiguous, Grouping::masked})
+    check_all(grouping, "e4m3_block128", grouped_e4m3_variants_sm90(), plan_grouped_e4m3_sm90);
 }
 
 }  // namespace
