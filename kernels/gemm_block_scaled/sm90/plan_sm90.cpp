@@ -119,8 +119,9 @@ bool is_for(const BlockScaledVariantSm90& v, const BlockScaledProblem& p, int pa
 }
 
 // Within 3% of the best form on 94% of the 109 shapes that the times are fitted to, and on 98% of
-// 45 others (results/h200/2026-11-27-choice-sweeps); those of parts on 97% of 75 shapes of few
-// tiles, and on 92% of 40 others (results/h200/2026-11-29-block-scaled-parts).
+// 45 others (results/h200/2026-11-27-choice-sweeps). With parts, on 88% of the 75 shapes of few
+// tiles that their constants are fitted to, and on 88% of 40 others, 0.8% and 1.1% behind it in the
+// mean (results/h200/2026-11-29-block-scaled-parts).
 BlockScaledOptionsSm90 choice_of(const BlockScaledProblem& problem) {
   BlockScaledOptionsSm90 best;
   double least = 1e300;
