@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <climits>
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <tuple>
@@ -12,6 +9,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
+#include "kernels/frame/choice_cache.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/workers/resident.hpp"
@@ -199,24 +197,14 @@ GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& 
 GemmChoiceSm90 choose_gemm_here_sm90(const GemmProblem& problem) {
   using Key = std::tuple<int, int, int, int, std::string, std::string, std::string, std::string,
                          bool, bool, bool, Activation, Scaling>;
-  constexpr std::size_t kMost =
-      65536;  // a serving program meets its shapes again, not ever new ones
-  static std::mutex mutex;
-  static std::map<Key, GemmChoiceSm90> made;
+  static ChoiceCache<Key, GemmChoiceSm90> made;
   int device = 0;
   check(cudaGetDevice(&device));
   const Key key{
       device,           problem.m,          problem.n,      problem.k,         problem.type,
       problem.b_type(), problem.d_type(),   problem.layout, problem.beta != 0, problem.bias,
       problem.plain(),  problem.activation, problem.scaling};
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto found = made.find(key); found != made.end()) return found->second;
-  }
-  const GemmChoiceSm90 choice = choose_gemm_sm90(problem, clusters_here_sm90);
-  const std::lock_guard lock(mutex);
-  if (made.size() >= kMost) made.clear();
-  return made[key] = choice;
+  return made.get(key, [&] { return choose_gemm_sm90(problem, clusters_here_sm90); });
 }
 
 }  // namespace assay::kernels

@@ -2,6 +2,7 @@
 #include "kernels/gemm_block_scaled/sm90/plan_sm90.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/frame/choice_cache.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/workers/resident.hpp"
@@ -122,7 +124,7 @@ bool is_for(const BlockScaledVariantSm90& v, const BlockScaledProblem& p, int pa
 // 45 others (results/h200/2026-11-27-choice-sweeps). With parts, on 88% of the 75 shapes of few
 // tiles that their constants are fitted to, and on 88% of 40 others, 0.8% and 1.1% behind it in the
 // mean (results/h200/2026-11-29-block-scaled-parts).
-BlockScaledOptionsSm90 choice_of(const BlockScaledProblem& problem) {
+BlockScaledOptionsSm90 choose(const BlockScaledProblem& problem) {
   BlockScaledOptionsSm90 best;
   double least = 1e300;
   const auto consider = [&](const BlockScaledVariantSm90& v, int parts) {
@@ -138,6 +140,10 @@ BlockScaledOptionsSm90 choice_of(const BlockScaledProblem& problem) {
     for (const int parts : parts_of_block_scaled_sm90(v, problem)) consider(v, parts);
   }
   return best;
+}
+BlockScaledOptionsSm90 choice_of(const BlockScaledProblem& p) {
+  static ChoiceCache<std::array<int, 3>, BlockScaledOptionsSm90> made;
+  return made.get({p.m, p.n, p.k}, [&] { return choose(p); });
 }
 
 std::vector<KernelUse> kernels(const BlockScaledProblem& problem) {

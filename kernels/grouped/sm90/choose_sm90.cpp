@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <tuple>
 #include <vector>
 
 #include "harness/callable.hpp"
 #include "harness/cuda.hpp"
+#include "kernels/frame/choice_cache.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
@@ -40,15 +42,16 @@ const GemmVariantSm90& best(const GroupedProblem& problem, const ClustersSm90& c
       });
 }
 
-// Tiles of `height` rows that groups of so many rows in the mean make: what a group's rows lack to
-// be whole tiles is anything from 0 to 1 alike, so the mean of all groups is 1/2, with a deviation
-// of 1 / sqrt(12 groups). Four numbers, each from the middle of a quarter of the normal
-// distribution.
+// What a group's rows lack to be whole tiles, or along k whole steps, in the mean of all groups. Of
+// one it is anything from 0 to 1 alike, so the mean is about 1/2, with a deviation of
+// 1 / sqrt(12 groups): four values, each from the middle of a quarter of the normal distribution.
 std::array<double, 4> lacking(int groups) {
   const double deviation = 1 / std::sqrt(12.0 * groups);
   return {0.5 - 1.15 * deviation, 0.5 - 0.32 * deviation, 0.5 + 0.32 * deviation,
           0.5 + 1.15 * deviation};
 }
+
+// Tiles of `height` rows that groups of so many rows in the mean make.
 std::array<int, 4> tiles_of_groups(int groups, double rows, int height) {
   std::array<int, 4> tiles{};
   std::ranges::transform(lacking(groups), tiles.begin(), [&](double lack) {
@@ -107,9 +110,9 @@ double predicted_ns(const GroupedProblem& p, const GroupedE4m3VariantSm90& v, do
   constexpr double kDram = 3800;  // bytes in a nanosecond
   const double tile = divide_up(p.k, v.tile_k) * v.block_ns + v.tile_ns;
   double waves = 0;
+  const double columns = divide_up(p.n, v.tile_n * v.cluster_n);
   for (const int tiles : tiles_of_groups(p.groups, rows, v.tile_m * v.cluster_m))
-    waves +=
-        divide_up(tiles * divide_up(p.n, v.tile_n * v.cluster_n), kSms / v.cluster_size()) / 4.0;
+    waves += std::ceil(tiles * columns / (kSms / v.cluster_size())) / 4;
   return std::pow(std::pow(waves * tile, 4) + std::pow(bytes_of(p, rows, 1) / kDram, 4), 1.0 / 4);
 }
 
@@ -135,19 +138,28 @@ double predicted_cycles_grouped_sm90(const GroupedProblem& p, const GemmVariantS
          over_uses(p, [&](double rows) { return predicted_cycles(p, v, clusters, rows, model); });
 }
 
-const GemmVariantSm90& choose_grouped_here_sm90(const GroupedProblem& problem) {
-  return best(problem, clusters_here_sm90, memory_here_sm90());
+const GemmVariantSm90& choose_grouped_here_sm90(const GroupedProblem& p) {
+  using Key = std::tuple<int, Grouping, int, int, int, int>;
+  static ChoiceCache<Key, const GemmVariantSm90*> made;
+  int device = 0;
+  check(cudaGetDevice(&device));
+  return *made.get({device, p.grouping, p.groups, p.rows, p.n, p.k},
+                   [&] { return &best(p, clusters_here_sm90, memory_here_sm90()); });
 }
 
 const GemmVariantSm90& choose_grouped_usual_sm90(const GroupedProblem& problem) {
   return best(problem, [](const GemmVariantSm90& v) { return kSms / v.cluster_size(); }, {});
 }
 
-const GroupedE4m3VariantSm90& choose_grouped_e4m3_sm90(const GroupedProblem& problem) {
-  return *std::ranges::min_element(
-      grouped_e4m3_variants_sm90(), {}, [&](const GroupedE4m3VariantSm90& v) {
-        return over_uses(problem, [&](double rows) { return predicted_ns(problem, v, rows); });
-      });
+const GroupedE4m3VariantSm90& choose_grouped_e4m3_sm90(const GroupedProblem& p) {
+  using Key = std::tuple<Grouping, int, int, int, int>;
+  static ChoiceCache<Key, const GroupedE4m3VariantSm90*> made;
+  return *made.get({p.grouping, p.groups, p.rows, p.n, p.k}, [&] {
+    return &*std::ranges::min_element(
+        grouped_e4m3_variants_sm90(), {}, [&](const GroupedE4m3VariantSm90& v) {
+          return over_uses(p, [&](double rows) { return predicted_ns(p, v, rows); });
+        });
+  });
 }
 
 }  // namespace assay::kernels
