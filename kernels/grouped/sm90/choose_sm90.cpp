@@ -111,8 +111,9 @@ double predicted_ns(const GroupedProblem& p, const GroupedE4m3VariantSm90& v, do
   const double tile = divide_up(p.k, v.tile_k) * v.block_ns + v.tile_ns;
   double waves = 0;
   const double columns = divide_up(p.n, v.tile_n * v.cluster_n);
+  const int clusters = kSms / v.cluster_size();
   for (const int tiles : tiles_of_groups(p.groups, rows, v.tile_m * v.cluster_m))
-    waves += std::ceil(tiles * columns / (kSms / v.cluster_size())) / 4;
+    waves += std::ceil(tiles * columns / clusters) / 4;
   return std::pow(std::pow(waves * tile, 4) + std::pow(bytes_of(p, rows, 1) / kDram, 4), 1.0 / 4);
 }
 

@@ -92,11 +92,11 @@ TEST_F(WorkspaceOnGpu, ItDoesNotGrowDuringACaptureWhichGoesOn) {
 
 // A capture in global mode forbids cudaMalloc, by which it would become invalid.
 TEST_F(WorkspaceOnGpu, ItGrowsBesideTheCaptureOfAnotherStream) {
-  const Stream captured, beside;
-  void* const before = workspace(beside, kBytes);
+  const Stream captured, other;
+  void* const before = workspace(other, kBytes);
   check(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
   void* grown = nullptr;
-  EXPECT_NO_THROW(grown = workspace(beside, 2048 * kBytes));
+  EXPECT_NO_THROW(grown = workspace(other, 2048 * kBytes));
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
   check(cudaGraphDestroy(graph));
