@@ -12,12 +12,12 @@
 #include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
-#include "kernels/frame/divisor.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/workers/resident.hpp"
 #include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/frame/workers/workspace.hpp"
 #include "kernels/gemm/sm90/arguments_sm90.hpp"
+#include "kernels/gemm/sm90/parts_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -138,44 +138,29 @@ GemmLaunchSm90 launch_of_gemm_sm90(const GemmProblem& problem, const GemmOperand
     a.meeting =
         step_meeting(choice.workers, 1.0 * a.schedule.k_steps * raster.count() / choice.workers);
   } else {
-    l.reduce = {.raster = a.schedule.raster,
-                .parts = choice.parts,
-                .blocks = v.tile_m / 64,
-                .cluster_m = v.cluster_m,
-                .groups = Divisor(v.tile_n / 8),
-                .pieces = Divisor(v.tile_m / 64 * v.tile_n / 8),
-                .cluster = Divisor(v.cluster_size()),
-                .cluster_n = Divisor(v.cluster_n),
-                .rows = rows,
-                .columns = columns,
-                .swapped = v.swapped,
-                .type = a.type,
-                .partials = nullptr,
-                .d = operands.d,
-                .plain = a.plain,
-                .activation = a.activation,
-                .alpha = a.alpha,
-                .beta = a.beta,
-                .bias = a.bias,
-                .c = a.adds_c ? operands.c : nullptr,
-                .tensor_scale_p = a.tensor_scale_p,
-                .tensor_scale_q = a.tensor_scale_q,
-                .row_scale = a.row_scale,
-                .column_scale = a.column_scale};
+    l.reduce =
+        reduce_of_sm90(v, a.schedule.raster, choice.parts, rows, columns, a.type, operands.d);
+    l.reduce.swapped = v.swapped;
+    l.reduce.plain = a.plain;
+    l.reduce.activation = a.activation;
+    l.reduce.alpha = a.alpha;
+    l.reduce.beta = a.beta;
+    l.reduce.bias = a.bias;
+    l.reduce.c = a.adds_c ? operands.c : nullptr;
+    l.reduce.tensor_scale_p = a.tensor_scale_p;
+    l.reduce.tensor_scale_q = a.tensor_scale_q;
+    l.reduce.row_scale = a.row_scale;
+    l.reduce.column_scale = a.column_scale;
   }
-  if (choice.stream_tiles > 0 || choice.parts > 1) {
-    l.workspace_bytes = kFlagBytes + static_cast<std::size_t>(l.grid) *
-                                         static_cast<std::size_t>(v.tile_m) *
-                                         static_cast<std::size_t>(v.tile_n) * sizeof(float);
-  }
+  if (choice.stream_tiles > 0 || choice.parts > 1)
+    l.workspace_bytes = bytes_of_partials_sm90(v, l.grid);
   return l;
 }
 
 void give_workspace_sm90(GemmLaunchSm90& launch, void* workspace) {
   launch.args.meeting = with_counter(launch.args.meeting, workspace);
-  auto* const data = static_cast<std::uint8_t*>(workspace);
-  launch.args.flags = reinterpret_cast<std::uint32_t*>(data);
-  launch.args.partials = reinterpret_cast<float*>(data + kFlagBytes);
+  launch.args.flags = static_cast<std::uint32_t*>(workspace);
+  launch.args.partials = partials_sm90(workspace);
   launch.reduce.partials = launch.args.partials;
 }
 
@@ -205,13 +190,7 @@ Plan plan_gemm_sm90(const GemmProblem& problem, const GemmOperands& operands,
                            .shared_bytes = own.shared_bytes,
                            .early = l.early},
                           arguments, stream);
-            if (l.reduce.parts == 0) return;
-            void* sums[] = {&l.reduce};
-            launch_kernel(own.reduce.kernel,
-                          {.ctas = reduce_ctas_sm90(l.reduce),
-                           .threads = reduce_threads_sm90(l.reduce),
-                           .shared_bytes = 0},
-                          sums, stream);
+            if (l.reduce.parts > 0) launch_reduce_sm90(own.reduce.kernel, l.reduce, stream);
           }};
 }
 

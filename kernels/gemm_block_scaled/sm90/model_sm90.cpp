@@ -3,7 +3,6 @@
 // tiles.
 #include <algorithm>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/workers/model_workspace.hpp"
 #include "kernels/gemm/raster.hpp"
+#include "kernels/gemm/sm90/parts_sm90.hpp"
 #include "kernels/gemm_block_scaled/model_operands.hpp"
 #include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/plan_sm90.hpp"
@@ -53,9 +53,7 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   std::vector<int> backwards;
   for (int i = 0; i < clusters; ++i) backwards.push_back(clusters - 1 - i);
   const int grid = clusters * v.cluster_size();
-  const ModelWorkspace workspace(
-      gpu, kFlagBytes + static_cast<std::size_t>(grid) * static_cast<std::size_t>(v.tile_m) *
-                            static_cast<std::size_t>(v.tile_n) * sizeof(float));
+  const ModelWorkspace workspace(gpu, bytes_of_partials_sm90(v, grid));
   const auto cut = [](int extent, int share) {
     return extent % share == 0 ? share : extent % share;
   };
@@ -67,9 +65,8 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
                         s.m,
                         s.n};
   const int k_blocks = divide_up(s.k, v.tile_k);
-  const Parts split{
-      product, k_blocks / parts, k_blocks % parts,
-      reinterpret_cast<float*>(static_cast<std::uint8_t*>(workspace.pointer()) + kFlagBytes)};
+  const Parts split{product, k_blocks / parts, k_blocks % parts,
+                    partials_sm90(workspace.pointer())};
   model::Arguments arguments;
   arguments.push(&maps, sizeof maps, 128);
   if (parts > 1) {
@@ -90,7 +87,8 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
                                .early = true},
                               arguments, options);
   if (parts > 1 && result.outcome.finished && result.outcome.findings.empty()) {
-    ReduceArgumentsSm90 reduce = reduce_of_parts_sm90(v, raster, parts, s.m, s.n, pointer(at.d));
+    ReduceArgumentsSm90 reduce =
+        reduce_of_sm90(v, PreparedRaster(raster), parts, s.m, s.n, OutputType::bf16, pointer(at.d));
     reduce.partials = split.partials;
     model::Arguments sums;
     sums.push(reduce);

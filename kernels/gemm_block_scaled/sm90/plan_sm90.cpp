@@ -17,7 +17,7 @@
 #include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/frame/workers/workspace.hpp"
 #include "kernels/gemm/raster.hpp"
-#include "kernels/gemm/sm90/reduce_sm90.hpp"
+#include "kernels/gemm/sm90/parts_sm90.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/maps_sm90.hpp"
@@ -67,23 +67,14 @@ struct Launcher {
   }
 
   void split(cudaStream_t stream) {
-    const std::size_t bytes =
-        kFlagBytes + static_cast<std::size_t>(grid) * static_cast<std::size_t>(variant->tile_m) *
-                         static_cast<std::size_t>(variant->tile_n) * sizeof(float);
-    parts.partials =
-        reinterpret_cast<float*>(static_cast<std::uint8_t*>(workspace(stream, bytes)) + kFlagBytes);
+    parts.partials = partials_sm90(workspace(stream, bytes_of_partials_sm90(*variant, grid)));
     reduce.partials = parts.partials;
     void* arguments[] = {&maps, &parts, &k_blocks};
     launch_kernel(
         variant->parts.kernel,
         {.ctas = grid, .threads = variant->threads, .shared_bytes = variant->shared_bytes},
         arguments, stream);
-    void* sums[] = {&reduce};
-    launch_kernel(variant->reduce.kernel,
-                  {.ctas = reduce_ctas_sm90(reduce),
-                   .threads = reduce_threads_sm90(reduce),
-                   .shared_bytes = 0},
-                  sums, stream);
+    launch_reduce_sm90(variant->reduce.kernel, reduce, stream);
   }
 };
 
@@ -178,7 +169,8 @@ Plan plan_of_parts(const Launcher& whole, const BlockScaledOperands& operands, i
              .blocks_each = l.k_blocks / parts,
              .blocks_over = l.k_blocks % parts,
              .partials = nullptr};
-  l.reduce = reduce_of_parts_sm90(v, raster, parts, l.product.m, l.product.n, operands.d);
+  l.reduce = reduce_of_sm90(v, PreparedRaster(raster), parts, l.product.m, l.product.n,
+                            OutputType::bf16, operands.d);
   return {.variant = v.name + " split " + std::to_string(parts), .run = l};
 }
 
@@ -204,34 +196,6 @@ std::vector<int> parts_of_block_scaled_sm90(const BlockScaledVariantSm90& v,
   for (const int parts : {most, most / 2})
     if (parts > 1 && blocks_of_scales(p.k) / parts >= kLeastBlocks) all.push_back(parts);
   return all;
-}
-
-ReduceArgumentsSm90 reduce_of_parts_sm90(const BlockScaledVariantSm90& v, const Raster& raster,
-                                         int parts, int m, int n, void* d) {
-  return {.raster = PreparedRaster(raster),
-          .parts = parts,
-          .blocks = v.tile_m / 64,
-          .cluster_m = v.cluster_m,
-          .groups = Divisor(v.tile_n / 8),
-          .pieces = Divisor(v.tile_m / 64 * v.tile_n / 8),
-          .cluster = Divisor(v.cluster_size()),
-          .cluster_n = Divisor(v.cluster_n),
-          .rows = m,
-          .columns = n,
-          .swapped = 0,
-          .type = OutputType::bf16,
-          .partials = nullptr,
-          .d = d,
-          .plain = 1,
-          .activation = 0,
-          .alpha = 1,
-          .beta = 0,
-          .bias = nullptr,
-          .c = nullptr,
-          .tensor_scale_p = nullptr,
-          .tensor_scale_q = nullptr,
-          .row_scale = nullptr,
-          .column_scale = nullptr};
 }
 
 Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,

@@ -3,7 +3,6 @@
 #pragma once
 #include <vector>
 
-#include "kernels/gemm/sm90/reduce_sm90.hpp"
 #include "kernels/gemm_block_scaled/gemm_block_scaled.hpp"
 #include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
@@ -21,10 +20,6 @@ struct BlockScaledOptionsSm90 {
 // In how many parts a form may have its tiles of a problem; none if they are many, or k is short.
 std::vector<int> parts_of_block_scaled_sm90(const BlockScaledVariantSm90& variant,
                                             const BlockScaledProblem& problem);
-
-// What adds the parts that a launch left, as yet without `partials`. D is m x n.
-ReduceArgumentsSm90 reduce_of_parts_sm90(const BlockScaledVariantSm90& variant,
-                                         const Raster& raster, int parts, int m, int n, void* d);
 
 Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                                  const BlockScaledOperands& operands,

@@ -9,7 +9,6 @@
 
 #include "harness/cuda.hpp"
 #include "kernels/frame/fill.hpp"
-#include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/operands.hpp"
 #include "kernels/gemm_block_scaled/reference.hpp"
 
@@ -41,27 +40,41 @@ TEST(BlockScaledSm90, SplitsFewTilesOfLongSums) {
   EXPECT_EQ(kernels({4096, 4096, 65536}).size(), 1u);
 }
 
-// Of forms that split tiles, every number of parts, which need not be alike.
-TEST(BlockScaledSm90, PartsAddUpOnGpu) {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
-      current_target() != Target::sm_90a) {
-    GTEST_SKIP() << "needs an sm_90 GPU";
+class BlockScaledOnGpuSm90 : public testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
+        current_target() != Target::sm_90a)
+      GTEST_SKIP() << "needs an sm_90 GPU";
   }
+
+  // Valid until the next call.
+  BlockScaledOperands filled(const BlockScaledProblem& p, cudaStream_t stream) {
+    buffers_.clear();
+    std::vector<void*> at;
+    std::uint64_t seed = 1;
+    for (const Operand& operand : block_scaled_operands(p)) {
+      at.push_back(buffers_.emplace_back(operand.bytes).data());
+      if (operand.fill) operand.fill(at.back(), seed++, stream);
+    }
+    return block_scaled_operands_of(at);
+  }
+  std::size_t bytes_of_d() const { return buffers_[0].bytes(); }
+
+ private:
+  std::vector<Buffer> buffers_;
+};
+
+// Of forms that split tiles, every number of parts, which need not be alike.
+TEST_F(BlockScaledOnGpuSm90, PartsAddUp) {
   const BlockScaledProblem p{300, 264, 16400};
   const Stream stream;
-  std::vector<Buffer> buffers;
-  std::vector<void*> at;
-  std::uint64_t seed = 1;
-  for (const Operand& operand : block_scaled_operands(p)) {
-    at.push_back(buffers.emplace_back(operand.bytes).data());
-    if (operand.fill) operand.fill(at.back(), seed++, stream);
-  }
-  const BlockScaledOperands operands = block_scaled_operands_of(at);
+  const BlockScaledOperands operands = filled(p, stream);
   int ran = 0;
   for (const BlockScaledVariantSm90& v : block_scaled_variants_sm90()) {
     for (const int parts : parts_of_block_scaled_sm90(v, p)) {
-      poison(operands.d, buffers[0].bytes(), stream);
+      poison(operands.d, bytes_of_d(), stream);
       const Plan plan = plan_gemm_block_scaled_sm90(p, operands, {.variant = &v, .parts = parts});
       for (int launch = 0; launch < 2; ++launch) plan.run(stream);
       const GemmErrors errors = check_gemm_block_scaled(p, operands, 1 << 14, 1, stream);
@@ -73,33 +86,17 @@ TEST(BlockScaledSm90, PartsAddUpOnGpu) {
 }
 
 // One sum over k in a fixed order, whatever the order of the tiles and the size of the grid.
-TEST(BlockScaledSm90, GivesTheSameBitsForEveryRasterAndGrid) {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 ||
-      current_target() != Target::sm_90a) {
-    GTEST_SKIP() << "needs an sm_90 GPU";
-  }
+TEST_F(BlockScaledOnGpuSm90, GivesTheSameBitsForEveryRasterAndGrid) {
   const BlockScaledProblem p{1024, 2048, 512};
   const Stream stream;
-  const std::size_t count_a = std::size_t(p.m) * p.k, count_b = std::size_t(p.n) * p.k,
-                    count_d = std::size_t(p.m) * p.n;
-  const std::size_t scales_a = std::size_t(blocks_of_scales(p.k)) * scale_a_stride(p.m),
-                    scales_b = std::size_t(blocks_of_scales(p.n)) * scale_b_stride(p.k);
-  const Buffer a(count_a), b(count_b), d(count_d * 2), scale_a(scales_a * 4), scale_b(scales_b * 4);
-  fill_normal("e4m3", a.data(), count_a, 1, stream);
-  fill_normal("e4m3", b.data(), count_b, 2, stream);
-  fill_factors(scale_a.data(), scales_a, 3, stream);
-  fill_factors(scale_b.data(), scales_b, 4, stream);
+  const BlockScaledOperands operands = filled(p, stream);
   std::vector<std::uint16_t> first;
   for (const auto& [band, ctas] : {std::pair{1, 0}, {3, 0}, {0, 16}, {16, 2}}) {
-    poison(d.data(), d.bytes(), stream);
-    plan_gemm_block_scaled_sm90(
-        p, {d.data(), a.data(), b.data(), scale_a.as<float>(), scale_b.as<float>()},
-        {.band = band, .max_ctas = ctas})
-        .run(stream);
+    poison(operands.d, bytes_of_d(), stream);
+    plan_gemm_block_scaled_sm90(p, operands, {.band = band, .max_ctas = ctas}).run(stream);
     check(cudaStreamSynchronize(stream));
-    std::vector<std::uint16_t> bits(count_d);
-    check(cudaMemcpy(bits.data(), d.data(), d.bytes(), cudaMemcpyDeviceToHost));
+    std::vector<std::uint16_t> bits(bytes_of_d() / 2);
+    check(cudaMemcpy(bits.data(), operands.d, bytes_of_d(), cudaMemcpyDeviceToHost));
     if (first.empty()) first = bits;
     EXPECT_EQ(bits, first);
   }
