@@ -90,7 +90,7 @@ def forms(browser, pages):
     path = next((page for page in pages("documents") if page.name == "isa.html"), None)
     if not path:
         pytest.skip("build/assay is not built")
-    with survey.opened(browser, path.as_uri()) as (page, _):
+    with survey.opened(browser, f"{path.as_uri()}?all=shown") as (page, _):
         yield page
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Search, filters and order of a table stand in the address: a link shows the same view, and "back" leads to the last."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -119,3 +120,18 @@ def test_forms_are_filtered_by_target_in_the_address(forms, browser):
     forms.go_back()
     forms.go_back()
     assert forms.locator("#count").inner_text() == shown
+
+
+def test_the_first_forms_are_drawn_and_the_others_on_demand(forms):
+    """A browser takes seconds for thousands of rows; a search is among all of them."""
+    drawn = forms.locator("#forms th.name")
+    every = int(forms.locator("#count").inner_text().split()[0])
+    last = drawn.last.inner_text()
+    assert drawn.count() == 500 < every
+    forms.get_by_role("button", name=f"show the other {every - 500} forms").click()
+    assert drawn.count() == every and asked(forms) == {"all": "shown"}
+    name = drawn.last.inner_text()
+    forms.go_back()
+    assert drawn.count() == 500 and drawn.last.inner_text() == last != name
+    forms.locator("#search").fill("/" + re.escape(name) + "$")
+    assert name in drawn.all_inner_texts()
