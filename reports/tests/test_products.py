@@ -13,10 +13,10 @@ from assay.files import load
 from assay.report.__main__ import load_published
 from assay.report.book import identity, labels, model
 from assay.report.book.model import STATES
-from assay.report.book.products import against, baseline_of, called, middle, products
+from assay.report.book.products import against, baseline_of, called, kinds_of, middle, products
 from assay.report.family.kernels import paired as pairs
 from assay.report.family.kernels import products as pages
-from assay.report.said import SENTENCES, few_tokens, write
+from assay.report.said import SENTENCES, few_tokens, kernels, write
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +33,11 @@ def test_gemm_is_said_by_state_and_the_worst_of_all_types_by_name(one):
     main, worst = said(one, 22)
     burst, lasting = (f"{middle(against(products(*one, state, 'gemm', 'bf16'))):.3f}" for state in STATES)
     assert main == (
-        f"Over 18 shapes our bf16 GEMM runs at {burst} times the speed of the fastest library in a burst, and at "
-        f"{lasting} under lasting load, in the median."
+        f"Over 18 shapes of layout nt our bf16 GEMM runs at {burst} times the speed of the faster of cuBLASLt's best of 16 and "
+        f"first choice in a burst, and at {lasting} under lasting load, in the median."
     )
     assert worst == (
-        "The worst is the e4m3 GEMM of 64×57344×8192, in a burst, at 0.500 times the speed of cuBLASLt's best of 16."
+        "The worst is the e4m3 GEMM with tensor scales of 64×57344×8192, in a burst, at 0.500 times the speed of cuBLASLt's best of 16."
     )
 
 
@@ -50,7 +50,8 @@ def test_states_are_said_of_the_same_shapes_and_rows_of_calls_as_such():
         both = set.intersection(*({p.shape for p in of_state} for of_state in found))
         burst, lasting = (f"{middle([p for p in of_state if p.shape in both]):.3f}" for of_state in found)
         main = said(one, number)[0]
-        assert main.startswith(f"Over the {len(both)} shapes measured both ways our bf16 ")
+        assert main.startswith(f"Over the {len(both)} shapes ")
+        assert " measured both ways our bf16 " in main
         assert f" at {burst} times the speed" in main and f" at {lasting} under lasting load" in main
     notes = " ".join(pages.summary(*one).notes)
     assert "one state has shapes that the other lacks" in notes and re.search(r"up to \d+ calls in a row", notes)
@@ -71,10 +72,9 @@ def test_few_tokens_beside_a_copy_and_beside_the_library(one):
         copy,
     )
     plain, of_s4 = (f"{middle(against(products(*one, STATES[0], 'gemv', kind))):.3f}" for kind in ("bf16", "s4"))
-    assert library.startswith(f"In bf16 our product of few tokens runs at {plain} times the speed of the fastest library ")
+    assert library.startswith(f"In bf16 our product of few tokens runs at {plain} times the speed of cuBLASLt's best of 16 ")
     assert packed == (
-        f"With s4 weights our product runs at {of_s4} times the speed of the fastest library, which multiplies in bf16, in the "
-        "median."
+        f"With s4 weights our product runs at {of_s4} times the speed of cuBLASLt's best of 16 in bf16, in the median."
     )
 
 
@@ -96,7 +96,7 @@ def test_few_tokens_beside_the_pins_and_more_tokens_beside_one():
     assert longer == (
         "Up to 32 tokens take as long as one within a twentieth, and 64 take 1.08 times as long, in the median of the layers."
     )
-    assert library.startswith("In bf16 our product of few tokens runs at 1.050 times the speed of the fastest library in the ")
+    assert library.startswith("In bf16 our product of few tokens runs at 1.050 times the speed of the faster of cuBLASLt's best of 32 and first choice in the ")
     assert packed.startswith("With packed weights our product runs at 1.415 times (nvf4) to 1.768 times (s2) the speed of ")
     book = model.build([load(committed.RESULTS / H200)])
     (few,) = [found for found in pages.evidence(book) if found.number == 23]
@@ -104,7 +104,7 @@ def test_few_tokens_beside_the_pins_and_more_tokens_beside_one():
     assert lines["s4 product of few tokens, times as long as one token"].startswith("16 tokens 1.")
     share, longer, packed = of_run("h200/2026-11-27-torch-skinny-s4", 23)
     assert "of the datasheet's bandwidth of memory" in share and longer.startswith("Already 16 tokens take 1.13 times")
-    assert "which mostly multiplies in bf16" in packed  # of one token, torch's kernel of packed weights is the faster one
+    assert "the faster of torch.matmul in bf16 and torch._weight_int4pack_mm, in the median" in packed  # of one token, torch's kernel of packed weights is the faster one
 
 
 def test_curves_answer_where_no_single_products_were_measured():
@@ -136,7 +136,7 @@ def test_layers_are_near_a_bandwidth_from_a_size_on():
 def test_what_a_library_multiplies_in_bf16_is_said_to_be_so(one):
     """Where weights are packed for ours alone, as the names of cases and libraries tell."""
     assert baseline_of("kernels/gemv/s2/m1n8192k8192", "cublaslt_best32") == "cuBLASLt's best of 32 in bf16"
-    assert baseline_of("kernels/gemv/s4/m1n8192k8192", "torch_matmul") == "torch matmul in bf16"
+    assert baseline_of("kernels/gemv/s4/m1n8192k8192", "torch_matmul") == "torch.matmul in bf16"
     for case, name in (("gemv/s4", "torch_int4pack_mm"), ("gemv/bf16", "torch_matmul"), ("gemm/e4m3", "torch_matmul")):
         assert baseline_of(f"kernels/{case}/m1n8192k8192", name) == labels.baseline(name)
     rows = {row[0].said: [cell.said for cell in row] for row in pages.summary(*one).rows}
@@ -153,13 +153,54 @@ def test_grouped_products_have_a_sentence(one):
 def test_types_are_called_by_their_names_and_not_as_files_have_them():
     named = ("gemm", "e4m3_e5m2"), ("gemm_block_scaled", "e4m3_block128"), ("grouped", "e4m3_block128")
     assert [called(*of) for of in named] == [
-        "e4m3 by e5m2 GEMM",
+        "e4m3 by e5m2 GEMM with tensor scales",
         "e4m3 GEMM with block scales",
         "e4m3 grouped GEMM with block scales",
     ]
     book = model.build([load(committed.RESULTS / "h200/2026-11-26-kernels-groups-places")])
     main, _ = said((book, book.columns[0]), 22)
     assert "our e4m3 GEMM with block scales runs at 1.059 times" in main
+
+
+def test_what_ours_is_compared_with_is_named():
+    """A ratio to torch.matmul alone is none to the fastest library; several that compete are all named."""
+    torch = of_run("h200/2026-11-29-torch-parts-tn", 22)[0]
+    assert re.fullmatch(
+        r"Over 28 shapes of layout tn our bf16 GEMM runs at 1\.\d{3} times the speed of torch\.matmul in a burst, .*", torch
+    )
+    block = of_run("h200/2026-11-29-kernels-block-groups", 22)[0]
+    assert "our e4m3 GEMM with block scales runs at" in block
+    assert "times the speed of the faster of cuBLASLt's best of 32 and first choice in a burst" in block
+    groups = of_run("h200/2026-11-29-torch-parts-grouped", 24)[0]
+    assert "the faster of a loop of torch.matmul calls and torch._grouped_mm" in groups
+    dense = of_run("h200/2026-11-28-kernels-dense", 22)[0]
+    assert dense.startswith("Over 36 shapes of layouts nn, nt, tn and tt and of several forms our bf16 GEMM runs at 1.006") and "cuBLASLt's best of 32 and first choice" in dense
+
+
+def test_operands_with_row_scales_are_a_kind_of_their_own():
+    run = kernel_runs.made()
+    of_rows = [m for m in run.measurements if m.name.startswith("kernels/gemm/e4m3/m4096")]
+    for m in of_rows:
+        m.name = m.name.replace("/nt", "/nt/row")
+    book = model.build([run])
+    one = book, book.columns[0]
+    shapes = {kind: [p.shape for p in products(*one, STATES[0], "gemm", kind)] for kind in kinds_of(book, "gemm")}
+    assert {kind: len(found) for kind, found in shapes.items()} == {"bf16": 18, "e4m3": 12, "e4m3_row": 6}
+    assert all(re.fullmatch(r"4096×\d+×\d+", shape) for shape in shapes["e4m3_row"])
+    count, *_ = (["".join(words for words, _ in s) for s in kernels.of_kind("gemm", "e4m3_row")(*one)])
+    assert count.startswith("Over 6 shapes of layout nt our e4m3 GEMM with row scales runs at ")
+
+
+@pytest.mark.parametrize("slower", [0, 2])
+def test_of_one_kind_it_is_said_how_often_ours_is_the_slower(one, slower):
+    run = kernel_runs.made()
+    run.measurements = [m for m in run.measurements if m.name.startswith("kernels/gemm_block_scaled/")]
+    for i, m in enumerate(run.measurements):
+        for baseline in m.baselines:
+            baseline.speedup.value = 0.999 if i < slower else 1.0
+    book = model.build([run])
+    *_, last = kernels.of_kind("gemm_block_scaled", "e4m3_block128")(book, book.columns[0])
+    assert "".join(words for words, _ in last) == f"Ours is the slower one in {slower or 'none'} of 24 comparisons."
 
 
 def test_the_worst_whose_interval_covers_one_is_as_fast():
@@ -173,7 +214,7 @@ def test_the_worst_whose_interval_covers_one_is_as_fast():
         book = model.build([run])
         return said((book, book.columns[0]), 22)[-1]
 
-    start = "The worst is the e4m3 GEMM of 64×57344×8192, in a burst, "
+    start = "The worst is the e4m3 GEMM with tensor scales of 64×57344×8192, in a burst, "
     assert worst(0.9996, 0.996, 1.003) == (
         f"{start}which is as fast as cuBLASLt's best of 16, within its interval (0.996 to 1.003)."
     )
@@ -188,7 +229,7 @@ def test_a_run_of_one_state_answers_too(state):
     run.measurements = [m for m in run.measurements if m.name.endswith("/sustained") is bool(state)]
     book = model.build([run])
     (main, worst), name = said((book, book.columns[0]), 22), "sustained" if state else "in a burst"
-    assert main.startswith("Over 18 shapes our bf16 GEMM runs at ") and f", {name}, " in worst
+    assert main.startswith("Over 18 shapes of layout nt our bf16 GEMM runs at ") and f", {name}, " in worst
 
 
 def test_numbers_of_the_sentences_stand_in_the_table(one):
@@ -242,5 +283,5 @@ def test_baselines_have_words():
     assert [labels.baseline(name) for name in ("cublaslt_best16", "cublaslt_first", "torch_addmm")] == [
         "cuBLASLt's best of 16",
         "cuBLASLt's first choice",
-        "torch addmm",
+        "torch.addmm",
     ]

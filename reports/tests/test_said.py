@@ -26,8 +26,9 @@ RESULTS = Path(__file__).parents[2] / "results"
 RUNS = ["h200/2026-11-22-full", "h100/2026-11-22-most"]
 NEWEST = ["h200/2026-11-22-complete", "h100/2026-11-22-complete"]
 MOST_WORDS, MOST_SENTENCES = 1600, 2  # "8 192", with a thin space, is one word
-# Of "L2", "bf16", "m64n256", "64×8192×2048" and "sm_90" the digits are no figures; of "N = 64" and "1 024" they are one.
-FIGURE = re.compile(rf"(?<![\w.×-])(?!\d+×)[−-]?\d[\d.,{THIN}]*(?![\w-]*[a-z]\d)")
+# Of "L2", "bf16", "m64n256", "64×8192×2048", "sm_90" and the name "cuBLASLt's best of 32" the digits are no figures; of "N = 64"
+# and "1 024" they are one.
+FIGURE = re.compile(rf"(?<![\w.×-])(?<!'s best of )(?!\d+×)[−-]?\d[\d.,{THIN}]*(?![\w-]*[a-z]\d)")
 
 
 def book_of(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.files import Baseline
@@ -22,7 +22,19 @@ OPERATIONS = {
 }
 GEMM = ("gemm", "gemm_block_scaled")
 BLOCKS = "_block128"  # ends the types whose operands have a scale for each block
+ROWS = "_row"  # ends those with one for each row of A and column of B: in a case's name they stand behind its layout
+EIGHT_BITS = ("e4m3", "e5m2")
+LAYOUTS = ("nt", "nn", "tn", "tt")  # of A, then B; t: stored as its transpose
 PLAIN = ("", "nt")  # variants that are not said
+# What is done with the sum, or what the result is, as a sentence has it.
+FORMS = {
+    "alpha_beta": "with alpha and beta",
+    "bias": "with bias",
+    "bias_gelu": "with bias and GELU",
+    "bias_gelu_tanh": "with bias and GELU (tanh)",
+    "bias_silu": "with bias and SiLU",
+    "f32": "with f32 results",
+}
 SHAPE = re.compile(r"(\d+)×(\d+)×(\d+)")
 
 
@@ -36,6 +48,9 @@ class Product:
     name: str  # of the measurement
     value: float  # TFLOP/s; GB/s where tokens are few
     best: Baseline | None
+    baselines: tuple[str, ...] = ()  # all that took turns, as files name them
+    layout: str = ""  # "nt"; "" where there is one alone
+    form: str = ""  # "bias": what the name says beyond the layout
 
     @property
     def sizes(self) -> tuple[int, int, int] | None:
@@ -62,10 +77,21 @@ class Product:
 
 
 def called(operation: str, kind: str) -> str:
-    """ "bf16 GEMM", "e4m3 GEMM with block scales", "e4m3 grouped GEMM with block scales"."""
-    scaled = kind.endswith(BLOCKS) and "block scales" not in OPERATIONS[operation]
-    kind = kind.removesuffix(BLOCKS).replace("_", " by ")
-    return f"{kind} {OPERATIONS[operation]}{' with block scales' if scaled else ''}"
+    """ "bf16 GEMM", "e4m3 GEMM with row scales", "e4m3 grouped GEMM with block scales"."""
+    types = kind.removesuffix(BLOCKS).removesuffix(ROWS)
+    if kind.endswith(BLOCKS):
+        scales = "" if "block scales" in OPERATIONS[operation] else " with block scales"
+    elif kind.endswith(ROWS):
+        scales = " with row scales"
+    else:  # of 8 bits all of a GEMM's operands are scaled: by one factor each where nothing else is said
+        scales = " with tensor scales" if operation == "gemm" and types.split("_")[0] in EIGHT_BITS else ""
+    return f"{types.replace('_', ' by ')} {OPERATIONS[operation]}{scales}"
+
+
+def kind_of(name: str) -> str:
+    """The type of a case, with how its operands are scaled: "bf16", "e4m3_row"."""
+    _, _, kind, *more = name.split("/")
+    return kind + (ROWS if ROWS.removeprefix("_") in more else "")
 
 
 def packed(kind: str) -> bool:
@@ -95,22 +121,30 @@ def unit_of(operation: str) -> str:
 
 def kinds_of(book: Book, operation: str) -> list[str]:
     rows = book.find(rf"kernels/{operation}/.+/.+", metric_of(operation))
-    return list(dict.fromkeys(row.name.split("/")[2] for row in rows))
+    return list(dict.fromkeys(kind_of(row.name) for row in rows))
 
 
 def products(book: Book, column: Column, state: str, operation: str, kind: str) -> list[Product]:
     """Every shape of one operation and type that was measured in this state."""
     found = []
-    for row in book.find(rf"kernels/{operation}/{re.escape(kind)}/.*", metric_of(operation)):
+    for row in book.find(rf"kernels/{operation}/{re.escape(kind.removesuffix(ROWS))}/.*", metric_of(operation)):
+        if kind_of(row.name) != kind:
+            continue
         n = of_state(row, column.index, state)
         name = name_in(row, state)
         m = book.measurement(column, name)
         if n and m and m.kind == "kernel":
-            shape, _, variant = row.name.split("/", 3)[3].removesuffix(SUSTAINED).partition("/")
+            shape, *variants = row.name.split("/", 3)[3].removesuffix(SUSTAINED).split("/")
+            if kind.endswith(ROWS):
+                variants.remove(ROWS.removeprefix("_"))
+            variant = "/".join(variants)
+            layout = variants[0] if variants and variants[0] in LAYOUTS else ""
             best = min(m.baselines, key=lambda b: b.speedup.value, default=None)
             shape = labels.product(shape)
             said = shape if variant in PLAIN else f"{shape}, {labels.words(variant)}"
-            found.append(Product(operation, kind, said, name, n.value, best))
+            names = tuple(b.name for b in m.baselines)
+            form = "/".join(variants[1:]) if layout else ""
+            found.append(Product(operation, kind, said, name, n.value, best, names, layout, form))
     return found
 
 
@@ -159,6 +193,32 @@ def over_one(layers: Mapping[tuple[int, int], Mapping[int, Tokens]]) -> dict[int
 def against(found: Iterable[Product]) -> list[Product]:
     """Those that have a baseline, the worst first."""
     return sorted((p for p in found if p.best), key=lambda p: p.best.speedup.value)
+
+
+def rivals(paired: Iterable[Product]) -> str:
+    """What they are compared with, all by name: "torch.matmul", "the faster of cuBLASLt's best of 32 and first choice"."""
+    named = list(dict.fromkeys(baseline_of(p.name, name) for p in paired for name in p.baselines))
+    owners = {name.partition("'s ")[0] for name in named if "'s " in name}
+    if len(named) > 1 and len(owners) == 1 and all("'s " in name for name in named):
+        named[1:] = [name.partition("'s ")[2] for name in named[1:]]
+    said = listed(named)
+    return said if len(named) < 2 else f"the {'faster' if len(named) == 2 else 'fastest'} of {said}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """ "nt", "nt and nn", "nt, nn and tt"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def shapes_of(found: Sequence[Product]) -> str:
+    """Of which layouts and forms they are, in words behind their count: "of layout nt with bias"; "" of a single kind."""
+    layouts = list(dict.fromkeys(p.layout for p in found if p.layout))
+    forms = dict.fromkeys(p.form for p in found)
+    said = f" of layout{'s' if len(layouts) > 1 else ''} {listed(layouts)}" if layouts else ""
+    if len(forms) > 1:
+        return f"{said} and of several forms"
+    (form,) = forms or ("",)
+    return f"{said} {FORMS.get(form, f'with {labels.words(form)}')}" if form else said
 
 
 def middle(paired: list[Product]) -> float:

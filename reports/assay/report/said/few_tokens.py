@@ -9,7 +9,7 @@ from ..answer.findings import Part, Sentence
 from ..block.tables import of_column
 from ..book import labels, text
 from ..book.model import BURST, Book, Column
-from ..book.products import CURVE, Product, Tokens, against, by_tokens, kinds_of, middle, over_one, packed, products
+from ..book.products import CURVE, Product, Tokens, against, by_tokens, kinds_of, middle, over_one, packed, products, rivals
 from ..book.roofs import datasheet, pins
 from ..draw import curves
 from .write import first, number_in, percent, say, short
@@ -118,7 +118,7 @@ def _plain(column: Column, every: list[Product]) -> Sentence | None:
         return None
     worst = paired[0]
     return say(
-        f"In {worst.kind} our product of few tokens runs at {{times}} times the speed of the fastest library in the median of "
+        f"In {worst.kind} our product of few tokens runs at {{times}} times the speed of {rivals(paired)} in the median of "
         f"the shapes, and at {{worst}} times that of {worst.fastest} in the worst, {worst.shape}.",
         times=(f"{middle(paired):.3f}", BEHIND),
         worst=(f"{worst.best.speedup.value:.3f}", column.anchor(worst.name)),
@@ -131,9 +131,7 @@ def _packed(every: list[Product]) -> Sentence | None:
     medians = {kind: middle([p for p in paired if p.kind == kind]) for kind in dict.fromkeys(p.kind for p in paired)}
     if not medians:
         return None
-    count = sum(p.in_bf16 for p in paired)
-    how = "multiplies" if count == len(paired) else "mostly multiplies"
-    library = f"the speed of the fastest library{f', which {how} in bf16' if 2 * count > len(paired) else ''}"
+    library = f"the speed of {rivals(paired)}"
     in_order = sorted(medians, key=medians.__getitem__)
     low, high = in_order[0], in_order[-1]
     least, most = ((f"{medians[kind]:.3f}", BEHIND) for kind in (low, high))

@@ -3,60 +3,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from ..answer.findings import Sentence
 from ..block import over_time
 from ..book import labels, text
 from ..book.model import BURST, LASTING, STATES, Book, Column, Row, name_in, of_state
-from ..book.products import against, called, kinds_of, middle, products
+from ..book.products import Product, against, called, kinds_of, middle, products, rivals, shapes_of
 from ..family.kernels.loops import measured
 from .write import figure, first, number_in, percent, say, short
 
 Found = list[Sentence | None]
+Paired = Mapping[str, list[Product]]  # by state, the worst first
 
 
 def beside_library(operations: tuple[str, ...]) -> Callable[[Book, Column], Found]:
-    """The middle of the ratios to the fastest library over the shapes of one type, and the worst shape of all types. What
-    holds in a burst and under lasting load is said of the same shapes: a run that was cut short has others in each."""
+    """The middle of the ratios to what took turns with ours, over the shapes of one kind of product, and the worst shape of
+    all kinds."""
 
     def make(book: Book, column: Column) -> Found:
-        main = _main_kind(book, column, operations)
-        if main is None:
-            return []
-        paired = {state: against(products(book, column, state, *main)) for state in STATES}
-        shapes = {state: {p.shape for p in found} for state, found in paired.items() if found}
-        both = set.intersection(*shapes.values())
-        over = "{count} shapes" if all(of == both for of in shapes.values()) else "the {count} shapes measured both ways"
-        if not both:  # nothing stands beside the other state: of that with more shapes alone
-            shapes = dict([max(shapes.items(), key=lambda entry: len(entry[1]))])
-            (both,), over = shapes.values(), "{count} shapes"
-        middles = {
-            state: (
-                f"{middle([p for p in paired[state] if p.shape in both]):.3f}",
-                f"q{QUESTION_OF[main[0]]}-more",
-            )
-            for state in shapes
+        every = {
+            (operation, kind): _paired(book, column, operation, kind)
+            for operation in operations
+            for kind in kinds_of(book, operation)
         }
-        count = (str(len(both)), "")
-        ours = f"our {called(*main)}"
-        return [
-            first(
-                say(
-                    f"Over {over} {ours} runs at {{burst}} times the speed of the fastest library in a burst, "
-                    "and at {held} under lasting load, in the median.",
-                    count=count,
-                    burst=middles.get(BURST),
-                    held=middles.get(LASTING),
-                ),
-                say(
-                    f"Over {over} {ours} runs at {{times}} times the speed of the fastest library, in the median.",
-                    count=count,
-                    times=next(iter(middles.values())),
-                ),
-            ),
-            _worst(book, column, operations),
-        ]
+        main = _main_kind(every)
+        return [_middles(*main, every[main]), _worst(column, every.values())] if main else []
+
+    return make
+
+
+def of_kind(operation: str, kind: str) -> Callable[[Book, Column], Found]:
+    """The same of one kind of product by itself, and how often ours is the slower."""
+
+    def make(book: Book, column: Column) -> Found:
+        paired = _paired(book, column, operation, kind)
+        if not any(paired.values()):
+            return []
+        return [_middles(operation, kind, paired), _worst(column, [paired]), _slower(operation, paired)]
 
     return make
 
@@ -64,29 +48,55 @@ def beside_library(operations: tuple[str, ...]) -> Callable[[Book, Column], Foun
 QUESTION_OF = {"gemm": 22, "gemm_block_scaled": 22, "gemv": 23, "grouped": 24}
 
 
-def _main_kind(book: Book, column: Column, operations: tuple[str, ...]) -> tuple[str, str] | None:
+def _paired(book: Book, column: Column, operation: str, kind: str) -> Paired:
+    return {state: against(products(book, column, state, operation, kind)) for state in STATES}
+
+
+def _main_kind(every: Mapping[tuple[str, str], Paired]) -> tuple[str, str] | None:
     """(operation, type) that the first sentence is of: bf16 where it was measured, else what has most shapes."""
-    found = {
-        (operation, kind): max(len(against(products(book, column, state, operation, kind))) for state in STATES)
-        for operation in operations
-        for kind in kinds_of(book, operation)
-    }
+    found = {of: max(map(len, paired.values())) for of, paired in every.items()}
     best = max(found, key=lambda of: (found[of] > 0, of[1] == "bf16", found[of]), default=None)
     return best if best and found[best] else None
 
 
-def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence | None:
-    """Of all types and both states; each is compared in its own state alone."""
-    every = [
-        (p.best.speedup.value, i, p)
-        for i, state in enumerate(STATES)
-        for operation in operations
-        for kind in kinds_of(book, operation)
-        for p in against(products(book, column, state, operation, kind))
-    ]
-    if not every:
+def _middles(operation: str, kind: str, every: Paired) -> Sentence | None:
+    """What holds in a burst and under lasting load is said of the same shapes: a run that was cut short has others in each."""
+    paired = {state: found for state, found in every.items() if found}
+    shapes = {state: {p.shape for p in found} for state, found in paired.items()}
+    both = set.intersection(*shapes.values())
+    alike = all(of == both for of in shapes.values())
+    if not both:  # nothing stands beside the other state: of that with more shapes alone
+        state, both = max(shapes.items(), key=lambda entry: len(entry[1]))
+        paired, alike = {state: paired[state]}, True
+    paired = {state: [p for p in found if p.shape in both] for state, found in paired.items()}
+    of = [p for found in paired.values() for p in found]
+    behind = f"q{QUESTION_OF[operation]}-more"
+    middles = {state: (f"{middle(found):.3f}", behind) for state, found in paired.items()}
+    shape = f"shape{'s' if len(both) > 1 else ''}{shapes_of(of)}"
+    start = f"Over {{count}} {shape}" if alike else f"Over the {{count}} {shape} measured both ways"
+    start += f" our {called(operation, kind)} runs at"
+    count, median = (str(len(both)), ""), ", in the median" if len(both) > 1 else ""
+    return first(
+        say(
+            f"{start} {{burst}} times the speed of {rivals(of)} in a burst, and at {{held}} under lasting load{median}.",
+            count=count,
+            burst=middles.get(BURST),
+            held=middles.get(LASTING),
+        ),
+        say(
+            f"{start} {{times}} times the speed of {rivals(of)}{median}.",
+            count=count,
+            times=next(iter(middles.values())),
+        ),
+    )
+
+
+def _worst(column: Column, every: Iterable[Paired]) -> Sentence | None:
+    """Of all kinds and both states; each is compared in its own state alone."""
+    each = [(p.best.speedup.value, i, p) for found in every for i, state in enumerate(STATES) for p in found[state]]
+    if not each:
         return None
-    value, i, p = min(every, key=lambda found: found[:2])
+    value, i, p = min(each, key=lambda found: found[:2])
     at, library = column.anchor(p.name), p.fastest
     said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}"
     low, high = p.best.speedup.ci95 or (value, value)
@@ -96,6 +106,16 @@ def _worst(book: Book, column: Column, operations: tuple[str, ...]) -> Sentence 
         within = f"{said}, which is as fast as {library}, within its interval ({{low}} to {{high}})."
         return say(within, low=ends[0], high=ends[1])
     return say(f"{said}, at {{times}} times the speed of {library}.", times=(f"{value:.3f}", at))
+
+
+def _slower(operation: str, paired: Paired) -> Sentence | None:
+    """Of how many figures the ratio is below 1, whatever its interval."""
+    each = [p.best.speedup.value for found in paired.values() for p in found]
+    slower, behind = sum(value < 1 for value in each), f"q{QUESTION_OF[operation]}-more"
+    count = (str(len(each)), behind)
+    if not slower:
+        return say("Ours is the slower one in none of {count} comparisons.", count=count)
+    return say("Ours is the slower one in {slower} of {count} comparisons.", slower=(str(slower), behind), count=count)
 
 
 def _fastest(book: Book, column: Column, pattern: str, metric: str) -> list[tuple[float, Row, str]]:
