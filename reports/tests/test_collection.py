@@ -212,10 +212,10 @@ def test_the_newest_answer_is_of_the_newest_run_with_half_as_many_cases():
     def entry(day: int, hour: int, cases: range, kind: str = "bf16") -> SimpleNamespace:
         started = f"2026-01-{day:02}T{hour:02}:00:00Z"
         names = {f"kernels/gemm/{kind}/{i}" for i in cases}
-        return SimpleNamespace(gpu="h200", name=started[:10], cases=names, date=started[:10], started=started)
+        return SimpleNamespace(gpu="h200", name=started[:10], cases=names, date=started[:10], started=started, tried={})
 
     def newest(*found, silent=None):
-        return further.newest(found, "h200", 22, lambda one: "" if one is silent else "It is fast.")
+        return further.newest(found, "h200", further.ASKED[0], lambda one: "" if one is silent else "It is fast.")
 
     largest, more, fewer, few = entry(1, 8, range(10)), entry(2, 8, range(8)), entry(2, 9, range(6)), entry(2, 10, range(4))
     assert newest(largest, more, fewer, few) == [more]
@@ -227,6 +227,12 @@ def test_the_newest_answer_is_of_the_newest_run_with_half_as_many_cases():
     before.started = after.started = ""
     before.name, after.name = "2026-01-04-torch-nt", "2026-01-04-torch-nt-again"
     assert newest(before, after) == newest(after, before) == [after]
+    # An older one stands beside it where the library was at its best there alone: of such the newest, if it is no small one.
+    for one, count in ((largest, 32), (more, 32), (fewer, 16)):
+        one.tried = dict.fromkeys(one.cases, count)
+    few.tried = dict.fromkeys([*few.cases][:1], 32)
+    assert newest(after, largest, more, fewer, few) == [after, more]
+    assert newest(largest, more, fewer) == [more]
 
 
 def test_a_run_with_counters_has_its_report_where_no_leading_one_has_any(tmp_path):

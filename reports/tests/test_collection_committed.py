@@ -71,7 +71,8 @@ def test_of_the_committed_results_the_newest_answers_are_a_link_away(elsewhere):
         ("kernels.html", ("How does our GEMM compare", "Is the product of one token", "How fast is a grouped GEMM")),
         ("link.html", ("How fast are links between", "How fast are collectives")),
     ):
-        assert all(line.startswith(start) for line, start in zip(text_of(lead.newest[page]), starts, strict=True))
+        asked = list(dict.fromkeys(line[0].said for line in lead.newest[page]))
+        assert all(question.startswith(start) for question, start in zip(asked, starts, strict=True))
         assert all(line in lead.newest["index.html"] for line in lead.newest[page])
     anchors = [span.anchor for line in lead.newest["index.html"] for span in line if span.anchor]
     assert {anchor.split("#")[1] for anchor in anchors[:-2]} == {"q22", "q23", "q24"}
@@ -83,8 +84,23 @@ def test_of_the_committed_results_the_newest_answers_are_a_link_away(elsewhere):
     assert spread["gpus/h200-771368"].endswith(" on one GPU of this kind: h200, quick-processes.")
     assert spread["gpus/h200-quick-processes"] == ""
     rows = of["gpus/h200-kernels-rows"].newest  # a run of the day before is told of later answers to its own questions
-    assert [line[0].said for line in rows["kernels.html"]] == [line[0].said for line in lead.newest["kernels.html"]][::2]
+    told = [line[0].said for line in rows["kernels.html"]]
+    assert list(dict.fromkeys(told)) == list(dict.fromkeys(line[0].said for line in lead.newest["kernels.html"]))[::2]
     assert "index.html" not in rows
+
+
+def test_each_kind_of_product_has_its_newest_answers_with_the_worst_shape(elsewhere):
+    """Beside torch, and beside the best library where that is another run; fp8 by each way of scaling too."""
+    collection, _ = elsewhere
+    (newest,) = (section for section in collection.main().sections if section.anchor == "newest")
+    lines = [line for line in text_of(newest.blocks[0].blocks[0].lines) if line.startswith("H200: ")]
+    for of in ("bf16 GEMM", "e4m3 GEMM with row scales", "e4m3 GEMM with block scales"):
+        said = [line for line in lines if f" our {of} runs at " in line]
+        assert all(f" The worst is the {of} of " in line and " comparisons. From h200, " in line for line in said)
+        assert "times the speed of torch." in said[0] and "cuBLASLt's best of 32 and first choice" in said[-1]
+    assert any(" our e4m3 GEMM with tensor scales runs at " in line for line in lines)
+    dense = [line for line in lines if " our bf16 GEMM " in line and "torch.matmul" in line]
+    assert len(dense) == len({re.search(r" of layout \w\w ", line)[0] for line in dense})  # they can be told apart
 
 
 def test_older_states_of_the_committed_kernels(committed):
@@ -93,11 +109,12 @@ def test_older_states_of_the_committed_kernels(committed):
     collection = pages.Collection(then, [], None)
     (subject,) = (one for one in collection.reported if one.folder == "gpus/h200-771368")
     gemm, *_ = text_of(collection.elsewhere()[subject.index].newest["kernels.html"])
-    assert gemm == (
-        "How does our GEMM compare with the vendor's library? Over 33 shapes our bf16 GEMM runs at 0.977 times the speed of the "
-        "fastest library in a burst, and at 0.995 under lasting load, in the median. From h200, kernels-forms, measured on "
-        "2026-11-23, commit 9f2ff975d8b4."
+    assert gemm.startswith(
+        "How does our GEMM compare with the vendor's library? Over 33 shapes of layouts nt, nn, tn and tt our bf16 GEMM runs "
+        "at 0.977 times the speed of the faster of cuBLASLt's best of 32 and first choice in a burst, and at 0.995 under lasting "
+        "load, in the median. The worst is the bf16 GEMM of "
     )
+    assert gemm.endswith(" of 66 comparisons. From h200, kernels-forms, measured on 2026-11-23, commit 9f2ff975d8b4.")
     for s in collection.reported:
         collection.homes[s.index] = {}
     cases = collection.cases()
@@ -108,7 +125,7 @@ def test_older_states_of_the_committed_kernels(committed):
     newest, others = (section for section in main if section.anchor in ("newest", "further"))
     assert main.index(newest) < main.index(others)
     assert newest.blocks[0].heading == "How does our GEMM compare with the vendor's library?"
-    assert "H200: Over 33 shapes our bf16 GEMM" in text_of(newest.blocks[0].blocks[0].lines)[-1]
+    assert any("H200: Over 33 shapes of layouts nt" in line for line in text_of(newest.blocks[0].blocks[0].lines))
     (fold,) = others.blocks
     assert fold.aside == f"{len(collection.others)} runs" and len(fold.blocks[0].rows) == len(collection.others)
 

@@ -174,7 +174,7 @@ def test_what_ours_is_compared_with_is_named():
     groups = of_run("h200/2026-11-29-torch-parts-grouped", 24)[0]
     assert "the faster of a loop of torch.matmul calls and torch._grouped_mm" in groups
     dense = of_run("h200/2026-11-28-kernels-dense", 22)[0]
-    assert dense.startswith("Over 36 shapes of layouts nn, nt, tn and tt and of several forms our bf16 GEMM runs at 1.006") and "cuBLASLt's best of 32 and first choice" in dense
+    assert dense.startswith("Over 36 shapes of layouts nt, nn, tn and tt and of several forms our bf16 GEMM runs at 1.006") and "cuBLASLt's best of 32 and first choice" in dense
 
 
 def test_operands_with_row_scales_are_a_kind_of_their_own():

@@ -111,6 +111,12 @@ def baseline_of(case: str, name: str) -> str:
     return labels.baseline(name) + (" in bf16" if in_bf16(case, name) else "")
 
 
+def tried(baseline: str) -> int:
+    """How many of a library's choices it is the best of; 0 where its name does not say."""
+    found = re.search(r"_best(\d+)$", baseline)
+    return int(found[1]) if found else 0
+
+
 def metric_of(operation: str) -> str:
     return "bandwidth_gb_per_s" if operation == "gemv" else "tflops"
 
@@ -212,7 +218,7 @@ def listed(names: Sequence[str]) -> str:
 
 def shapes_of(found: Sequence[Product]) -> str:
     """Of which layouts and forms they are, in words behind their count: "of layout nt with bias"; "" of a single kind."""
-    layouts = list(dict.fromkeys(p.layout for p in found if p.layout))
+    layouts = [layout for layout in LAYOUTS if any(p.layout == layout for p in found)]
     forms = dict.fromkeys(p.form for p in found)
     said = f" of layout{'s' if len(layouts) > 1 else ''} {listed(layouts)}" if layouts else ""
     if len(forms) > 1:

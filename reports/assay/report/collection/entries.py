@@ -14,6 +14,7 @@ from assay.files import Run, RunFileError, load
 
 from ..book import identity
 from ..book.counters import settled
+from ..book.products import tried
 
 MOST_OF = 0.5  # of the cases of the folder's largest run: what measured fewer is no picture of a GPU
 NEARLY = 0.9  # of the cases of the GPU's largest run: a newer build may have left some out
@@ -62,6 +63,12 @@ class Entry:
     @cached_property
     def cases(self) -> set[str]:
         return {m.name for m in self.run.measurements if m.ok}
+
+    @cached_property
+    def tried(self) -> dict[str, int]:
+        """Case -> of how many of a library's choices the best took turns with ours; of cases where any did."""
+        most = {m.name: max((tried(b.name) for b in m.baselines), default=0) for m in self.run.measurements if m.ok}
+        return {name: count for name, count in most.items() if count}
 
 
 def entries(results: Path) -> list[Entry]:

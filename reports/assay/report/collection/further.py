@@ -5,50 +5,98 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from .. import family
+from ..answer.findings import Sentence
 from ..answer.question import Part, Question
 from ..answer.questions import PARTS, by_number
 from ..block import kinds
 from ..block.kinds import Block, Cell, Fold, Lines, Section, Span, Table
 from ..book import identity, text
+from ..book.model import Book, Column
+from ..book.products import kind_of
 from ..compare.published import PLAIN
 from ..compare.subjects import Subject
 from ..page.front import MAIN
 from ..page.part import page_of
-from ..said import SENTENCES
+from ..said import SENTENCES, kernels
 from .entries import MOST_OF, Entry
 
 INSTRUCTIONS = "sass"
 FEW = 3  # families that are named
-# Questions whose newest answer may be in a run of few cases, and the cases that its first sentence rests on.
-RESTS_ON = {
-    22: "kernels/gemm/bf16/",
-    23: "kernels/(gemv|gemm_curve)/bf16/",
-    24: "kernels/grouped/bf16/",
-    30: "link/peer/",
-    29: "collective/",
-}
-OF_KERNELS = (22, 23, 24)
 NEWEST = "Newest answers"
 WHY = "Kernels change with the commit, and links need several GPUs: the newest run that answers may be none of these above."
+Says = Callable[[Book, Column], list[Sentence | None]]
 
 
-def first_sentence(number: int, subject: Subject) -> str:
-    """What a run says first of a question; "" where it says nothing."""
-    sentences = [s for s in SENTENCES[number](subject.book, subject.book.columns[0]) if s] if subject.book.columns else []
-    return "".join(piece for piece, _ in sentences[0]) if sentences else ""
+@dataclass(frozen=True)
+class Asked:
+    """A question whose newest answer may be in a run of few cases, or one kind of product that it asks about."""
+
+    number: int
+    rests_on: Callable[[str], bool]  # whether an answer rests on the case of this name
+    says: Says
+    of_kernels: bool = False
+    beside_library: bool = False  # whether the answer is a ratio to what took turns with ours
 
 
-def cases_of(number: int, entry: Entry) -> set[str]:
-    return {name for name in entry.cases if re.match(RESTS_ON[number], name)}
+def _product(number: int, operation: str, kind: str) -> Asked:
+    def rests_on(name: str) -> bool:
+        return name.startswith(f"kernels/{operation}/") and kind_of(name) == kind
+
+    return Asked(number, rests_on, kernels.of_kind(operation, kind), of_kernels=True, beside_library=True)
 
 
-def newest(found: Iterable[Entry], gpu: str, number: int, says: Callable[[Entry], str]) -> list[Entry]:
-    """Of the runs of a folder that answer a question with most cases, or half as many, the newest; of a day the largest, of
-    equal ones that do not say when they began the last by name, and beside it others of that day that share no case with
-    it."""
-    counted = [(entry, cases) for entry in found if entry.gpu == gpu and (cases := cases_of(number, entry)) and says(entry)]
+def _matching(number: int, cases: str, sentences: int, of_kernels: bool = False) -> Asked:
+    """A question's first sentences."""
+
+    def says(book: Book, column: Column) -> list[Sentence | None]:
+        return [s for s in SENTENCES[number](book, column) if s][:sentences]
+
+    return Asked(number, lambda name: bool(re.match(cases, name)), says, of_kernels)
+
+
+ASKED = (
+    _product(22, "gemm", "bf16"),
+    _product(22, "gemm", "e4m3"),
+    _product(22, "gemm", "e4m3_row"),
+    _product(22, "gemm_block_scaled", "e4m3_block128"),
+    _matching(23, "kernels/(gemv|gemm_curve)/bf16/", 1, of_kernels=True),
+    _product(24, "grouped", "bf16"),
+    _matching(30, "link/peer/", 1),
+    _matching(29, "collective/", 1),
+)
+
+
+def said_of(asked: Asked, subject: Subject) -> str:
+    """What a run says of it; "" where it says nothing."""
+    book = subject.book
+    sentences = [s for s in asked.says(book, book.columns[0]) if s] if book.columns else []
+    return " ".join("".join(piece for piece, _ in sentence) for sentence in sentences)
+
+
+def newest(found: Iterable[Entry], gpu: str, asked: Asked, says: Callable[[Entry], str]) -> list[Entry]:
+    """The newest run of a folder that answers. Where ours is compared with a library, also the newest of those that tried most
+    of its choices: a ratio to another is none to the library at its best."""
+    counted = [
+        (entry, cases)
+        for entry in found
+        if entry.gpu == gpu and (cases := set(filter(asked.rests_on, entry.cases))) and says(entry)
+    ]
+    chosen = _newest_of(counted)
+    if asked.beside_library:
+        most = max((entry.tried.get(case, 0) for entry, cases in counted for case in cases), default=0)
+        at_best = [(entry, {case for case in cases if entry.tried.get(case) == most}) for entry, cases in counted]
+        at_best = [(entry, cases) for entry, cases in at_best if cases]
+        if not any(entry in chosen for entry, _ in at_best):
+            chosen += _newest_of(at_best)
+    return chosen
+
+
+def _newest_of(counted: Sequence[tuple[Entry, set[str]]]) -> list[Entry]:
+    """Of the runs with most cases, or half as many, the newest; of a day the largest, of equal ones that do not say when they
+    began the last by name, and beside it others of that day that share no case with it."""
     most = max((len(cases) for _, cases in counted), default=0)
     large = [(entry, cases) for entry, cases in counted if len(cases) >= MOST_OF * most]
     chosen: list[Entry] = []
@@ -65,18 +113,24 @@ def part_of(question: Question) -> Part:
 
 
 def answers(
-    number: int, chosen: Sequence[Entry], says: Callable[[Entry], str], folder: Callable[[Entry], str], asked: str
-) -> list[Span]:
-    """A line: what each run says, and where it does. `asked` is what stands before it, `folder` a report's from the page
+    asked: Asked, chosen: Sequence[Entry], says: Callable[[Entry], str], folder: Callable[[Entry], str], label: str
+) -> list[list[Span]]:
+    """A line for each run: what it says, and where it does. `label` is what stands before it, `folder` a report's from the page
     that leads there."""
-    page = page_of(part_of(by_number()[number]))
-    spans = [Span(asked, kind="asked")]
+    page = page_of(part_of(by_number()[asked.number]))
+    lines = []
     for entry in chosen:
-        commit = identity.commit_of(entry.run) if number in OF_KERNELS else ""
+        commit = identity.commit_of(entry.run) if asked.of_kernels else ""
         on = f", measured on {entry.date}" if entry.date else ""
-        spans += [Span(f" {says(entry)} From "), Span(f"{entry.gpu}, {entry.purpose}", f"{folder(entry)}/{page}#q{number}")]
-        spans.append(Span(f"{on}{f', commit {commit}' if commit else ''}."))
-    return spans
+        lines.append(
+            [
+                Span(label, kind="asked"),
+                Span(f" {says(entry)} From "),
+                Span(f"{entry.gpu}, {entry.purpose}", f"{folder(entry)}/{page}#q{asked.number}"),
+                Span(f"{on}{f', commit {commit}' if commit else ''}."),
+            ]
+        )
+    return lines
 
 
 def section_of_newest(lines: Mapping[int, list[list[Span]]]) -> Section | None:

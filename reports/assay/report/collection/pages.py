@@ -27,6 +27,7 @@ from ..page.front import MAIN
 from ..page.part import page_of
 from . import changes, entries, further, gpus, measurements
 from .entries import Entry
+from .further import Asked
 
 TITLE = "What GPUs are made of"
 LEAD = (
@@ -60,7 +61,7 @@ class Collection:
             self.subjects[entry] = replace(self.subjects[entry], label=label, short=short)
         self.homes: dict[int, dict[str, str]] = {}  # by index of the subject
         self.pages_of: dict[int, list[str]] = {}
-        self._sentences: dict[tuple[Entry, int], str] = {}
+        self._sentences: dict[tuple[Entry, Asked], str] = {}
 
     @cached_property
     def stored(self) -> Stored:
@@ -113,9 +114,9 @@ class Collection:
         found = gpus.gpus(leads, self.published)
         sections: list[Block] = [gpus.index(found, where)]
         lines: dict[int, list[list[Span]]] = {}
-        for number, gpu in itertools.product(further.RESTS_ON, dict.fromkeys(entry.gpu for entry in self.leads)):
-            if newest := self._newest(gpu, number):
-                lines.setdefault(number, []).append(self._answers(number, newest, f"{gpu.upper()}:", ""))
+        for asked, gpu in itertools.product(further.ASKED, dict.fromkeys(entry.gpu for entry in self.leads)):
+            found = self._answers(asked, self._newest(gpu, asked), f"{gpu.upper()}:", "")
+            lines.setdefault(asked.number, []).extend(found)
         if answered := further.section_of_newest(lines):
             sections.append(answered)
         if listed := further.section(self.others, self.folders):
@@ -187,37 +188,37 @@ class Collection:
         sections = changes.section(self.entries, self.subjects, self.folders, self.stored)
         return self._page(CHANGES, "Changes", "Changes of the results", lead, sections)
 
-    def _says(self, entry: Entry, number: int) -> str:
-        if (entry, number) not in self._sentences:
-            self._sentences[entry, number] = further.first_sentence(number, self.subjects[entry])
-        return self._sentences[entry, number]
+    def _says(self, entry: Entry, asked: Asked) -> str:
+        if (entry, asked) not in self._sentences:
+            self._sentences[entry, asked] = further.said_of(asked, self.subjects[entry])
+        return self._sentences[entry, asked]
 
-    def _newest(self, gpu: str, number: int) -> list[Entry]:
-        return further.newest([*self.leads, *self.others], gpu, number, lambda entry: self._says(entry, number))
+    def _newest(self, gpu: str, asked: Asked) -> list[Entry]:
+        return further.newest([*self.leads, *self.others], gpu, asked, lambda entry: self._says(entry, asked))
 
-    def _answers(self, number: int, newest: list[Entry], asked: str, root: str) -> list[Span]:
+    def _answers(self, asked: Asked, newest: list[Entry], label: str, root: str) -> list[list[Span]]:
         def folder(entry: Entry) -> str:
             return f"{root}{self.folders[entry]}"
 
-        return further.answers(number, newest, lambda entry: self._says(entry, number), folder, asked)
+        return further.answers(asked, newest, lambda entry: self._says(entry, asked), folder, label)
 
     def elsewhere(self) -> dict[int, Elsewhere]:
         """By index of the subject: which other runs have newer answers, and one that was repeated. A leading run is told
         of all questions, another of those that it answered earlier."""
         found = {}
         reported = [*self.leads, *self.others]
-        newest = {(gpu, n): self._newest(gpu, n) for gpu in {e.gpu for e in reported} for n in further.RESTS_ON}
+        newest = {(gpu, a): self._newest(gpu, a) for gpu in {e.gpu for e in reported} for a in further.ASKED}
         for entry in reported:
             pages: dict[str, list[list[Span]]] = {}
-            for number in further.RESTS_ON:
-                others = newest[entry.gpu, number]
-                earlier = bool(others) and entry.date < others[0].date and bool(self._says(entry, number))
+            for asked in further.ASKED:
+                others = newest[entry.gpu, asked]
+                earlier = bool(others) and entry.date < others[0].date and bool(self._says(entry, asked))
                 if others and entry not in others and (entry in self.leads or earlier):
-                    question = by_number()[number]
-                    line = self._answers(number, others, question.ask, "../../")
-                    pages.setdefault(page_of(further.part_of(question)), []).append(line)
+                    question = by_number()[asked.number]
+                    lines = self._answers(asked, others, question.ask, "../../")
+                    pages.setdefault(page_of(further.part_of(question)), []).extend(lines)
                     if entry in self.leads:
-                        pages.setdefault(MAIN, []).append(line)
+                        pages.setdefault(MAIN, []).extend(lines)
             repeated = max((e for e in reported if e.gpu == entry.gpu), key=lambda e: e.processes)
             spread = repeated.processes > entry.processes
             to = further.repeated(repeated, f"../../{self.folders[repeated]}") if spread else []
