@@ -65,13 +65,14 @@ def committed_one():
 
 def test_few_tokens_beside_a_copy_and_beside_the_library(one):
     """What the library multiplies as packed weights in bf16 stands apart: no median is of both."""
-    copy, library, packed = said(one, 23)
+    copy, near, library, packed = said(one, 23)
     assert re.fullmatch(
         r"For one token our bf16 product moves data at [\d.]+.% of the bandwidth of a copy over \d+×\d+ and at [\d.]+.% over "
-        r"\d+×\d+; no layer reaches 90.%\.",
+        r"\d+×\d+\.",
         copy,
     )
     plain, of_s4 = (f"{middle(against(products(*one, STATES[0], 'gemv', kind))):.3f}" for kind in ("bf16", "s4"))
+    assert near == "Of these 6 layers none reaches 90\u202f%."
     assert library.startswith(f"In bf16 our product of few tokens runs at {plain} times the speed of cuBLASLt's best of 16 ")
     assert packed == (
         f"With s4 weights our product runs at {of_s4} times the speed of cuBLASLt's best of 16 in bf16, in the median."
@@ -88,12 +89,13 @@ def of_run(name, number):
 
 def test_few_tokens_beside_the_pins_and_more_tokens_beside_one():
     """A run that measured no copy knows its memory; one of torch does not, but the datasheet of its GPU does."""
-    share, longer, library, packed = of_run(H200, 23)
+    share, near, longer, library, packed = of_run(H200, 23)
     assert share == (
         "For one token our bf16 product moves data at 32.4 % of the bandwidth of the memory's pins over 4096×1536 and at "
-        "94.5 % over 106496×16384; layers of 8192×28672 and larger reach 90 %."
+        "94.5 % over 106496×16384."
     )
     assert longer == (
+    assert near == "Of these 23 layers those of 8192×28672 and larger reach 90 %."
         "Up to 32 tokens take as long as one within a twentieth, and 64 take 1.08 times as long, in the median of the layers."
     )
     assert library.startswith("In bf16 our product of few tokens runs at 1.050 times the speed of the faster of cuBLASLt's best of 32 and first choice in the ")
@@ -102,13 +104,14 @@ def test_few_tokens_beside_the_pins_and_more_tokens_beside_one():
     (few,) = [found for found in pages.evidence(book) if found.number == 23]
     lines = {finding.label: finding.lines[0][1][0][0] for finding in few.findings}
     assert lines["s4 product of few tokens, times as long as one token"].startswith("16 tokens 1.")
-    share, longer, packed = of_run("h200/2026-11-27-torch-skinny-s4", 23)
+    share, _, longer, packed = of_run("h200/2026-11-27-torch-skinny-s4", 23)
     assert "of the datasheet's bandwidth of memory" in share and longer.startswith("Already 16 tokens take 1.13 times")
     assert "the faster of torch.matmul in bf16 and torch._weight_int4pack_mm, in the median" in packed  # of one token, torch's kernel of packed weights is the faster one
 
 
 def test_curves_answer_where_no_single_products_were_measured():
-    share, longer, times, worst = of_run("h200/2026-11-27-gemm-curve", 23)
+    share, near, longer, times, worst = of_run("h200/2026-11-27-gemm-curve", 23)
+    assert re.fullmatch(r"(All o|O)f these 9 layers .*", near)
     assert "of the memory's pins over 7168×2048" in share and "64 take 1.06 times as long" in longer
     assert times == "From one token to 512 our bf16 product runs at 0.837 to 1.216 times the speed of cuBLASLt."
     assert worst == (
@@ -119,18 +122,19 @@ def test_curves_answer_where_no_single_products_were_measured():
 @pytest.mark.parametrize("name", [H200, "h200/2026-11-27-torch-skinny-s4", "h200/2026-11-27-gemm-curve"])
 def test_sentences_on_few_tokens_have_a_subject_and_few_figures(name):
     for sentence in of_run(name, 23):
-        assert re.match("(For|Up to|In|With|From|The worst|Already) ", sentence) and " it runs" not in sentence
+        assert re.match("(For|Of|All|Up to|In|With|From|The worst|Already) ", sentence) and " it runs" not in sentence
         assert len(FIGURE.findall(sentence)) <= write.MOST_NUMBERS, sentence
 
 
 def test_layers_are_near_a_bandwidth_from_a_size_on():
     def near(*shares):
-        return few_tokens._near({(1024 << i, 1024): share for i, share in enumerate(shares)}).replace("\u202f", " ")
+        found = few_tokens._near({(1024 << i, 1024): share for i, share in enumerate(shares)})
+        return found and "".join(words for words, _ in found).replace("\u202f", " ")
 
-    assert near(0.5, 0.91, 0.95) == "; layers of 2048×1024 and larger reach 90 %"
-    assert near(0.5, 0.6, 0.95) == "; only the largest layer reaches 90 %"
-    assert near(0.95, 0.91) == "; all layers reach 90 %" and near(0.5, 0.6) == "; no layer reaches 90 %"
-    assert near(0.95, 0.6) == ""
+    assert near(0.5, 0.91, 0.95) == "Of these 3 layers those of 2048×1024 and larger reach 90 %."
+    assert near(0.5, 0.6, 0.95) == "Of these 3 layers only the largest reaches 90 %."
+    assert near(0.95, 0.91) == "All of these 2 layers reach 90 %." and near(0.5, 0.6) == "Of these 2 layers none reaches 90 %."
+    assert near(0.95, 0.6) is None
 
 
 def test_what_a_library_multiplies_in_bf16_is_said_to_be_so(one):

@@ -62,7 +62,7 @@ ASKED = (
     _product(22, "gemm", "e4m3"),
     _product(22, "gemm", "e4m3_row"),
     _product(22, "gemm_block_scaled", "e4m3_block128"),
-    _matching(23, "kernels/(gemv|gemm_curve)/bf16/", 1, of_kernels=True),
+    _matching(23, "kernels/(gemv|gemm_curve)/bf16/", 2, of_kernels=True),  # the second says of how many layers it is
     _product(24, "grouped", "bf16"),
     _matching(30, "link/peer/", 1),
     _matching(29, "collective/", 1),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The answers as sentences: for each question a function of a run, which says at most two, of products of few
-tokens four."""
+tokens five."""
 
 from __future__ import annotations
 

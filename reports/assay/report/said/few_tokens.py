@@ -18,7 +18,7 @@ Found = list[Sentence | None]
 Layers = Mapping[tuple[int, int], Mapping[int, Tokens]]
 NEAR = 0.9  # of a bandwidth: at it
 AS_LONG = 1.05  # times one token's time
-MOST = 4  # sentences
+MOST = 5  # sentences
 BEHIND = "q23-more"
 
 
@@ -31,7 +31,7 @@ def few_tokens(book: Book, column: Column) -> Found:
     library = [_plain(column, every), _packed(every)]
     if not any(library):
         library = _curve(book, column)
-    found = [_one_token(book, column, kinds[0], layers), _more_tokens(layers), *library] if kinds else []
+    found = [*_one_token(book, column, kinds[0], layers), _more_tokens(layers), *library] if kinds else []
     return [sentence for sentence in found if sentence][:MOST]
 
 
@@ -52,10 +52,10 @@ def _bandwidth(book: Book, column: Column) -> tuple[float, str] | None:
     return (sheet, "the datasheet's bandwidth of memory") if sheet else None
 
 
-def _one_token(book: Book, column: Column, kind: str, layers: Layers) -> Sentence | None:
+def _one_token(book: Book, column: Column, kind: str, layers: Layers) -> Found:
     one = {layer: of_layer[1] for layer, of_layer in layers.items() if 1 in of_layer and of_layer[1].bandwidth}
     if not one:
-        return None
+        return []
     whole, called = _bandwidth(book, column) or (None, "")
 
     def reached(layer: tuple[int, int]) -> Part:
@@ -67,28 +67,34 @@ def _one_token(book: Book, column: Column, kind: str, layers: Layers) -> Sentenc
     start = f"For one token our {kind} product moves data at"
     of = f" of {called}" if whole else ""
     if least == most:
-        return say(f"{start} {{most}}{of} over {_sizes(most)}.", most=reached(most))
-    near = _near({layer: of_one.bandwidth / whole for layer, of_one in one.items()}) if whole else ""
-    return say(
-        f"{start} {{least}}{of} over {_sizes(least)} and at {{most}} over {_sizes(most)}{near}.",
-        least=reached(least),
-        most=reached(most),
-    )
+        return [say(f"{start} {{most}}{of} over {_sizes(most)}.", most=reached(most))]
+    return [
+        say(
+            f"{start} {{least}}{of} over {_sizes(least)} and at {{most}} over {_sizes(most)}.",
+            least=reached(least),
+            most=reached(most),
+        ),
+        _near({layer: of_one.bandwidth / whole for layer, of_one in one.items()}) if whole else None,
+    ]
 
 
-def _near(shares: Mapping[tuple[int, int], float]) -> str:
-    """From which layer on all reach nearly the whole bandwidth: "; layers of 8192×28672 and larger reach 90 %"."""
-    enough = percent(NEAR)
-    if max(shares.values()) < NEAR:
-        return f"; no layer reaches {enough}"
+def _near(shares: Mapping[tuple[int, int], float]) -> Sentence | None:
+    """From which layer on all of a run reach nearly the whole bandwidth. Other runs may have other layers, so that these are
+    counted: "Of these 23 layers those of 8192×28672 and larger reach 90 %."."""
     by_size = sorted(shares, key=lambda layer: layer[0] * layer[1])
     short_of = [i for i, layer in enumerate(by_size) if shares[layer] < NEAR]
-    if not short_of:
-        return f"; all layers reach {enough}"
-    larger = by_size[short_of[-1] + 1 :]
-    if len(larger) == 1:
-        return f"; only the largest layer reaches {enough}"
-    return f"; layers of {_sizes(larger[0])} and larger reach {enough}" if larger else ""
+    larger = by_size[short_of[-1] + 1 :] if short_of else by_size
+    if max(shares.values()) < NEAR:
+        reach = "Of these {count} layers none reaches {enough}."
+    elif not short_of:
+        reach = "All of these {count} layers reach {enough}."
+    elif len(larger) == 1:
+        reach = "Of these {count} layers only the largest reaches {enough}."
+    elif larger:
+        reach = f"Of these {{count}} layers those of {_sizes(larger[0])} and larger reach {{enough}}."
+    else:
+        return None
+    return say(reach, count=(str(len(shares)), BEHIND), enough=(percent(NEAR), ""))
 
 
 def _sizes(layer: tuple[int, int]) -> str:
