@@ -8,6 +8,7 @@ from committed import RESULTS
 
 from assay.files import load
 from assay.report.book import headline
+from assay.report.book.model import UNWATCHED
 from assay.report.collection import changes, entries, gpus, pages
 from assay.report.compare import subjects
 from assay.report.compare.stored import Stored
@@ -103,6 +104,27 @@ def test_each_kind_of_product_has_its_newest_answers_with_the_worst_shape(elsewh
     assert len(dense) == len({re.search(r" of layout \w\w ", line)[0] for line in dense})  # they can be told apart
 
 
+def test_sustained_figures_of_runs_that_read_no_clock_are_marked(elsewhere):
+    collection, _ = elsewhere
+    for subject in collection.reported:
+        collection.homes[subject.index] = {}
+    cases = collection.cases()
+    name = "kernels/gemm/bf16/m4096n4096k4096/nt"
+    names = [name, f"{name}/sustained"]
+    burst, lasting = map(repr, collection.of_measurements({one: cases[one] for one in names})[1])
+    assert re.search(r"2026-11-29-torch-parts-nt, called [a-z ]+, clock and power not read'", lasting)
+    assert re.search(r"2026-11-28-kernels-dense, called [a-z ]+'", lasting) and UNWATCHED in lasting
+    assert "not read" not in burst
+
+
+def test_runs_of_other_layers_say_of_how_many_they_speak(elsewhere):
+    """Two runs of an H100 have disjoint layers: in one some reach the bandwidth."""
+    collection, _ = elsewhere
+    (newest,) = (section for section in collection.main().sections if section.anchor == "newest")
+    lines = [line for part in newest.blocks for line in text_of(part.blocks[0].lines) if " product moves data at " in line]
+    assert len(lines) >= 3 and all(re.search(r" (?:Of|All of) these \d+ layers [^.]* 90 %\. From ", line) for line in lines)
+
+
 def test_older_states_of_the_committed_kernels(committed):
     """Of the results as they were: newer ones may lead later."""
     then = [entry for entry in committed if entry.date <= "2026-11-23"]
@@ -121,6 +143,7 @@ def test_older_states_of_the_committed_kernels(committed):
     names = [f"kernels/gemm/bf16/m1000n5000k3000/nt{state}" for state in ("", "/sustained")]
     burst, lasting = map(repr, collection.of_measurements({name: cases[name] for name in names})[1])
     assert "called in a row" in lasting and "called one by one" in lasting and "called" not in burst
+    assert "clock and power not read" not in lasting and UNWATCHED not in lasting
     main = collection.main().sections
     newest, others = (section for section in main if section.anchor in ("newest", "further"))
     assert main.index(newest) < main.index(others)
@@ -183,4 +206,4 @@ def test_sentences_about_committed_runs():
     runs = [load(RESULTS / f"h200/2026-11-24-{name}") for name in ("torch-bf16-bursts", "kernels-bursts")]
     told = changes.changed(*subjects.subjects([[run] for run in runs]), "2026-11-24-torch-bf16-bursts")
     assert told.startswith("Against 2026-11-24-torch-bf16-bursts no figure per clock can be compared. What differs most: ")
-    assert "2026-11-24-torch-bf16-bursts reaches" in told and "more throughput than this run in" in told
+    assert "this run reaches 6.5" in told and told.endswith("or clock and power were read in some alone.")

@@ -14,6 +14,7 @@ from assay.report.__main__ import load_published
 from assay.report.book import identity, labels, model
 from assay.report.book.model import STATES
 from assay.report.book.products import against, baseline_of, called, kinds_of, middle, products
+from assay.report.compare import figures
 from assay.report.family.kernels import paired as pairs
 from assay.report.family.kernels import products as pages
 from assay.report.said import SENTENCES, few_tokens, kernels, write
@@ -71,8 +72,8 @@ def test_few_tokens_beside_a_copy_and_beside_the_library(one):
         r"\d+×\d+\.",
         copy,
     )
-    plain, of_s4 = (f"{middle(against(products(*one, STATES[0], 'gemv', kind))):.3f}" for kind in ("bf16", "s4"))
     assert near == "Of these 6 layers none reaches 90\u202f%."
+    plain, of_s4 = (f"{middle(against(products(*one, STATES[0], 'gemv', kind))):.3f}" for kind in ("bf16", "s4"))
     assert library.startswith(f"In bf16 our product of few tokens runs at {plain} times the speed of cuBLASLt's best of 16 ")
     assert packed == (
         f"With s4 weights our product runs at {of_s4} times the speed of cuBLASLt's best of 16 in bf16, in the median."
@@ -94,8 +95,8 @@ def test_few_tokens_beside_the_pins_and_more_tokens_beside_one():
         "For one token our bf16 product moves data at 32.4 % of the bandwidth of the memory's pins over 4096×1536 and at "
         "94.5 % over 106496×16384."
     )
-    assert longer == (
     assert near == "Of these 23 layers those of 8192×28672 and larger reach 90 %."
+    assert longer == (
         "Up to 32 tokens take as long as one within a twentieth, and 64 take 1.08 times as long, in the median of the layers."
     )
     assert library.startswith("In bf16 our product of few tokens runs at 1.050 times the speed of the faster of cuBLASLt's best of 32 and first choice in the ")
@@ -179,6 +180,25 @@ def test_what_ours_is_compared_with_is_named():
     assert "the faster of a loop of torch.matmul calls and torch._grouped_mm" in groups
     dense = of_run("h200/2026-11-28-kernels-dense", 22)[0]
     assert dense.startswith("Over 36 shapes of layouts nt, nn, tn and tt and of several forms our bf16 GEMM runs at 1.006") and "cuBLASLt's best of 32 and first choice" in dense
+
+
+def test_a_load_whose_clock_and_power_nobody_read_is_not_said_to_last(one):
+    """assay torch reads neither: its sustained figures are of calls that follow each other."""
+    assert " under lasting load, in the median." in said(one, 22)[0] and pages.summary(*one).notes == [
+        "Sustained: each sample is a single call."
+    ]
+    run = kernel_runs.made()
+    for m in run.measurements:
+        m.conditions = {}
+        for baseline in m.baselines:
+            baseline.speedup.value = 0.4 if m.name.endswith("/sustained") else 0.9
+    book = model.build([run])
+    main, worst = said((book, book.columns[0]), 22)
+    assert main.endswith(" in a burst, and at 0.400 in calls that follow each other, in the median.")
+    assert ", in calls that follow each other, " in worst
+    assert pages.summary(book, book.columns[0]).notes[-1] == model.UNWATCHED
+    made = book.measurement(book.columns[0], "kernels/gemm/bf16/m64n6144k4096/nt/sustained")
+    assert figures.calls(made) == "one by one, clock and power not read"  # and it is compared with none that were read
 
 
 def test_operands_with_row_scales_are_a_kind_of_their_own():

@@ -72,8 +72,8 @@ TERMS: dict[str, str] = {
     "SM": "Streaming multiprocessor: the core of a GPU; an H200 has 132.",
     "sparse": "Of four neighbouring elements two are zero and left out, so that an MMA does twice the work.",
     "subnormal": "A floating-point number too small for the usual form, which keeps fewer bits.",
-    "sustained": "Measured under a load that lasts until power and temperature have settled; of a kernel, in calls that "
-    "follow each other for 0.2 ms where one is shorter (conditions.iterations).",
+    "sustained": "Measured under a load that lasts, by assay run until power and temperature have settled; of a kernel, in calls "
+    "that follow each other for 0.2 ms or longer (conditions.iterations).",
     "swizzle": "An order of bytes in shared memory that avoids bank conflicts.",
     "tail": "The time at the end of a kernel in which some SMs have no work left.",
     "tensor core": "The unit of an SM that carries out MMAs.",

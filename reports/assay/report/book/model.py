@@ -23,7 +23,7 @@ from assay.files.sass_file import HotLoop
 from . import identity, interval, text, units
 from .join import joined
 
-SUSTAINED = "/sustained"  # ends the names of cases that ran until power and temperature had settled
+SUSTAINED = "/sustained"  # ends the names of cases that ran under a load that lasted
 BURST, LASTING = "in a burst", "sustained"  # the states a figure can be of
 STATES = (BURST, LASTING)
 ISA_PAGE = "isa.html"  # where a report shows which instruction exists on which target
@@ -114,6 +114,14 @@ class Row:
     def case(self) -> str:
         """What the name says beyond its group."""
         return "/".join(self.name.split("/")[2:]) or self.name.split("/")[-1]
+
+
+UNWATCHED = "Clock and power were not read during sustained calls by assay torch: it is not known whether they had settled."
+
+
+def watched(m: Measurement) -> bool:
+    """Whether clock or power was read meanwhile: without them nothing says that they had settled under a load."""
+    return "sm_clock_mhz" in m.conditions or "power_w" in m.conditions
 
 
 def of_state(row: Row, column: int, state: str) -> Number | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from assay.files import Baseline
 
 from . import labels
-from .model import BURST, SUSTAINED, Book, Column, name_in, of_state
+from .model import BURST, SUSTAINED, Book, Column, name_in, of_state, watched
 
 # Operation in the name -> what it is called. Question 22 is of the first two, 23 of gemv, 24 of the grouped.
 OPERATIONS = {
@@ -51,6 +51,7 @@ class Product:
     baselines: tuple[str, ...] = ()  # all that took turns, as files name them
     layout: str = ""  # "nt"; "" where there is one alone
     form: str = ""  # "bias": what the name says beyond the layout
+    watched: bool = True  # whether clock or power was read meanwhile
 
     @property
     def sizes(self) -> tuple[int, int, int] | None:
@@ -150,7 +151,7 @@ def products(book: Book, column: Column, state: str, operation: str, kind: str) 
             said = shape if variant in PLAIN else f"{shape}, {labels.words(variant)}"
             names = tuple(b.name for b in m.baselines)
             form = "/".join(variants[1:]) if layout else ""
-            found.append(Product(operation, kind, said, name, n.value, best, names, layout, form))
+            found.append(Product(operation, kind, said, name, n.value, best, names, layout, form, watched(m)))
     return found
 
 

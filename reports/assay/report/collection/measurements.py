@@ -94,19 +94,21 @@ def _measured(
         return Cell(said, where.get((subject.index, number.anchor), ""), more=more)
 
     # How kernels were called under lasting load is said where runs did it in different ways: their figures differ by it.
-    ways = {s.index: calls(next(filter(None, (s.book.measurement(c, case.name) for c in s.book.columns)), None)) for s in shown}
+    measured = {s.index: next(filter(None, (s.book.measurement(c, case.name) for c in s.book.columns)), None) for s in shown}
+    ways = {index: calls(m) for index, m in measured.items()}
     several = len(set(ways.values())) > 1
+    notes = [model.UNWATCHED] if case.name.endswith(model.SUSTAINED) and not all(model.watched(m) for m in measured.values() if m) else []
     label = {s.index: f"{s.label}, called {ways[s.index]}" if several else s.label for s in shown}
     if len(case.units) < len(shown):
         head = ["Run", *(", ".join(filter(None, [labels.quantity(m), text.unit(u)])) for m, u in case.units.items())]
         rows = [[Cell(label[s.index]), *(cell(metric, s) for metric in case.units)] for s in reversed(shown)]
         meanings = dict.fromkeys(words[metric] for metric in case.units if words.get(metric))
-        return Table("Measured, the newest run first", head, rows, list(meanings), PLAIN)
+        return Table("Measured, the newest run first", head, rows, [*meanings, *notes], PLAIN)
     rows = [
         [Cell(labels.quantity(metric), title=words.get(metric, "")), Cell(text.unit(unit)), *(cell(metric, s) for s in shown)]
         for metric, unit in case.units.items()
     ]
-    return Table("Measured", ["Quantity", "Unit", *(label[s.index] for s in shown)], rows)
+    return Table("Measured", ["Quantity", "Unit", *(label[s.index] for s in shown)], rows, notes)
 
 
 def index(found: Mapping[str, Case]) -> list[Block]:

@@ -159,10 +159,12 @@ def _comparable(number: Number, metric: str, measured: Measurement | None) -> bo
 
 
 def calls(measured: Measurement | None) -> str:
-    """How a kernel was called under lasting load: of a row, each call may begin while the one before it ends."""
+    """How a kernel was called under lasting load: of a row, each call may begin while the one before it ends. Where no clock or
+    power was read, the load is another one."""
     if measured is None or measured.kind != "kernel" or not measured.name.endswith(SUSTAINED):
         return ""
-    return "in a row" if measured.iterations > 1 else "one by one"
+    called = "in a row" if measured.iterations > 1 else "one by one"
+    return called if model.watched(measured) else f"{called}, clock and power not read"
 
 
 def figures(subjects: list[Subject]) -> list[Figure]:

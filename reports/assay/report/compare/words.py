@@ -238,7 +238,7 @@ def left_out(cases: int) -> str:
     are = "sustained case of a kernel is" if cases == 1 else "sustained cases of kernels are"
     return (
         f"{text.number(cases)} {are} not compared: called one by one in some runs, and in a row, where a call may begin "
-        "while the one before it ends, in others."
+        "while the one before it ends, in others; or clock and power were read in some alone."
     )
 
 

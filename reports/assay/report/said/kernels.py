@@ -13,6 +13,7 @@ from ..book.products import Product, against, called, kinds_of, middle, products
 from ..family.kernels.loops import measured
 from .write import figure, first, number_in, percent, say, short
 
+IN_CALLS = "in calls that follow each other"  # a load of which no clock or power is known
 Found = list[Sentence | None]
 Paired = Mapping[str, list[Product]]  # by state, the worst first
 
@@ -75,10 +76,11 @@ def _middles(operation: str, kind: str, every: Paired) -> Sentence | None:
     shape = f"shape{'s' if len(both) > 1 else ''}{shapes_of(of)}"
     start = f"Over {{count}} {shape}" if alike else f"Over the {{count}} {shape} measured both ways"
     start += f" our {called(operation, kind)} runs at"
+    held = "under lasting load" if all(p.watched for p in paired.get(LASTING, ())) else IN_CALLS
     count, median = (str(len(both)), ""), ", in the median" if len(both) > 1 else ""
     return first(
         say(
-            f"{start} {{burst}} times the speed of {rivals(of)} in a burst, and at {{held}} under lasting load{median}.",
+            f"{start} {{burst}} times the speed of {rivals(of)} in a burst, and at {{held}} {held}{median}.",
             count=count,
             burst=middles.get(BURST),
             held=middles.get(LASTING),
@@ -98,7 +100,8 @@ def _worst(column: Column, every: Iterable[Paired]) -> Sentence | None:
         return None
     value, i, p = min(each, key=lambda found: found[:2])
     at, library = column.anchor(p.name), p.fastest
-    said = f"The worst is the {p.called} of {p.shape}, {STATES[i]}"
+    state = STATES[i] if p.watched or STATES[i] == BURST else IN_CALLS
+    said = f"The worst is the {p.called} of {p.shape}, {state}"
     low, high = p.best.speedup.ci95 or (value, value)
     if low < 1 < high:
         digits = 3 if high - low > 0.002 else text.decimals(1, high - low)  # so that its ends differ

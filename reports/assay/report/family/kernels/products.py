@@ -14,7 +14,7 @@ from ...answer.questions import by_number
 from ...block.kinds import EMPTY, Block, Cell, Evidence, Table
 from ...block.tables import of_column, who
 from ...book import labels, text
-from ...book.model import LASTING, STATES, SUSTAINED, Book, Column
+from ...book.model import LASTING, STATES, SUSTAINED, UNWATCHED, Book, Column, watched
 from ...book.products import (
     CURVE,
     GEMM,
@@ -133,19 +133,22 @@ def _counts(by_state: list[int]) -> str:
 
 def _called(book: Book, column: Column) -> list[str]:
     """How kernels were called under lasting load, where any was: it differs between builds of the suite."""
-    calls = [
-        m.iterations
+    of_state = [
+        m
         for c, m in book.measurements
         if c is column and m.kind == "kernel" and m.baselines and m.name.endswith(SUSTAINED)
     ]
+    calls = [m.iterations for m in of_state]
     if not calls:
         return []
+    unknown = [] if all(map(watched, of_state)) else [UNWATCHED]
     if max(calls) == 1:
-        return ["Sustained: each sample is a single call."]
+        return ["Sustained: each sample is a single call.", *unknown]
     rows = sum(number > 1 for number in calls)
     return [
         f"Sustained: in {rows} of {text.counted(len(calls), 'case')} a sample is up to {max(calls)} calls in a row, ours as "
-        "many as the library's. In a row a call of ours is set up while the one before it ends."
+        "many as the library's. In a row a call of ours is set up while the one before it ends.",
+        *unknown,
     ]
 
 
