@@ -117,6 +117,18 @@ def test_sustained_figures_of_runs_that_read_no_clock_are_marked(elsewhere):
     assert "not read" not in burst
 
 
+def test_where_the_peak_went_leads_to_a_newer_figure_of_the_same_gemm(elsewhere):
+    collection, by_index = elsewhere
+    newest = {s.folder: text_of(by_index[s.index].newest["index.html"])[0] for s in map(collection.subjects.get, collection.leads)}
+    said = newest["gpus/h200-4ec465"]
+    found = re.fullmatch(
+        r"Where the peak went, sustained: Our GEMM of 4096×7168×16384 has 680 TFLOP/s in this report's pictures, and (\d+) in h200, "
+        r"[\w-]+(?:, called [a-z ]+ there and [a-z ]+ here)?, measured on 2026-1[12]-\d\d on another GPU of this kind, commit \w+\.",
+        said,
+    )
+    assert found and int(found[1]) > 680
+
+
 def test_runs_of_other_layers_say_of_how_many_they_speak(elsewhere):
     """Two runs of an H100 have disjoint layers: in one some reach the bandwidth."""
     collection, _ = elsewhere

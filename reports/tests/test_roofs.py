@@ -135,3 +135,16 @@ def test_every_dot_is_named_where_no_name_lies_on_another(gpu, state):
     left_to_right = [p.shape for p in sorted(data.points, key=lambda p: (p.intensity, p.tflops))]
     assert sorted(left_to_right, key=lambda shape: found[shape][0]) == left_to_right
     assert label_boxes.overlaps(figure.svg) == [] and label_boxes.outside(figure.svg) == []
+
+
+def test_pictures_with_our_kernels_say_of_which_commit_and_day_they_are():
+    """Kernels get faster from one commit to the next, and a report's pictures show its own."""
+    measured = run()
+    measured.environment["assay"] = {"commit": "0123456789ab"}
+    measured.extra["run"] = {"started": "2026-12-01T08:00:00Z"}
+    book = model.build([measured])
+    said = "Measured on 2026-12-01 with our kernels of commit 0123456789ab."
+    drawn = overview.overview(book)
+    assert len(drawn) >= 4 and all(figure.note.endswith(said) for figure in drawn)
+    measured.measurements = [m for m in measured.measurements if not m.name.startswith("kernels/")]
+    assert not any("our kernels" in figure.note for figure in overview.overview(model.build([measured])))

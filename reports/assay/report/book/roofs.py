@@ -18,7 +18,7 @@ from assay.files import Measurement
 from . import labels
 from .mma import best_mma, measured_fastest, mma_type
 from .model import BURST, Book, Column, Number, Row, name_in, of_state
-from .products import products
+from .products import Product, products
 
 # Bytes per element of an operand, scales of block-scaled types included where they matter (1/32 or 1/16 byte more).
 OPERAND_BYTES = {
@@ -223,13 +223,17 @@ def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> lis
     library = max((g for g in gemms if g.library), key=lambda g: g.library, default=None)
     if library:
         steps.append(Step(f"library GEMM, {library.shape}", library.library))
-    if gemms:
-        ours = max(gemms, key=lambda g: g.value)
+    if ours := best_gemm(book, column, state, kind):
         steps.append(Step(f"our GEMM, {ours.shape}", ours.value))
     attention = book.find(rf"kernels/attention/{kind}/.*", "tflops")
     if found := [n.value for row in attention if (n := of_state(row, i, state))]:
         steps.append(Step("attention", max(found)))
     return steps if len(steps) >= 3 else []
+
+
+def best_gemm(book: Book, column: Column, state: str, kind: str = "bf16") -> Product | None:
+    """Our fastest, which stands in `waterfall`."""
+    return max(products(book, column, state, "gemm", kind), key=lambda g: g.value, default=None)
 
 
 def clock_of(column: Column, m: Measurement) -> float | None:

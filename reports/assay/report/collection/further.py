@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.files import Measurement
+
 from .. import family
 from ..answer.findings import Sentence
 from ..answer.question import Part, Question
@@ -14,8 +16,10 @@ from ..answer.questions import PARTS, by_number
 from ..block import kinds
 from ..block.kinds import Block, Cell, Fold, Lines, Section, Span, Table
 from ..book import identity, text
-from ..book.model import Book, Column
+from ..book.model import STATES, Book, Column, watched
 from ..book.products import kind_of
+from ..book.roofs import best_gemm, waterfall
+from ..compare.figures import calls
 from ..compare.published import PLAIN
 from ..compare.subjects import Subject
 from ..page.front import MAIN
@@ -112,12 +116,16 @@ def part_of(question: Question) -> Part:
     return next(part for part in PARTS if question in part.questions)
 
 
+def _page(number: int) -> str:
+    return page_of(part_of(by_number()[number]))
+
+
 def answers(
     asked: Asked, chosen: Sequence[Entry], says: Callable[[Entry], str], folder: Callable[[Entry], str], label: str
 ) -> list[list[Span]]:
     """A line for each run: what it says, and where it does. `label` is what stands before it, `folder` a report's from the page
     that leads there."""
-    page = page_of(part_of(by_number()[asked.number]))
+    page = _page(asked.number)
     lines = []
     for entry in chosen:
         commit = identity.commit_of(entry.run) if asked.of_kernels else ""
@@ -131,6 +139,40 @@ def answers(
             ]
         )
     return lines
+
+
+def newer_gemm(
+    lead: Entry, found: Iterable[Entry], subject_of: Mapping[Entry, Subject], folder: Callable[[Entry], str]
+) -> list[Span]:
+    """What the newest run of a folder has of the GEMM at which the peak of a leading one ends; [] where none is newer. Kernels
+    get faster from commit to commit, and its pictures show its own."""
+    own = subject_of[lead].book
+    for state in reversed(STATES) if own.columns else ():
+        column = own.columns[0]
+        gemm = best_gemm(own, column, state)
+        if not gemm or not waterfall(own, column, state):
+            continue
+        newer: list[tuple[Entry, Measurement]] = []
+        for entry in found:
+            if entry.gpu == lead.gpu and entry.date > lead.date and gemm.name in entry.cases:
+                book = subject_of[entry].book
+                m = book.measurement(book.columns[0], gemm.name)
+                if m and m.value("tflops") and watched(m):
+                    newer.append((entry, m))
+        if not newer:
+            return []
+        entry, m = max(newer, key=lambda at: (at[0].date, at[0].started, at[0].name))
+        before, after = calls(own.measurement(column, gemm.name)), calls(m)
+        ways = f", called {after} there and {before} here" if before != after else ""
+        another = " on another GPU of this kind" if identity.gpu_id(entry.run) != identity.gpu_id(lead.run) else ""
+        commit = identity.commit_of(entry.run)
+        return [
+            Span(f"Where the peak went, {state}:", kind="asked"),
+            Span(f" Our GEMM of {gemm.shape} has {text.number(round(gemm.value))} TFLOP/s in this report's pictures, and "),
+            Span(f"{text.number(round(m.value('tflops')))} in {entry.gpu}, {entry.purpose}", f"{folder(entry)}/{_page(22)}#q22"),
+            Span(f"{ways}, measured on {entry.date}{another}{f', commit {commit}' if commit else ''}."),
+        ]
+    return []
 
 
 def section_of_newest(lines: Mapping[int, list[list[Span]]]) -> Section | None:

@@ -219,6 +219,9 @@ class Collection:
                     pages.setdefault(page_of(further.part_of(question)), []).extend(lines)
                     if entry in self.leads:
                         pages.setdefault(MAIN, []).extend(lines)
+            if entry in self.leads:
+                newer = further.newer_gemm(entry, reported, self.subjects, lambda e: f"../../{self.folders[e]}")
+                pages[MAIN] = [*filter(None, [newer]), *pages.get(MAIN, [])]
             repeated = max((e for e in reported if e.gpu == entry.gpu), key=lambda e: e.processes)
             spread = repeated.processes > entry.processes
             to = further.repeated(repeated, f"../../{self.folders[repeated]}") if spread else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..block.tables import who
-from ..book import roofs, text
+from ..book import identity, roofs, text
 from ..book.model import STATES, Book, Column
 from ..draw.svg import INK, MUTED, SERIES, Data, Figure, axes, finish, put_ticks
 from . import guard
@@ -45,13 +45,14 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", labelcolor=INK)
         said = ", ".join(f"{s.label} {text.number(s.tflops)}" for s in steps)
+        measured = f" {identity.of_commits([column.run])}" if roofs.best_gemm(book, column, state) else ""
         return finish(
             canvas,
             key_of("peak", column, state),
             f"Where the bf16 peak went, {state}{who(book, column)}",
             f"{_lost(steps)} In TFLOP/s: {said}.",
             f"{_lost(steps)} Beside each bar: TFLOP/s, and the share of the first. Filled: measured. Dashed: the "
-            "datasheet, or the limit per clock times a clock.",
+            f"datasheet, or the limit per clock times a clock.{measured}",
             Data(
                 ["step", "TFLOP/s", "share of the first", "how"],
                 [[s.label, s.tflops, s.tflops / whole, "calculated" if s.calculated else "measured"] for s in steps],

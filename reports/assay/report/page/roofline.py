@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from ..block.tables import who
-from ..book import labels, roofs, text
+from ..book import identity, labels, roofs, text
 from ..book.model import BURST, Book, Column
 from ..draw import placing
 from ..draw.svg import GRID, INK, MUTED, PAPER, Data, Figure, axes, color_of, finish, log_labels, name_dot, put_ticks, spread
@@ -53,7 +53,7 @@ def roofline(book: Book, column: Column, state: str) -> Figure | None:
             f"Roofline, {state}{who(book, column)}",
             f"{_reached(data)}Reads of memory {text.number(data.bandwidth)} GB/s ({data.bandwidth_name}); measured roofs "
             f"in TFLOP/s, of integers TOP/s: {said}. {len(data.points)} kernels at their arithmetic intensity.",
-            f"{_reached(data)}Solid: measured, {state}. {_peaks(column, data.roofs)}{_dots(data.points)}",
+            f"{_reached(data)}Solid: measured, {state}. {_peaks(column, data.roofs)}{_dots(column, data.points)}",
             Data(
                 ["what", "type", "FLOP per byte", RATE, "datasheet", "at the highest clock"],
                 [
@@ -165,7 +165,8 @@ def under_roof(book: Book, column: Column, state: str) -> Figure | None:
             key_of("under-roof", column, state),
             f"{UNDER_ROOF}, {state}{who(book, column)}",
             f"{_reached(data)}In TFLOP/s, of integers TOP/s: {said}.",
-            f"Each row is {of}, from the left-most dot of the roofline down, with {rate} and the share of its roof, the mark.",
+            f"Each row is {of}, from the left-most dot of the roofline down, with {rate} and the share of its roof, the mark. "
+            f"{identity.of_commits([column.run])}",
             Data(
                 ["kernel", "type", "FLOP per byte", RATE, "its roof"],
                 [[f"{p.label} {p.shape}", p.kind, p.intensity, p.tflops, _roof_of(data, p)] for p in shown],
@@ -213,14 +214,14 @@ def _shown(points: list[roofs.Point]) -> list[roofs.Point]:
     return sorted(chosen, key=lambda p: (p.intensity, p.tflops))
 
 
-def _dots(points: list[roofs.Point]) -> str:
-    """What the dots are, in a sentence."""
+def _dots(column: Column, points: list[roofs.Point]) -> str:
+    """What the dots are, and of which commit: kernels get faster from one to the next."""
     if not points:
         return ""
     counts = Counter(_what(p) for p in points)
     said = ", ".join(f"{text.counted(n, 'shape')} of {what}" for what, n in counts.items())
     named = "" if len(_shown(points)) == len(points) else ", the fastest and the slowest of each kind by name"
-    return f"Dots: {said}{named}. "
+    return f"Dots: {said}{named}. {identity.of_commits([column.run])}"
 
 
 def _reached(data: roofs.Roofline) -> str:
