@@ -227,6 +227,8 @@ def test_the_newest_answer_is_of_the_newest_run_with_half_as_many_cases():
     before.started = after.started = ""
     before.name, after.name = "2026-01-04-torch-nt", "2026-01-04-torch-nt-again"
     assert newest(before, after) == newest(after, before) == [after]
+    before.name = "2026-01-04-torch-nt-before"  # behind the other by name, but of the build before
+    assert newest(before, after) == newest(after, before) == [after]
     # An older one stands beside it where the library was at its best there alone: of such the newest, if it is no small one.
     for one, count in ((largest, 32), (more, 32), (fewer, 16)):
         one.tried = dict.fromkeys(one.cases, count)

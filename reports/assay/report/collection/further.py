@@ -29,6 +29,7 @@ from .entries import MOST_OF, Entry
 
 INSTRUCTIONS = "sass"
 FEW = 3  # families that are named
+BEFORE = "-before"  # ends the names of runs of a build before a change, beside which one after it stands
 NEWEST = "Newest answers"
 WHY = "Kernels change with the commit, and links need several GPUs: the newest run that answers may be none of these above."
 Says = Callable[[Book, Column], list[Sentence | None]]
@@ -100,12 +101,18 @@ def newest(found: Iterable[Entry], gpu: str, asked: Asked, says: Callable[[Entry
 
 def _newest_of(counted: Sequence[tuple[Entry, set[str]]]) -> list[Entry]:
     """Of the runs with most cases, or half as many, the newest; of a day the largest, of equal ones that do not say when they
-    began the last by name, and beside it others of that day that share no case with it."""
+    began the last by name, but none that shows what was before a change, and beside it others of that day that share no case
+    with it."""
+
+    def order(at: tuple[Entry, set[str]]) -> tuple[str, int, bool, str, str]:
+        entry, cases = at
+        return entry.date, len(cases), not entry.name.endswith(BEFORE), entry.started, entry.name
+
     most = max((len(cases) for _, cases in counted), default=0)
     large = [(entry, cases) for entry, cases in counted if len(cases) >= MOST_OF * most]
     chosen: list[Entry] = []
     known: set[str] = set()
-    for entry, cases in sorted(large, key=lambda at: (at[0].date, len(at[1]), at[0].started, at[0].name), reverse=True):
+    for entry, cases in sorted(large, key=order, reverse=True):
         if not chosen or (entry.date == chosen[0].date and not cases & known):
             chosen.append(entry)
             known |= cases
