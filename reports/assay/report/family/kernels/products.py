@@ -32,7 +32,7 @@ from ...draw import cells, curves
 from ...draw.curves import Axis, Line
 from ...draw.svg import Data, Figure
 
-SUMMARY = "Matrix products beside the fastest library"
+SUMMARY = "Matrix products beside the fastest baseline"
 AS_FAST = (1.0, "as fast as the library")
 FULL = math.log(1.25)  # a ratio so far from 1 has the full colour
 
@@ -104,7 +104,7 @@ def _in_bf16(paired: Iterable[Product]) -> str:
 
 
 def summary(book: Book, column: Column) -> Table | None:
-    """A row for each operation and type: how it does beside the fastest library, in each state by itself."""
+    """A row for each operation and type: how it does beside the fastest baseline, in each state by itself."""
     rows = []
     for operation, kind in _every(book, (*GEMM, "gemv", "grouped")):
         paired = [against(products(book, column, state, operation, kind)) for state in STATES]
@@ -115,7 +115,7 @@ def summary(book: Book, column: Column) -> Table | None:
             for of_state in paired:
                 row += _middle_and_worst(column, of_state)
             rows.append(row)
-    head = ["Product", "Shapes", "Fastest library, mostly"]
+    head = ["Product", "Shapes", "Fastest baseline, mostly"]
     head += [f"{state}: {what}" for state in STATES for what in ("median", "worst")]
     caption = f"{SUMMARY}: times as fast{who(book, column)}"
     notes = _called(book, column)
