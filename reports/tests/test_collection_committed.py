@@ -193,12 +193,18 @@ def test_columns_have_the_fastest_of_all_types_that_are_called_so(row_of):
     assert row["int8, TOP/s"].said.replace("\u202f", " ") == "1 904"
 
 
-def test_a_figure_above_what_the_highest_clock_allows_has_its_clock(row_of):
-    """132 SMs do 256 FLOP of fp64 a clock: 66.91 TFLOP/s at 1980 MHz."""
+def test_a_figure_above_what_the_highest_clock_allows_says_by_how_much(row_of):
+    """132 SMs do 256 FLOP of fp64 a clock: 66.91 TFLOP/s at 1980 MHz. The SMs counted less than 1980 meanwhile."""
     (h100, other), notes = row_of("h100/2026-11-22-full", "h100/2026-11-22-complete")
-    assert h100["fp64, TFLOP/s"].text.replace("\u202f", " ") == "67.76 at 2006 MHz"
+    assert h100["fp64, TFLOP/s"].text.replace("\u202f", " ") == "67.76 1.27 % above its limit"
     assert other["fp64, TFLOP/s"].text == "66.61" and not h100["bf16, TFLOP/s"].more
-    assert gpus.CLOCKS in notes and gpus.CLOCKS not in row_of("h100/2026-11-22-complete")[1]
+    assert gpus.ABOVE in notes and gpus.ABOVE not in row_of("h100/2026-11-22-complete")[1]
+    (h200,), notes = row_of("h200/2026-11-22-complete")
+    assert h200["fp64, TFLOP/s"].text.replace("\u202f", " ") == "66.97 0.09 % above its limit"
+    assert notes[1].replace("\u202f", " ") == (
+        "H200: 66.97 is 0.09 % above its limit, 66.91 at 1980 MHz, the highest clock that the driver names. Its interval is "
+        "66.5 to 67.58, which holds the limit. Meanwhile the SMs counted 1950 MHz, 1932 to 1959 over the samples."
+    )
 
 
 def test_sentences_about_committed_runs():

@@ -104,9 +104,6 @@ def _throughput(book: Book, column: Column, kind: str) -> Headline | None:
         made.sheet, made.share = f"datasheet {text.number(round(sheet))}", n.value / sheet
     m = book.measurement(column, name)
     clock, watts = (m.conditions.get(key) for key in ("sm_clock_mhz", "power_w")) if m else (None, None)
-    per_clock = m.value("flop_per_clock_per_sm") if m else None
-    if per_clock and column.sm_count:  # what the SMs counted, where the driver says another
-        clock = 1e6 * n.value / (per_clock * column.sm_count)
     said = [f"{clock:.0f}{text.THIN}MHz" if clock else "", f"{watts:.0f}{text.THIN}W" if watts else ""]
     made.remark = " and ".join(filter(None, said))
     made.remark = f"at {made.remark}" if made.remark else ""

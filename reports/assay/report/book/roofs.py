@@ -192,11 +192,13 @@ class Step:
     label: str
     tflops: float
     calculated: bool = False  # published or calculated, not measured
+    anchor: str = ""  # of the best loop: its measurement
+    clocks: tuple[float, ...] = ()  # MHz that the SMs counted while it ran: the median, and the least and the most of its samples
 
 
 def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> list[Step]:
-    """The limit at the highest clock, the datasheet, the limit at the clock of the best MMA loop, that loop, library
-    GEMM, our GEMM, attention, all measured in one state; [] with fewer than three steps.
+    """The limit at the highest clock, the datasheet, the limit at the clock that the SMs counted during the best MMA loop,
+    that loop, library GEMM, our GEMM, attention, all measured in one state; [] with fewer than three steps.
     """
     if not measured_fastest(book, column, kind):
         return []
@@ -207,18 +209,18 @@ def waterfall(book: Book, column: Column, state: str, kind: str = "bf16") -> lis
     if sheet := datasheet(book, column, rf"tensor_core/\w+/{kind}/.*", "tflops"):
         steps.append(Step("datasheet, at its boost clock", sheet, calculated=True))
     loops = [
-        (n.value, row)
+        (n, row)
         for row in book.find(r"tensor_core/.*", "tflops")
         if mma_type(row.name) == kind and (n := of_state(row, i, state))
     ]
     if not loops:
         return []
-    rate, loop = max(loops, key=lambda found: found[0])
-    clock = clock_of(column, book.measurement(column, name_in(loop, state)))
+    rate, loop = max(loops, key=lambda found: found[0].value)
+    clocks = counted_clocks(book.measurement(column, name_in(loop, state)))
     _, fastest = best_mma(book, "flop_per_clock_per_sm", i)[kind]
-    if slowed := peak_at(column, fastest.limit, clock):
-        steps.append(Step(f"limit at the loop's {clock:.0f} MHz", slowed, calculated=True))
-    steps.append(Step("best MMA loop", rate))
+    if clocks and (slowed := peak_at(column, fastest.limit, clocks[0])):
+        steps.append(Step(f"limit at the loop's {clocks[0]:.0f} MHz", slowed, calculated=True))
+    steps.append(Step("best MMA loop", rate.value, anchor=rate.anchor, clocks=clocks))
     gemms = products(book, column, state, "gemm", kind)
     library = max((g for g in gemms if g.library), key=lambda g: g.library, default=None)
     if library:
@@ -236,10 +238,19 @@ def best_gemm(book: Book, column: Column, state: str, kind: str = "bf16") -> Pro
     return max(products(book, column, state, "gemm", kind), key=lambda g: g.value, default=None)
 
 
-def clock_of(column: Column, m: Measurement) -> float | None:
-    """The SM clock in MHz that its throughput and its rate per clock were measured at: their ratio, where it has both,
-    for the recorded clock was read at times of its own."""
-    rate, per_clock = m.value("tflops"), m.value("flop_per_clock_per_sm")
-    if rate and per_clock and column.sm_count:
-        return 1e6 * rate / (per_clock * column.sm_count)
-    return m.conditions.get("sm_clock_mhz")
+def counted_clocks(m: Measurement) -> tuple[float, ...]:
+    """MHz that the SMs counted while it was measured: the median, and the least and the most of its samples where its file
+    has them.
+
+    Never throughput over rate per clock, which is the throughput again: nothing could be above the limit at such a clock.
+    """
+    known = [m.conditions.get(f"sm_clock_{which}mhz") for which in ("", "min_", "max_")]
+    if known[0] is None:
+        return ()
+    return (known[0],) if None in known else tuple(known)
+
+
+def limit_at_highest_clock(column: Column, m: Measurement) -> float | None:
+    """TFLOP/s that the limit per clock of this case allows at the highest clock that the driver names."""
+    rate = m.metrics.get("flop_per_clock_per_sm")
+    return peak_at(column, rate.limit if rate else None, (column.run.gpu or {}).get("sm_clock_max_mhz"))

@@ -11,7 +11,7 @@ from ..block.kinds import EMPTY, Block, Cell, Section, Span, Table
 from ..book import labels, mma, text
 from ..book.model import BURST, Published
 from ..book.published import short_title
-from ..book.roofs import best_read, clock_of
+from ..book.roofs import best_read, counted_clocks, limit_at_highest_clock
 from ..compare.published import PLAIN
 from ..compare.published import PUBLISHED as STAR
 from ..compare.subjects import Subject
@@ -31,9 +31,8 @@ BURSTS = (
     "Measured figures are bursts, and lead to how they were made. Published ones are set apart: a d is a datasheet's, the "
     "others somebody measured; pointing at one says who. Matrix products are dense, of the fastest instruction."
 )
-CLOCKS = (
-    "Where a clock stands beside a figure, the SMs counted it: it is above the highest that the driver names, and the figure "
-    "above what the driver's would allow."
+ABOVE = (
+    "A throughput is work over the time by which one launch is longer than another; the clock is counted over the longer one."
 )
 READS = "Measured reads of memory are by the fastest way."
 
@@ -82,19 +81,30 @@ def _fastest(gpu: Gpu, kinds: Sequence[str], where: Where) -> Cell:
         if found is None:
             return EMPTY
         row, n = found
-        return Cell(_rounded(n.value), where(gpu.subject, row.name, n.anchor), more=_clock(gpu.subject, row.name))
+        return Cell(_rounded(n.value), where(gpu.subject, row.name, n.anchor), more=_above(gpu.subject, row.name))
     fitting = [p for (name, metric), p in gpu.published.items() if metric == "tflops" and mma.mma_type(name) in kinds]
     return _theirs(max(fitting, key=lambda p: p.value, default=None))
 
 
-def _clock(subject: Subject, name: str) -> tuple[Span, ...]:
-    """The clock that the SMs counted meanwhile, where it is above the highest that the driver names."""
+def _above(subject: Subject, name: str) -> tuple[Span, ...]:
+    """By how much a throughput is above what the limit per clock allows at the highest clock that the driver names; within
+    which interval, and what the SMs counted, for a pointer and for the note below."""
     column = subject.book.columns[0]
-    m, highest = subject.book.measurement(column, name), subject.gpu.get("sm_clock_max_mhz")
-    counted = clock_of(column, m) if m else None
-    if not (counted and highest and round(counted) > highest):
+    m = subject.book.measurement(column, name)
+    limit = limit_at_highest_clock(column, m) if m else None
+    found = m.metrics["tflops"] if m else None
+    if not (limit and found.value > limit):
         return ()
-    return (Span(f"at {counted:.0f}{text.THIN}MHz", kind="muted nowrap"),)
+    low, high = found.ci95 or (found.value, found.value)
+    limited = f"its limit, {_rounded(limit)} at {subject.gpu['sm_clock_max_mhz']:.0f}{text.THIN}MHz"
+    holds = "which holds the limit" if low <= limit else "which is above the limit as a whole: not explained"
+    more = f"{text.percent(found.value / limit - 1)} above"
+    said = f"{subject.short}: {_rounded(found.value)} is {more} {limited}, the highest clock that the driver names. "
+    said += f"Its interval is {_rounded(low)} to {_rounded(high)}, {holds}."
+    if clocks := counted_clocks(m):
+        ends = f", {clocks[1]:.0f} to {clocks[2]:.0f} over the samples" if clocks[1:] else ""
+        said += f" Meanwhile the SMs counted {clocks[0]:.0f}{text.THIN}MHz{ends}."
+    return (Span(f"{more} its limit", kind="muted", title=said),)
 
 
 def _reads(gpu: Gpu, where: Where) -> Cell:
@@ -134,7 +144,8 @@ def index(found: Sequence[Gpu], where: Where) -> Section:
             rows.append([name, *figures, *facts])  # a phone shows the first few without scrolling
     head = ["GPU", *KINDS, "Reads of memory, GB/s", "DRAM latency, cycles"]
     head += ["Target", "Figures", "SMs", "Memory"]
-    notes = [f"{BURSTS} {READS}", *([CLOCKS] if any(cell.more for row in rows for cell in row) else [])]
+    above = [span.title for row in rows for cell in row for span in cell.more]
+    notes = [f"{BURSTS} {READS}", *above, *([ABOVE] if above else [])]
     return Section("gpus", "GPUs", [Table("What each GPU does", head, rows, notes, PLAIN)])
 
 

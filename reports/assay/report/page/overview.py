@@ -52,7 +52,9 @@ def waterfall(book: Book, column: Column, state: str) -> Figure | None:
             f"Where the bf16 peak went, {state}{who(book, column)}",
             f"{_lost(steps)} In TFLOP/s: {said}.",
             f"{_lost(steps)} Beside each bar: TFLOP/s, and the share of the first. Filled: measured. Dashed: the "
-            f"datasheet, or the limit per clock times a clock.{measured}",
+            "datasheet, or the limit per clock times a clock; the loop's clock is what the SMs counted "
+            "over one of the two launches whose difference is its time, so that the loop can be a little above that "
+            f"limit.{measured}",
             Data(
                 ["step", "TFLOP/s", "share of the first", "how"],
                 [[s.label, s.tflops, s.tflops / whole, "calculated" if s.calculated else "measured"] for s in steps],

@@ -10,9 +10,9 @@ from ..block import over_time
 from ..book import text
 from ..book.mma import FAMILIES, best_mma, measured_fastest
 from ..book.model import LASTING, STATES, Book, Column, Number, Row
-from ..book.roofs import waterfall
+from ..book.roofs import Step, waterfall
 from ..family.tensor_core.power import power
-from .write import figure, first, number_in, number_of, percent, say, scientific, share, short, sustained
+from .write import figure, first, number_of, percent, say, scientific, share, short, sustained
 
 Found = list[Sentence | None]
 NAMES = {"e4m3": "fp8"}
@@ -150,8 +150,7 @@ def peak(book: Book, column: Column) -> Found:
     """From the datasheet to the GEMM, under lasting load where that was measured."""
     for state in reversed(STATES):
         steps = {step.label.split(",")[0]: step for step in waterfall(book, column, state)}
-        row = book.row("tensor_core/wgmma/bf16/m64n256/ss", "tflops")
-        loop = number_in(row, column, state)
+        loop = steps.get("best MMA loop")
         anchor = loop.anchor if loop else ""
         held = "sustains" if state == LASTING else "reaches"
 
@@ -172,13 +171,27 @@ def peak(book: Book, column: Column) -> Found:
             ),
         )
         if said:
-            slowed = next((label for label in steps if label.startswith("limit at the loop")), "")
-            clock = re.search(r"(\d+) MHz", slowed)
-            reached = steps["best MMA loop"].tflops / steps[slowed].tflops if clock else 0
-            why = say(
-                "The loop does {share} of what its clock allows, which under this load is {clock} MHz.",
-                share=(percent(reached), anchor) if clock else None,
-                clock=(short(float(clock[1])), anchor) if clock else None,
-            )
-            return [said, why]
+            slowed = next((step for label, step in steps.items() if label.startswith("limit at the loop")), None)
+            return [said, *(_at_its_clock(loop, slowed) if slowed else [])]
     return []
+
+
+def _at_its_clock(loop: Step, slowed: Step) -> Found:
+    """The loop's share of its limit at the clock that the SMs counted, the median of its samples; where that is above all, why
+    it can be: the clock is that of one launch, the time the difference of two."""
+    counted, *ends = ((short(mhz), loop.anchor) for mhz in loop.clocks)
+    reached = f"{100 * loop.tflops / slowed.tflops:.1f}"
+    share = (f"{reached}{text.THIN}%", loop.anchor)
+    least, most = ends if ends and float(reached) > 100 else (None, None)
+    why = ", probably an error of the clock" if float(reached) > 100 else ""
+    return [
+        first(
+            say(
+                f"At the {{least}} to {{most}} MHz counted, the loop does {{share}} of its limit{why}.",
+                least=least,
+                most=most,
+                share=share,
+            ),
+            say(f"At the {{clock}} MHz counted, the loop does {{share}} of its limit{why}.", clock=counted, share=share),
+        )
+    ]

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.files import Measurement
-
 from ...book import labels, text, units
 from ...book.model import Book, Column
 from ...draw.svg import GRID, INK, Data, Figure, axes, color_of, finish, put_ticks
@@ -22,7 +20,7 @@ class DataCase:
     data: str
     tflops: float
     watts: float | None
-    clock: float | None  # that fits the throughput; where that is not known, the one reported
+    clock: float | None  # that the SMs counted
     anchor: str
 
 
@@ -32,18 +30,11 @@ def power(book: Book, column: Column) -> list[DataCase]:
     for c, m in book.measurements:
         if c is column and m.name.startswith(POWER) and "tflops" in m.metrics:
             kind, _, data = m.name.removeprefix(POWER).partition("/")
-            found.append(_data_case(m, kind, data, c))
+            watts = m.value("power_w") or m.conditions.get("power_w")
+            clock = m.conditions.get("sm_clock_mhz")
+            found.append(DataCase(kind, data, m.metrics["tflops"].value, watts, clock, c.anchor(m.name)))
     order = list(dict.fromkeys(d.kind for d in found))
     return sorted(found, key=lambda d: (order.index(d.kind), -d.tflops))
-
-
-def _data_case(m: Measurement, kind: str, data: str, column: Column) -> DataCase:
-    watts = m.value("power_w") or m.conditions.get("power_w")
-    tflops, per_clock = m.metrics["tflops"].value, m.value("flop_per_clock_per_sm")
-    clock = m.conditions.get("sm_clock_mhz")
-    if per_clock and column.sm_count:
-        clock = 1e6 * tflops / (per_clock * column.sm_count)
-    return DataCase(kind, data, tflops, watts, clock, column.anchor(m.name))
 
 
 def _lost(cases: list[DataCase]) -> str:
@@ -98,8 +89,8 @@ def power_by_data(book: Book, column: Column) -> Figure | None:
             f"power{column.index}",
             f"Throughput by data, {column.label}",
             f"{_lost(cases)}Under lasting load: {said}.",
-            "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that all "
-            "SMs need for it.",
+            "TFLOP/s, of integers TOP/s, of the same wgmma loop under lasting load, with the power drawn and the clock that "
+            "the SMs counted.",
             Data(
                 ["type", "data", "TFLOP/s, of integers TOP/s", "W", "MHz"],
                 [[c.kind, labels.words(c.data), c.tflops, c.watts, c.clock] for c in cases],
