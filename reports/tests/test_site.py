@@ -5,13 +5,15 @@ import json
 import re
 from pathlib import Path
 
+import crawl
 import data_runs
 import machine_runs
 import pytest
 import report_runs
+from committed import RESULTS
 from test_page import Document
 
-from assay.files import isa_file
+from assay.files import isa_file, load
 from assay.report import earlier_files, site
 from assay.report.book import model
 
@@ -49,6 +51,13 @@ def test_every_case_leads_to_its_conditions_from_somewhere(tmp_path):
     links = {a["href"].rpartition("#")[2] for document in found.values() for a, _ in document.all("a")}
     anchors = {column.anchor(m.name) for column, m in book.measurements}
     assert len(anchors) > 50 and anchors <= ids and anchors <= links
+
+
+@pytest.mark.parametrize("name", ["h100/2026-11-26-torch-grouped", "h200/2026-11-27-gemm-curve"])
+def test_no_answer_leads_behind_a_fold_whose_only_picture_the_part_shows(name, tmp_path):
+    """Of these runs the picture was all that lay behind the answer."""
+    site.write(model.build([load(RESULTS / name)]), tmp_path)
+    assert crawl.dead_links(crawl.pages(tmp_path)) == []
 
 
 def test_each_page_is_there_and_well_formed(folder, documents):

@@ -58,7 +58,7 @@ def assembled(book: Book) -> list[Finding]:
     there = ", ".join(f"{n} for {target}" for target, n in count.items() if n)
     absent = ", ".join(target for target, n in count.items() if not n)
     said = [f"of {len(forms)} forms of tcgen05 it takes {there}"] + ([f"none for {absent}"] if absent else [])
-    return [one_line("the assembler", "; ".join(said), "isa")]
+    return [one_line("the assembler", "; ".join(said), book.isa_page)]
 
 
 def _built(book: Book, found: Evidence, built: dict[str, dict[str, Measurement]]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from .. import family
 from ..answer.findings import Answer
@@ -43,10 +44,12 @@ def page(
     keys = list(dict.fromkeys(keys))
     blocks = {key: [b for b in made.get(key, []) if b] for key in keys}
     behind = evidence_of(answers, [b for of_family in made.values() for b in of_family if isinstance(b, Evidence)])
-    shown: list[Block] = [Answers(answers, {e.number: anchor(e) for e in behind if e or e.findings})]
     every = [b for of_family in blocks.values() for b in of_family if not isinstance(b, Evidence)]
     pictures = _taken([*behind, *every], part.pictures)
     tables = _chosen([*behind, *every], part.table)
+    # What the part itself shows is no longer behind an answer, so that what is left is known only now.
+    left = {e.number: anchor(e) for e in behind if e or e.findings}
+    shown: list[Block] = [Answers([_leading(a, {anchor(e) for e in behind} - {*left.values()}) for a in answers], left)]
     shown += [Figures(pictures)] if pictures else []
     shown += [Tables(tables)] if len(tables) > 1 else tables
     folds = [fold for e in behind if (fold := of_evidence(e, _topic(answers, e)))]
@@ -96,6 +99,15 @@ def evidence_of(answers: list[Answer], made: list[Evidence]) -> list[Evidence]:
         evidence.findings = answer.findings
         found.append(evidence)
     return found
+
+
+def _leading(answer: Answer, gone: set[str]) -> Answer:
+    """The answer, with what would lead to evidence of which nothing is left leading nowhere: the picture stands below."""
+    said = [
+        (tags, [[(words, "" if at in gone else at) for words, at in sentence] for sentence in sentences])
+        for tags, sentences in answer.said
+    ]
+    return replace(answer, said=said)
 
 
 def command_of(question: Question) -> str:
