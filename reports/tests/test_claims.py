@@ -24,6 +24,7 @@ from assay.report.draw.curves import Axis, Line, draw
 from assay.report.family.launch import costs
 from assay.report.family.memory import levels, partitions
 from assay.report.family.memory import overview as memory_overview
+from assay.report.family.special_function import polynomial
 from assay.report.family.tensor_core import power
 from assay.report.page import clocks, environment, measured, overview, published, roofline, unmeasured
 from assay.report.page.answers import in_sentences
@@ -279,6 +280,20 @@ def test_latencies_that_are_compared_are_of_chains_of_one_kind():
     said = {row[0].said: [" ".join(cell.said.split()) for cell in row] for row in short.rows}
     assert said["shared memory"][1].startswith("23 cycles") and said["L1, by index"][1].startswith("39.2")
     assert said["shared memory, by index"][1:] == ["29 cycles", "29 to 29.02 cycles"]
+
+
+def test_a_polynomial_of_exp2_leads_with_what_it_gains_at_the_accuracy_of_the_unit(book):
+    """Degree 3 is the fastest, and wrong by 1,437 ulp in f32 where the unit is by 2."""
+    column = book.columns[0]
+    mixed, alone = (words_of(sentence) for sentence in in_sentences(book, by_number()[9])[0][1])
+    assert "about as exact, a polynomial of degree five makes exp2 1.24 times as fast" in mixed
+    assert mixed.endswith("degree three 1.37 times, off by up to 1 437 ulp.")
+    assert alone.startswith("Alone in f32 none beats the unit, 13 per clock and SM against 16; ")
+    assert alone.endswith("on pairs of f16 degree three does, with 20.8 and a smaller error.")
+    dimensions = words_of(in_sentences(book, by_number()[7])[0][1][1])
+    assert "of degree three" in dimensions and "off by up to 1 437 ulp, these become 47.6 and 95." in dimensions
+    drawn = polynomial.exp2_mix(book, column).description
+    assert drawn.index("degree 5 for 31 %") < drawn.index("The fastest: a polynomial of degree 3 for 31 %")
 
 
 def test_the_clock_under_load_is_one_in_the_answer_and_in_the_picture(book):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assay.files import Interval
@@ -11,6 +12,7 @@ from assay.files import Interval
 from ...answer.findings import Answer, Part, lines, picked
 from ...answer.question import Question
 from ...block.kinds import Block, Cell, Table
+from ...block.tables import of_column
 from ...book import text
 from ...book.model import Book, Column, Number
 from ...draw.curves import Line, band, banded, ends_by_place
@@ -18,6 +20,9 @@ from ...draw.svg import MUTED, PAPER, SERIES, Data, Figure, axes, finish, spread
 
 MIX = "special_function/exp2_polynomial_mix/"
 ACCURACY = "special_function/exp2_accuracy/"
+PAIRS = "special_function/exp2_f16x2/"
+MUFU = "mufu"  # what both call the case of the special-function unit
+AS_EXACT = 1.5  # times the unit's largest error: a polynomial of this error or less may take its place
 
 
 @dataclass
@@ -66,6 +71,41 @@ def mixes(book: Book, column: Column) -> list[Mix]:
     return sorted(found, key=lambda mix: mix.degree)
 
 
+def unit_ulp(book: Book, column: Column) -> float | None:
+    """The largest error of the special-function unit in f32."""
+    m = book.measurement(column, f"{ACCURACY}{MUFU}")
+    return m.value("max_ulp") if m else None
+
+
+def as_exact(found: Sequence[Mix], unit: float | None) -> Mix | None:
+    """The fastest mix whose polynomial errs by about as much as the unit, or less."""
+    near = [mix for mix in found if unit and mix.max_ulp is not None and mix.max_ulp <= AS_EXACT * unit]
+    return max(near, key=lambda mix: mix.best[1], default=None)
+
+
+@dataclass
+class Pairs:
+    """2^x of two f16 at once, by polynomial alone or by the unit."""
+
+    degree: int  # 0: by the unit
+    rate: float  # results per clock and SM
+    max_ulp: float
+    anchor: str
+
+
+def pairs(book: Book, column: Column) -> tuple[Pairs | None, list[Pairs]]:
+    """By the unit; and by polynomials that err by about as much or less, the fastest first."""
+    found = []
+    for name, m in of_column(book, column, PAIRS):
+        rate, error = m.value("ops_per_clock_per_sm"), m.value("max_ulp")
+        if rate is not None and error is not None:
+            degree = 0 if name == MUFU else int(m.params.get("degree", 0))
+            found.append(Pairs(degree, rate, error, column.anchor(m.name)))
+    unit = next((one for one in found if not one.degree), None)
+    near = [one for one in found if unit and one.degree and one.max_ulp <= AS_EXACT * unit.max_ulp]
+    return unit, sorted(near, key=lambda one: -one.rate)
+
+
 def exp2_mix(book: Book, column: Column) -> Figure | None:
     curves = mixes(book, column)
     if not curves:
@@ -88,20 +128,34 @@ def exp2_mix(book: Book, column: Column) -> Figure | None:
         ax.set(xlabel="share of elements by polynomial", ylabel="results per clock and SM", ylim=(0, top * 1.08))
         ax.xaxis.set_major_formatter(lambda v, _: f"{100 * v:.0f} %")
         said = "; ".join(
-            f"degree {m.degree}: best {text.number(round(m.best[1], 1))} at {100 * m.best[0]:.0f} %" for m in curves
+            f"degree {m.degree}: best {text.number(round(m.best[1], 1))} at {100 * m.best[0]:.0f} %{_error(m)}" for m in curves
         )
+        unit = unit_ulp(book, column)
+        exact = as_exact(curves, unit)
+        claims = [f"About as exact as MUFU, which is up to {text.number(unit)} ulp off: {_claim(exact, alone)}"] if exact else []
+        claims += [f"The fastest: {_claim(best, alone)}"] if best is not exact else []
         return finish(
             canvas,
             f"exp2-mix{column.index}",
             f"exp2 by polynomial beside MUFU, {column.label}",
-            f"A polynomial of degree {best.degree} for {100 * best.best[0]:.0f} % of the elements is best, "
-            f"{best.best[1] / alone:.2f} times as fast as MUFU alone. Results per clock and SM: {said}.",
+            f"{' '.join(claims)} Results per clock and SM: {said}.",
             f"With softmax's multiply-add. Dashed: MUFU alone. Rings: the best mix.{banded(mix.line for mix in curves)}",
             Data(
                 ["degree", "share by polynomial", "results/clk/SM", "low", "high"],
                 [[mix.degree, share, rate, *mix.line.interval(share)] for mix in curves for share, rate in mix.points],
             ),
         )
+
+
+def _error(mix: Mix) -> str:
+    return f", at most {text.number(mix.max_ulp)} ulp off" if mix.max_ulp is not None else ""
+
+
+def _claim(mix: Mix, alone: float) -> str:
+    return (
+        f"a polynomial of degree {mix.degree} for {100 * mix.best[0]:.0f} % of the elements, "
+        f"{mix.best[1] / alone:.2f} times as fast as MUFU alone{_error(mix)}."
+    )
 
 
 def exp2(book: Book, question: Question) -> Answer:
@@ -115,12 +169,22 @@ def exp2(book: Book, question: Question) -> Answer:
                 if m.degree == degree:
                     said = f"{text.number(round(m.best[1], 1))} results/clk/SM with {text.percent(m.best[0])} by polynomial"
                     said += f", {text.number(m.speedup.value)} × MUFU alone" if m.speedup else ""
-                    said += f"; at most {text.number(m.max_ulp)} ulp off" if m.max_ulp is not None else ""
+                    said += _error(m)
                     return [(said, m.anchor)]
             return []
 
         answer.findings += lines(book, f"polynomial of degree {degree}", best)
+    answer.findings += lines(book, "pairs of f16, by polynomial alone", lambda column: _of_pairs(book, column))
     return answer
+
+
+def _of_pairs(book: Book, column: Column) -> list[Part]:
+    unit, near = pairs(book, column)
+
+    def said(one: Pairs, by: str) -> Part:
+        return (f"{text.number(round(one.rate, 1))} results/clk/SM by {by}, at most {text.number(one.max_ulp)} ulp off", one.anchor)
+
+    return [*(said(one, f"degree {one.degree}") for one in near), *([said(unit, "MUFU")] if unit and near else [])]
 
 
 def blocks(book: Book) -> list[Block]:
