@@ -114,7 +114,7 @@ def test_a_node_of_a_graph_has_both_its_times_and_no_reason(book):
     column = book.columns[0]
     both = [book.row(*figure).first.value for figure in graph.INTERVALS]
     both = [min(both), max(both)]
-    launch = next(h for h in headline.headlines(book, column) if h.label == "Launch of a kernel")
+    launch = next(h for h in headline.headlines(book, column) if h.label.startswith("Launch of a kernel"))
     assert launch.remark.endswith("not explained")
     said = "; ".join(one for one, _ in costs.two_times(book, column))
     for value in both:
@@ -122,6 +122,14 @@ def test_a_node_of_a_graph_has_both_its_times_and_no_reason(book):
     assert "on which of 16 graphs runs, in which of 16 streams it runs and how long the GPU idled before, up to 1000 ms" in said
     (_, lines) = in_sentences(book, by_number()[18])[0]
     assert "which is not explained" in "".join(piece for piece, _ in lines[0])
+
+
+def test_a_launch_has_the_time_of_the_cpu_and_that_of_the_gpu(book):
+    """Kernels in a row take as long as the CPU takes to launch them, longer than the GPU takes from one to the next."""
+    launch = next(h for h in headline.headlines(book, book.columns[0]) if h.label == "Launch of a kernel, CPU")
+    times = [book.row("launch/empty/stream", metric).first for metric in ("time_us", "interval_us", "cpu_us")]
+    assert launch.numbers == times[:1] and f"on the GPU {times[1].value:.2f} µs from one to the next; " in plain(launch.remark)
+    assert times[0].value == pytest.approx(times[2].value, rel=0.1) and times[0].value > 1.8 * times[1].value
 
 
 def test_columns_of_graphs_have_a_unit_each_but_for_the_exponent(book):

@@ -148,6 +148,18 @@ def test_a_sibling_that_is_slower_surprises():
     assert surprises.siblings_in(one, one.columns[0]) == []
 
 
+def test_what_the_clock_of_the_host_took_is_no_surprise_of_the_gpu():
+    def found(domain):
+        slow = report_runs.Maker(1)
+        slow.add("launch/empty/programmatic", time_us=5.0).conditions["clock_domain"] = domain
+        usual = report_runs.Maker(2)
+        usual.add("launch/empty/programmatic", time_us=3.5)
+        one, other = model.build([slow.run]), model.build([usual.run])
+        return surprises.unlike_siblings(one, one.columns[0], [(other, other.columns[0])])
+
+    assert found("host") == [] and len(found("sm")) == 1
+
+
 def test_kernels_of_another_commit_say_nothing_of_the_gpu():
     """The newest kernels are faster than those of the whole run, and not because of the GPU."""
     whole = committed.book("newest H200")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..book import identity, labels, text
 from ..book.deviation import NOTABLE, reason
 from ..book.instructions import OTHERS
-from ..book.model import STATES, SUSTAINED, Book, Column, Number, Published, Row, of_state
+from ..book.model import STATES, SUSTAINED, Book, Column, Number, Published, Row, name_in, of_state
 from ..book.published import comparable, short_title
 
 SHOWN = 3  # of each rule
@@ -166,14 +166,14 @@ def siblings_in(book: Book, column: Column) -> list[Sibling]:
 
 
 def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> list[Surprise]:
-    """Of each probe the figure of this GPU that is furthest from the median of its siblings. Kernels of another commit are
-    other kernels, which say nothing of the GPU."""
+    """Of each probe the figure of this GPU that is furthest from the median of its siblings. What the host's clock took is
+    the host's, and kernels of another commit are other kernels: neither says anything of the GPU."""
     found: dict[str, Surprise] = {}
     commit = identity.commit_of(column.run)
     alike = [(other, c) for other, c in siblings if identity.commit_of(c.run) == commit]
     for row, state in itertools.product(book.rows, STATES):
         own = of_state(row, column.index, state)
-        if row.family == "host" or not row.primary or not own or not _is_sure(own):
+        if not row.primary or not own or not _is_sure(own) or _is_of_host(book, column, row, state):
             continue
         of_row = alike if row.family == "kernels" else siblings
         rows = ((other.row(row.name, row.metric), c) for other, c in of_row)
@@ -188,6 +188,12 @@ def unlike_siblings(book: Book, column: Column, siblings: Sequence[Sibling]) -> 
             said = f"{state[:1].upper()}{state[1:]}, “{words}” is {share} {side} {who} of this name."
             found[row.group] = Surprise(said, own.anchor, abs(apart))
     return list(found.values())
+
+
+def _is_of_host(book: Book, column: Column, row: Row, state: str) -> bool:
+    """Whether the figure is of the machine around the GPU, which may be any: of the CPU, or timed by its clock."""
+    m = book.measurement(column, name_in(row, state))
+    return row.family == "host" or (m is not None and m.conditions.get("clock_domain") == "host")
 
 
 def _is_sure(n: Number) -> bool:

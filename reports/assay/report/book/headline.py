@@ -144,11 +144,15 @@ def _launch(book: Book, column: Column) -> Headline | None:
     n = number_of(book, column, "launch/empty/stream", "time_us")
     if not n:
         return None
-    made = Headline("Launch of a kernel", [shown(n)], text.unit("us"), [n])
+    # One after another they take as long as the CPU takes to launch them; the GPU begins the next sooner if it is there.
+    made = Headline("Launch of a kernel, CPU", [shown(n)], text.unit("us"), [n])
+    if on_the_gpu := number_of(book, column, "launch/empty/stream", "interval_us"):
+        made.remark = f"on the GPU {shown(on_the_gpu)}{text.THIN}{made.unit} from one to the next; "
     if both := graph.two_times(book, column):
-        made.remark = f"in a graph {shown(both[0])} or {shown(both[1])}{text.THIN}{made.unit}, not explained"
+        made.remark += f"in a graph {shown(both[0])} or {shown(both[1])}{text.THIN}{made.unit}, not explained"
     elif node := number_of(book, column, "launch/empty/graph", "time_us"):
-        made.remark = f"in a graph {shown(node)}{text.THIN}{made.unit}"
+        made.remark += f"in a graph {shown(node)}{text.THIN}{made.unit}"
+    made.remark = made.remark.removesuffix("; ")
     return made
 
 
