@@ -10,6 +10,7 @@ import report_runs
 
 from assay.files import Measurement, Metric, Run, load
 from assay.report.__main__ import default_published, load_published
+from assay.report.answer import surprises
 from assay.report.book import deviation, model, published
 from assay.report.family.memory import levels
 
@@ -101,6 +102,19 @@ def of_a_datasheet(value, beside=None, unit="GB/s", **more):
     made = model.build([Run(report_runs.gpu(sms=2), ours)], [Run({"gpu": {"name": "NVIDIA H200"}}, [sheet])])
     row = made.row("a/b/c", "x")
     return deviation.reason(made, made.columns[0], row, row.first, row.published[0])
+
+
+def test_what_its_note_calls_no_latency_differs_for_that_and_surprises_nobody():
+    book = committed.book("newest H200")
+    for name, metric in (
+        ("memory/texture/latency", "latency_cycles"),
+        ("memory/timed_loads/constant", "mean_cycles"),
+        ("memory/timed_loads/constant", "median_cycles"),
+    ):
+        assert why(book, name, metric, "NVIDIA H100 NVL") == deviation.NO_LATENCY_SAID
+    said = " ".join(surprise.said for surprise in surprises.unlike_published(book, book.columns[0]))
+    assert said and "texture" not in said and "timed load" not in said
+    assert why(book, "memory/constant/latency", "constant_l15_latency_cycles", "NVIDIA H100 NVL") == ""
 
 
 def test_a_datasheet_alone_is_no_reason():
