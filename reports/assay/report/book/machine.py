@@ -9,7 +9,7 @@ from . import operands, text
 from .headline import KINDS, L2_LATENCIES, number_of
 from .mma import best_mma
 from .model import BURST, Book, Column, Number
-from .roofs import best_read
+from .roofs import best_l2_read, best_read
 
 RATE, BANDWIDTH, CYCLES, NS = "bytes_per_clock_per_sm", "bandwidth_gb_per_s", "latency_cycles", "latency_ns"
 
@@ -44,11 +44,13 @@ def levels(book: Book, column: Column) -> list[Level]:
     near = next((case for name in L2_LATENCIES if of(case := name.removeprefix("memory/"), CYCLES)), "l2/latency")
     best = best_read(book, column, BURST)
     read = best[0].name.removeprefix("memory/") if best else "hbm/read"
+    l2_row, l2_bandwidth = best_l2_read(book, column) or (None, None)
+    l2_rate = number_of(book, column, l2_row.name, RATE) if l2_row else None  # of the same way to read, or none
     found = [
         Level("shared", "shared", of("shared/read", BANDWIDTH), of("shared/read", RATE), **shared),
         Level("l1", "L1", of("l1/read", BANDWIDTH), of("l1/read", RATE), **latencies("l1/latency")),
         Level(
-            *("l2", "L2", of("l2/read", BANDWIDTH), of("l2/read", RATE)),
+            *("l2", "L2", l2_bandwidth, l2_rate),
             **latencies(near),
             far_cycles=of("l2_far/latency", CYCLES),
         ),

@@ -134,6 +134,17 @@ def best_read(book: Book, column: Column, state: str) -> tuple[Row, Number] | No
     return max(found, key=lambda entry: entry[1].value, default=None)
 
 
+# Ways to read L2 past L1 in which a line is wanted by one SM at a time, so that no reads are merged on their way.
+L2_READS = (("memory/l2/read", "bandwidth_gb_per_s"), ("memory/l2/read_loads", "best_gb_per_s"))
+
+
+def best_l2_read(book: Book, column: Column) -> tuple[Row, Number] | None:
+    """The fastest way to read L2 by loads that was measured."""
+    rows = filter(None, (book.row(*figure) for figure in L2_READS))
+    found = [(row, n) for row in rows if (n := row.numbers[column.index]) and n.value > 0]
+    return max(found, key=lambda entry: entry[1].value, default=None)
+
+
 def roofline(book: Book, column: Column, state: str) -> Roofline | None:
     """Measured roofs and kernels of one GPU in one state; None without reads of DRAM and one compute roof in it.
 

@@ -35,6 +35,12 @@ MOVERS = {
     "ld_32": "plain loads, 32 B",
 }
 LEVELS = {"dram": "memory", "l2": "L2"}
+# As probes/tma/pipeline.cpp has it. What memory gives is not read twice within so short a time.
+MERGED = re.compile("ld_|cp_async_")  # forms
+MERGED_SAID = (
+    "Plain loads and cp.async of CTAs that read the same lines at about the same time are merged on their way to L2: what they "
+    "get may be more than L2 gives."
+)
 IN_FLIGHT = Axis("bytes in flight per SM", 2, bytes=True)
 COPY = Axis("bytes of one copy", 2, bytes=True)
 GB_PER_S = Axis("GB/s")
@@ -85,7 +91,8 @@ def depth(book: Book, column: Column, level: str) -> list[Part]:
     knees, best = named(m, "bytes_in_flight_95_"), named(m, "best_gb_per_s_")
     for form in ("tensor_2d", "bulk", "cp_async_16", "ld_16"):
         if form in knees:
-            of = f" (of {text.number(round(best[form].value))} GB/s)" if form in best else ""
+            merged = ", in part merged on the way" if level == "l2" and MERGED.match(form) else ""
+            of = f" (of {text.number(round(best[form].value))} GB/s{merged})" if form in best else ""
             need = around(knees[form], text.size)
             said = f"by {label(form)} {need}" if found else f"keep {need} in flight per SM by {label(form)}"
             found.append((said + of, column.anchor(m.name)))
@@ -192,7 +199,7 @@ def in_flight(book: Book, column: Column, level: str) -> Figure | None:
         drawn,
         IN_FLIGHT,
         GB_PER_S,
-        note="Rings: 95 % of the best that each way reaches.",
+        note=f"Rings: 95 % of the best that each way reaches.{f' {MERGED_SAID}' if level == 'l2' else ''}",
         limit=(limit, "limit") if limit else None,
     )
 
@@ -284,7 +291,10 @@ def add_tables(book: Book, column: Column, found: Evidence) -> None:
         found.tabulate(published(book))
     for level, words in LEVELS.items():
         m = book.measurement(column, f"tma/pipeline/{level}")
-        found.tabulate(_knees(f"By TMA, by cp.async, by loads, from {words}{of}", column, m, "bytes_in_flight_95_"))
+        by_way = _knees(f"By TMA, by cp.async, by loads, from {words}{of}", column, m, "bytes_in_flight_95_")
+        if by_way and level == "l2":
+            by_way.notes.append(MERGED_SAID)
+        found.tabulate(by_way)
         m = book.measurement(column, f"tma/box/{level}")
         found.tabulate(_knees(f"How large a box must be, from {words}{of}", column, m, "box_bytes_95_"))
     m = book.measurement(column, "tma/ctas_per_sm/dram")

@@ -7,7 +7,7 @@ from ..answer.findings import Part, Sentence
 from ..block.tables import named, of_column
 from ..book import text
 from ..book.model import BURST, Book, Column
-from ..book.roofs import best_read
+from ..book.roofs import best_l2_read, best_read
 from ..family import tmem
 from .write import figure, first, number_in, say, share, short
 
@@ -30,6 +30,8 @@ def levels(book: Book, column: Column) -> Found:
 
     best = best_read(book, column, BURST)
     read = best[0].name.removeprefix("memory/") if best else "hbm/read"
+    by_l2 = best_l2_read(book, column)
+    l2 = (short(by_l2[1].value), by_l2[1].anchor) if by_l2 else None
     near, l1, dram = cycles("l2_near"), cycles("l1"), cycles("dram")
     return [
         first(
@@ -44,13 +46,13 @@ def levels(book: Book, column: Column) -> Found:
         ),
         first(
             say(
-                "Memory reads at {read} GB/s, {share} of its limit; L2 serves {l2} GB/s.",
+                "Memory reads at {read} GB/s, {share} of its limit; L2 gives loads {l2} GB/s.",
                 read=rate(read),
                 share=share(best[1] if best else None),
-                l2=rate("l2/read"),
+                l2=l2,
             ),
             say("Memory reads at {read} GB/s.", read=rate(read)),
-            say("L2 serves {l2} GB/s.", l2=rate("l2/read")),
+            say("L2 gives loads {l2} GB/s.", l2=l2),
         ),
     ]
 
