@@ -14,6 +14,7 @@ from ..book.published import short_title
 from ..compare.figures import calls
 from ..compare.published import PLAIN
 from ..compare.subjects import Subject
+from ..page import repeating
 
 FOLDER = "m"
 
@@ -68,7 +69,7 @@ def page(
             for p in case.published
         ]
         blocks.append(Table("Published by others", ["GPU", "Quantity", "Figure", "By", "Note"], theirs))
-    repeat = Paragraph([Span("To repeat it: "), Span(f"assay run '^{case.name}$'", kind="code"), Span(".")])
+    repeat = Paragraph([Span("To repeat it: "), *_commands(case, shown), Span(".")])
     title = labels.case_words(case.name)
     return Page(
         address(case.name),
@@ -77,6 +78,14 @@ def page(
         case.name,
         [Section("figures", "Figures", [*blocks, repeat])],
     )
+
+
+def _commands(case: Case, shown: Sequence[Subject]) -> list[Span]:
+    """Of the runs that measured it: beside torch there is another than for the suite's own."""
+    measured = (s.book.measurement(c, case.name) for s in shown for c in s.book.columns)
+    found = dict.fromkeys(repeating.command(m) for m in measured if m) or [repeating.of_name(case.name)]
+    spans = [[Span(" or "), Span(said, kind="code")] for said in sorted(found)]
+    return [span for pair in spans for span in pair][1:]
 
 
 def _measured(

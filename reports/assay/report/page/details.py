@@ -11,7 +11,7 @@ from assay.files import Measurement
 from ..book import labels, text
 from ..book.model import Book, Column
 from ..draw import svg
-from . import clocks
+from . import clocks, repeating
 from .environment import fact, unitless
 
 
@@ -57,5 +57,5 @@ def detail(book: Book, column: Column, m: Measurement, permanent: str = "") -> d
         ],
         "counters": [(k, v) for k, v in m.counters.items() if v is not None],
         "permanent": permanent,
-        "command": m.command or f"assay run '^{m.name}$'",
+        "command": repeating.command(m),
     }
