@@ -52,6 +52,7 @@ SkinnyLayout arrange(SkinnyWeights weights, int m, int n, int k, const SkinnyRoo
   const int bits = weight_bits(weights);
   a.row_bytes = static_cast<int>(std::int64_t{k} * bits / 8);
   a.scale_row_bytes = scale_row_bytes(weights, k);
+  a.scales_of_row_bytes = scales_of_row_bytes(weights, k);
   const int units = divide_up(a.row_bytes, f.piece_bytes);
   const int slots = divide_up(units, f.pieces);
   const int piece_token_bytes = f.piece_bytes * 8 / bits * 2;

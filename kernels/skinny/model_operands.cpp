@@ -62,6 +62,8 @@ Drawn drawn_weights(SkinnyWeights w, std::size_t count, const Next& next) {
   return d;
 }
 
+constexpr std::uint8_t kNan = 0xff;  // of e4m3 and ue8m0, and twice of bf16
+
 template <class Next>
 Drawn drawn_scales(SkinnyWeights w, std::size_t count, const Next& next) {
   if (w == SkinnyWeights::nvf4) return drawn("e4m3", count, 0, 448, next);
@@ -100,7 +102,14 @@ SkinnyModelOperands::SkinnyModelOperands(model::Gpu& gpu, const SkinnyProblem& p
   d_ = gpu.allocate("D", count(p.m, p.n) * 2);
   x_ = upload("X", drawn("bf16", count(p.m, p.k), -2, 2, next));
   w_ = upload("W", drawn_weights(p.weights, count(p.n, p.k), next));
-  scales_ = upload("scales", drawn_scales(p.weights, count(p.n, row_scales), next));
+  Drawn scales = drawn_scales(p.weights, count(p.n, row_scales), next);
+  // What fills rows up is NaN.
+  const std::size_t stride = count(row_scales, each);
+  for (std::size_t row = 0; row < scales.bytes.size(); row += stride)
+    std::fill(scales.bytes.begin() + static_cast<std::ptrdiff_t>(row) +
+                  scales_of_row_bytes(p.weights, p.k),
+              scales.bytes.begin() + static_cast<std::ptrdiff_t>(row + stride), kNan);
+  scales_ = upload("scales", std::move(scales));
   scale_ = upload("scale", drawn("f32", p.weights == SkinnyWeights::nvf4 ? 1 : 0, 0.25, 4, next));
 }
 

@@ -73,6 +73,12 @@ std::vector<Operand> skinny_operands(const SkinnyProblem& p) {
   if (scales > 0)
     s = {.bytes = scales, .fill = [=](void* data, std::uint64_t seed, cudaStream_t stream) {
            fill_skinny_scales(type, data, scales, seed, stream);
+           // What fills up rows is NaN (of bf16, e4m3 and ue8m0).
+           const auto pitch = static_cast<std::size_t>(scale_row_bytes(type, p.k)),
+                      used = static_cast<std::size_t>(scales_of_row_bytes(type, p.k));
+           if (pitch > used)
+             check(cudaMemset2DAsync(static_cast<std::uint8_t*>(data) + used, pitch, 0xff,
+                                     pitch - used, static_cast<std::size_t>(p.n), stream));
          }};
   Operand all{.bytes = kNoBytes, .fill = nothing};
   if (type == SkinnyWeights::nvf4)

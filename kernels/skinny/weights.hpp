@@ -72,10 +72,15 @@ constexpr int scale_bytes(SkinnyWeights w) {
   }
 }
 
+// Bytes of a row's scales.
+constexpr int scales_of_row_bytes(SkinnyWeights w, int k) {
+  const int block = scale_block(w);
+  return block == 0 ? scale_bytes(w) : k / block * scale_bytes(w);
+}
 // Bytes from a row's scales to the next row's.
 constexpr int scale_row_bytes(SkinnyWeights w, int k) {
-  const int block = scale_block(w);
-  return block == 0 ? scale_bytes(w) : (k / block * scale_bytes(w) + 15) / 16 * 16;
+  const int bytes = scales_of_row_bytes(w, k);
+  return scale_block(w) == 0 ? bytes : (bytes + 15) / 16 * 16;
 }
 
 // What k must be a multiple of: whole scales, and rows of whole 16 bytes.

@@ -52,8 +52,9 @@ struct SkinnyArguments {
   const std::uint8_t* scales;
   const float* scale;
   int m, n, k;
-  int row_bytes, scale_row_bytes;
-  int cluster;  // CTAs that share k
+  int row_bytes;
+  int scale_row_bytes, scales_of_row_bytes;  // of the latter, what fills rows up is no part
+  int cluster;                               // CTAs that share k
   // Of rows, to the clusters, and of slots along k, to the CTAs of one: each has as many, and the
   // first `rest` have one more. (Divisions cost the kernel's start some 0.3 us.)
   int rows_each, rows_rest, slots_each, slots_rest;

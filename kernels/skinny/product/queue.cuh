@@ -106,7 +106,7 @@ class WeightQueue {
       if constexpr (P::kBlock > 0) {
         if (lane < kScaleLanes)
           ptx::cp_async_filled<kEach>(to + kScales + lane * kEach, scales_from_,
-                                      scales_left_ > 0 ? kEach : 0);
+                                      min(max(scales_left_, 0), kEach));
         scales_from_ += s_.step * kPieceScales;
         scales_left_ -= s_.step * kPieceScales;
       }
@@ -142,7 +142,7 @@ class WeightQueue {
     if constexpr (P::kBlock > 0) {
       const int at = static_cast<int>(threadIdx.x % 32) * kEach;
       const int scale_row = row + at / kScaleRow, scale = piece * kPieceScales + at % kScaleRow;
-      scales_left_ = scale_row < s_.rows_end ? a_.scale_row_bytes - scale : 0;
+      scales_left_ = scale_row < s_.rows_end ? a_.scales_of_row_bytes - scale : 0;
       scales_from_ = a_.scales + std::int64_t{scale_row} * a_.scale_row_bytes + scale;
     }
   }

@@ -54,22 +54,23 @@ SkinnyMapShapesSm90 map_shapes_sm90(const SkinnyVariantSm90& v, const SkinnyLayo
                                     const SkinnyProblem& p, const SkinnyOperands& operands) {
   const auto u32 = [](int value) { return static_cast<std::uint32_t>(value); };
   const auto u64 = [](auto value) { return static_cast<std::uint64_t>(value); };
-  // Of the bytes of n rows, in boxes.
-  const auto rows = [&](const void* base, std::uint64_t bytes, int box_bytes,
+  // Of the first `bytes` of each of n rows, in boxes. TMA makes what lies behind them zeros.
+  const auto rows = [&](const void* base, std::uint64_t bytes, std::uint64_t stride, int box_bytes,
                         ptx::Swizzle swizzle) {
     return ptx::TensorMapShape{.type = CU_TENSOR_MAP_DATA_TYPE_UINT8,
                                .base = const_cast<void*>(base),
                                .extents = {bytes, u64(p.n)},
-                               .strides = {bytes},
+                               .strides = {stride},
                                .box = {u32(box_bytes), u32(l.arguments.box_rows)},
                                .swizzle = swizzle};
   };
   SkinnyMapShapesSm90 shapes;
-  shapes.weights = rows(operands.w, u64(p.weight_bytes()) / u64(p.n), v.line_bytes,
+  const std::uint64_t of_weights = u64(p.weight_bytes()) / u64(p.n);
+  shapes.weights = rows(operands.w, of_weights, of_weights, v.line_bytes,
                         v.line_bytes == 128 ? ptx::Swizzle::bytes128 : ptx::Swizzle::bytes64);
   if (v.scale_width > 0)
-    shapes.scales = rows(operands.scales, u64(scale_row_bytes(p.weights, p.k)), v.scale_width,
-                         ptx::Swizzle::none);
+    shapes.scales = rows(operands.scales, u64(scales_of_row_bytes(p.weights, p.k)),
+                         u64(scale_row_bytes(p.weights, p.k)), v.scale_width, ptx::Swizzle::none);
   const std::uint64_t row_bytes = u64(p.k) * 2;
   shapes.tokens.base = const_cast<void*>(operands.x);
   if (l.arguments.whole_blocks) {

@@ -99,6 +99,16 @@ TEST(SkinnySm90, LayoutsHaveAllRowsAndStages) {
             }
 }
 
+// What fills up a row of scales may be NaN, and a scale is multiplied by zeros behind k too.
+TEST(SkinnySm90, WhatFillsUpRowsOfScalesIsNotLoaded) {
+  const SkinnyProblem p{8, 4096, 11008, SkinnyWeights::s4};
+  const SkinnyVariantSm90& v = skinny_variants_sm90(p.weights).front();
+  const SkinnyLayoutSm90 l = arrange_sm90(v, p.m, p.n, p.k, 66, 2);
+  const auto scales = map_shapes_sm90(v, l, p, {}).scales;
+  EXPECT_EQ(scales.extents[0], 172u);
+  EXPECT_EQ(scales.strides[0], 176u);
+}
+
 // At 8192 squared on 132 SMs: with clusters of two CTAs every row of an MMA is used, and that was
 // the fastest on an H100.
 TEST(SkinnySm90, PrefersClustersThatFillTheirTiles) {
