@@ -5,6 +5,7 @@
 
 #include "harness/element.hpp"
 #include "harness/error.hpp"
+#include "kernels/frame/extents.hpp"
 
 namespace assay::kernels {
 
@@ -21,6 +22,7 @@ void require_valid(const GemmProblem& p) {
   if (p.layout != "nt" && p.layout != "nn" && p.layout != "tn" && p.layout != "tt")
     refuse("the layout must be nt, nn, tn or tt");
   if (p.m < 1 || p.n < 1 || p.k < 1) refuse("sizes must be positive");
+  if (!fits_extents(p.m, p.n, p.k)) refuse(kExtentsRule);
   const int step = 128 / element_bits(p.type);
   if (p.n % step != 0 || p.k % step != 0)
     refuse(fmt::format("n and k must be multiples of {} (16-byte rows)", step));

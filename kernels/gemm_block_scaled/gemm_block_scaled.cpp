@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "harness/error.hpp"
+#include "kernels/frame/extents.hpp"
 
 namespace assay::kernels {
 
@@ -19,6 +20,7 @@ void require_valid(const BlockScaledProblem& p) {
                 fmt::format("gemm_e4m3_block128: {}, not m={} n={} k={}", rule, p.m, p.n, p.k));
   };
   if (p.m < 1 || p.n < 1 || p.k < 1) refuse("sizes must be positive");
+  if (!fits_extents(p.m, p.n, p.k)) refuse(kExtentsRule);
   if (p.k % 16 != 0 || p.n % 8 != 0) refuse("k must be a multiple of 16 and n of 8 (16-byte rows)");
 }
 

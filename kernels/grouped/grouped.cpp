@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <limits>
 
 #include "harness/error.hpp"
+#include "kernels/frame/extents.hpp"
 
 namespace assay::kernels {
 
@@ -38,11 +38,12 @@ void require_valid(const GroupedProblem& p) {
   const int step = p.type == "bf16" ? 8 : 16;
   if (p.k % step != 0 || p.n % 8 != 0)
     refuse(fmt::format("k must be a multiple of {} and n of 8 (16-byte rows)", step));
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max() - 1024;  // coordinates of TMA
   const std::int64_t rows = std::int64_t{p.rows} * (p.grouping == Grouping::masked ? p.groups : 1);
   const int each = p.grouping == Grouping::gradient ? p.k : p.n;  // of B, or of D's rows
-  if (rows > kMost || std::int64_t{p.groups} * each > kMost)
-    refuse("all groups' rows, and their columns, must be less than 2^31 - 1024");
+  if (rows > kMostExtent || std::int64_t{p.groups} * each > kMostExtent)
+    refuse("all groups' rows, and their columns, must be at most 2^31 - 1025");
+  if (!fits_extents(p.grouping == Grouping::gradient ? p.k : p.rows, p.n, p.k))
+    refuse(kExtentsRule);
 }
 
 void require_valid(const GroupedProblem& problem, const GroupedOperands& operands) {

@@ -12,8 +12,7 @@
 
 namespace assay::kernels {
 
-int resident_clusters(const void* kernel, int ctas, int threads, int shared_bytes,
-                      const std::string& name) {
+int clusters_that_fit(const void* kernel, int ctas, int threads, int shared_bytes) {
   static std::mutex mutex;
   static std::map<std::tuple<int, const void*, int>, int> known;
   int device = 0;
@@ -32,6 +31,12 @@ int resident_clusters(const void* kernel, int ctas, int threads, int shared_byte
   config.attrs = &cluster;
   config.numAttrs = 1;
   check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+  return clusters;
+}
+
+int resident_clusters(const void* kernel, int ctas, int threads, int shared_bytes,
+                      const std::string& name) {
+  const int clusters = clusters_that_fit(kernel, ctas, threads, shared_bytes);
   if (clusters < 1) throw Error(ExitCode::unfit, name + ": no cluster fits on this GPU");
   return clusters;
 }

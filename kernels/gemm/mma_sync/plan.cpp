@@ -25,7 +25,7 @@ bool is_16_bit(const std::string& type) { return type == "bf16" || type == "f16"
 bool is_fp8(const std::string& type) { return type == "e4m3" || type == "e5m2"; }
 
 MmaSyncOperand operand(const void* data, int rows, int columns, const std::string& type) {
-  const int bytes = columns * element_bits(type) / 8;
+  const int bytes = columns * (element_bits(type) / 8);  // at most 2^30
   return {static_cast<const std::uint8_t*>(data), bytes, rows, bytes};
 }
 

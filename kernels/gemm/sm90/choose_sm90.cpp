@@ -9,6 +9,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/element.hpp"
+#include "harness/error.hpp"
 #include "kernels/frame/choice_cache.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
@@ -139,8 +140,8 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
   };
   // Few tiles, each in many parts.
   for (const GemmVariantSm90* v : splitting_variants_sm90(problem)) {
-    constexpr int kFewestParts = 2, kFewestSteps = 8;  // of 128 bytes along k
-    const int tiles = tiles_of(*v), most = most_of(*v);
+    constexpr int kFewestParts = 2, kFewestSteps = 8;    // of 128 bytes along k
+    const int tiles = tiles_of(*v), most = most_of(*v);  // of which there may be none
     for (const int parts : {most / tiles, most / tiles / 2}) {
       if (parts < kFewestParts || divide_up(problem.k, v->tile_k) * v->depth / parts < kFewestSteps)
         continue;
@@ -152,6 +153,7 @@ std::vector<GemmChoiceSm90> gemm_choices_sm90(const GemmProblem& problem,
     const int tiles = tiles_of(*v);
     const int k_steps = divide_up(problem.k, v->tile_k);
     const int most = most_of(*v);
+    if (most < 1) continue;
     const int band = band_of(problem, *v);
     all.push_back({.variant = v, .workers = workers_of_waves(tiles, most), .band = band});
     const int rest = tiles % most;
@@ -182,13 +184,14 @@ int clusters_here_sm90(const GemmVariantSm90& v) {
   int device = 0, sms = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-  const int resident =
-      resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes, "gemm " + v.name);
+  const int resident = clusters_that_fit(v.kernel, v.cluster_size(), v.threads, v.shared_bytes);
   return std::min(resident, clusters_of(sms, v));
 }
 
 GemmChoiceSm90 choose_gemm_sm90(const GemmProblem& problem, const ClustersSm90& clusters) {
   const std::vector<GemmChoiceSm90> choices = gemm_choices_sm90(problem, clusters);
+  if (choices.empty())
+    throw Error(ExitCode::unfit, problem.text() + ": no cluster of any form fits on this GPU");
   return *std::ranges::min_element(choices, {}, [&](const GemmChoiceSm90& choice) {
     return predicted_cycles_sm90(problem, choice);
   });

@@ -39,7 +39,7 @@ std::vector<const GemmVariantSm90*> fitting_variants_sm90(const GemmProblem& pro
 // sums is its business, so all of them are plain.
 std::vector<const GemmVariantSm90*> splitting_variants_sm90(const GemmProblem& problem);
 
-// How many clusters of a variant a GPU holds at once.
+// How many clusters of a variant a GPU holds at once; 0: none.
 using ClustersSm90 = Callable<int(const GemmVariantSm90&)>;
 int clusters_here_sm90(const GemmVariantSm90& variant);  // the current device
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -37,6 +38,22 @@ TEST(Gemm, RefusesRowsThatTmaCannotAddress) {
       EXPECT_EQ(error.code(), ExitCode::usage);
     }
   }
+}
+
+// Numbers of their tiles would not fit an int.
+TEST(Gemm, RefusesSizesThatNoGpuHolds) {
+  for (const auto& [m, n, k] :
+       {std::tuple{1 << 22, 1 << 22, 64}, {INT_MAX - 7, 8, 64}, {1, 8, INT_MAX - 7}}) {
+    try {
+      require_valid(GemmProblem{.m = m, .n = n, .k = k});
+      FAIL() << "accepted m=" << m;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_NE(std::string(error.what()).find("must be at most 2^31"), std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_NO_THROW(require_valid(GemmProblem{.m = 1 << 20, .n = 1 << 20, .k = 64}));
 }
 
 TEST(Gemm, SaysWhyNoPathCanDoAProblem) {

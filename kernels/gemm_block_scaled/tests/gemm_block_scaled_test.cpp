@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -52,6 +53,12 @@ TEST(BlockScaled, CApiReportsStatusAndLine) {
   EXPECT_EQ(call(memory, nullptr, 64), static_cast<int>(ExitCode::usage));
   EXPECT_EQ(call(memory + 8, memory, 64), static_cast<int>(ExitCode::usage));
   EXPECT_TRUE(std::string(assay_last_error()).starts_with("gemm_e4m3_block128: d is at "));
+}
+
+TEST(BlockScaled, RefusesSizesThatNoGpuHolds) {
+  for (const BlockScaledProblem& p :
+       {BlockScaledProblem{1 << 24, 1 << 24, 128}, {64, 64, INT_MAX - 15}, {INT_MAX, 8, 128}})
+    EXPECT_THROW(require_valid(p), Error) << p.m << " " << p.n << " " << p.k;
 }
 
 TEST(BlockScaled, ShapesAreValidAndEachOfALayerNamesItsModel) {

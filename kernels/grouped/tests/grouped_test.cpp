@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -55,6 +56,11 @@ TEST(Grouped, RefusesWhatNoPathCanDo) {
   })));
   EXPECT_TRUE(refused(with([](auto& p) { p.k = 12; })));
   EXPECT_TRUE(refused(with([](auto& p) { p.groups = 1 << 26; })));
+  EXPECT_TRUE(refused(with([](auto& p) { p.rows = 1 << 22, p.n = 1 << 22, p.groups = 1; })));
+  EXPECT_TRUE(refused(with([](auto& p) {
+    p.grouping = Grouping::gradient;
+    p.groups = 1, p.k = 8, p.n = INT_MAX - 7;
+  })));
   EXPECT_TRUE(refused(with([](auto& p) {
     p.type = "e4m3_block128";
     p.k = 8;

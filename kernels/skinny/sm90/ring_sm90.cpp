@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/launch.hpp"
 #include "kernels/frame/workers/resident.hpp"
@@ -52,11 +53,13 @@ Plan plan_ring_sm90(const SkinnyProblem& p, const SkinnyOperands& operands,
   for (const int cluster : kSkinnyClustersSm90) {
     if (cluster > skinny_stages_sm90(v, p.k)) break;
     if (choice.cluster > 0 && cluster != choice.cluster) continue;
-    const int clusters = resident_clusters(v.kernel, cluster, v.threads, v.shared_bytes, p.text());
+    const int clusters = clusters_that_fit(v.kernel, cluster, v.threads, v.shared_bytes);
+    if (clusters < 1) continue;
     const SkinnyLayoutSm90 layout = arrange_sm90(v, p.m, p.n, p.k, clusters, cluster);
     const double time = relative_time_sm90(v, layout);
     if (l.layout.grid == 0 || time < least) least = time, l.layout = layout;
   }
+  if (l.layout.grid == 0) throw Error(ExitCode::unfit, p.text() + ": no cluster fits on this GPU");
   SkinnyArgumentsSm90& a = l.layout.arguments;
   a.d = static_cast<__nv_bfloat16*>(operands.d);
   a.row_scales = static_cast<const float*>(operands.scales);

@@ -6,6 +6,14 @@
 namespace assay::kernels {
 namespace {
 
+TEST(GemmMmaSync, RowsHaveAsManyBytesAsTheyTake) {
+  const GemmProblem longest{.m = 1, .n = 16, .k = 1 << 29};
+  EXPECT_EQ(refusal_mma_sync(longest), "");
+  const GemmMmaSyncLaunch l = launch_mma_sync(longest, {}, true, 1);
+  EXPECT_EQ(l.a.row_bytes, 1 << 30);
+  EXPECT_EQ(l.b.bytes, 1 << 30);
+}
+
 TEST(GemmMmaSync, RefusesByName) {
   const GemmProblem right{.m = 64, .n = 64, .k = 64};
   EXPECT_EQ(refusal_mma_sync(right), "");

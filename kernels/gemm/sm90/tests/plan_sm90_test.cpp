@@ -71,6 +71,21 @@ TEST(GemmSm90, NoMoreWorkersThanTheTableOfFirstStepsHas) {
       Error);
 }
 
+// As a client of MPS with few SMs: forms of large clusters are left out, and the others do it.
+TEST(GemmSm90, FormsThatDoNotFitAreLeftOut) {
+  const GemmProblem problem{.m = 4096, .n = 4096, .k = 4096};
+  const auto of_few_sms = [](const GemmVariantSm90& v) { return 3 / v.cluster_size(); };
+  EXPECT_LE(choose_gemm_sm90(problem, of_few_sms).variant->cluster_size(), 2);
+  for (const GemmChoiceSm90& choice : gemm_choices_sm90(problem, of_few_sms))
+    EXPECT_LE(choice.workers * choice.variant->cluster_size(), 3) << choice.text();
+  try {
+    choose_gemm_sm90(problem, [](const GemmVariantSm90&) { return 0; });
+    FAIL() << "chosen";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::unfit);
+  }
+}
+
 // Log-uniform between 1 and `most`, in multiples of `step`.
 int size_up_to(int most, int step, std::mt19937& random) {
   const double exponent = std::log2(most) * static_cast<double>(random()) / 4294967296.0;
