@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/grouped/reference.hpp"
 
-#include <cstddef>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "harness/cuda.hpp"
 #include "kernels/gemm/reference.hpp"
 #include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/gemm_block_scaled/reference.hpp"
@@ -29,6 +35,26 @@ std::string check_gradient(const GroupedProblem& p, const GroupedOperands& opera
                         : "group " + std::to_string(group) + ": " + errors.describe();
 }
 
+// That D of a group without rows is 0.
+std::string check_empty_gradient(const GroupedProblem& p, const GroupedOperands& operands,
+                                 int group, cudaStream_t stream) {
+  const std::size_t count = static_cast<std::size_t>(p.k) * static_cast<std::size_t>(p.n);
+  const auto* const d =
+      static_cast<const std::uint16_t*>(operands.d) + static_cast<std::size_t>(group) * count;
+  std::vector<std::uint16_t> part(std::min(count, std::size_t{1} << 24));
+  check(cudaStreamSynchronize(stream));
+  for (std::size_t begin = 0; begin < count; begin += part.size()) {
+    const std::size_t here = std::min(part.size(), count - begin);
+    check(cudaMemcpy(part.data(), d + begin, here * sizeof part[0], cudaMemcpyDeviceToHost));
+    const auto end = part.begin() + static_cast<std::ptrdiff_t>(here);
+    const auto wrong = std::find_if(part.begin(), end, [](int bits) { return bits != 0; });
+    if (wrong != end)
+      return fmt::format("group {}: it has no rows, but element {} of its D is not 0", group,
+                         begin + static_cast<std::size_t>(wrong - part.begin()));
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string check_grouped(const GroupedProblem& p, const GroupedOperands& operands,
@@ -41,12 +67,14 @@ std::string check_grouped(const GroupedProblem& p, const GroupedOperands& operan
   for (int g = 0; g < p.groups; ++g) {
     const int m = rows[size(g)], first = masked ? g * p.rows : begin;
     begin += m;
-    if (m == 0) continue;
     if (p.grouping == Grouping::gradient) {
-      const std::string wrong = check_gradient(p, operands, g, first, m, limit, seed, stream);
+      const std::string wrong = m == 0
+                                    ? check_empty_gradient(p, operands, g, stream)
+                                    : check_gradient(p, operands, g, first, m, limit, seed, stream);
       if (!wrong.empty()) return wrong;
       continue;
     }
+    if (m == 0) continue;
     void* const d = static_cast<std::byte*>(operands.d) + size(first) * size(p.n) * 2;
     const void* const a =
         static_cast<const std::byte*>(operands.a) + size(first) * size(p.k) * element;
