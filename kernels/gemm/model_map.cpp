@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "harness/model/copy/tensor_map.hpp"
 #include "harness/model/model.hpp"
 
 namespace assay::kernels {
 
-model::TensorMapBytes model_map(const ptx::TensorMapShape& shape) {
+CUtensorMap model_map(const ptx::TensorMapShape& shape) {
   const auto element = shape.type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16  ? model::MapElement::bf16
                        : shape.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 ? model::MapElement::f16
                        : shape.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 ? model::MapElement::f32
@@ -20,7 +21,7 @@ model::TensorMapBytes model_map(const ptx::TensorMapShape& shape) {
   std::ranges::copy(shape.extents, map.extents.begin());
   std::ranges::copy(shape.strides, map.strides.begin());
   std::ranges::copy(shape.box, map.box.begin());
-  return model::encode(map);
+  return std::bit_cast<CUtensorMap>(model::encode(map));
 }
 
 }  // namespace assay::kernels

@@ -24,20 +24,6 @@ model::Number number(const std::string& name) {
   return type;
 }
 
-model::TensorMapBytes matrix(model::MapElement type, int bytes, model::Address at, int rows,
-                             int columns, int stride, int box_rows, int box_columns,
-                             model::MapSwizzle swizzle) {
-  const auto u64 = [](int value) { return static_cast<std::uint64_t>(value); };
-  const auto u32 = [](int value) { return static_cast<std::uint32_t>(value); };
-  return model::encode({.type = type,
-                        .rank = 2,
-                        .address = at,
-                        .extents = {u64(columns), u64(rows), 1, 1, 1},
-                        .strides = {u64(stride) * u64(bytes)},
-                        .swizzle = swizzle,
-                        .box = {u32(box_columns), u32(box_rows), 1, 1, 1}});
-}
-
 }  // namespace
 
 std::string BlockScaledModelShape::name() const { return fmt::format("m{}n{}k{}", m, n, k); }
@@ -79,28 +65,6 @@ BlockScaledModelOperands::BlockScaledModelOperands(model::Gpu& gpu,
   gpu.write(b_, host_b_);
   gpu.write(scale_a_, host_scale_a_);
   gpu.write(scale_b_, host_scale_b_);
-}
-
-model::TensorMapBytes BlockScaledModelOperands::map_a(int box_rows) const {
-  return matrix(model::MapElement::u8, 1, a_, shape_.m, shape_.k, shape_.k, box_rows, 128,
-                model::MapSwizzle::bytes128);
-}
-model::TensorMapBytes BlockScaledModelOperands::map_b(int box_rows) const {
-  return matrix(model::MapElement::u8, 1, b_, shape_.n, shape_.k, shape_.k, box_rows, 128,
-                model::MapSwizzle::bytes128);
-}
-model::TensorMapBytes BlockScaledModelOperands::map_scale_a(int box_rows) const {
-  return matrix(model::MapElement::f32, 4, scale_a_, blocks_of_scales(shape_.k), shape_.m,
-                scale_a_stride(shape_.m), 1, box_rows, model::MapSwizzle::none);
-}
-model::TensorMapBytes BlockScaledModelOperands::map_scale_b(int box_blocks) const {
-  return matrix(model::MapElement::f32, 4, scale_b_, blocks_of_scales(shape_.n),
-                blocks_of_scales(shape_.k), scale_b_stride(shape_.k), box_blocks, 4,
-                model::MapSwizzle::none);
-}
-model::TensorMapBytes BlockScaledModelOperands::map_d(int box_rows) const {
-  return matrix(model::MapElement::bf16, 2, d_, shape_.m, shape_.n, shape_.n, box_rows, 64,
-                model::MapSwizzle::bytes128);
 }
 
 void BlockScaledModelOperands::compare(model::Gpu& gpu, ModelResult& result) const {

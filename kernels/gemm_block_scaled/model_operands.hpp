@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/model/copy/tensor_map.hpp"
 #include "harness/model_case/model_case.hpp"
 
 namespace assay::kernels {
@@ -19,14 +18,6 @@ struct BlockScaledModelShape {
 class BlockScaledModelOperands {
  public:
   BlockScaledModelOperands(model::Gpu& gpu, const BlockScaledModelShape& shape, std::uint64_t seed);
-
-  // What the driver is asked for: boxes of whole 128-byte rows under the 128-byte swizzle, of D 64
-  // columns; scales unswizzled.
-  model::TensorMapBytes map_a(int box_rows) const;
-  model::TensorMapBytes map_b(int box_rows) const;
-  model::TensorMapBytes map_scale_a(int box_rows) const;
-  model::TensorMapBytes map_scale_b(int box_blocks) const;
-  model::TensorMapBytes map_d(int box_rows) const;
 
   struct Addresses {
     model::Address d, a, b, scale_a, scale_b;

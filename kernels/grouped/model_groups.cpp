@@ -23,20 +23,6 @@ model::Number number(const std::string& name) {
   return type;
 }
 
-model::TensorMapBytes matrix(model::MapElement type, int bytes, model::Address at, int rows,
-                             int columns, int stride, int box_rows, int box_columns) {
-  const auto u64 = [](int value) { return static_cast<std::uint64_t>(value); };
-  const auto u32 = [](int value) { return static_cast<std::uint32_t>(value); };
-  return model::encode({.type = type,
-                        .rank = 2,
-                        .address = at,
-                        .extents = {u64(columns), u64(rows), 1, 1, 1},
-                        .strides = {u64(stride) * u64(bytes)},
-                        .swizzle = box_columns * bytes == 128 ? model::MapSwizzle::bytes128
-                                                              : model::MapSwizzle::none,
-                        .box = {u32(box_columns), u32(box_rows), 1, 1, 1}});
-}
-
 constexpr std::uint16_t kPoison = 0xffff;
 
 }  // namespace
@@ -137,32 +123,12 @@ GroupedModelOperands::GroupedModelOperands(model::Gpu& gpu, const GroupedModelCa
 }
 
 GroupedOperands GroupedModelOperands::operands() const {
-  return {std::bit_cast<void*>(d_), std::bit_cast<const void*>(a_), std::bit_cast<const void*>(b_),
-          std::bit_cast<const int*>(sizes_)};
-}
-
-model::TensorMapBytes GroupedModelOperands::map_a(int box_rows) const {
-  const int k = case_.problem.k;
-  return matrix(model::MapElement::u8, 1, a_, rows_, k, k, box_rows, 128);
-}
-model::TensorMapBytes GroupedModelOperands::map_b(int box_rows) const {
-  const int k = case_.problem.k, rows = case_.problem.groups * case_.problem.n;
-  return matrix(model::MapElement::u8, 1, b_, rows, k, k, box_rows, 128);
-}
-model::TensorMapBytes GroupedModelOperands::map_scale_a(int box_rows) const {
-  const GroupedProblem& p = case_.problem;
-  const int stride = scale_a_stride(p.rows);
-  return matrix(model::MapElement::f32, 4, scale_a_,
-                static_cast<int>(host_scale_a_.size()) / stride, p.rows, stride, 1, box_rows);
-}
-model::TensorMapBytes GroupedModelOperands::map_scale_b(int box_blocks) const {
-  const GroupedProblem& p = case_.problem;
-  return matrix(model::MapElement::f32, 4, scale_b_, p.groups * blocks_of_scales(p.n),
-                blocks_of_scales(p.k), scale_b_stride(p.k), box_blocks, 4);
-}
-model::TensorMapBytes GroupedModelOperands::map_d(int box_rows) const {
-  const int n = case_.problem.n;
-  return matrix(model::MapElement::bf16, 2, d_, rows_d_, n, n, box_rows, 64);
+  return {std::bit_cast<void*>(d_),
+          std::bit_cast<const void*>(a_),
+          std::bit_cast<const void*>(b_),
+          std::bit_cast<const int*>(sizes_),
+          std::bit_cast<const float*>(scale_a_),
+          std::bit_cast<const float*>(scale_b_)};
 }
 
 int GroupedModelOperands::group_of(int row) const {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/model/copy/tensor_map.hpp"
 #include "harness/model_case/model_case.hpp"
 #include "kernels/grouped/grouped.hpp"
 
@@ -25,14 +24,6 @@ class GroupedModelOperands {
 
   // As the host would give them.
   GroupedOperands operands() const;
-
-  // Of e4m3_block128, what the driver is asked for: boxes of whole 128-byte rows under the 128-byte
-  // swizzle; scales unswizzled.
-  model::TensorMapBytes map_a(int box_rows) const;
-  model::TensorMapBytes map_b(int box_rows) const;
-  model::TensorMapBytes map_scale_a(int box_rows) const;
-  model::TensorMapBytes map_scale_b(int box_blocks) const;
-  model::TensorMapBytes map_d(int box_rows) const;
 
   // Reads D: its hash, and what is wrong with it, also where nothing was to be written.
   void compare(model::Gpu& gpu, ModelResult& result) const;

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/element.hpp"
 #include "harness/error.hpp"
 #include "harness/ptx/descriptor/tensor_map.hpp"
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
+#include "kernels/frame/matrix_shape.hpp"
 #include "kernels/frame/workers/resident.hpp"
 #include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/frame/workers/workspace.hpp"
@@ -32,15 +32,11 @@ CUtensorMapDataType map_type(const std::string& type) {
 // A matrix of `rows` rows without gaps.
 ptx::TensorMapShape map_of(const void* base, const std::string& type, int rows, int columns,
                            int box_rows, int box_columns, ptx::Swizzle swizzle) {
-  const auto bytes = static_cast<std::uint64_t>(element_bits(type) / 8);
-  return {.type = map_type(type),
-          .base = const_cast<void*>(base),
-          .extents = {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows)},
-          .strides = {bytes * static_cast<std::uint64_t>(columns)},
-          .box = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows)},
-          .swizzle = swizzle,
-          // 256 bytes fetch lines in vain where rows do not begin on a line: 5% slower at k = 3000.
-          .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B};
+  ptx::TensorMapShape shape =
+      matrix_shape(map_type(type), base, rows, columns, columns, box_rows, box_columns, swizzle);
+  // 256 bytes fetch lines in vain where rows do not begin on a line: 5% slower at k = 3000.
+  shape.l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+  return shape;
 }
 
 OutputType output_type(const std::string& type) {

@@ -8,65 +8,41 @@
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"
-#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/workers/model_workspace.hpp"
+#include "kernels/gemm/model_map.hpp"
 #include "kernels/gemm/raster.hpp"
 #include "kernels/gemm/sm90/parts_sm90.hpp"
 #include "kernels/gemm_block_scaled/model_operands.hpp"
-#include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/plan_sm90.hpp"
 
 namespace assay::kernels {
 namespace {
 
-// DenseBlockScaledSm90 and BlockScaledPartsSm90, with the model's maps.
-struct alignas(alignof(CUtensorMap)) Product {
-  model::TensorMapBytes edge_a, edge_b;
-  Raster raster;
-  WorkerPlaces places;
-  StepMeeting meeting;
-  int m, n;
-};
-static_assert(sizeof(Product) == sizeof(DenseBlockScaledSm90));
-struct Parts {
-  Product product;
-  int blocks_each, blocks_over;
-  float* partials;
-};
-static_assert(sizeof(Parts) == sizeof(BlockScaledPartsSm90));
-
 // Of each tile in `parts`; 1: whole.
 ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s, int parts,
                 model::Gpu& gpu, const model::Options& options) {
   const BlockScaledModelOperands operands(gpu, s, options.seed);
-  struct {
-    model::TensorMapBytes a, b, scale_a, scale_b, d;
-  } const maps{operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),
-               operands.map_scale_a(v.scale_rows), operands.map_scale_b(v.scale_blocks),
-               operands.map_d(16)};
-  static_assert(sizeof maps == 5 * 128);
-  const Raster raster{.rows = divide_up(s.m, v.tile_m * v.cluster_m),
-                      .columns = divide_up(s.n, v.tile_n * v.cluster_n),
-                      .band = 8};
+  const auto at = operands.addresses();
+  const auto pointer = [](model::Address a) { return std::bit_cast<void*>(a); };
+  const auto floats = [](model::Address a) { return std::bit_cast<const float*>(a); };
+  const BlockScaledLaunchSm90 l = launch_of_block_scaled_sm90(
+      {s.m, s.n, s.k},
+      {pointer(at.d), pointer(at.a), pointer(at.b), floats(at.scale_a), floats(at.scale_b)}, v, 8);
+  const BlockScaledMaps maps = l.maps.encoded(model_map);
+  const Raster& raster = l.product.raster;
   // Of whole tiles fewer clusters, so that the ring goes on from one tile to the next.
   const int clusters = parts > 1 ? raster.count() * parts : std::min(raster.count(), 2);
   std::vector<int> backwards;
   for (int i = 0; i < clusters; ++i) backwards.push_back(clusters - 1 - i);
   const int grid = clusters * v.cluster_size();
   const ModelWorkspace workspace(gpu, bytes_of_partials_sm90(v, grid));
-  const auto cut = [](int extent, int share) {
-    return extent % share == 0 ? share : extent % share;
-  };
-  const Product product{operands.map_a(cut(s.m, v.tile_m / v.cluster_n)),
-                        operands.map_b(cut(s.n, v.tile_n / v.cluster_m)),
-                        raster,
-                        WorkerPlaces(backwards),
-                        parts > 1 ? StepMeeting() : workspace.meeting(clusters),
-                        s.m,
-                        s.n};
-  const int k_blocks = divide_up(s.k, v.tile_k);
-  const Parts split{product, k_blocks / parts, k_blocks % parts,
-                    partials_sm90(workspace.pointer())};
+  DenseBlockScaledSm90 product = l.product;
+  product.edge_a = model_map(l.edge_a);
+  product.edge_b = model_map(l.edge_b);
+  product.places = WorkerPlaces(backwards);
+  if (parts == 1) product.meeting = workspace.meeting(clusters);
+  BlockScaledPartsSm90 split = parts_of_launch_sm90(product, l.k_blocks, parts);
+  split.partials = partials_sm90(workspace.pointer());
   model::Arguments arguments;
   arguments.push(&maps, sizeof maps, 128);
   if (parts > 1) {
@@ -74,9 +50,7 @@ ModelResult run(const BlockScaledVariantSm90& v, const BlockScaledModelShape& s,
   } else {
     arguments.push(&product, sizeof product, 128);
   }
-  arguments.push(k_blocks);
-  const auto at = operands.addresses();
-  const auto pointer = [](model::Address a) { return std::bit_cast<void*>(a); };
+  arguments.push(l.k_blocks);
   written_by_a_grid_before(
       gpu, {pointer(at.a), pointer(at.b), pointer(at.scale_a), pointer(at.scale_b)});
   ModelResult result;

@@ -28,24 +28,6 @@ namespace {
 
 constexpr int kBandRows = 2048;  // with 2048 columns, what 128 SMs do at a time
 
-CUtensorMap matrix(CUtensorMapDataType type, int element_bytes, const void* base, int rows,
-                   int columns, int row_elements, int box_rows, int box_columns,
-                   ptx::Swizzle swizzle) {
-  const auto u64 = [](int value) { return static_cast<std::uint64_t>(value); };
-  const auto u32 = [](int value) { return static_cast<std::uint32_t>(value); };
-  return ptx::encode_tensor_map({.type = type,
-                                 .base = const_cast<void*>(base),
-                                 .extents = {u64(columns), u64(rows)},
-                                 .strides = {u64(row_elements) * u64(element_bytes)},
-                                 .box = {u32(box_columns), u32(box_rows)},
-                                 .swizzle = swizzle});
-}
-
-CUtensorMap e4m3_rows(const void* base, int rows, int k, int box_rows) {
-  return matrix(CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, base, rows, k, k, box_rows, 128,
-                ptx::Swizzle::bytes128);
-}
-
 // Everything that a launch needs.
 struct Launcher {
   const BlockScaledVariantSm90* variant;
@@ -165,10 +147,7 @@ Plan plan_of_parts(const Launcher& whole, const BlockScaledOperands& operands, i
   l.product.places = worker_places(clusters, v.cluster_m, v.cluster_n, raster.columns,
                                    std::min(raster.band, raster.rows));
   l.grid = clusters * v.cluster_size();
-  l.parts = {.product = l.product,
-             .blocks_each = l.k_blocks / parts,
-             .blocks_over = l.k_blocks % parts,
-             .partials = nullptr};
+  l.parts = parts_of_launch_sm90(l.product, l.k_blocks, parts);
   l.reduce = reduce_of_sm90(v, PreparedRaster(raster), parts, l.product.m, l.product.n,
                             OutputType::bf16, operands.d);
   return {.variant = v.name + " split " + std::to_string(parts), .run = l};
@@ -198,6 +177,49 @@ std::vector<int> parts_of_block_scaled_sm90(const BlockScaledVariantSm90& v,
   return all;
 }
 
+BlockScaledLaunchSm90 launch_of_block_scaled_sm90(const BlockScaledProblem& p,
+                                                  const BlockScaledOperands& operands,
+                                                  const BlockScaledVariantSm90& v, int band) {
+  const int k_blocks = blocks_of_scales(p.k);
+  BlockScaledLaunchSm90 l{
+      .maps = map_shapes_of_block_scaled_sm90(v, {.a = operands.a,
+                                                  .b = operands.b,
+                                                  .scale_a = operands.scale_a,
+                                                  .scale_b = operands.scale_b,
+                                                  .d = operands.d,
+                                                  .rows = p.m,
+                                                  .rows_b = p.n,
+                                                  .n = p.n,
+                                                  .k = p.k,
+                                                  .scale_rows_a = k_blocks,
+                                                  .scale_columns_a = p.m,
+                                                  .scale_rows_b = blocks_of_scales(p.n)}),
+      .edge_a = {},
+      .edge_b = {},
+      .product = {.raster = {.rows = divide_up(p.m, v.tile_m * v.cluster_m),
+                             .columns = divide_up(p.n, v.tile_n * v.cluster_n),
+                             .band = band},
+                  .m = p.m,
+                  .n = p.n},
+      .k_blocks = k_blocks};
+  const auto edge = [](ptx::TensorMapShape map, int rows) {
+    const int share = static_cast<int>(map.box[1]);
+    if (rows % share != 0) map.box[1] = static_cast<std::uint32_t>(rows % share);
+    return map;
+  };
+  l.edge_a = edge(l.maps.a, p.m);
+  l.edge_b = edge(l.maps.b, p.n);
+  return l;
+}
+
+BlockScaledPartsSm90 parts_of_launch_sm90(const DenseBlockScaledSm90& product, int k_blocks,
+                                          int parts) {
+  return {.product = product,
+          .blocks_each = k_blocks / parts,
+          .blocks_over = k_blocks % parts,
+          .partials = nullptr};
+}
+
 Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                                  const BlockScaledOperands& operands,
                                  const BlockScaledOptionsSm90& asked) {
@@ -208,30 +230,15 @@ Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
     options.parts = choice.parts;
   }
   const BlockScaledVariantSm90& v = *options.variant;
-  const int m = problem.m, n = problem.n, k = problem.k;
-  const int k_blocks = blocks_of_scales(k), n_blocks = blocks_of_scales(n);
-  constexpr auto kFloat = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  const BlockScaledLaunchSm90 launch = launch_of_block_scaled_sm90(
+      problem, operands, v, options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m));
   Launcher l{.variant = &v};
-  l.maps = {.a = e4m3_rows(operands.a, m, k, v.tile_m / v.cluster_n),
-            .b = e4m3_rows(operands.b, n, k, v.tile_n / v.cluster_m),
-            .scale_a = matrix(kFloat, 4, operands.scale_a, k_blocks, m, scale_a_stride(m), 1,
-                              v.scale_rows, ptx::Swizzle::none),
-            .scale_b = matrix(kFloat, 4, operands.scale_b, n_blocks, k_blocks, scale_b_stride(k),
-                              v.scale_blocks, 4, ptx::Swizzle::none),
-            .d = matrix(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, operands.d, m, n, n, 16, 64,
-                        ptx::Swizzle::bytes128)};
-  const auto cut = [](int extent, int share) {
-    return extent % share == 0 ? share : extent % share;
-  };
-  l.product = {.edge_a = e4m3_rows(operands.a, m, k, cut(m, v.tile_m / v.cluster_n)),
-               .edge_b = e4m3_rows(operands.b, n, k, cut(n, v.tile_n / v.cluster_m)),
-               .m = m,
-               .n = n};
-  Raster& raster = l.product.raster;
-  raster = {.rows = divide_up(m, v.tile_m * v.cluster_m),
-            .columns = divide_up(n, v.tile_n * v.cluster_n),
-            .band = options.band > 0 ? options.band : kBandRows / (v.tile_m * v.cluster_m)};
-  l.k_blocks = k_blocks;
+  l.maps = launch.maps.encoded(ptx::encode_tensor_map);
+  l.product = launch.product;
+  l.product.edge_a = ptx::encode_tensor_map(launch.edge_a);
+  l.product.edge_b = ptx::encode_tensor_map(launch.edge_b);
+  l.k_blocks = launch.k_blocks;
+  const Raster& raster = l.product.raster;
   if (options.parts > 1) return plan_of_parts(l, operands, options.parts);
   int clusters = std::min(resident_clusters(v.kernel, v.cluster_size(), v.threads, v.shared_bytes,
                                             "gemm_block_scaled " + v.name),

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "kernels/gemm_block_scaled/gemm_block_scaled.hpp"
+#include "kernels/gemm_block_scaled/sm90/dense_sm90.hpp"
+#include "kernels/gemm_block_scaled/sm90/map_shapes_sm90.hpp"
 #include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
@@ -20,6 +22,20 @@ struct BlockScaledOptionsSm90 {
 // In how many parts a form may have its tiles of a problem; none if they are many, or k is short.
 std::vector<int> parts_of_block_scaled_sm90(const BlockScaledVariantSm90& variant,
                                             const BlockScaledProblem& problem);
+
+// What a launch is told, whatever its grid is.
+struct BlockScaledLaunchSm90 {
+  BlockScaledMapShapesSm90 maps;
+  ptx::TensorMapShape edge_a, edge_b;
+  DenseBlockScaledSm90 product;  // as yet without its maps, places and meeting
+  int k_blocks;
+};
+BlockScaledLaunchSm90 launch_of_block_scaled_sm90(const BlockScaledProblem& problem,
+                                                  const BlockScaledOperands& operands,
+                                                  const BlockScaledVariantSm90& variant, int band);
+// Of a product whose tiles are in so many parts, as yet without `partials`.
+BlockScaledPartsSm90 parts_of_launch_sm90(const DenseBlockScaledSm90& product, int k_blocks,
+                                          int parts);
 
 Plan plan_gemm_block_scaled_sm90(const BlockScaledProblem& problem,
                                  const BlockScaledOperands& operands,

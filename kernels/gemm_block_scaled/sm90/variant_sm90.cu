@@ -4,6 +4,7 @@
 #include "kernels/frame/templated_kernel.hpp"
 #include "kernels/gemm/sm90/reduce_sm90.cuh"
 #include "kernels/gemm_block_scaled/sm90/e4m3_sm90.cuh"
+#include "kernels/gemm_block_scaled/sm90/make_variant_sm90.cuh"
 
 namespace assay::kernels {
 namespace {
@@ -35,32 +36,11 @@ BlockScaledVariantSm90 with_parts(BlockScaledVariantSm90 variant) {
 
 template <int kTileM, int kTileN, int kStages, int kClusterM, int kClusterN>
 BlockScaledVariantSm90 variant(double block_ns, double tile_ns) {
-  using Tile = BlockScaledTileSm90<kTileM, kTileN, kStages, kClusterM, kClusterN>;
-  const auto text = [](int value) { return std::to_string(value); };
-  const TemplatedKernel kernel{
-      .name = "gemm_e4m3_block_scaled_sm90",
-      .arguments = {kTileM, kTileN, kStages, kClusterM, kClusterN},
-      .count = 5,
-      .kernel = reinterpret_cast<const void*>(
-          &gemm_e4m3_block_scaled_sm90<kTileM, kTileN, kStages, kClusterM, kClusterN>)};
-  return {.name = text(kTileM) + "x" + text(kTileN) + "x" + text(Tile::kTileK) + "_c" +
-                  text(kClusterM) + "x" + text(kClusterN) + "_s" + text(kStages),
-          .kernel_name = name_in_source(kernel),
-          .symbol = name_in_linker(kernel),
-          .tile_m = kTileM,
-          .tile_n = kTileN,
-          .tile_k = Tile::kTileK,
-          .width = Tile::kWidth,
-          .mmas = Tile::kMmas,
-          .scale_rows = Tile::kScaleRows,
-          .scale_blocks = Tile::kBlocksN,
-          .cluster_m = kClusterM,
-          .cluster_n = kClusterN,
-          .threads = Tile::kThreads,
-          .shared_bytes = Tile::kSharedBytes,
-          .kernel = kernel.kernel,
-          .block_ns = block_ns,
-          .tile_ns = tile_ns};
+  return block_scaled_variant_sm90<kTileM, kTileN, kStages, kClusterM, kClusterN>(
+      "gemm_e4m3_block_scaled_sm90",
+      reinterpret_cast<const void*>(
+          &gemm_e4m3_block_scaled_sm90<kTileM, kTileN, kStages, kClusterM, kClusterN>),
+      block_ns, tile_ns);
 }
 
 // A form that splits tiles too.

@@ -106,7 +106,7 @@ double predicted_cycles(const GroupedProblem& p, const GemmVariantSm90& v, int c
 // As the block-scaled product's (kernels/gemm_block_scaled/sm90/plan_sm90.cpp): waves of tiles
 // against DRAM's time. Of groups of so many rows. On 30 shapes choices take 1.1% more than the best
 // (results/h200/2026-11-29-groups-choice).
-double predicted_ns(const GroupedProblem& p, const GroupedE4m3VariantSm90& v, double rows) {
+double predicted_ns(const GroupedProblem& p, const BlockScaledVariantSm90& v, double rows) {
   constexpr double kDram = 3800;  // bytes in a nanosecond
   const double tile = divide_up(p.k, v.tile_k) * v.block_ns + v.tile_ns;
   double waves = 0;
@@ -152,12 +152,12 @@ const GemmVariantSm90& choose_grouped_usual_sm90(const GroupedProblem& problem) 
   return best(problem, [](const GemmVariantSm90& v) { return kSms / v.cluster_size(); }, {});
 }
 
-const GroupedE4m3VariantSm90& choose_grouped_e4m3_sm90(const GroupedProblem& p) {
+const BlockScaledVariantSm90& choose_grouped_e4m3_sm90(const GroupedProblem& p) {
   using Key = std::tuple<Grouping, int, int, int, int>;
-  static ChoiceCache<Key, const GroupedE4m3VariantSm90*> made;
+  static ChoiceCache<Key, const BlockScaledVariantSm90*> made;
   return *made.get({p.grouping, p.groups, p.rows, p.n, p.k}, [&] {
     return &*std::ranges::min_element(
-        grouped_e4m3_variants_sm90(), {}, [&](const GroupedE4m3VariantSm90& v) {
+        grouped_e4m3_variants_sm90(), {}, [&](const BlockScaledVariantSm90& v) {
           return over_uses(p, [&](double rows) { return predicted_ns(p, v, rows); });
         });
   });

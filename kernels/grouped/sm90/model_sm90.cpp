@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "harness/model_case/model_case.hpp"
-#include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/workers/model_workspace.hpp"
 #include "kernels/gemm/model_map.hpp"
-#include "kernels/gemm_block_scaled/block_scales.hpp"
 #include "kernels/grouped/model_groups.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
 #include "kernels/grouped/sm90/variant_sm90.hpp"
@@ -56,29 +54,17 @@ ModelResult run(const GemmVariantSm90& v, const GroupedModelCase& c, model::Gpu&
   return launch(v, v.linker_name, operands, arguments, workspace, gpu, options);
 }
 
-ModelResult run(const GroupedE4m3VariantSm90& v, const GroupedModelCase& c, model::Gpu& gpu,
+ModelResult run(const BlockScaledVariantSm90& v, const GroupedModelCase& c, model::Gpu& gpu,
                 const model::Options& options) {
   const GroupedModelOperands operands(gpu, c, options.seed);
-  const GroupedProblem& p = c.problem;
-  const GroupedOperands at = operands.operands();
+  GroupedE4m3LaunchSm90 l = launch_of_grouped_e4m3_sm90(c.problem, operands.operands(), v);
   const ModelWorkspace workspace(gpu);
-  const GroupsSm90 groups{.sizes = at.sizes,
-                          .groups = p.groups,
-                          .masked = p.grouping == Grouping::masked,
-                          .rows = p.rows,
-                          .n = p.n,
-                          .k_blocks = blocks_of_scales(p.k),
-                          .n_blocks = blocks_of_scales(p.n),
-                          .band = 2,
-                          .places = kExchanged,
-                          .meeting = workspace.meeting(kClusters),
-                          .d = static_cast<__nv_bfloat16*>(at.d)};
-  const model::TensorMapBytes maps[] = {
-      operands.map_a(v.tile_m / v.cluster_n), operands.map_b(v.tile_n / v.cluster_m),
-      operands.map_scale_a(v.tile_m + 4), operands.map_scale_b(divide_up(v.tile_n, 128)),
-      operands.map_d(16)};
+  l.groups.band = 2;
+  l.groups.places = kExchanged;
+  l.groups.meeting = workspace.meeting(kClusters);
+  const BlockScaledMaps maps = l.maps.encoded(model_map);
   model::Arguments arguments;
-  arguments.push(&maps, sizeof maps, 128).push(groups).push(groups.k_blocks);
+  arguments.push(&maps, sizeof maps, 128).push(l.groups).push(l.groups.k_blocks);
   return launch(v, v.symbol, operands, arguments, workspace, gpu, options);
 }
 

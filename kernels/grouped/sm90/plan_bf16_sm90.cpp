@@ -6,6 +6,7 @@
 
 #include "kernels/frame/divide_up.hpp"
 #include "kernels/frame/launch.hpp"
+#include "kernels/frame/matrix_shape.hpp"
 #include "kernels/frame/workers/resident.hpp"
 #include "kernels/frame/workers/worker_places.hpp"
 #include "kernels/grouped/sm90/plan_sm90.hpp"
@@ -18,12 +19,10 @@ constexpr int kMostColumns = 16;
 
 // Row-major without gaps.
 ptx::TensorMapShape matrix(const void* base, int rows, int columns, int box_columns, int box_rows) {
-  return {.base = const_cast<void*>(base),
-          .extents = {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows)},
-          .strides = {static_cast<std::uint64_t>(columns) * 2},
-          .box = {static_cast<std::uint32_t>(box_columns), static_cast<std::uint32_t>(box_rows)},
-          .swizzle = ptx::Swizzle::bytes128,
-          .l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B};  // as the dense product's
+  ptx::TensorMapShape shape = matrix_shape(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, base, rows, columns,
+                                           columns, box_rows, box_columns, ptx::Swizzle::bytes128);
+  shape.l2_promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B;  // as the dense product's
+  return shape;
 }
 
 // D for store_block()'s clipped boxes.

@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "harness/ptx/descriptor/tensor_map.hpp"
+#include "kernels/gemm/sm90/variant_sm90.hpp"
+#include "kernels/gemm_block_scaled/sm90/map_shapes_sm90.hpp"
+#include "kernels/gemm_block_scaled/sm90/variant_sm90.hpp"
 #include "kernels/grouped/grouped.hpp"
 #include "kernels/grouped/sm90/groups_sm90.hpp"
-#include "kernels/grouped/sm90/variant_sm90.hpp"
 
 namespace assay::kernels {
 
@@ -44,10 +46,19 @@ Plan plan_grouped_bf16_sm90(const GroupedProblem& problem, const GroupedOperands
                             const GemmVariantSm90& variant);
 std::vector<KernelUse> grouped_bf16_kernels_sm90(const GroupedProblem& problem);
 
+// The same of a form of e4m3_block128, whose number of steps is groups.k_blocks.
+struct GroupedE4m3LaunchSm90 {
+  BlockScaledMapShapesSm90 maps;
+  GroupsSm90 groups;
+};
+GroupedE4m3LaunchSm90 launch_of_grouped_e4m3_sm90(const GroupedProblem& problem,
+                                                  const GroupedOperands& operands,
+                                                  const BlockScaledVariantSm90& variant);
+
 // The form of e4m3_block128 for a problem, whatever GPU it is.
-const GroupedE4m3VariantSm90& choose_grouped_e4m3_sm90(const GroupedProblem& problem);
+const BlockScaledVariantSm90& choose_grouped_e4m3_sm90(const GroupedProblem& problem);
 Plan plan_grouped_e4m3_sm90(const GroupedProblem& problem, const GroupedOperands& operands,
-                            const GroupedE4m3VariantSm90& variant);
+                            const BlockScaledVariantSm90& variant);
 std::vector<KernelUse> grouped_e4m3_kernels_sm90(const GroupedProblem& problem);
 
 }  // namespace assay::kernels

@@ -85,7 +85,7 @@ void sweep(const GroupedShape& shape, const std::string& type, double millisecon
     }
     chosen = choose_grouped_here_sm90(p).name;
   } else {
-    for (const GroupedE4m3VariantSm90& v : grouped_e4m3_variants_sm90())
+    for (const BlockScaledVariantSm90& v : grouped_e4m3_variants_sm90())
       add(v.name, [&](const GroupedOperands& set) { return plan_grouped_e4m3_sm90(p, set, v); });
     chosen = choose_grouped_e4m3_sm90(p).name;
   }

@@ -38,7 +38,7 @@ ModelResult run(const SkinnyVariantSm90& v, const Shape& s, model::Gpu& gpu,
   const SkinnyMapShapesSm90 shapes = map_shapes_sm90(
       v, l, p, {.x = at(operands.x()), .w = at(operands.w()), .scales = at(operands.scales())});
   struct {
-    model::TensorMapBytes weights, scales = {}, tokens;
+    CUtensorMap weights, scales = {}, tokens;
   } maps{.weights = model_map(shapes.weights), .tokens = model_map(shapes.tokens)};
   if (v.scale_width > 0) maps.scales = model_map(shapes.scales);
   static_assert(sizeof maps == sizeof(SkinnyMapsSm90));
