@@ -38,10 +38,12 @@ from assay_torch.turns import (  # noqa: E402
     ROW_NANOSECONDS,
     Contender,
     calls_in_a_row,
+    load_of,
     rest_nanoseconds,
     take_turns,
     to_measurement,
 )
+
 
 
 def simulated_turns(rounds: int = 40, seed: int = 1, calls: int = 1):
@@ -95,6 +97,17 @@ def test_a_row_and_a_rest_are_as_long_as_those_of_the_harness():
     found = re.search(r"kRests = (\S+), kLeastNs = (\S+), kMostNs = ([^;]+);", source)
     assert tuple(map(float, found.groups())) == (RESTS, LEAST_REST_NANOSECONDS, MOST_REST_NANOSECONDS)
     assert [rest_nanoseconds(ns) for ns in (1e3, 4e6, 1e9)] == [1e7, 2e7, 1e8]
+
+
+def test_a_lasting_load_is_of_all_contenders_in_turn():
+    log = []
+    contenders = [Contender(name, lambda chosen, name=name: log.append((name, chosen))) for name in ("ours", "theirs")]
+    load_of(contenders, 3, 4, 1e5)()  # a row is 0.4 ms
+    assert len(log) == 4 * 12 and [chosen for _, chosen in log] == [call % 3 for call in range(48)]
+    assert [name for name, _ in log[::4]] == ["ours", "theirs"] * 6
+    log.clear()
+    load_of(contenders, 3, 1, 1e9)()
+    assert log == [("ours", 0)]
 
 
 def test_the_order_follows_the_seed():

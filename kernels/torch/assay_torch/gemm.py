@@ -150,13 +150,13 @@ def measure(kernels: Kernels, problem: Problem, rounds: int, seed: int, sustaine
     sets = [make_operands(problem, generator) for _ in range(2 + 2 * cache // problem.bytes)]
     flags: list[str] = []
     contenders = contenders_of(kernels, problem, sets, seed, compiled, flags)
-    times, calls = time_contenders(contenders, len(sets), rounds, seed, sustained)
+    taken = time_contenders(contenders, len(sets), rounds, seed, sustained)
 
     params = {**problem.params, "state": "sustained" if sustained else "burst", "torch": str(torch.__version__)}
-    if DEEP_GEMM in times:
+    if DEEP_GEMM in taken.times:
         params[DEEP_GEMM] = str(deep_gemm().__version__)
     found = to_measurement(
-        problem.name + ("/sustained" if sustained else ""), params, problem.flop, times, OURS,
-        {"l2": "cold", "seed": seed, "iterations": calls}, problem.probe)
+        problem.name + ("/sustained" if sustained else ""), params, problem.flop, taken.times, OURS,
+        {"l2": "cold", "seed": seed, "iterations": taken.calls, **taken.conditions}, problem.probe)
     found.flags += flags
     return found

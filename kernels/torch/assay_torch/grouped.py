@@ -65,7 +65,7 @@ def require_right(who: str, out: torch.Tensor, a: torch.Tensor, b: torch.Tensor,
     reference = products.sum(1)
     bound = 2.0**-8 * reference.abs() + 2.0**-22 * -(-a.shape[1] // 16) * products.abs().sum(1)
     worst = float(((out[rows, columns].double() - reference).abs() / bound).max())
-    if worst > 1:
+    if not worst <= 1:
         raise KernelError(f"{who}: wrong result: an error is {worst:.3g} times what rounding allows")
 
 
@@ -101,9 +101,10 @@ def measure(kernels: Kernels, shape: GroupedShape, rounds: int, seed: int, susta
         contender.launch(0)
         require_right(contender.name, out[0], a[0], b[0], ends, seed)
 
-    times, calls = time_contenders(contenders, sets, rounds, seed, sustained)
+    taken = time_contenders(contenders, sets, rounds, seed, sustained)
     state = "sustained" if sustained else "burst"
     return to_measurement(
         shape.name + ("/sustained" if sustained else ""),
         {"type": "bf16", "groups": groups, "m": m, "n": n, "k": k, "state": state, "torch": str(torch.__version__)},
-        2.0 * m * n * k, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, shape.probe)
+        2.0 * m * n * k, taken.times, OURS,
+        {"l2": "cold", "seed": seed, "iterations": taken.calls, **taken.conditions}, shape.probe)

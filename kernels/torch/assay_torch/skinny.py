@@ -251,11 +251,12 @@ def measure(kernels: Kernels, problem: SkinnyProblem, rounds: int, seed: int, su
         if made is not None:
             require_right(contender.name, made, x[0], packed[0], seed, True)
             contenders.append(contender)
-    times, calls = time_contenders(contenders, sets, rounds, seed, sustained)
+    taken = time_contenders(contenders, sets, rounds, seed, sustained)
     found = to_measurement(
         problem.name + ("/sustained" if sustained else ""),
         {"type": kind, "m": m, "n": n, "k": k, "state": "sustained" if sustained else "burst",
          "torch": str(torch.__version__)},
-        problem.flop, times, OURS, {"l2": "cold", "seed": seed, "iterations": calls}, problem.probe, moved)
+        problem.flop, taken.times, OURS,
+        {"l2": "cold", "seed": seed, "iterations": taken.calls, **taken.conditions}, problem.probe, moved)
     found.flags += flags
     return found

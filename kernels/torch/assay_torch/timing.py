@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 
-from assay_torch.turns import Contender, Turn, calls_in_a_row, rest_nanoseconds, take_turns
+from assay_torch.turns import Contender, Turn, calls_in_a_row, load_of, rest_nanoseconds, take_turns
+from assay_torch.watch import Nvml, Watch
 
 LOAD_SECONDS = 1.2  # before a sustained figure
 SPIN_CYCLES = 500_000  # a quarter of a millisecond and more: one round of launches
@@ -24,8 +26,8 @@ class StreamTimer:
     have waited: then all is done again behind twice as much, which is kept.
     """
 
-    def __init__(self, load: Callable[[], object] | None = None) -> None:
-        self._load = load
+    def __init__(self, watch: Watch, load: Callable[[], object] | None = None) -> None:
+        self._watch, self._load = watch, load
         self._spins = 0 if load else 1
 
     def busy(self) -> None:
@@ -46,6 +48,7 @@ class StreamTimer:
                 turn.launch()
                 events[2 * index + 1].record()
             late = events[0].query()
+            self._watch.look()
             torch.cuda.synchronize()
             if not late or self._spins >= MOST_BUSY:
                 return [events[i].elapsed_time(events[i + 1]) * 1e6 for i in range(0, len(events), 2)]
@@ -63,27 +66,44 @@ def result_of(baseline: Contender, flags: list[str]) -> torch.Tensor | None:
     return made
 
 
-def time_contenders(contenders: Sequence[Contender], sets: int, rounds: int, seed: int,
-                    sustained: bool) -> tuple[dict[str, list[float]], int]:
-    """Nanoseconds of each contender in each round, and of how many calls in a row each is the mean.
+@dataclass
+class Times:
+    """Nanoseconds of each contender in each round, of how many calls in a row each is the mean, and what the GPU was
+    like."""
+
+    times: dict[str, list[float]]
+    calls: int
+    conditions: dict
+
+
+def watch_here() -> Watch:
+    """Of the current device; an empty one where there is no NVML."""
+    try:
+        uuid = str(torch.cuda.get_device_properties(torch.cuda.current_device()).uuid)
+        return Watch(Nvml("GPU-" + uuid.removeprefix("GPU-")).read)
+    except (OSError, AttributeError):  # a torch before 2.4 does not tell the UUID
+        return Watch(None)
+
+
+def time_contenders(contenders: Sequence[Contender], sets: int, rounds: int, seed: int, sustained: bool) -> Times:
+    """Lets all have their turns.
 
     In a burst each turn comes after a rest and is one call. Under lasting load a turn is as many calls, one after the
-    other, as ours does in a fifth of a millisecond, and the turns of a round follow each other.
+    other, as ours does in a fifth of a millisecond; the turns of a round follow each other, and before them comes the
+    same work for five milliseconds, so that the GPU is idle for little of the time and its power limit holds.
     """
     ours = contenders[0]
     calls = 1
-    first = StreamTimer()
+    watch = watch_here()
+    first, load = StreamTimer(Watch(None)), None
     for contender in contenders:
         contender.launch(1 % sets)  # what is done at the first call alone
     if sustained:
         trials = first([Turn(lambda: None, lambda i=i: ours.launch(i % sets)) for i in range(TRIALS)])
-        calls = calls_in_a_row(sorted(trials)[TRIALS // 2])
-
-    def load() -> None:
-        for call in range(calls):
-            ours.launch(call % sets)
-
-    timer = StreamTimer(load if sustained else None)
+        usual = sorted(trials)[TRIALS // 2]
+        calls = calls_in_a_row(usual)
+        load = load_of(contenders, sets, calls, usual)
+    timer = StreamTimer(watch, load)
 
     took = 0.0  # the turn before and what led it in
 
@@ -100,4 +120,5 @@ def time_contenders(contenders: Sequence[Contender], sets: int, rounds: int, see
     while sustained and time.monotonic() < end:
         timer.busy()
         torch.cuda.synchronize()
-    return take_turns(contenders, sets, rounds, seed, timer if sustained else time_rested, calls), calls
+    times = take_turns(contenders, sets, rounds, seed, timer if sustained else time_rested, calls)
+    return Times(times, calls, watch.conditions())

@@ -13,6 +13,7 @@ from assay.statistics import Interval, median_interval, paired_ratio_interval
 Launch = Callable[[int], object]  # enqueues one unit of work on input set i
 ROW_NANOSECONDS = 2e5
 MOST_IN_A_ROW = 100
+LOAD_NANOSECONDS = 5e6  # before a round under lasting load
 RESTS, LEAST_REST_NANOSECONDS, MOST_REST_NANOSECONDS = 5, 1e7, 1e8
 
 
@@ -40,6 +41,18 @@ def calls_in_a_row(nanoseconds: float) -> int:
 def rest_nanoseconds(nanoseconds: float) -> float:
     """Of rest before the turn of a burst, if the turn before it took so long: as in harness/measure/busy_timer.hpp."""
     return min(max(RESTS * nanoseconds, LEAST_REST_NANOSECONDS), MOST_REST_NANOSECONDS)
+
+
+def load_of(contenders: Sequence[Contender], sets: int, calls: int, nanoseconds: float) -> Callable[[], None]:
+    """What enqueues rows of so many calls, of all contenders in turn, for 5 ms by the time that a call takes."""
+    rows = max(1, round(LOAD_NANOSECONDS / (calls * nanoseconds)))
+
+    def load() -> None:
+        for row in range(rows):
+            for call in range(calls):
+                contenders[row % len(contenders)].launch((row * calls + call) % sets)
+
+    return load
 
 
 def take_turns(contenders: Sequence[Contender], sets: int, rounds: int, seed: int,
