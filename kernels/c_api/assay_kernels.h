@@ -16,13 +16,14 @@
  * in memory of the library's own, some MB for each stream, and of cudaStreamPerThread for each
  * thread, as long as the process lives. So
  *   - calls for one stream come one after another, whatever threads they are from;
- *   - before a stream is captured into a graph, call the function once with the same sizes: a call
- *     that has to make memory is refused (2) during a capture;
+ *   - before a stream is captured into a graph, call the function once with the same sizes on that
+ *     stream: a call that has to make memory is refused (2) during a capture;
  *   - a graph has the memory of the stream that it was captured on: it must not run at the same
  *     time as such calls on that stream, or as another graph captured on it.
  * Long products of Hopper's (assay_gemm..., assay_grouped...) keep their CTAs in step by a counter
- * in such memory, 16 KiB for each stream. Theirs are right in all these cases; they only take
- * longer where the counter is shared, or where a capture finds no memory. */
+ * in such memory, 16 KiB for each stream. Theirs are right in all these cases. They only take
+ * longer where a capture finds no memory, and on a stream whose counter two launches once shared:
+ * the count may be wrong from then on, and CTAs wait for nobody. */
 #ifndef ASSAY_KERNELS_H
 #define ASSAY_KERNELS_H
 
@@ -91,8 +92,9 @@ ASSAY_KERNELS_API int assay_grouped_gradient_bf16(void* d, const void* a, const 
                                                   int k, void* stream);
 
 /* D = activation(alpha * A B + beta * C + bias), sums in f32. A and B are of `type`, bf16 or f16;
- * C, D and the bias of `type_d`, that or f32. C is read if beta is not 0, and may be D. The bias
- * has one value per column; null: none. n and k, and m where A is transposed, are multiples of 8.
+ * C, D and the bias of `type_d`, bf16, f16 or f32. C is read if beta is not 0, and may be D. The
+ * bias has one value per column; null: none. n and k, and m where A is transposed, are multiples
+ * of 8.
  */
 ASSAY_KERNELS_API int assay_gemm(void* d, const void* a, const void* b, const void* c,
                                  const void* bias, int type, int type_d, int layout, int64_t m,

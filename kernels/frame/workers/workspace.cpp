@@ -73,7 +73,8 @@ void* workspace(cudaStream_t stream, std::size_t bytes) {
   throw Error(
       ExitCode::usage,
       fmt::format("the {} bytes of memory that this takes beside its operands cannot be made "
-                  "while the stream is captured: call it once with these sizes before",
+                  "while the stream is captured: call it once with these sizes on this stream "
+                  "before",
                   bytes));
 }
 
