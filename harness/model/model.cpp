@@ -56,9 +56,11 @@ std::string Gpu::kernel(std::string_view part) const {
   for (const std::string& name : kernels()) {
     if (name == part) return name;
     if (name.find(part) == name.npos) continue;
-    if (!found.empty() && part.empty())
-      throw Violation("launch.kernel",
-                      "the PTX has several kernels, say which: " + found + ", " + name);
+    if (!found.empty() && part.empty()) {
+      std::string all;
+      for (const std::string& each : kernels()) all += (all.empty() ? "" : ", ") + each;
+      throw Violation("launch.kernel", "the PTX has several kernels, say which: " + all);
+    }
     if (!found.empty())
       throw Violation("launch.kernel", "more than one kernel is named like '" + std::string(part) +
                                            "': " + found + ", " + name);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch says when nothing can go on.
+// What a launch says when nothing can go on, or it goes on for ever.
 #include <algorithm>
 #include <bit>
 #include <set>
 
 #include "harness/model/machine/run.hpp"
+#include "harness/model/violation.hpp"
 
 namespace assay::model {
 
@@ -52,6 +53,20 @@ void Run::deadlock() {
   if (more > 0) text += "; and " + std::to_string(more) + " more";
   report("deadlock", text, at, nullptr);
   explain_deadlock();
+  throw Stop{};
+}
+
+void Run::stop_endless(const Warp& warp) {
+  const std::size_t pc =
+      warp.groups.empty() ? program_.code.size() : static_cast<std::size_t>(warp.groups.front().pc);
+  const std::string text = "the kernel has not ended after " + std::to_string(options_.most_steps) +
+                           " instructions of a warp";
+  if (pc >= program_.code.size()) throw Violation("launch.steps", text);
+  const int lane = std::countr_zero(warp.groups.front().mask);
+  report("launch.steps", text,
+         place_of(warp.cta->thread_base + static_cast<std::uint32_t>(warp.thread(lane)),
+                  program_.code[pc].site),
+         nullptr, "see whether the loop around this ends");
   throw Stop{};
 }
 

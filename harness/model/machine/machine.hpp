@@ -216,8 +216,9 @@ struct Mbarrier {
 
 struct NamedBarrier {
   int arrived = 0;
-  int expected = 0;
+  int count = 0;              // of threads, as the instruction gives it; 0: all that have not left
   int voting = 0, voted = 0;  // bar.red: threads with a true predicate, of this round and the last
+  int voters = 0;             // of the last round
   std::uint64_t round = 0;
   std::int64_t opened_by = -1;  // the event in the trace that ended the last round
   Knowledge gathering, finished;
@@ -226,6 +227,22 @@ struct NamedBarrier {
     std::uint32_t thread, site;  // the first thread of the warp
   };
   std::vector<Arrival> arrivals;  // of the round
+
+  // How many of a CTA's threads open it. Where no count is given, "all threads in the CTA" are
+  // those that have not left: so it is from Volta on (CUDA programming guide on __syncthreads()).
+  int wanted(int live_threads) const { return count > 0 ? count : live_threads; }
+  // `event`: in the trace, of who opens it.
+  void open(std::int64_t event) {
+    finished = std::move(gathering);
+    gathering = {};
+    passed = std::move(passing);
+    passing = {};
+    voters = std::exchange(arrived, 0);
+    voted = std::exchange(voting, 0);
+    arrivals.clear();
+    ++round;
+    opened_by = event;
+  }
 };
 
 // What was released at an address: by threads of which CTA, and whom it reaches.

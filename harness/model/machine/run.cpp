@@ -224,10 +224,7 @@ Outcome Run::go() {
         if (idle_steps_ > 4096) progress_operation(true);
         if (idle_steps_ > 8192) start_more();
         if (idle_steps_ > 2'000'000 && !end_waits_in_vain()) deadlock();
-        if (outcome_.instructions > options_.most_steps)
-          throw Violation("launch.steps", "the kernel has not ended after " +
-                                              std::to_string(options_.most_steps) +
-                                              " instructions of a warp");
+        if (outcome_.instructions > options_.most_steps) stop_endless(*chosen);
       } else if (!progress_operation(in_order) && !start_more() && !end_waits_in_vain()) {
         deadlock();
       }
@@ -349,6 +346,9 @@ void Run::leave(Warp& warp, Mask mask) {
     else
       ++i;
   }
+  for (NamedBarrier& b : cta.barriers)
+    if (b.arrived > 0 && b.count == 0 && b.arrived == cta.live_threads)
+      b.open(opening_event("leaves, and opens a barrier of the CTA"));
   if (warp.live == 0) std::erase(warps_, &warp);
   if (cta.live_threads == 0) end(cta);
 }

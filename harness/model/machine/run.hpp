@@ -195,6 +195,7 @@ class Run {
   bool progress_operation(bool oldest, bool last_resort = true);
   bool end_waits_in_vain();
   void deadlock();
+  [[noreturn]] void stop_endless(const Warp& warp);
   void explain_deadlock();
   void report_bytes_left(const Cta& cta);
   void report_arrivals(const Cta& cta);

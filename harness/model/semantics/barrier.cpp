@@ -13,12 +13,13 @@ Lane& lane_of(Warp& w, int l) { return w.lanes[static_cast<std::size_t>(l)]; }
 
 // Counts the lanes of `m` in, of which those of `votes` have a true predicate. The last of them
 // opens the barrier.
-void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id, Mask votes = 0) {
-  if (b.arrived > 0 && b.expected != expected)
+void arrive(Warp& w, Mask m, NamedBarrier& b, int count, int id, Mask votes = 0) {
+  const int live = w.cta->live_threads, here = count > 0 ? count : live, elsewhere = b.wanted(live);
+  if (b.arrived > 0 && here != elsewhere)
     throw Violation("barrier.count", "barrier " + std::to_string(id) + " is waited for with " +
-                                         std::to_string(expected) + " threads here and with " +
-                                         std::to_string(b.expected) + " elsewhere");
-  b.expected = expected;
+                                         std::to_string(here) + " threads here and with " +
+                                         std::to_string(elsewhere) + " elsewhere");
+  if (b.arrived == 0 || count > 0) b.count = count;
   for_lanes(m, [&](int l) {
     w.run->release(w, l, b.gathering);
     b.passing.take(lane_of(w, l));
@@ -28,22 +29,11 @@ void arrive(Warp& w, Mask m, NamedBarrier& b, int expected, int id, Mask votes =
   b.arrivals.push_back(
       {w.cta->thread_base + static_cast<std::uint32_t>(w.thread(std::countr_zero(m))),
        w.run->current_site()});
-  if (b.arrived > expected)
+  if (b.arrived > here)
     throw Violation("barrier.count", "barrier " + std::to_string(id) + " has " +
                                          std::to_string(b.arrived) + " arrivals, more than its " +
-                                         std::to_string(expected) + " threads");
-  if (b.arrived == expected) {
-    b.finished = std::move(b.gathering);
-    b.gathering = {};
-    b.passed = std::move(b.passing);
-    b.passing = {};
-    b.arrived = 0;
-    b.voted = b.voting;
-    b.voting = 0;
-    b.arrivals.clear();
-    ++b.round;
-    b.opened_by = w.run->opening_event("arrives, and opens a barrier of the CTA");
-  }
+                                         std::to_string(here) + " threads");
+  if (b.arrived == here) b.open(w.run->opening_event("arrives, and opens a barrier of the CTA"));
   w.run->changed();
 }
 
@@ -70,13 +60,12 @@ Action named_barrier(Decoder& d, const Instruction& i) {
       throw Violation("barrier.number",
                       "there are barriers 0 to 15, not " + std::to_string(number));
     NamedBarrier& b = w.cta->barriers[number];
-    int expected = counted ? static_cast<int>(low(w.reg(count)[std::countr_zero(m)], 32)) : 0;
-    if (counted && (expected % 32 != 0 || expected == 0))
+    const int given = counted ? static_cast<int>(low(w.reg(count)[std::countr_zero(m)], 32)) : 0;
+    if (counted && (given % 32 != 0 || given == 0))
       throw Violation("barrier.count", "the count of threads must be a multiple of 32, not " +
-                                           std::to_string(expected));
-    if (!counted) expected = (w.cta->live_threads + 31) / 32 * 32 == 0 ? 32 : w.cta->live_threads;
+                                           std::to_string(given));
     if (is_arrive) {
-      arrive(w, m, b, expected, static_cast<int>(number));
+      arrive(w, m, b, given, static_cast<int>(number));
       return Next::step;
     }
     if (w.current->token < 0) {
@@ -86,14 +75,14 @@ Action named_barrier(Decoder& d, const Instruction& i) {
         for_lanes(m, [&](int l) {
           if (((w.reg(vote)[l] & 1) != 0) != negated) votes |= Mask{1} << l;
         });
-      arrive(w, m, b, expected, static_cast<int>(number), votes);
+      arrive(w, m, b, given, static_cast<int>(number), votes);
     }
     const auto mine = static_cast<std::uint64_t>(w.current->token);
     if (b.round == mine) {
       w.current->wait =
           Wait{[&b, mine] { return b.round != mine; },
                "barrier " + std::to_string(number) + " of the CTA (" + std::to_string(b.arrived) +
-                   " of " + std::to_string(b.expected) + " threads are there)",
+                   " of " + std::to_string(b.wanted(w.cta->live_threads)) + " threads are there)",
                {},
                &b.opened_by};
       return Next::blocked;
@@ -103,7 +92,7 @@ Action named_barrier(Decoder& d, const Instruction& i) {
       b.passed.give(lane_of(w, l));
       if (is_red)
         w.reg(result)[l] = static_cast<Value>(counts ? b.voted
-                                              : all  ? b.voted == b.expected
+                                              : all  ? b.voted == b.voters
                                                      : b.voted != 0);
     });
     return Next::step;

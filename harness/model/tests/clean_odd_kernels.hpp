@@ -35,6 +35,7 @@ inline const std::vector<Clean>& clean_odd_kernels() {
        doubled(128)},
       {{"within_a_warp", threads(1, 32), {"f32[224]", "f32[224]=none", "s32:7"}}, doubled(224)},
       {{"dropping_out", threads(1, 128), {"f32[128]", "f32[128]=none"}}, doubled(128)},
+      {{"left_early", threads(1, 128), {"f32[50]", "f32[50]=none", "s32:50"}}, doubled(50)},
   };
   return all;
 }

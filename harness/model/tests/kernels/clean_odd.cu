@@ -378,3 +378,14 @@ extern "C" __global__ void dropping_out(const float* in, float* out) {
   }
   for (int i = static_cast<int>(threadIdx.x) % 32; i < kThreads; i += 32) out[i] = tile[i];
 }
+
+// Threads that have nothing to do leave before the barrier, whole warps and lanes of one: those
+// that have not left are all that it waits for.
+extern "C" __global__ void left_early(const float* in, float* out, int count) {
+  __shared__ float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  if (t >= count) return;
+  tile[t] = in[t] * 2;
+  __syncthreads();
+  out[count - 1 - t] = tile[count - 1 - t];
+}
