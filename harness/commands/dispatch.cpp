@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "harness/error.hpp"
 #include "harness/machine/environment.hpp"
 #include "harness/machine/excerpt.hpp"
+#include "harness/run/selection.hpp"
 
 namespace assay::commands {
 
@@ -73,6 +75,26 @@ void refuse_empty_values(CLI::App& app) {
             "");
 }
 
+// CLI11 asks for a command where the first word is none, and does not say what it made of that
+// word.
+void require_command(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty()) return;
+  const std::string& first = words.front();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == first) return;
+    names.push_back(command->get_name());
+  }
+  if (!first.starts_with('-'))
+    throw Error(ExitCode::usage,
+                fmt::format("there is no command '{}'; the nearest are {} (assay --help has all)",
+                            excerpt(first), fmt::join(nearest(first, names), ", ")));
+  if (app.get_option_no_throw(first) == nullptr)
+    throw Error(ExitCode::usage, fmt::format("there is no option {} before a command; `assay "
+                                             "COMMAND --help` tells what a command takes",
+                                             excerpt(first)));
+}
+
 // What could not be printed is an error, whether the command noticed or not.
 int with_output_written(int exit_code) {
   const bool flushed = std::fflush(stdout) == 0;
@@ -110,6 +132,7 @@ int main(int argc, char** argv) {
     run_external(app, argc, argv);
     describe_external(app);
     std::vector<std::string> words = words_of(argc, argv);
+    require_command(app, words);
     std::ranges::reverse(words);  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {

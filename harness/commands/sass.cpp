@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -92,39 +93,58 @@ class Part {
 
 // A run file of what was built and disassembled but not run, for the report. In the place of an
 // earlier one, once it is whole.
-void write_run(const std::filesystem::path& folder, const std::vector<Verification>& verified,
-               const std::vector<std::pair<Selected, Target>>& wanted) {
-  Json header = {{"schema", kSchema}, {"environment", to_json(capture_environment(0))}};
-  header["environment"]["gpu"] = nullptr;  // nothing ran, so no GPU is what was measured
-  const Part part(folder);
-  Journal journal = Journal::create(part.path(), header);
-  for (std::size_t i = 0; i < verified.size(); ++i) {
-    const Verification& v = verified[i];
-    Measurement m{
-        .name = v.name,
-        .probe = wanted[i].first.probe->name,
-        .kind = wanted[i].first.probe->kind,
-        .pace = wanted[i].first.probe->pace,
-        .params = wanted[i].first.which->params,
-        .status = v.problems.empty() ? Status::not_run : Status::failed,
-        .reason = v.problems.empty() ? "built and disassembled, not run" : v.problems.front()};
-    m.params["target"] = std::string(name(v.target));
-    if (!v.kernels.empty()) {
-      m.sass = v.kernels.front();
-      m.sass->text.clear();
-      if (m.sass->emulated) m.flags.emplace_back("emulated");
-    }
-    journal.append(to_json(m));
+class CheckedRun {
+ public:
+  // Throws Error(io) if nothing can be written there: before minutes of work, not behind them.
+  explicit CheckedRun(const std::filesystem::path& folder)
+      : folder_(folder), part_(folder), journal_(Journal::create(part_.path(), header())) {}
+
+  void write(const std::vector<Verification>& verified,
+             const std::vector<std::pair<Selected, Target>>& wanted) {
+    for (std::size_t i = 0; i < verified.size(); ++i)
+      journal_.append(to_json(measurement(verified[i], wanted[i])));
+    journal_.write_run_file();
+    for (const char* file : {"journal.jsonl", "run.json"}) part_.move_out(file);
+    fmt::print("{}\n", (folder_ / "run.json").string());
   }
-  journal.write_run_file();
-  for (const char* file : {"journal.jsonl", "run.json"}) part.move_out(file);
-  fmt::print("{}\n", (folder / "run.json").string());
+
+ private:
+  static Json header() {
+    Json made = {{"schema", kSchema}, {"environment", to_json(capture_environment(0))}};
+    made["environment"]["gpu"] = nullptr;  // nothing ran, so no GPU is what was measured
+    return made;
+  }
+  static Measurement measurement(const Verification& v, const std::pair<Selected, Target>& of);
+
+  std::filesystem::path folder_;
+  Part part_;
+  Journal journal_;
+};
+
+Measurement CheckedRun::measurement(const Verification& v, const std::pair<Selected, Target>& of) {
+  Measurement m{
+      .name = v.name,
+      .probe = of.first.probe->name,
+      .kind = of.first.probe->kind,
+      .pace = of.first.probe->pace,
+      .params = of.first.which->params,
+      .status = v.problems.empty() ? Status::not_run : Status::failed,
+      .reason = v.problems.empty() ? "built and disassembled, not run" : v.problems.front()};
+  m.params["target"] = std::string(name(v.target));
+  if (!v.kernels.empty()) {
+    m.sass = v.kernels.front();
+    m.sass->text.clear();
+    if (m.sass->emulated) m.flags.emplace_back("emulated");
+  }
+  return m;
 }
 
 ExitCode check_all(const Options& options) {
   if (!options.out.empty() && !is_of_check(options.out / "run.json"))
     Journal::require_none_in(options.out);
   const auto wanted = pairs(options);
+  std::optional<CheckedRun> run;
+  if (!options.out.empty()) run.emplace(options.out);
   const auto verified = verify_all(wanted);
   std::size_t wrong = 0;
   for (const Verification& v : verified) {
@@ -132,8 +152,8 @@ ExitCode check_all(const Options& options) {
     for (const std::string& problem : v.problems)
       tell(fmt::format("{} for {}: {}", v.name, name(v.target), problem));
   }
-  if (!options.out.empty()) write_run(options.out, verified, wanted);
   tell(fmt::format("{} cases checked, {} are not what they should be", verified.size(), wrong));
+  if (run) run->write(verified, wanted);
   return wrong ? ExitCode::failed : ExitCode::ok;
 }
 

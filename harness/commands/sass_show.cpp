@@ -239,7 +239,7 @@ ExitCode show_file(const std::filesystem::path& file, const std::string& kernel,
   if (problems.size() == refs.size()) throw Error(ExitCode::usage, problems.front());
   for (const std::string& problem : problems) tell(problem);
   output.finish();
-  return ExitCode::ok;
+  return problems.empty() ? ExitCode::ok : ExitCode::failed;  // what can be shown is
 }
 
 ExitCode show_cases(const std::vector<std::pair<Selected, Target>>& wanted, const SassView& view) {

@@ -145,6 +145,20 @@ LoopAnalysis analyse_loop(const Function& function, const LoopPath& shape, const
 
 }  // namespace
 
+std::string LoopAnalysis::assumed() const {
+  constexpr std::string_view kShared[] = {"LDS", "STS", "LDSM", "STSM", "ATOMS"};
+  std::string all = assumption(shape);
+  const auto is_shared = [&](const OpcodeLoad& load) {
+    const Instruction instruction{.opcode = load.opcode};
+    return std::ranges::any_of(kShared, [&](auto name) { return instruction.is(name); });
+  };
+  if (std::ranges::any_of(parts, [&](const PartAnalysis& part) {
+        return std::ranges::any_of(part.opcodes, is_shared);
+      }))
+    all += (all.empty() ? "" : ", ") + std::string("no bank conflicts in shared memory");
+  return all;
+}
+
 int LoopAnalysis::warps() const {
   int sum = 0;
   for (const PartAnalysis& part : parts) sum += part.warps;

@@ -63,8 +63,9 @@ struct LoopAnalysis {
   Cycles least = {};                // no iteration is faster, whichever way it takes
   std::optional<MeasuredLoop> measured = {};
 
-  int warps() const;           // of an SM, that run the loop
-  double single_warp() const;  // cycles of a warp alone, in the slowest role
+  std::string assumed() const;  // of the path, and of what addresses would tell; empty: nothing
+  int warps() const;            // of an SM, that run the loop
+  double single_warp() const;   // cycles of a warp alone, in the slowest role
   double pipe_bound() const { return pipes.front().cycles; }
   // On the likely path no pipe can be busy longer than the loop takes, and no warp be faster than
   // alone; but costs may be those of a like instruction, and the likely path may not be taken.

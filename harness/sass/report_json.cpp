@@ -95,19 +95,18 @@ Json loop_json(const Function& function, const LoopAnalysis& loop, const CostTab
   Json parts = Json::array();
   for (const PartAnalysis& part : loop.parts)
     parts.push_back(part_json(function, part, table, listing));
-  Json json = {{"header", function.code[loop.shape.loop.header].address},
-               {"range", address_range(function, loop.shape)},
-               {"depth", loop.shape.depth},
-               {"instructions_off_path", loop.shape.off_path},
-               {"warps", loop.warps()},
-               {"parts", parts},
-               {"pipes", pipes_json(loop.pipes)},
-               {"predicted",
-                {{"cycles", loop.predicted()},
-                 {"bound_by", loop.bound_by()},
-                 {"assumed", assumption(loop.shape)}}},
-               {"at_least", {{"cycles", loop.least.cycles}, {"by", loop.least.by}}},
-               {"measured", nullptr}};
+  Json json = {
+      {"header", function.code[loop.shape.loop.header].address},
+      {"range", address_range(function, loop.shape)},
+      {"depth", loop.shape.depth},
+      {"instructions_off_path", loop.shape.off_path},
+      {"warps", loop.warps()},
+      {"parts", parts},
+      {"pipes", pipes_json(loop.pipes)},
+      {"predicted",
+       {{"cycles", loop.predicted()}, {"bound_by", loop.bound_by()}, {"assumed", loop.assumed()}}},
+      {"at_least", {{"cycles", loop.least.cycles}, {"by", loop.least.by}}},
+      {"measured", nullptr}};
   if (loop.measured)
     json["measured"] = {{"cycles", loop.measured->cycles},
                         {"name", loop.measured->name},

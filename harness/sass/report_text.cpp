@@ -202,7 +202,7 @@ std::string loop_text(const KernelAnalysis& kernel, const LoopAnalysis& loop,
     if (listing) text += listing_of(function, part);
   }
   if (loop.parts.size() > 1) text += " all warps\n" + pipe_table(loop.pipes, {}, loop.warps());
-  const std::string assumed = assumption(loop.shape);
+  const std::string assumed = loop.assumed();
   text +=
       fmt::format("  predicted: {} cycles an iteration, bound by {}{}\n", rounded(loop.predicted()),
                   loop.bound_by(), assumed.empty() ? "" : "; assumed: " + assumed);

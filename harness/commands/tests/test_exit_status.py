@@ -6,6 +6,7 @@ import os
 import random
 import re
 import resource
+import struct
 import subprocess
 
 import pytest
@@ -55,6 +56,20 @@ def inputs(tmp_path_factory):
     (folder / "loop").symlink_to("loop")
     (folder / "folder").mkdir()
     return folder
+
+
+def nvcc() -> str:
+    linked = ROOT / ".toolchain/cuda/bin/nvcc"
+    return str(linked) if linked.exists() else "nvcc"
+
+
+def text_of(elf: bytes, section: bytes) -> int:
+    """Where a section's bytes begin in a 64-bit ELF file."""
+    offset, = struct.unpack_from("<Q", elf, 40)
+    size, count, names = struct.unpack_from("<HHH", elf, 58)
+    headers = [struct.unpack_from("<IIQQQQ", elf, offset + size * i) for i in range(count)]
+    strings = headers[names][4]
+    return next(h[4] for h in headers if elf[strings + h[0]:].split(b"\0", 1)[0] == section)
 
 
 def one_line(done: subprocess.CompletedProcess, code: int):
@@ -245,3 +260,73 @@ def test_a_run_with_closed_descriptors_is_whole(tmp_path):
     lines = (tmp_path / "out/journal.jsonl").read_text().splitlines()
     assert len([json.loads(line) for line in lines]) == 4
     assert len(json.loads((tmp_path / "out/run.json").read_text())["measurements"]) == 3
+
+
+@pytest.mark.parametrize("words, said", [
+    (["fot"], "there is no command 'fot'; the nearest are "), (["fot", "--help"], "there is no command 'fot'; the nearest are "),
+    (["--bogus"], "there is no option --bogus before a command; ")], ids=lambda words: str(words))
+def test_a_first_word_that_is_no_command_is_named(words, said):
+    done = call(*words)
+    one_line(done, 2)
+    assert done.stderr.startswith("assay: " + said)
+
+
+KERNEL = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 a)
+{
+.reg .b32 %r<3>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [a];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+st.global.u32 [%rd3], %r1;
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("good", "bad", "line"), [("%tid.x", "%tidx", 9), ("%r1, 4", "%r22, 4", 10), (", %rd2;", ";", 11),
+                                                   ("mul.wide.u32", "mul.wide.lo.u32", 10)])
+def test_what_the_assembler_rejects_is_no_kernel(tmp_path, good, bad, line):
+    (tmp_path / "k.ptx").write_text(KERNEL)
+    assert call("model", "k.ptx", "--arg", "s32[128]=none", folder=tmp_path).returncode == 0
+    (tmp_path / "k.ptx").write_text(KERNEL.replace(good, bad))
+    done = call("model", "k.ptx", "--arg", "s32[128]=none", folder=tmp_path)
+    one_line(done, 2)
+    assert done.stderr.startswith(f"assay: k.ptx: PTX line {line}: ")
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"value": 1e300}, "is 1e+300, above its own limit of "), ({"unit": "bananas"}, "is in 'bananas', not in op/clk/SM"),
+    ({"value": -1}, "is -1, not above 0"), ({"value": 0}, "is 0, not above 0")], ids=str)
+def test_costs_that_cannot_be_are_refused(tmp_path, change, said):
+    run = json.loads((ROOT / "results/h200/2026-11-22-complete/run.json").read_text())
+    row = next(m for m in run["measurements"] if m["name"] == "sass/dfma/f64" and m["status"] == "ok")
+    rate = row["metrics"]["ops_per_clock_per_sm"]
+    rate |= change
+    rate["ci95"] = [rate["value"], rate["value"]]
+    (tmp_path / "run.json").write_text(json.dumps(run | {"measurements": [row]}))
+    done = call("sass", CASE, "--target", "sm_90a", "--brief", "--table", "run.json", folder=tmp_path)
+    one_line(done, 2)
+    assert done.stderr.startswith(f"assay: run.json: sass/dfma/f64: ops_per_clock_per_sm {said}")
+
+
+def test_a_check_that_cannot_be_written_says_so_at_once():
+    one_line(call("sass", "--check", "--out", "/proc/none"), 5)
+
+
+def test_a_kernel_that_cannot_be_disassembled_is_told_by_the_status(tmp_path):
+    """The others are shown."""
+    source = 'extern "C" __global__ void first(float* x) { x[0] = 1; }\nextern "C" __global__ void other(float* x) { x[1] = 2; }\n'
+    (tmp_path / "k.cu").write_text(source)
+    subprocess.run([nvcc(), "-cubin", "-arch=sm_90a", "-o", "k.cubin", "k.cu"], cwd=tmp_path, check=True)
+    assert call("sass", "k.cubin", "--brief", folder=tmp_path).returncode == 0
+    code = (tmp_path / "k.cubin").read_bytes()
+    at = text_of(code, b".text.first")
+    (tmp_path / "k.cubin").write_bytes(code[:at] + b"\xff" * 16 + code[at + 16:])
+    done = call("sass", "k.cubin", "--brief", folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "cannot disassemble first" in done.stderr and "other" in done.stdout

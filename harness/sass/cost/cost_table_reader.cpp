@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
+#include <string_view>
 
 #include "harness/error.hpp"
+#include "harness/machine/excerpt.hpp"
 #include "harness/machine/files.hpp"
 #include "harness/run/json_io.hpp"
 #include "harness/sass/cost/cost_table.hpp"
@@ -23,7 +26,11 @@ class CostTableReader {
       table_.arch_ = environment["gpu"].value("architecture", "");
     }
     if (json.contains("run")) table_.started_ = text_in(json["run"], "started");
-    for (const Json& measurement : json.at("measurements")) read(measurement);
+    try {
+      for (const Json& measurement : json.at("measurements")) read(measurement);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", run.string(), error.what()));
+    }
   }
 
   CostTable take() { return std::move(table_); }
@@ -40,16 +47,16 @@ class CostTableReader {
         m["sass"].is_object() ? m["sass"].value("instruction", Json()) : Json();
     if (!instruction.is_object()) return;
     const std::string name = m.value("name", ""), role = instruction.value("role", "");
-    const auto cycles_alone = metric(m["metrics"], "cycles_per_instruction");
+    const auto cycles_alone = metric(m, "cycles_per_instruction");
     const Json opcodes = instruction.value("opcodes", Json::object());
     for (const auto& [opcode, count] : opcodes.items()) {
       CostTable::Row& row = table_.rows_[opcode + operand_source(m)];
       const std::optional<double> cycles = cycles_alone           ? issue_of(opcode, *cycles_alone)
                                            : role == "throughput" ? arithmetic(m, opcode)
-                                           : role == "bandwidth"  ? bandwidth(m["metrics"], opcode)
+                                           : role == "bandwidth"  ? bandwidth(m, opcode)
                                                                   : std::nullopt;
       keep_least(row.cycles, row.cycles_source, cycles, name);
-      keep_least(row.latency, row.latency_source, metric(m["metrics"], "latency_cycles"), name);
+      keep_least(row.latency, row.latency_source, metric(m, "latency_cycles"), name);
       if (cycles_alone) read_pipe(m, opcode);
     }
   }
@@ -96,31 +103,50 @@ class CostTableReader {
     return best;
   }
 
-  static std::optional<double> metric(const Json& metrics, const char* name) {
+  // A cost that cannot be is refused: what is predicted by it would look like a measurement.
+  static std::optional<double> metric(const Json& m, const char* name) {
+    static const std::map<std::string_view, std::string_view> kUnits = {
+        {"ops_per_clock_per_sm", "op/clk/SM"},
+        {"flop_per_clock_per_sm", "FLOP/clk/SM"},
+        {"bytes_per_clock_per_sm", "B/clk/SM"},
+        {"cycles_per_instruction", "cycle"},
+        {"latency_cycles", "cycle"}};
+    constexpr double kAboveLimit = 1.05;  // what clocks and rounding explain
+    const Json& metrics = m["metrics"];
     if (!metrics.contains(name)) return std::nullopt;
-    const double value = metrics[name].value("value", 0.0);
-    return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+    const Json& found = metrics[name];
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ExitCode::usage, fmt::format("{}: {} {}", m.value("name", ""), name, why));
+    };
+    const double value = found.value("value", 0.0);
+    const std::string unit = text_in(found, "unit"), wanted(kUnits.at(name));
+    if (!std::isfinite(value) || value <= 0) refuse(fmt::format("is {}, not above 0", value));
+    if (!unit.empty() && unit != wanted)
+      refuse(fmt::format("is in '{}', not in {}", excerpt(unit), wanted));
+    const double limit = number_in(found, "limit", 0);
+    if (limit > 0 && value > kAboveLimit * limit)
+      refuse(fmt::format("is {}, above its own limit of {}", value, limit));
+    return value;
   }
 
   // ops counts results per thread, of which only instructions on pairs ("MUFU.EX2.F16x2") have more
   // than one; flop those of the matrix product that the opcode names. A warpgroup's instruction
   // occupies the tensor cores of all four schedulers.
   static std::optional<double> arithmetic(const Json& m, const std::string& opcode) {
-    const Json& metrics = m["metrics"];
     const bool is_pair = opcode.find("x2") != std::string::npos && m.contains("params");
     const double results = is_pair ? number_in(m["params"], "results_per_instruction", 1) : 1;
     const bool shared = documented_pipe(opcode).shared;
     const double threads = documented_pipe(opcode).name == "uniform" ? 1 : 32;  // once for a warp
-    if (const auto ops = metric(metrics, "ops_per_clock_per_sm"))
+    if (const auto ops = metric(m, "ops_per_clock_per_sm"))
       return threads * results * (shared ? 1 : 4) / *ops;
-    const auto flop = metric(metrics, "flop_per_clock_per_sm");
+    const auto flop = metric(m, "flop_per_clock_per_sm");
     const auto shape = matrix_shape(opcode);
     if (!flop || !shape) return std::nullopt;
     return shape->flop() * (is_warpgroup_mma({.opcode = opcode}) ? 1 : 4) / *flop;
   }
 
-  static std::optional<double> bandwidth(const Json& metrics, const std::string& opcode) {
-    const auto bytes = metric(metrics, "bytes_per_clock_per_sm");
+  static std::optional<double> bandwidth(const Json& m, const std::string& opcode) {
+    const auto bytes = metric(m, "bytes_per_clock_per_sm");
     return bytes ? std::optional(bytes_of_warp(opcode) / *bytes) : std::nullopt;
   }
 
