@@ -332,3 +332,14 @@ def test_a_gpu_uuid_in_any_string_is_refused(tmp_path):
 
 def test_serialization_is_no_serial_number(tmp_path):
     files.load(runs.write(tmp_path / "run.json", changed("params", {"serialized": True, "serial_chain": 4, "user": 1})))
+
+
+def test_a_case_that_occurs_twice_is_refused(tmp_path):
+    """Two of one process would look as if two processes agreed."""
+    document = runs.run(runs.measurement(), runs.measurement())
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    with pytest.raises(RunFileError, match=r"measurements\[1\]\.repetition: .* occurs twice with repetition 0"):
+        files.load(tmp_path / "run.json")
+    document["measurements"][1]["repetition"] = 1
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    assert len(files.load(tmp_path / "run.json").measurements) == 2

@@ -153,8 +153,17 @@ def _points_problem(
 
 def _further_problems(document: dict[str, Any]) -> Iterator[str]:
     """What JSON Schema cannot say, of a document that it has found valid."""
+    first: dict[tuple, int] = {}  # where a case was seen: two of a process would look as if two processes agreed
     for index, m in enumerate(document["measurements"]):
         at = f"measurements[{index}]"
+        if "source" not in m:
+            number = m.get("repetition") or 0
+            before = first.setdefault((m["name"], number, m.get("params", {}).get("target")), index)
+            if before != index:
+                yield (
+                    f"{at}.repetition: {m['name']} occurs twice with repetition {number}, also at measurements[{before}]; "
+                    "number the repetitions"
+                )
         yield from _measurement_problems(m, at)
         yield from _series_problems(m, at)
 
