@@ -322,8 +322,8 @@ def test_a_polynomial_of_exp2_leads_with_what_it_gains_at_the_accuracy_of_the_un
     mixed, alone = (words_of(sentence) for sentence in in_sentences(book, by_number()[9])[0][1])
     assert "about as exact, a polynomial of degree five makes exp2 1.24 times as fast" in mixed
     assert mixed.endswith("degree three 1.37 times, off by up to 1 437 ulp.")
-    assert alone.startswith("Alone in f32 none beats the unit, 13 per clock and SM against 16; ")
-    assert alone.endswith("on pairs of f16 degree three does, with 20.8 and a smaller error.")
+    assert alone.startswith("Alone in f32 none beats the unit, 13/clk/SM against 16; ")
+    assert alone.endswith("on pairs of f16 degree three does, with 20.8 and less error.")
     dimensions = words_of(in_sentences(book, by_number()[7])[0][1][1])
     assert "of degree three" in dimensions and "off by up to 1 437 ulp, these become 47.6 and 95." in dimensions
     drawn = polynomial.exp2_mix(book, column).description

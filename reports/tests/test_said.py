@@ -82,10 +82,10 @@ def test_what_the_committed_runs_say():
     )
     assert "267 in that of the GPU" in says(h200, 41) and "662 in that of the GPU" in says(h100, 41)
     assert "1 180 measured loops" in says(h100, 12)
-    for name, meet in zip(NEWEST, ("in 339 with", "in 744 with")):
+    for name, meet in zip(NEWEST, ("339 with", "744 with")):
         assert says(book_of(name), 20).startswith(
-            "A full CTA meets in 76.2 cycles by __syncthreads or a named barrier, in 88.2 if its number is in a register, and "
-            "in 201 by an mbarrier. Two CTAs of a cluster meet in 66.5 cycles relaxed, " + meet + " release and acquire"
+            "A full CTA meets in 76.2 cycles by __syncthreads or a named barrier, 88.2 if its number is in a register, and "
+            "201 by an mbarrier. Two CTAs of a cluster meet in 66.5 cycles relaxed, " + meet + " release and acquire"
         )
         assert says(book_of(name), 11).endswith("a two-stage pipeline of both reaches 66.3 % of the speed that one alone would allow.")
 

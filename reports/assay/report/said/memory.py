@@ -149,15 +149,15 @@ def barriers(book: Book, column: Column) -> Found:
     return [
         first(
             say(
-                "A full CTA meets in {all} cycles by __syncthreads or a named barrier, in {register} if its number is in a "
-                "register, and in {mbarrier} by an mbarrier.",
+                "A full CTA meets in {all} cycles by __syncthreads or a named barrier, {register} if its number is in a "
+                "register, and {mbarrier} by an mbarrier.",
                 all=all_of if as_long else None,
                 register=register,
                 mbarrier=mbarrier,
             ),
             say(
                 "A full CTA meets in {all} cycles by __syncthreads, in {register} by a named barrier whose number is in a "
-                "register, and in {mbarrier} by an mbarrier.",
+                "register, and {mbarrier} by an mbarrier.",
                 all=all_of,
                 register=register,
                 mbarrier=mbarrier,
@@ -166,7 +166,7 @@ def barriers(book: Book, column: Column) -> Found:
         ),
         first(
             say(
-                "Two CTAs of a cluster meet in {relaxed} cycles relaxed, in {cluster} with release and acquire, and all CTAs of a "
+                "Two CTAs of a cluster meet in {relaxed} cycles relaxed, {cluster} with release and acquire, and all CTAs of a "
                 "grid in {grid}.",
                 relaxed=relaxed,
                 cluster=cluster,
@@ -178,7 +178,7 @@ def barriers(book: Book, column: Column) -> Found:
                 grid=grid,
             ),
             say(
-                "Two CTAs of a cluster meet in {relaxed} cycles relaxed, in {cluster} with release and acquire.",
+                "Two CTAs of a cluster meet in {relaxed} cycles relaxed, {cluster} with release and acquire.",
                 relaxed=relaxed,
                 cluster=cluster,
             ),

@@ -113,11 +113,11 @@ def _alone(book: Book, column: Column, found: list[Mix]) -> Sentence | None:
     in_f32 = of_pairs = None
     if fastest and single:
         beats = fastest.polynomial > single.value
-        in_f32 = f"Alone in f32 {'one' if beats else 'none'} beats the unit, {{best}} per clock and SM against {{unit}}"
+        in_f32 = f"Alone in f32 {'one' if beats else 'none'} beats the unit, {{best}}/clk/SM against {{unit}}"
     if unit and near:
         beats = near[0].rate > unit.rate
         of_pairs = f"on pairs of f16 degree {IN_WORDS[near[0].degree]} {'does' if beats else 'does not'}, with {{pair}}"
-        of_pairs += " and a smaller error" if beats and near[0].max_ulp < unit.max_ulp else ""
+        of_pairs += " and less error" if beats and near[0].max_ulp < unit.max_ulp else ""
     words = "; ".join(filter(None, (in_f32, of_pairs)))
     return say(
         f"{words[:1].upper()}{words[1:]}.",

@@ -46,7 +46,7 @@ def launches(book: Book, column: Column) -> Found:
             say("Empty kernels in a row take {stream} µs each.", stream=us("empty/stream")),
         ),
         say(
-            "The CPU knows of the end of one after {sync} µs, or after {flag} µs if it watches a flag.",
+            "The CPU knows of the end of one after {sync} µs, or {flag} µs if it watches a flag.",
             sync=us("call/stream_sync"),
             flag=us("call/flag"),
         ),

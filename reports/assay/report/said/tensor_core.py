@@ -98,7 +98,7 @@ def fp32(book: Book, column: Column) -> Found:
     return [
         first(
             say(
-                "It runs on them only as tf32, at {times} times the rate of FFMA; three tf32 products in place of one do {three} "
+                "It runs on them only as tf32, at {times} times the rate of FFMA; three in place of one do {three} "
                 "TFLOP/s and err by at most {error} of the sum of magnitudes.",
                 times=times,
                 three=three,
