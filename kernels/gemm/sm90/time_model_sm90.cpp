@@ -95,17 +95,18 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
 
   const bool split = choice.parts > 1;
   const int stream = choice.stream_tiles;
+  const bool uneven = stream > 0 && choice.workers % stream != 0;
   const int whole = split ? 0 : divide_up(tiles - stream, choice.workers);
   const double share = std::ceil(double{1} * (split ? tiles : stream) * k_steps / choice.workers);
-  double cycles =
-      whole * k_steps * step + share * (split ? step : step_of(false)) + area * model.out;
+  double cycles = whole * k_steps * step +
+                  share * (split ? step : step_of(false) * times(uneven, model.uneven)) +
+                  area * model.out;
   const int turns = whole + (stream > 0 || split);
   cycles += std::max(0, turns - 1) * (v.pingpong ? model.tile_pingpong : model.tile_together);
   // The last tile's is seen; of those before it, what the other consumer's MMAs do not hide.
   const double finish = split ? 0 : finish_cycles(problem, v, model);
   const double hidden = v.pingpong ? k_steps * step : 0;
   cycles += finish + std::max(0, turns - 1) * std::max(0.0, finish - hidden);
-  const bool uneven = stream > 0 && choice.workers % stream != 0;
   double joined = 0;
   if (stream > 0) {
     const double others = std::max(0.0, std::ceil(double{1} * choice.workers / stream) - 1);
@@ -115,7 +116,6 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
     joined = model.reduce + area * (model.leave - model.out) +
              4 * area * v.cluster_size() * choice.workers / model.reduce_l2;
   cycles += joined;
-  if (uneven) cycles *= model.uneven;
 
   const double bytes_p = bytes_each * rows * problem.k, bytes_q = bytes_each * columns * problem.k;
   const double bytes_d = element_bits(problem.d_type()) / 8.0 * rows * columns;
