@@ -219,6 +219,13 @@ std::vector<Form> forms_from(const std::string& source) {
   std::vector<Form> forms;
   const std::string plain = without_comments(text);
   if (is_module(plain)) {
+    static const RE2 kernel(R"(\.entry\s)");
+    if (!RE2::PartialMatch(plain, kernel))
+      throw Error(
+          ExitCode::usage,
+          fmt::format("{}: is a module without a kernel (.entry): of functions that none "
+                      "calls there is no machine code to judge; add a kernel that calls them",
+                      is_file ? source : "--ptx"));
     forms.push_back({.name = group, .group = group, .ptx = plain});
     return forms;
   }

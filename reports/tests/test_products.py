@@ -309,3 +309,10 @@ def test_baselines_have_words():
         "cuBLASLt's first choice",
         "torch.addmm",
     ]
+
+
+def test_what_torch_took_turns_with_is_measured_by_its_command_too(one):
+    beside = model.build([load(committed.RESULTS / "h200/2026-11-29-torch-lasting-e4m3-block")])
+    run = "assay run '^kernels/gemm(_block_scaled)?/'"
+    for book, command in ((one[0], run), (beside, f"{run} && assay torch --set full --both")):
+        assert [found.command for found in pages.evidence(book) if found.number == 22] == [command]

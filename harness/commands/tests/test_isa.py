@@ -75,6 +75,12 @@ def test_a_module_gets_the_target_asked_for(isa, tmp_path):
     assert all("MUFU.SQRT" in v["opcodes"] for v in form["targets"].values())
 
 
+def test_a_module_without_a_kernel_is_refused(isa, tmp_path):
+    (tmp_path / "none.ptx").write_text(".version 8.0\n.target sm_70\n.address_size 64\n.func f() { ret; }\n")
+    said = isa("--ptx", "none.ptx", code=2).stderr
+    assert said.startswith("assay: none.ptx: is a module without a kernel (.entry): ") and said.count("\n") == 1
+
+
 def test_unknown_names_suggest_near_ones(isa):
     said = isa("mma.sink", code=2).stderr
     assert said.count("\n") == 1

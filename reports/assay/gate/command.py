@@ -62,7 +62,7 @@ single process per side is accepted; its interval is then widened by --process-f
 how good it is: `assay gate --self-test` measures on your GPU how often it is wrong, and what it can detect;
 `assay gate --self-test --help`. Better than two stored runs are two builds that take turns: `assay ab --help`.
 
-a policy (--policy) is a TOML file; the last rule that matches a case and a metric holds:
+a policy (--policy) is a TOML file; the last rule that matches a case and a metric holds, a note names those that none does:
   [default]
   threshold_percent = 2
   [[rule]]

@@ -17,6 +17,7 @@ from assay.files import NotWritten
 from assay.gate import policy, present
 from assay.gate.policy import Policy
 from assay.gate.result import Result, Rules, Verdict
+from assay.gate.sanity import EXAMPLES
 from assay.plain_text import CUT, one_line
 from assay.program import Exit, complain, file_path, say, write_file
 
@@ -122,6 +123,8 @@ def conclude(result: Result, rules: Rules, options: argparse.Namespace, **facts:
 
     What cannot be written or said keeps nothing else from being so.
     """
+    if not (rules.name or rules.metric):  # which leave out cases that rules are for
+        result.warnings += _idle_rules(result, rules, options.policy)
     code, outcome = judge(result, rules, options.strict, options.allow_missing)
     headline = one_line(present.summary(result, outcome))
     colour = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
@@ -134,6 +137,15 @@ def conclude(result: Result, rules: Rules, options: argparse.Namespace, **facts:
     finally:
         _write(result, rules, outcome, code, headline, options, facts)
     return code
+
+
+def _idle_rules(result: Result, rules: Rules, path: Path | None) -> list[str]:
+    """Of a policy's rules: a glob that is spelt wrong leaves its cases to other rules, and nobody would know."""
+    idle = rules.policy.idle([(c.name, c.metric) for c in result.comparisons] + [(name, "") for name in result.new])
+    if not idle:
+        return []
+    more = f" and {len(idle) - EXAMPLES} more" if len(idle) > EXAMPLES else ""
+    return [f"{path}: {', '.join(idle[:EXAMPLES])}{more}: no case and metric here match; mend case and metric if they should"]
 
 
 def refuse(program: str, said: str, rules: Rules, options: argparse.Namespace, **facts: Any) -> int:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
@@ -54,6 +55,9 @@ class Rule:
         of_case, of_metric = self._expressions
         return of_case.match(case) is not None and of_metric.match(metric) is not None
 
+    def may_match(self, case: str, metric: str) -> bool:
+        return self.matches(case, metric) if metric else self._expressions[0].match(case) is not None
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -68,6 +72,14 @@ class Policy:
     def gated(self, case: str, metric: str) -> bool | None:
         found = [r.gated for r in self.rules if r.gated is not None and r.matches(case, metric)]
         return found[-1] if found else None
+
+    def idle(self, found: Sequence[tuple[str, str]]) -> list[str]:
+        """What matches none of these cases and metrics: names of rules, as messages about the file have them.
+
+        Of a case whose metric is "" any may be meant.
+        """
+        rules = enumerate(self.rules[1:])  # after the default
+        return [f"rule[{number}]" for number, rule in rules if not any(rule.may_match(*one) for one in found)]
 
 
 def _shown(value: Any) -> str:

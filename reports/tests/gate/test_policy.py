@@ -128,3 +128,15 @@ def test_a_policy_that_says_nothing_is_refused(write, text):
     path = write(text)
     with pytest.raises(RunFileError, match="says nothing; give a default or a rule, or leave --policy out"):
         policy.load(path)
+
+
+@pytest.mark.parametrize(
+    "case, more, told", [("kernels/gem/*", (), True), ("kernels/gem/*", ("--filter", "gemm"), False), ("kernels/g*", (), False)]
+)
+def test_a_rule_that_matches_nothing_is_told(write, tmp_path, capsys, case, more, told):
+    for name in ("base", "candidate"):
+        runs.write(tmp_path / f"{name}.json", runs.run(measurement("kernels/gemm/a")))
+    path = write(f'[[rule]]\ncase = "{case}"\ngated = false\n[[rule]]\nthreshold_percent = 1\n')
+    main([str(tmp_path / "base.json"), str(tmp_path / "candidate.json"), "--policy", str(path), *more])
+    said = f"note: {path}: rule[0]: no case and metric here match; mend case and metric if they should\n"
+    assert (said in capsys.readouterr().out) is told

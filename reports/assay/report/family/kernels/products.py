@@ -58,7 +58,7 @@ def _longer(book: Book, column: Column, kind: str) -> list[Part]:
 
 
 def _of_question(book: Book, number: int, operations: tuple[str, ...]) -> Evidence:
-    found = Evidence(number, f"assay run '{by_number()[number].cases}'")
+    found = Evidence(number, _command(book, number, operations))
     for operation, kind in _every(book, operations):
         for state in STATES:
 
@@ -71,6 +71,14 @@ def _of_question(book: Book, number: int, operations: tuple[str, ...]) -> Eviden
         for column in book.columns:
             found.tabulate(_every_shape(book, column, operation, kind))
     return found
+
+
+def _command(book: Book, number: int, operations: tuple[str, ...]) -> str:
+    """What measures them. Where torch took turns it did so in its own process."""
+    found = f"assay run '{by_number()[number].cases}'"
+    every = itertools.product(_every(book, operations), STATES, book.columns)
+    taken = {name for kinds, state, column in every for p in products(book, column, state, *kinds) for name in p.baselines}
+    return f"{found} && assay torch --set full --both" if any(name.startswith("torch") for name in taken) else found
 
 
 def _every(book: Book, operations: tuple[str, ...]) -> Iterator[tuple[str, str]]:
