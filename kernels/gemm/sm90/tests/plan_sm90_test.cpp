@@ -202,6 +202,24 @@ TEST(GemmSm90, TheTimeOfAWayOutIsKnownAndHiddenByTurns) {
   }
 }
 
+// Four waves of whole tiles more take as long whether or not the last tiles are shared.
+TEST(GemmSm90, UnevenSharesSlowTheirOwnStepsAlone) {
+  for (const GemmVariantSm90* v : fitting_variants_sm90({.m = 4096, .n = 4096, .k = 4096})) {
+    if (v->swapped || v->cluster_size() != 2 || v->tile_m < 128 || v->tile_n < 128) continue;
+    constexpr int kWorkers = 66, kColumns = 6, kShared = 18;
+    const auto cycles = [&](int waves, int shared) {
+      const int tiles = waves * kWorkers + shared;
+      const GemmProblem p{.m = tiles / kColumns * v->tile_m * v->cluster_m,
+                          .n = kColumns * v->tile_n * v->cluster_n,
+                          .k = 8192};
+      return predicted_cycles_sm90(p, {.variant = v, .stream_tiles = shared, .workers = kWorkers});
+    };
+    EXPECT_GT(cycles(4, kShared), cycles(4, 0)) << v->name;
+    EXPECT_NEAR((cycles(8, kShared) - cycles(4, kShared)) / (cycles(8, 0) - cycles(4, 0)), 1, 0.01)
+        << v->name;
+  }
+}
+
 // A box of an operand's last rows holds these and no more.
 TEST(GemmSm90, BoxesOfTheLastRowsHoldNoneBeyond) {
   const GemmProblem problem{.m = 777, .n = 4104, .k = 512};
