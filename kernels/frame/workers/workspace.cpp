@@ -46,15 +46,33 @@ class CaptureRelaxed {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-// Null where a stream that is being captured would have to have it made.
-void* found_or_made(cudaStream_t stream, std::size_t bytes) {
+struct Owned {
+  // Of the stream that has the handle now. A stream that is destroyed gives its handle to the next
+  // one at once, while its launches may still run.
+  unsigned long long stream_id = 0;
+  // What was outgrown is kept too, for launches on their way and captured graphs have its address.
+  // The newest is the last.
+  std::vector<Buffer> buffers;
+};
+
+// Null where a stream that is being captured would have to have it made. `alone`: nobody else may
+// use it at the same time.
+void* found_or_made(cudaStream_t stream, std::size_t bytes, bool alone) {
   static std::mutex mutex;
-  // Never freed: at exit the CUDA context may be gone already. What was outgrown is kept too, for
-  // launches on their way and captured graphs have its address. The newest is the last.
-  static auto& of_streams = *new std::map<Key, std::vector<Buffer>>;
+  // Never freed: at exit the CUDA context may be gone already.
+  static auto& of_streams = *new std::map<Key, Owned>;
   const Key key = key_of(stream);
+  unsigned long long id = 0;
+  check(cudaStreamGetId(stream, &id));
   const std::lock_guard lock(mutex);
-  std::vector<Buffer>& buffers = of_streams[key];
+  Owned& owned = of_streams[key];
+  std::vector<Buffer>& buffers = owned.buffers;
+  if (alone && !buffers.empty() && owned.stream_id != id) {
+    if (is_captured(stream)) return nullptr;
+    // The stream before is gone, and nothing else tells when its launches are done.
+    check(cudaDeviceSynchronize());
+  }
+  if (alone || buffers.empty()) owned.stream_id = id;
   const std::size_t had = buffers.empty() ? 0 : buffers.back().bytes();
   if (had < bytes) {
     if (is_captured(stream)) return nullptr;
@@ -69,7 +87,7 @@ void* found_or_made(cudaStream_t stream, std::size_t bytes) {
 }  // namespace
 
 void* workspace(cudaStream_t stream, std::size_t bytes) {
-  if (void* const memory = found_or_made(stream, bytes)) return memory;
+  if (void* const memory = found_or_made(stream, bytes, true)) return memory;
   throw Error(
       ExitCode::usage,
       fmt::format("the {} bytes of memory that this takes beside its operands cannot be made "
@@ -78,6 +96,6 @@ void* workspace(cudaStream_t stream, std::size_t bytes) {
                   bytes));
 }
 
-void* workspace_if_there(cudaStream_t stream) { return found_or_made(stream, kFlagBytes); }
+void* workspace_if_there(cudaStream_t stream) { return found_or_made(stream, kFlagBytes, false); }
 
 }  // namespace assay::kernels

@@ -9,6 +9,7 @@
 
 #include "harness/cuda.hpp"
 #include "harness/error.hpp"
+#include "harness/measure/device_kernels.hpp"
 
 namespace assay::kernels {
 namespace {
@@ -88,6 +89,29 @@ TEST_F(WorkspaceOnGpu, ItDoesNotGrowDuringACaptureWhichGoesOn) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   check(cudaGraphDestroy(graph));
+}
+
+// A destroyed stream's launches run on, and its handle is the next stream's.
+TEST_F(WorkspaceOnGpu, OfAHandleThatComesAgainNobodyUsesItStill) {
+  cudaStream_t before = nullptr;
+  check(cudaStreamCreateWithFlags(&before, cudaStreamNonBlocking));
+  void* const first = workspace(before, kBytes);
+  delay(50'000'000, before);  // ns
+  cudaEvent_t done = nullptr;
+  check(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  check(cudaEventRecord(done, before));
+  check(cudaStreamDestroy(before));
+  std::vector<cudaStream_t> after(64);
+  for (cudaStream_t& stream : after) {
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    if (stream == before) {
+      workspace_if_there(stream);  // does not wait
+      EXPECT_EQ(cudaEventQuery(done), cudaErrorNotReady);
+    }
+    if (workspace(stream, kBytes) == first) EXPECT_EQ(cudaEventQuery(done), cudaSuccess);
+  }
+  for (cudaStream_t stream : after) check(cudaStreamDestroy(stream));
+  check(cudaEventDestroy(done));
 }
 
 // A capture in global mode forbids cudaMalloc, by which it would become invalid.
