@@ -38,7 +38,7 @@ from scipy.optimize import differential_evolution
 BOUNDS = {
     "start": (1500, 9000), "mma_stretch": (0.95, 1.4), "mma_least": (8, 40), "step_more": (0, 120), "l2": (25, 80), "joined_p": (0, 0.9), "joined_q": (0, 0.9),
     "l2_alone": (0.2, 1), "delivered": (50, 150), "cluster": (0, 20), "misaligned": (1, 1.9), "spread": (1, 1.9),
-    "tile_together": (500, 5000), "tile_pingpong": (0, 2500), "out": (0.02, 0.6), "out_box": (0, 3000), "join": (500, 8000), "leave": (0.01, 0.4),
+    "tile_together": (500, 5000), "tile_pingpong": (0, 2500), "out": (0.02, 0.6), "out_tile": (0, 2000), "out_box": (0, 3000), "join": (500, 8000), "leave": (0.01, 0.4),
     "add": (0, 0.4), "uneven": (1, 1.3), "reread": (0, 2), "dram": (1800, 3100), "dram_busy": (0.1, 1), "dram_out": (0, 1),
     "reduce": (500, 8000), "reduce_l2": (200, 4000),
 }
@@ -214,7 +214,7 @@ def predict(c: dict[str, float], x: dict[str, np.ndarray]) -> np.ndarray:
     cycles += share * np.where(split, step_of(read_p, read_q), step_of(1, 1) * np.where(uneven, c["uneven"], 1))
     between = np.where(x["pingpong"] > 0, c["tile_pingpong"], c["tile_together"])
     boxes = np.ceil(x["tile_n"] / 64) * x["tile_m"] / 128  # of D in 16 bits
-    between = np.maximum(between, boxes * c["out_box"] - x["k_steps"] * step_of(read_p, read_q))
+    between = np.maximum(between, c["out_tile"] + boxes * c["out_box"] - x["k_steps"] * step_of(read_p, read_q))
     cycles += np.maximum(0, whole + (streams | split) - 1) * between
     others = np.maximum(0, np.ceil(x["workers"] / some) - 1)
     written = 4 * area * x["cluster_m"] * x["cluster_n"] * x["workers"]

@@ -21,7 +21,7 @@
  *   - a graph has the memory of the stream that it was captured on: it must not run at the same
  *     time as such calls on that stream, or as another graph captured on it;
  *   - the first such call on a stream that has the handle of a destroyed one waits for the device,
- *     where launches of that one may still run.
+ *     where launches of that one may still run; during a capture it does not.
  * Long products of Hopper's (assay_gemm..., assay_grouped...) keep their CTAs in step by a counter
  * in such memory, 16 KiB for each stream. Theirs are right in all these cases. They only take
  * longer where a capture finds no memory, and on a stream whose counter two launches once shared:

@@ -62,20 +62,20 @@ void* found_or_made(cudaStream_t stream, std::size_t bytes, bool alone) {
   // Never freed: at exit the CUDA context may be gone already.
   static auto& of_streams = *new std::map<Key, Owned>;
   const Key key = key_of(stream);
-  unsigned long long id = 0;
-  check(cudaStreamGetId(stream, &id));
+  const bool captured = is_captured(stream);
+  unsigned long long id = 0;  // of a stream that is being captured nobody is told
+  if (!captured) check(cudaStreamGetId(stream, &id));
   const std::lock_guard lock(mutex);
   Owned& owned = of_streams[key];
   std::vector<Buffer>& buffers = owned.buffers;
-  if (alone && !buffers.empty() && owned.stream_id != id) {
-    if (is_captured(stream)) return nullptr;
+  if (!captured && (alone || buffers.empty())) {
     // The stream before is gone, and nothing else tells when its launches are done.
-    check(cudaDeviceSynchronize());
+    if (!buffers.empty() && owned.stream_id != id) check(cudaDeviceSynchronize());
+    owned.stream_id = id;
   }
-  if (alone || buffers.empty()) owned.stream_id = id;
   const std::size_t had = buffers.empty() ? 0 : buffers.back().bytes();
   if (had < bytes) {
-    if (is_captured(stream)) return nullptr;
+    if (captured) return nullptr;
     const CaptureRelaxed relaxed;
     Buffer larger(std::max(bytes, 2 * had));  // so that all before it are no more than it
     check(cudaMemsetAsync(larger.data(), 0, kFlagBytes, stream));

@@ -15,7 +15,8 @@ constexpr std::size_t kFlagBytes = 16384;
 // Launches on one stream follow each other, so they share it. Of cudaStreamPerThread each thread
 // has its own. Where it has to grow, the old memory stays as it is, for graphs that were captured
 // with it; a stream that is being captured cannot: Error(usage). The first call of a stream that
-// has the handle of one before it waits for the device. Thread-safe. Lives as long as the process.
+// has the handle of one before it waits for the device, unless it is being captured. Thread-safe.
+// Lives as long as the process.
 void* workspace(cudaStream_t stream, std::size_t bytes);
 
 // The same, of kFlagBytes, for what does without and is right whoever uses it meanwhile: null where

@@ -65,17 +65,18 @@ struct TimeModelSm90 {
   double tile_together;  // between two tiles that both consumers share
   double tile_pingpong;  // ... that they take turns with
   double out;            // per element of the last tile, after its sums are done
-  double out_box;    // per box of 128 rows, each 128 bytes, of a tile that the next one waits for
-  double join;       // shares: signals, the wait for the others
-  double leave;      // per element of a share that is left
-  double add;        // per element of each share that is added
-  double uneven;     // shares that do not go in step read on their own
-  double reread;     // and fetch what others fetched before, up to three times
-  double dram;       // bytes per cycle
-  double dram_busy;  // of it by the first SM; the rest by the others
-  double dram_out;   // per element of a tile, after its last byte has come
-  double reduce;     // the kernel that adds parts
-  double reduce_l2;  // bytes of parts per cycle
+  double out_tile;       // of a tile that the next one waits for
+  double out_box;        // ... per box of it: 128 rows of 128 bytes each
+  double join;           // shares: signals, the wait for the others
+  double leave;          // per element of a share that is left
+  double add;            // per element of each share that is added
+  double uneven;         // shares that do not go in step read on their own
+  double reread;         // and fetch what others fetched before, up to three times
+  double dram;           // bytes per cycle
+  double dram_busy;      // of it by the first SM; the rest by the others
+  double dram_out;       // per element of a tile, after its last byte has come
+  double reduce;         // the kernel that adds parts
+  double reduce_l2;      // bytes of parts per cycle
   struct FormFactor {
     std::string_view form;       // GemmVariantSm90::name
     double aligned, misaligned;  // where rows of an operand begin on such lines, and where not

@@ -10,11 +10,13 @@
 // whose workers keep in step, in bursts and at the power limit
 // (results/h200/2026-11-29-step-meeting, fitted, and 2026-11-29-lasting-load). What the kernel that
 // adds parts costs was fitted to few long sums and to sums in parts elsewhere
-// (results/h200/2026-11-28-parts, long_fitted and other_fitted).
+// (results/h200/2026-11-28-parts, long_fitted and other_fitted), out_tile and out_box to products
+// of little k (results/h200/2026-11-30-shallow, tt and near) beside layers of models.
 //
-// Of 8-bit operands: once more, from the fit to H100s on, 17 constants and then all factors to sweeps
-// of H200s (results/h200/2026-11-30-narrow-choices, and e4m3 of 2026-11-29-layouts) and one of an
-// H100 (results/h100/2026-11-26-places, e4m3).
+// Of 8-bit operands: once more, from the fit to H100s on, 18 constants and then all factors to
+// sweeps of H200s (results/h200/2026-11-30-narrow-choices and -shallow, and e4m3 of
+// 2026-11-29-layouts) and one of an H100 (results/h100/2026-11-26-places, e4m3). results/README.md
+// has the commands.
 #pragma once
 #include "kernels/gemm/sm90/plan_sm90.hpp"
 
@@ -142,7 +144,8 @@ inline constexpr TimeModelSm90 kWideTimesSm90 = {
     .tile_together = 4239,
     .tile_pingpong = 846,
     .out = 0.2915,
-    .out_box = 950,
+    .out_tile = 1520,
+    .out_box = 1858,
     .join = 2530,
     .leave = 0.1809,
     .add = 0.207,
@@ -158,47 +161,45 @@ inline constexpr TimeModelSm90 kWideTimesSm90 = {
 
 inline constexpr TimeModelSm90::FormFactor kNarrowFactorsSm90[] = {
     {"128x192_c2x1_s4", 0.985, 1},
-    {"pingpong_128x128_c2x1_s6", 0.9418, 1},
+    {"128x256_c2x1_s4", 1, 0.9704},
+    {"256x112_c1x2_s4", 1.015, 1},
+    {"pingpong_128x128_c2x1_s6", 0.9704, 0.9851},
     {"pingpong_128x160_c2x1_s5", 0.985, 0.9417},
-    {"pingpong_128x176_c2x1_s5", 0.9418, 1},
+    {"pingpong_128x176_c2x1_s5", 0.9704, 1},
     {"pingpong_192x112_c1x2_s5", 0.9999, 1.078},
-    {"pingpong_192x128_c1x2_s4", 0.9851, 1.015},
+    {"pingpong_192x128_c1x2_s4", 1.015, 1.015},
     {"pingpong_192x96_c1x2_s5", 0.9851, 1},
-    {"pingpong_64x128_c2x1_s8", 1.015, 1},
-    {"pingpong_64x136_c4x1_s7", 0.9999, 0.9851},
+    {"pingpong_64x136_c4x1_s7", 0.985, 0.9851},
     {"pingpong_64x32_c1x4_s10", 1, 1.015},
     {"pingpong_64x64_c2x1_s10", 0.956, 1.015},
-    {"swapped_128x192_c2x1_s4", 0.97, 1},
+    {"swapped_128x192_c2x1_s4", 1.015, 1},
     {"swapped_128x88_c1x1_s7", 0.9847, 1},
-    {"swapped_pingpong_128x104_c4x1_s6", 1.03, 1},
+    {"swapped_pingpong_128x104_c4x1_s6", 0.985, 1},
     {"swapped_pingpong_128x112_c2x1_s6", 0.985, 1},
-    {"swapped_pingpong_128x128_c2x1_s6", 0.985, 1},
+    {"swapped_pingpong_128x128_c2x1_s6", 1.015, 1},
     {"swapped_pingpong_128x136_c1x2_s5", 0.9996, 0.9847},
-    {"swapped_pingpong_128x160_c2x1_s5", 0.956, 0.9704},
-    {"swapped_pingpong_128x176_c2x1_s5", 0.9851, 1},
-    {"swapped_pingpong_128x184_c2x1_s4", 0.9851, 1},
-    {"swapped_pingpong_128x200_c2x1_s4", 0.9703, 1},
+    {"swapped_pingpong_128x160_c2x1_s5", 0.9704, 0.956},
     {"swapped_pingpong_128x32_c4x1_s9", 1.094, 1},
-    {"swapped_pingpong_128x64_c1x2_s8", 0.9851, 1.015},
+    {"swapped_pingpong_128x64_c1x2_s8", 0.9704, 1.03},
+    {"swapped_pingpong_128x80_c1x2_s7", 1.015, 1},
     {"swapped_pingpong_128x96_c4x1_s6", 1.03, 1},
-    {"swapped_pingpong_192x80_c1x2_s5", 0.9851, 0.9996},
     {"swapped_pingpong_64x128_c1x2_s8", 0.9418, 0.9704},
-    {"swapped_pingpong_64x128_c4x1_s8", 1.015, 0.956},
+    {"swapped_pingpong_64x128_c4x1_s8", 0.9703, 0.9418},
     {"swapped_pingpong_64x136_c2x4_s7", 1, 1.077},
-    {"swapped_pingpong_64x152_c4x1_s7", 0.956, 0.9704},
+    {"swapped_pingpong_64x152_c4x1_s7", 0.9851, 0.9851},
     {"swapped_pingpong_64x16_c1x1_s10", 1.015, 1.015},
     {"swapped_pingpong_64x16_c1x2_s10", 0.985, 0.9999},
     {"swapped_pingpong_64x16_c2x1_s10", 0.9851, 1},
     {"swapped_pingpong_64x16_c4x1_s10", 0.9851, 1},
-    {"swapped_pingpong_64x176_c4x1_s6", 1, 1.03},
+    {"swapped_pingpong_64x176_c4x1_s6", 1, 1.046},
     {"swapped_pingpong_64x32_c1x2_s10", 0.9704, 0.9851},
     {"swapped_pingpong_64x32_c2x1_s10", 0.9704, 1},
-    {"swapped_pingpong_64x48_c1x2_s10", 0.9418, 1.03},
+    {"swapped_pingpong_64x48_c1x2_s10", 0.9418, 1.015},
     {"swapped_pingpong_64x48_c2x1_s10", 1.046, 1},
     {"swapped_pingpong_64x64_c2x1_s10", 1.015, 1.015},
     {"swapped_pingpong_64x64_c4x1_s10", 0.9851, 1},
     {"swapped_pingpong_64x80_c4x1_s10", 1, 0.956},
-    {"swapped_pingpong_64x88_c1x4_s10", 1.062, 0.9704},
+    {"swapped_pingpong_64x88_c1x4_s10", 1, 0.9704},
     {"swapped_pingpong_64x96_c1x2_s9", 1.015, 1},
     {"swapped_pingpong_64x96_c4x1_s9", 1.015, 1},
 };
@@ -219,7 +220,8 @@ inline constexpr TimeModelSm90 kNarrowTimesSm90 = {
     .tile_together = 2007,
     .tile_pingpong = 111.4,
     .out = 0.371,
-    .out_box = 829.2,
+    .out_tile = 841.7,
+    .out_box = 1622,
     .join = 3558,
     .leave = 0.2343,
     .add = 0.3295,

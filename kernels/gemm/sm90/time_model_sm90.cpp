@@ -102,12 +102,12 @@ double predicted_cycles_sm90(const GemmProblem& problem, const GemmChoiceSm90& c
                   share * (split ? step : step_of(false) * times(uneven, model.uneven)) +
                   area * model.out;
   const int turns = whole + (stream > 0 || split);
-  // Little of a tile's way out is hidden where the steps of a tile are few. A box that is not full
-  // takes as long: of k = 64, tiles of 80 columns take 1.4 times as long as those of 128.
+  // Little of a tile's way out is hidden where its steps are few. A box that is not full takes as
+  // long: of k = 64, tiles of 80 columns took 1.4 times as long as those of 128.
   const double boxes =
       divide_up(v.tile_n * element_bits(problem.d_type()) / 8, 128) * v.tile_m / 128.0;
   const double between = std::max(v.pingpong ? model.tile_pingpong : model.tile_together,
-                                  boxes * model.out_box - k_steps * step);
+                                  model.out_tile + boxes * model.out_box - k_steps * step);
   cycles += std::max(0, turns - 1) * between;
   // The last tile's is seen; of those before it, what the other consumer's MMAs do not hide.
   const double finish = split ? 0 : finish_cycles(problem, v, model);
