@@ -239,6 +239,9 @@ def test_the_newest_answer_is_of_the_newest_run_with_half_as_many_cases():
     few.tried = dict.fromkeys([*few.cases][:1], 32)
     assert newest(after, largest, more, fewer, few) == [after, more]
     assert newest(largest, more, fewer) == [more]
+    # And one beside something else where the newest of all has the library: of the same day too, if it has fewer cases.
+    same_day = entry(2, 11, range(5))
+    assert newest(largest, more, same_day) == [same_day, more] and newest(largest, same_day, entry(1, 9, range(8))) == [same_day, largest]
 
 
 def test_a_run_with_counters_has_its_report_where_no_leading_one_has_any(tmp_path):

@@ -82,8 +82,9 @@ def said_of(asked: Asked, subject: Subject) -> str:
 
 
 def newest(found: Iterable[Entry], gpu: str, asked: Asked, says: Callable[[Entry], str]) -> list[Entry]:
-    """The newest run of a folder that answers. Where ours is compared with a library, also the newest of those that tried most
-    of its choices: a ratio to another is none to the library at its best."""
+    """The newest run of a folder that answers. Where ours is compared with a library, the newest of those that tried most of
+    its choices, for a ratio to another is none to the library at its best; before it that of those beside something else,
+    whose choices nobody counts: a framework calls one."""
     counted = [
         (entry, cases)
         for entry in found
@@ -94,8 +95,11 @@ def newest(found: Iterable[Entry], gpu: str, asked: Asked, says: Callable[[Entry
         most = max((entry.tried.get(case, 0) for entry, cases in counted for case in cases), default=0)
         at_best = [(entry, {case for case in cases if entry.tried.get(case) == most}) for entry, cases in counted]
         at_best = [(entry, cases) for entry, cases in at_best if cases]
+        elsewhere = [(entry, cases) for entry, cases in counted if not any(map(entry.tried.get, cases))]
         if not any(entry in chosen for entry, _ in at_best):
             chosen += _newest_of(at_best)
+        elif most and not any(entry in chosen for entry, _ in elsewhere):
+            chosen = _newest_of(elsewhere) + chosen
     return chosen
 
 
