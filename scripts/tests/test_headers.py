@@ -270,6 +270,23 @@ def test_header_compiles_alone(chain, tmp_path):
     assert not complaint, complaint
 
 
+SWEEPS = [file for file in sources.files("*.cpp") if file.parent.name == "sweep"]
+
+
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda file: file.stem)
+def test_a_program_that_no_build_makes_unasked_compiles(sweep, tmp_path):
+    if not sources.compile_commands():
+        pytest.skip("nothing is configured in build/")
+    command = [compiler_of(".cpp"), "-std=c++20", "-fsyntax-only", "-w", *search_paths(), str(sweep)]
+
+    def compile_it() -> str:
+        result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        return result.stderr if result.returncode != 0 else ""
+
+    complaint = sources.complaint_once("sweeps", " ".join(command), [sweep], compile_it)
+    assert not complaint, complaint
+
+
 def test_a_header_that_needs_another_is_found(tmp_path, monkeypatch):
     """One that lacks a standard header, and one that lacks a header of the project, each after those which have it."""
     if not sources.compile_commands():
