@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
 #include <regex>
 
@@ -57,6 +58,10 @@ void require_assembles(const std::string& file, const std::string& ptx) {
   if (!std::regex_search(ptx, target, directive)) return;  // the model refuses it by name
   Assembled assembled;
   try {
+    assembler_identity();  // loads it, for the process apart too
+    if (const int signal = signal_that_ends([&] { try_assemble(ptx, target[1].str()); }))
+      throw Error(ExitCode::unfit,
+                  fmt::format("the assembler crashes on it ({})", strsignal(signal)));
     assembled = try_assemble(ptx, target[1].str());
   } catch (const Error& error) {
     tell(fmt::format("{}: not assembled beforehand, so that errors in it may look like bugs: {}",

@@ -109,6 +109,26 @@ std::optional<std::string> call_apart(const Callable<std::string()>& f, std::siz
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(result) : std::nullopt;
 }
 
+int signal_that_ends(const Callable<void()>& f) {
+  const pid_t child = ::fork();
+  if (child < 0)
+    throw Error(ExitCode::unfit, std::string("cannot start a process: ") + std::strerror(errno));
+  if (child == 0) {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    try {
+      f();
+    } catch (...) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
 ToolOutput run_tool(const std::vector<std::string>& arguments, std::span<const char> input,
                     const std::filesystem::path& folder) {
   MemoryFile in, out, err;

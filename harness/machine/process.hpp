@@ -29,4 +29,9 @@ ToolOutput run_tool(const std::vector<std::string>& arguments, std::span<const c
 // ends otherwise or returns more than `longest` bytes. For calls that may never end.
 std::optional<std::string> call_apart(const Callable<std::string()>& f, std::size_t longest);
 
+// The signal that kills a process of its own which calls `f`, or 0: for libraries that may crash.
+// What goes wrong in other ways does so again for who calls it afterwards, and is told there.
+// Throws Error(unfit) if there can be no process. Call it before there are threads.
+int signal_that_ends(const Callable<void()>& f);
+
 }  // namespace assay
