@@ -52,6 +52,7 @@ LEVELS: dict[str, tuple[tuple[str, str], ...]] = {  # level -> (case, metric) of
     "L2, far": (("memory/l2_far/latency", LATENCY), ("memory/l2_far/latency", NS)),
     "L2, served by it": (("memory/l2/read", BANDWIDTH), ("memory/l2/read", RATE)),
     "L2, merged on the way": (("memory/l2/read_chunks/20mib", BANDWIDTH),),
+    "L2, written": (("memory/l2/write", BANDWIDTH), ("memory/l2/write", RATE)),
     READ: (("memory/dram/latency", LATENCY), ("memory/dram/latency", NS), ("memory/hbm/read", BANDWIDTH)),
     "memory, write": (("memory/hbm/write", BANDWIDTH),),
     "memory, copy": (("memory/hbm/copy", BANDWIDTH),),
