@@ -72,11 +72,33 @@ void limit_this_process() {
   std::ifstream("/proc/self/statm") >> pages;
   const rlim_t bytes = static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
   for (const auto& [what, most] :
-       {std::pair(RLIMIT_AS, bytes + kMoreBytes), std::pair(RLIMIT_CPU, kSeconds),
-        std::pair(RLIMIT_CORE, rlim_t{0})}) {
+       {std::pair(RLIMIT_AS, bytes + kMoreBytes), std::pair(RLIMIT_CPU, kSeconds)}) {
     const rlimit limit{most, most};
     ::setrlimit(what, &limit);
   }
+}
+
+// A process that calls `f` and exits with 0, or with 1 if that throws.
+pid_t begin_apart(const Callable<void()>& f) {
+  const pid_t child = ::fork();
+  if (child < 0)
+    throw Error(ExitCode::unfit, std::string("cannot start a process: ") + std::strerror(errno));
+  if (child > 0) return child;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  try {
+    f();
+  } catch (...) {
+    _exit(1);
+  }
+  _exit(0);
+}
+
+int status_of(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 }  // namespace
@@ -84,17 +106,11 @@ void limit_this_process() {
 std::optional<std::string> call_apart(const Callable<std::string()>& f, std::size_t longest) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) failed("make a pipe", errno);
-  const pid_t child = ::fork();
-  if (child < 0) failed("start a process", errno);
-  if (child == 0) {
+  const pid_t child = begin_apart([&] {
     limit_this_process();
-    try {
-      const std::string result = f();
-      _exit(result.size() <= longest && ::assay::write_all(ends[1], result) == 0 ? 0 : 1);
-    } catch (...) {
-      _exit(1);
-    }
-  }
+    const std::string result = f();
+    if (result.size() > longest || ::assay::write_all(ends[1], result) != 0) _exit(1);
+  });
   ::close(ends[1]);
   std::string result;
   char buffer[4096];
@@ -103,29 +119,12 @@ std::optional<std::string> call_apart(const Callable<std::string()>& f, std::siz
     if (n > 0) result.append(buffer, static_cast<std::size_t>(n));
   }
   ::close(ends[0]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = status_of(child);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(result) : std::nullopt;
 }
 
 int signal_that_ends(const Callable<void()>& f) {
-  const pid_t child = ::fork();
-  if (child < 0)
-    throw Error(ExitCode::unfit, std::string("cannot start a process: ") + std::strerror(errno));
-  if (child == 0) {
-    const rlimit none{0, 0};
-    ::setrlimit(RLIMIT_CORE, &none);
-    try {
-      f();
-    } catch (...) {
-      _exit(1);
-    }
-    _exit(0);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = status_of(begin_apart(f));
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 

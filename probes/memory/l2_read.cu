@@ -6,23 +6,19 @@
 // about the same time, their requests are merged on the way to L2, and what the SMs receive is more
 // than L2 gave: that is the case "same_lines", where all read all of the array in step.
 //
-// How evenly the addresses fall on the slices of L2 is a matter of the physical pages: one array
-// differs from another by 1%. So what is read lies in several arrays far apart, and each load of an
-// iteration is from another one. All of it stays in L2 from launch to launch.
-#include <algorithm>
-
+// What is read lies in several arrays far apart, which even out how addresses fall on the slices of
+// L2 (l2_arrays.hpp), and stays there from launch to launch.
 #include "harness/device.hpp"
 #include "harness/ptx/load_store.cuh"
 #include "harness/state.hpp"
+#include "probes/memory/l2_arrays.hpp"
 #include "probes/memory/vector_sum.hpp"
 
 namespace {
 
-constexpr int kThreads = 1024;
-constexpr int kArrays = 8;  // each thread loads from each in one iteration
-constexpr std::uint32_t kTile = kThreads * sizeof(uint4);
-// Bytes from one array to the next: no power of two, so that no two arrays lie alike on the slices.
-constexpr std::size_t kApart = std::size_t{509} << 20;
+constexpr int kThreads = assay::kL2Threads, kArrays = assay::kL2Arrays;
+constexpr std::uint32_t kTile = assay::kL2Tile;
+constexpr std::size_t kApart = assay::kL2Apart;
 
 // CTA b reads `tiles` tiles of each array, the first of which is tile b * apart, one a load.
 __global__ void __launch_bounds__(kThreads)
@@ -55,14 +51,12 @@ __global__ void __launch_bounds__(kThreads)
 
 void run(assay::State& s) {
   const auto ctas = static_cast<std::uint32_t>(s.device().sm_count);
-  // So that it also fits where each of two partitions keeps a copy of what lies in the other.
-  const std::uint64_t wanted = s.device().l2_bytes / 4;
+  const std::uint64_t l2_bytes = s.device().l2_bytes;
   const bool own = s.text("lines") == "own";
-  // Tiles of an SM in each array, to the nearest.
-  const std::uint64_t round = std::uint64_t{kTile} * kArrays;
-  const auto part = static_cast<std::uint32_t>((wanted + ctas * round / 2) / (ctas * round));
-  const std::uint32_t apart = own ? std::max(part, 1u) : 0;
-  const std::uint32_t total = own ? ctas * apart : static_cast<std::uint32_t>(wanted / round);
+  const std::uint32_t apart = own ? assay::l2_tiles_of_sm(l2_bytes, ctas) : 0;
+  const std::uint32_t total =
+      own ? ctas * apart
+          : static_cast<std::uint32_t>(assay::l2_footprint(l2_bytes) / assay::kL2Round);
   const std::uint32_t tiles = own ? apart : total;
   const std::size_t bytes = std::size_t{total} * kTile;  // of each array
   auto* data = s.allocate<char>(kArrays * kApart);

@@ -4,19 +4,17 @@
 //
 // A place is written with the number of the iteration, so that no store is like the one before it
 // and the last can be told afterwards. A warp writes whole lines.
-#include <algorithm>
-
 #include "harness/cuda.hpp"
 #include "harness/device.hpp"
 #include "harness/ptx/stopwatch.cuh"
 #include "harness/state.hpp"
+#include "probes/memory/l2_arrays.hpp"
 
 namespace {
 
-constexpr int kThreads = 1024;
-constexpr int kArrays = 8;  // each thread stores to each in one iteration
-constexpr std::uint32_t kTile = kThreads * sizeof(uint4);
-constexpr std::size_t kApart = std::size_t{509} << 20;  // as in memory/l2/read
+constexpr int kThreads = assay::kL2Threads, kArrays = assay::kL2Arrays;
+constexpr std::uint32_t kTile = assay::kL2Tile;
+constexpr std::size_t kApart = assay::kL2Apart;
 
 __device__ __host__ uint4 written(std::uint32_t iteration, std::uint32_t place) {
   return {iteration, ~iteration, place, iteration ^ place};
@@ -44,11 +42,7 @@ __global__ void __launch_bounds__(kThreads)
 
 void run(assay::State& s) {
   const auto ctas = static_cast<std::uint32_t>(s.device().sm_count);
-  // As much as memory/l2/read reads.
-  const std::uint64_t wanted = s.device().l2_bytes / 4;
-  const std::uint64_t round = std::uint64_t{kTile} * kArrays;
-  const auto tiles = static_cast<std::uint32_t>(
-      std::max<std::uint64_t>((wanted + ctas * round / 2) / (ctas * round), 1));
+  const std::uint32_t tiles = assay::l2_tiles_of_sm(s.device().l2_bytes, ctas);
   const std::size_t bytes = std::size_t{ctas} * tiles * kTile;  // of each array
   auto* data = s.allocate<char>((kArrays - 1) * kApart + bytes);
   s.limit("B/clk/SM", assay::limits::l2_port());
