@@ -233,6 +233,7 @@ def test_two_python_commands_with_torch(tmp_path):
     assert (case["name"], case["verdict"]) == ("softmax 4096x4096", "faster"), done.stdout
 
 
+@pytest.mark.quiet  # what runs beside it on a core's other thread takes as much as what is planted
 def test_a_real_google_benchmark_program(tmp_path):
     """Two programs linked with libbenchmark: what they speak is seen, and twice the work is found."""
     if not (BUILD / "assay").exists():
