@@ -70,11 +70,12 @@ std::vector<GemmVariantSm90> describe_forms_sm90(std::span<const FormSm90> forms
 std::vector<GemmVariantSm90> describe_b16_forms_sm90(std::span<const FormSm90> forms);
 
 // A file for each, so that they compile beside each other.
-std::vector<GemmVariantSm90> gemm_variants_b16_sm90();          // nt
-std::vector<GemmVariantSm90> gemm_variants_b16_plain_sm90();    // nt
-std::vector<GemmVariantSm90> gemm_variants_b16_layouts_sm90();  // nn, tn, tt
-std::vector<GemmVariantSm90> gemm_variants_fp8_sm90();          // nt
-std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90();    // nt
+std::vector<GemmVariantSm90> gemm_variants_b16_sm90();                // nt
+std::vector<GemmVariantSm90> gemm_variants_b16_plain_sm90();          // nt
+std::vector<GemmVariantSm90> gemm_variants_b16_layouts_sm90();        // nn, tn, tt
+std::vector<GemmVariantSm90> gemm_variants_b16_plain_layouts_sm90();  // nn, tn, tt
+std::vector<GemmVariantSm90> gemm_variants_fp8_sm90();                // nt
+std::vector<GemmVariantSm90> gemm_variants_fp8_plain_sm90();          // nt
 
 // All of them.
 std::span<const GemmVariantSm90> gemm_variants_sm90();

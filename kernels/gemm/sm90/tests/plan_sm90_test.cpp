@@ -140,6 +140,18 @@ TEST(GemmSm90, EveryFormIsChosenForSomeProblem) {
   for (const GemmVariantSm90* v : left) ADD_FAILURE() << v->kernel_name << " " << v->name;
 }
 
+TEST(GemmSm90, FormsThatCanDoMoreAreNotOfferedToProductsThatAskForLittle) {
+  for (const char* layout : {"nt", "nn", "tn", "tt"}) {
+    GemmProblem p{.m = 4096, .n = 4096, .k = 4096};
+    p.layout = layout;
+    EXPECT_TRUE(std::ranges::all_of(fitting_variants_sm90(p), &GemmVariantSm90::plain)) << layout;
+    p.bias = true;
+    const auto more = fitting_variants_sm90(p);
+    EXPECT_FALSE(more.empty()) << layout;
+    EXPECT_TRUE(std::ranges::none_of(more, &GemmVariantSm90::plain)) << layout;
+  }
+}
+
 TEST(GemmSm90, EveryChoiceHasAWorkerForEachShareAndRoomForItsFlags) {
   for (const GemmProblem& p : {GemmProblem{.m = 1, .n = 8, .k = 8},
                                {.m = 777, .n = 8192, .k = 4096},

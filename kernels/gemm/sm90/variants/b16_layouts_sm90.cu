@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
+#include "kernels/gemm/sm90/variants/b16_forms_sm90.cuh"
 
 namespace assay::kernels {
 
@@ -10,10 +10,6 @@ std::vector<GemmVariantSm90> gemm_variants_b16_layouts_sm90() {
   FormsSm90<kTypes, 1, 1> tn{all, "bf16", "bf16"};
   FormsSm90<kTypes, 1, 0> tt{all, "bf16", "bf16"};
   add_layouts_sm90(nn, tn, tt);
-  FormsSm90<kTypes, 0, 1, true> nn_plain{all, "bf16", "bf16"};
-  FormsSm90<kTypes, 1, 1, true> tn_plain{all, "bf16", "bf16"};
-  FormsSm90<kTypes, 1, 0, true> tt_plain{all, "bf16", "bf16"};
-  add_plain_layouts_sm90(nn_plain, tn_plain, tt_plain);
   return describe_b16_forms_sm90(all);
 }
 

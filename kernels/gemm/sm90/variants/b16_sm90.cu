@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gemm/sm90/variants/make_variant_sm90.cuh"
+#include "kernels/gemm/sm90/variants/b16_forms_sm90.cuh"
 
 namespace assay::kernels {
 
