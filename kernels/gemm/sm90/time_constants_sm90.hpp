@@ -11,7 +11,9 @@
 // (results/h200/2026-11-29-step-meeting, fitted, and 2026-11-29-lasting-load). What the kernel that
 // adds parts costs was fitted to few long sums and to sums in parts elsewhere
 // (results/h200/2026-11-28-parts, long_fitted and other_fitted), out_tile and out_box to products
-// of little k (results/h200/2026-11-30-shallow, tt and near) beside layers of models.
+// of little k (results/h200/2026-11-30-shallow, tt and near) beside layers of models. Factors of
+// the forms that came last were fitted to layers and to sizes drawn at random
+// (results/h200/2026-11-30-more-forms).
 //
 // Of 8-bit operands: once more, from the fit to H100s on, 18 constants and then all factors to
 // sweeps of H200s (results/h200/2026-11-30-narrow-choices and -shallow, and e4m3 of

@@ -20,9 +20,10 @@ struct Entry {
   std::vector<double> ns = {};
   bool out = false;  // wrong, or far behind
 
+  // Of an even number of samples the lower one in the middle.
   double median() const {
     std::vector<double> values = ns;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
     std::ranges::nth_element(values, middle);
     return *middle;
   }
@@ -31,18 +32,18 @@ struct Entry {
 // In random order, each on the next of `sets` inputs, until all together have run for so long. Each
 // has run once just before, on other inputs: code that L2 does not hold would cost the larger
 // kernels a microsecond or two, which who calls the same one again does not pay. `instead`, if it
-// is there, runs just before in its place. Who is far behind the best leaves: by half after the
-// first round that counts, a quarter after two, a tenth after five, a twentieth after nine. So the
-// time goes to those between which a model has to choose, and they have 15 samples at least: of a
-// hundred medians of few samples the least is one that noise made too low. With more than one of
-// `calls`, a sample is the mean of so many without a pause. Before each sample the GPU has `rest`,
-// in which the power limit forgets the one before.
+// is there, runs just before in its place. Who is far behind the best leaves: by half after two
+// rounds that count, a quarter after three, a tenth after five, a twentieth after nine. So the time
+// goes to those between which a model has to choose, and they have 15 samples at least: of a
+// hundred medians of few samples the least is one that noise made too low. Nobody leaves for one
+// slow sample. With more than one of `calls`, a sample is the mean of so many without a pause.
+// Before each sample the GPU has `rest`, in which the power limit forgets the one before.
 inline void take_turns(std::vector<Entry>& entries, int sets, std::uint32_t seed,
                        double milliseconds, cudaStream_t stream, int calls = 1,
                        std::chrono::milliseconds rest = {}, const Callable<void()>& instead = {}) {
   constexpr int kLeast = 16, kMost = 61;  // rounds
   const auto behind = [](int round) {
-    return round > 9 ? 1.05 : round > 5 ? 1.1 : round > 2 ? 1.25 : round > 1 ? 1.5 : 1e300;
+    return round > 9 ? 1.05 : round > 5 ? 1.1 : round > 3 ? 1.25 : round > 2 ? 1.5 : 1e300;
   };
   BusyTimer timer;
   std::mt19937 random(seed);

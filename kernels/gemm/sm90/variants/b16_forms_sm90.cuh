@@ -17,10 +17,10 @@ namespace assay::kernels {
 // where a layer of a model is 128 tiles, pairs are right. Eleven forms of pairs are of such
 // layers (of 112 more over 220 shapes, results/h200/2026-11-27-pairs); six gave way, which those
 // made needless. Six are of tiles that cuBLASLt has where ours were slow
-// (results/h200/2026-11-29-layouts). Four, and most of the last of nn, tn and tt below, are of
-// products of one or two waves whose sizes are no layer's: of 50 to 56 of each layout that the
-// model of time or cuBLASLt's names of kernels proposed for 92 such shapes, those that gained most
-// beside these (results/h200/2026-11-30-more-forms).
+// (results/h200/2026-11-29-layouts). Four, 128x80 by 1x4, 128x128 by 1x2 and, swapped, 256x136 and
+// 192x112, are for products of one or two waves whose sizes are no layer's: of 50 that the model of
+// time or the names of cuBLASLt's kernels proposed for 92 such, those that gained most
+// (results/h200/2026-11-30-more-forms).
 template <class Forms>
 void add_wide_sm90(Forms& nt) {
   nt.template add<128, 256, 2>();
@@ -145,8 +145,12 @@ void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
 // faster than they are. The best of these is 1.009, 1.003 and 1.004 times as fast as cuBLASLt's
 // best on the shapes that it was done by, and 0.996, 0.994 and 0.998 on 26 to 30 others; of those
 // before it was 0.992, 0.975 and 0.980, and 0.987, 0.988 and 0.986
-// (results/h200/2026-11-29-layouts). Clusters of eight are for operands whose rows begin within a
-// line of L2. Each row of a box is two requests to L2 there, and what CTAs share is asked for once.
+// (results/h200/2026-11-29-layouts). 9, 10 and 11 came since for sizes that are no layer's, of 51,
+// 56 and 56 proposed: with them the best form of 32 products held out is 1.032, 1.027 and 1.012
+// times as fast as cuBLASLt's best, and was 1.023, 1.025 and 1.004
+// (results/h200/2026-11-30-more-forms). Clusters of eight are for operands whose rows begin within
+// a line of L2. Each row of a box is two requests to L2 there, and what CTAs share is asked for
+// once.
 template <class Nn, class Tn, class Tt>
 void add_plain_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add<128, 256, 1, 2>();
