@@ -70,7 +70,8 @@ TEST_P(GemmModelSm90, EveryFormIsRightCleanAndAsOnSilicon) {
 
 INSTANTIATE_TEST_SUITE_P(Part, GemmModelSm90, testing::Range(std::size_t{0}, kParts));
 
-// On an odd shape at least.
+// On an odd shape at least. Forms without a plain twin do no plain product: their results follow
+// what is done to the sums, which is compared above where it is recorded.
 TEST(GemmModelSm90Forms, EachOfBf16IsComparedWithSilicon) {
   const auto hashes = silicon();
   std::set<std::string> there, compared;
@@ -78,7 +79,7 @@ TEST(GemmModelSm90Forms, EachOfBf16IsComparedWithSilicon) {
   for (const ModelFormSm90& form : model_forms_sm90()) {
     const GemmProblem& p = form.problem;
     used += hashes.contains(form.name);
-    if (p.type != "bf16" || p.layout != "nt") continue;
+    if (p.type != "bf16" || p.layout != "nt" || !form.choice.variant->plain) continue;
     there.insert(form.choice.variant->name);
     if (form.plain && p.m % 2 == 1 && recorded(hashes, form) != nullptr)
       compared.insert(form.choice.variant->name);
