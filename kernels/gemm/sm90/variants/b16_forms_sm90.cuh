@@ -146,11 +146,11 @@ void add_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
 // best on the shapes that it was done by, and 0.996, 0.994 and 0.998 on 26 to 30 others; of those
 // before it was 0.992, 0.975 and 0.980, and 0.987, 0.988 and 0.986
 // (results/h200/2026-11-29-layouts). 9, 10 and 11 came since for sizes that are no layer's, of 51,
-// 56 and 56 proposed: with them the best form of 32 products held out is 1.032, 1.027 and 1.012
-// times as fast as cuBLASLt's best, and was 1.023, 1.025 and 1.004
-// (results/h200/2026-11-30-more-forms). Clusters of eight are for operands whose rows begin within
-// a line of L2. Each row of a box is two requests to L2 there, and what CTAs share is asked for
-// once.
+// 56 and 56 proposed (256x160 of nn for the suite's 1000x5000x3000, where cuBLASLt has it): with
+// them the best form of 32 products held out is 1.032, 1.027 and 1.012 times as fast as cuBLASLt's
+// best, and was 1.023, 1.025 and 1.004 (results/h200/2026-11-30-more-forms). Clusters of eight are
+// for operands whose rows begin within a line of L2. Each row of a box is two requests to L2 there,
+// and what CTAs share is asked for once.
 template <class Nn, class Tn, class Tt>
 void add_plain_layouts_sm90(Nn& nn, Tn& tn, Tt& tt) {
   nn.template add<128, 256, 1, 2>();
